@@ -1,0 +1,52 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings of every target: warnings are errors, and an import is internal unless it says otherwise.
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "DecentNotes",
+  products: [
+    .library(name: "ReplicatingTypes", targets: ["ReplicatingTypes"]),
+    .executable(name: "decent-notes", targets: ["decent-notes"]),
+  ],
+  targets: [
+    // Pure: no clock, no randomness, no files, no JSON.
+    .target(name: "ReplicatingTypes", exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Notes", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
+
+    // The two edges: bytes on disk, bytes on the wire.
+    .target(name: "NoteStore", dependencies: ["Notes", "ReplicatingTypes"], swiftSettings: strict),
+    .target(name: "JSONRPC", swiftSettings: strict),
+
+    // The protocol, and the process around it.
+    .target(
+      name: "NotesServer", dependencies: ["JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "decent-notes",
+      dependencies: ["JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes"],
+      swiftSettings: strict),
+
+    .testTarget(
+      name: "ReplicatingTypesTests", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
+    .testTarget(
+      name: "NotesTests", dependencies: ["Notes", "ReplicatingTypes"], swiftSettings: strict),
+    .testTarget(
+      name: "NoteStoreTests", dependencies: ["NoteStore", "Notes", "ReplicatingTypes"],
+      swiftSettings: strict),
+    .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC"], swiftSettings: strict),
+    .testTarget(
+      name: "NotesServerTests",
+      dependencies: ["JSONRPC", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["decent-notes", "JSONRPC"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
