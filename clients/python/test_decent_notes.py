@@ -1,0 +1,582 @@
+"""python3 -m unittest discover clients/python
+
+What needs the decent-notes program is skipped where there is none, except in continuous
+integration (CI=true), where a missing program is a failure.
+"""
+import contextlib
+import difflib
+import hashlib
+import io
+import json
+import os
+import pathlib
+import random
+import shlex
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import decent_notes as dn  # noqa: E402
+from decent_notes import Attachment, Client, ClientError, Connection, LiveText, ResponseError  # noqa: E402
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def at(line, character):
+    return {"line": line, "character": character}
+
+
+def replacement(start, end, new):
+    return {"range": {"start": at(*start), "end": at(*end)}, "newText": new}
+
+
+class Edits(unittest.TestCase):
+    def test_lines_refer_to_the_text_before_all_of_them(self):
+        self.assertEqual(dn.apply_lines("a\nb\nc", [[0, 1, ["A"]], [2, 3, ["C", "D"]]]), "A\nb\nC\nD")
+        self.assertEqual(dn.apply_lines("a\nb\nc", [[2, 3, []], [0, 0, ["z"]]]), "z\na\nb")
+
+    def test_an_empty_text_is_one_empty_line(self):
+        self.assertEqual(dn.apply_lines("", [[0, 1, ["a", ""]]]), "a\n")
+        self.assertEqual(dn.apply_lines("", [[1, 1, ["a"]]]), "\na")
+        self.assertEqual(dn.apply_lines("a", [[0, 1, []]]), "")
+
+    def test_a_carriage_return_is_text(self):
+        self.assertEqual(dn.apply_lines("a\r\nb", [[1, 2, ["c"]]]), "a\r\nc")
+
+    def test_insertions_at_one_place_keep_their_order(self):
+        self.assertEqual(dn.apply_lines("x", [[0, 0, ["1"]], [0, 0, ["2"]]]), "1\n2\nx")
+        edits = [replacement((0, 1), (0, 1), "1"), replacement((0, 1), (0, 1), "2")]
+        self.assertEqual(dn.apply_ranges("ab", edits, "utf-16"), "a12b")
+        edits = [replacement((0, 0), (0, 1), "A"), replacement((0, 0), (0, 0), "1")]
+        self.assertEqual(dn.apply_ranges("ab", edits, "utf-16"), "1Ab")
+
+    def test_what_lies_outside_the_text_or_overlaps_is_refused(self):
+        for edit in [[2, 2, []], [-1, 0, []], [1, 0, []]]:
+            with self.assertRaises(ValueError):
+                dn.apply_lines("one line", [edit])
+        with self.assertRaises(ValueError):
+            dn.apply_lines("a\nb\nc", [[0, 2, []], [1, 3, []]])
+        for place in [(0, 3), (1, 0), (-1, 0), (0, -1)]:
+            with self.assertRaises(ValueError):
+                dn.apply_ranges("ab", [replacement(place, place, "x")], "utf-8")
+
+    def test_a_position_inside_a_code_point_is_refused(self):
+        for encoding, inside in [("utf-8", 1), ("utf-8", 3), ("utf-16", 1)]:
+            with self.assertRaises(ValueError):
+                dn.apply_ranges("😀", [replacement((0, inside), (0, inside), "x")], encoding)
+
+    def test_positions_are_the_same_place_in_every_encoding(self):
+        text = "aé😀\n\u0301漢\r\n\n"
+        for encoding in dn.CODECS:
+            for offset in range(len(text) + 1):
+                place = dn.position(text, offset, encoding)
+                edit = {"range": {"start": place, "end": place}, "newText": "|"}
+                there = dn.apply_ranges(text, [edit], encoding)
+                self.assertEqual(there, text[:offset] + "|" + text[offset:])
+        self.assertEqual([dn.position(text, 3, e)["character"] for e in dn.CODECS], [7, 4, 3])
+
+
+class TheAlgorithm(unittest.TestCase):
+    def test_a_change_says_version_rev_and_the_hash_of_the_text_after_it(self):
+        live = LiveText("one", encoding="utf-16")
+        self.assertEqual(live.edit(3, 3, " two"), {
+            "version": 1, "rev": 0, "ranges": [replacement((0, 3), (0, 3), " two")],
+            "sha256": sha256("one two")})
+        self.assertEqual(live.replace("three"), {
+            "version": 2, "rev": 0, "text": "three", "sha256": sha256("three")})
+
+    def test_a_push_of_our_version_is_applied_and_its_rev_kept(self):
+        live = LiveText("a\nb")
+        push = {"version": 0, "rev": 1, "lines": [[0, 0, ["new"]]], "sha256": sha256("a\nb")}
+        self.assertIsNone(live.receive(push))
+        self.assertEqual((live.text, live.version, live.rev), ("new\na\nb", 0, 1))
+        push = {"version": 0, "rev": 2, "text": "other", "sha256": sha256("new\na\nb")}
+        self.assertIsNone(live.receive(push))
+        self.assertEqual((live.text, live.rev, live.replace("x")["rev"]), ("other", 2, 2))
+
+    def test_a_push_that_crossed_a_change_is_dropped(self):
+        live = LiveText("a")
+        live.replace("ab")
+        self.assertIsNone(live.receive({"version": 0, "rev": 1, "text": "za", "sha256": sha256("a")}))
+        self.assertEqual((live.text, live.version, live.rev), ("ab", 1, 0))
+
+    def test_a_push_that_does_not_fit_is_answered_by_the_whole_text(self):
+        for push in [{"text": "b", "sha256": sha256("b")}, {"lines": [[9, 9, []]]}, {"text": "", "bytes": 9},
+                     {"ranges": [replacement((0, 2), (0, 2), "x")]}, {"text": "", "lineCount": 2}]:
+            live = LiveText("a")
+            heal = live.receive({"version": 0, "rev": 1, **push})
+            self.assertEqual(heal, {"version": 1, "rev": 0, "text": "a", "sha256": sha256("a")})
+
+    def test_content_modified_is_answered_by_the_whole_text_once(self):
+        live = LiveText("")
+        versions = [live.edit(0, 0, letter)["version"] for letter in "abc"]
+        self.assertEqual(live.refused(versions[0], -32801)["text"], "cba")
+        self.assertIsNone(live.refused(versions[1], -32801))
+        self.assertEqual(live.refused(4, -32801)["version"], 5)
+
+    def test_what_could_not_be_written_goes_whole_with_the_next_change(self):
+        live = LiveText("a")
+        self.assertIsNone(live.refused(live.edit(1, 1, "b")["version"], -32803))
+        self.assertEqual(live.edit(2, 2, "c")["text"], "abc")
+        self.assertIn("ranges", live.edit(3, 3, "d"))
+
+    def test_a_long_text_is_checked_by_its_size_until_typing_pauses(self):
+        live = LiveText("é\n" * 100_000)
+        self.assertEqual(live.edit(0, 0, "x").keys() - {"version", "rev", "ranges"}, {"bytes", "lineCount"})
+        self.assertEqual(live.replace("é\n")["sha256"], sha256("é\n"))
+        change = live.replace("é\n" * 100_000)
+        self.assertEqual((change["bytes"], change["lineCount"]), (300_000, 100_001))
+        self.assertEqual(live.confirm()["sha256"], sha256(live.text))
+        self.assertNotIn("sha256", LiveText("", check="length").replace("a"))
+        self.assertEqual(LiveText("", check="none").replace("a").keys(), {"version", "rev", "text"})
+
+    def test_a_text_that_cannot_be_sent_changes_nothing(self):
+        live = LiveText("a")
+        for text in ["\0", "\ud800"]:
+            with self.assertRaises(ValueError):
+                live.replace(text)
+        self.assertEqual((live.text, live.version), ("a", 0))
+
+    def test_clients_that_type_across_each_other_end_equal(self):
+        """Against a model of the server: nothing typed is lost or doubled, whatever crosses."""
+        for seed in range(150):
+            with self.subTest(seed=seed):
+                Simulation(random.Random(seed)).run(self)
+
+
+class Simulation:
+    """Three clients that insert characters, each character once, and a server that only merges.
+
+    The server keeps, per client, the elements that the client shows: that is all it takes. Messages
+    wait in queues for a random time; one local edit in ten goes unnoticed by the client's editor.
+    """
+
+    def __init__(self, chance):
+        self.chance, self.typed = chance, (chr(0x1F300 + n) if n % 2 else chr(0xC0 + n) for n in range(400))
+        text = "one\ntwo\n"
+        self.names = dict(enumerate(text))  # element: its character
+        self.order = list(self.names)
+        self.clients = [self.client(text, *kind) for kind in
+                        (("lines", "utf-8"), ("ranges", "utf-16"), ("text", "utf-32"))]
+
+    def client(self, text, push, encoding):
+        return {"live": LiveText(text, encoding=encoding), "push": push, "up": [], "down": [],
+                "view": list(self.order), "version": 0, "rev": 0, "pending": {},
+                "missed": False}
+
+    def text(self, elements):
+        return "".join(self.names[element] for element in elements)
+
+    def run(self, test):
+        expected = set()
+        for _ in range(self.chance.randrange(20, 120)):
+            client = self.chance.choice(self.clients)
+            self.chance.choice((self.type, self.serve, self.serve, self.show, self.show))(client, expected)
+        for client in self.clients:
+            if client["missed"]:
+                client["up"].append(client["live"].whole())
+        while any(client["up"] or client["down"] for client in self.clients):
+            client = self.chance.choice(self.clients)
+            self.chance.choice((self.serve, self.show))(client)
+        for client in self.clients:
+            test.assertEqual(client["live"].text, self.text(self.order))
+        test.assertEqual(sorted(self.text(self.order)), sorted([*"one\ntwo\n", *expected]))
+
+    def type(self, client, expected):
+        live, character = client["live"], next(self.typed)
+        offset = self.chance.randrange(len(live.text) + 1)
+        expected.add(character)
+        after = live.text[:offset] + character + live.text[offset:]
+        if self.chance.random() < 0.1:
+            live.text, client["missed"] = after, True  # nobody told the client
+        elif self.chance.random() < 0.5:
+            client["up"].append(live.edit(offset, offset, character))
+        else:
+            client["up"].append(live.replace(after))
+
+    def show(self, client, _=None):
+        if client["down"]:
+            message, live = client["down"].pop(0), client["live"]
+            reply = live.refused(*message) if isinstance(message, tuple) else live.receive(message)
+            if reply:
+                client["up"].append(reply)
+
+    def serve(self, client, _=None):
+        if not client["up"]:
+            return
+        change = client["up"].pop(0)
+        view = client["pending"].get(change["rev"], client["view"])
+        try:
+            text = change["text"] if "text" in change else dn.apply_ranges(
+                self.text(view), change["ranges"], client["live"].encoding)
+            if sha256(text) != change["sha256"]:
+                raise ValueError
+        except ValueError:
+            client["down"].append((change["version"], -32801))
+            return
+        client["view"], client["pending"], client["version"] = self.insert(view, text), {}, change["version"]
+        for other in self.clients:
+            self.push(other)
+
+    def insert(self, view, text):
+        """The view that shows this text, once what is new in it is in the common order."""
+        old, new = list(view), []
+        for character in text:
+            if old and self.names[old[0]] == character:
+                new.append(old.pop(0))
+                continue
+            element = len(self.names)
+            self.names[element] = character
+            self.order.insert(self.order.index(new[-1]) + 1 if new else 0, element)
+            new.append(element)
+        return new
+
+    def push(self, client):
+        shown = client["pending"][client["rev"]] if client["pending"] else client["view"]
+        if shown == self.order:
+            return
+        before, after = self.text(shown), self.text(self.order)
+        client["rev"] += 1
+        client["pending"][client["rev"]] = list(self.order)
+        message = {"version": client["version"], "rev": client["rev"], "sha256": sha256(before)}
+        old, new = (before, after) if client["push"] == "ranges" else (before.split("\n"), after.split("\n"))
+        hunks = [hunk[1:] for hunk in difflib.SequenceMatcher(None, old, new, False).get_opcodes()
+                 if hunk[0] != "equal"]
+        if client["push"] == "lines":
+            message["lines"] = [[i, j, new[k:m]] for i, j, k, m in hunks]
+        elif client["push"] == "text":
+            message["text"] = after
+        else:
+            encoding = client["live"].encoding
+            message["ranges"] = [{"range": {"start": dn.position(old, i, encoding),
+                                            "end": dn.position(old, j, encoding)}, "newText": new[k:m]}
+                                 for i, j, k, m in hunks]
+        client["down"].append(message)
+
+
+class FakeServer:
+    """The other end of a Connection, scripted by the test."""
+
+    def __init__(self):
+        to_server, to_client = os.pipe(), os.pipe()
+        self.input, self.output = os.fdopen(to_server[0], "rb"), os.fdopen(to_client[1], "wb")
+        self.connection = Connection(os.fdopen(to_client[0], "rb"), os.fdopen(to_server[1], "wb"))
+
+    def read(self):
+        return dn.read_message(self.input)
+
+    def write(self, message, header=b"Content-Length: %d\r\n\r\n"):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.raw(header % len(body) + body)
+
+    def raw(self, data):
+        self.output.write(data)
+        self.output.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.output.close()
+        self.connection._reader.join(5)
+        self.connection.hang_up()
+        self.input.close()
+
+
+class Frames(unittest.TestCase):
+    def test_a_request_is_framed_with_its_length_in_bytes(self):
+        with FakeServer() as server:
+            server.connection.request_async("note/append", {"text": "é😀"})
+            header = server.input.readline()
+            self.assertEqual(server.input.readline(), b"\r\n")
+            body = server.input.read(int(header.split(b":")[1]))
+            self.assertEqual(json.loads(body), {
+                "jsonrpc": "2.0", "id": 1, "method": "note/append", "params": {"text": "é😀"}})
+
+    def test_headers_may_come_in_any_case_and_order(self):
+        with FakeServer() as server:
+            answer = server.connection.request_async("x")
+            server.write({"id": 1, "result": 7}, b"Content-Type: any/thing\r\ncontent-length:%d\r\n\r\n")
+            self.assertEqual(answer.result(5), 7)
+
+    def test_a_frame_may_arrive_in_pieces(self):
+        with FakeServer() as server:
+            answer = server.connection.request_async("x")
+            for byte in b'Content-Length: 22\r\n\r\n{"id":1,"result":"\xc3\xa9"}':
+                server.raw(bytes([byte]))
+            self.assertEqual(answer.result(5), "é")
+
+    def test_answers_may_come_in_any_order(self):
+        with FakeServer() as server:
+            first, second = server.connection.request_async("x"), server.connection.request_async("y")
+            server.write({"id": 2, "result": "second"})
+            server.write({"id": 1, "result": None})
+            self.assertEqual((first.result(5), second.result(5)), (None, "second"))
+
+    def test_an_error_has_code_message_and_reason(self):
+        with FakeServer() as server:
+            answer = server.connection.request_async("x")
+            server.write({"id": 1, "error": {"code": -32803, "message": "no", "data": {"reason": "reopen"}}})
+            with self.assertRaises(ResponseError) as caught:
+                answer.result(5)
+            error = caught.exception
+            self.assertEqual((error.code, error.message, error.reason), (-32803, "no", "reopen"))
+
+    def test_notifications_and_callbacks_come_in_the_order_of_the_messages(self):
+        with FakeServer() as server:
+            seen, done = [], threading.Event()
+            server.connection.on("tick", lambda params: seen.append(params["n"]))
+            server.connection.on("tick", lambda params: params["missing"])  # must not stop the reader
+            server.connection.on("end", lambda params: done.set())
+            server.connection.request_async("x", then=lambda result, error: seen.append(result))
+            with contextlib.redirect_stderr(io.StringIO()):
+                for message in [{"method": "tick", "params": {"n": 1}}, {"id": 1, "result": 2},
+                                {"method": "tick", "params": {"n": 3}}, {"method": "end"}]:
+                    server.write(message)
+                self.assertTrue(done.wait(5))
+            self.assertEqual(seen, [1, 2, 3])
+
+    def test_a_callback_that_waits_for_an_answer_is_told_so(self):
+        with FakeServer() as server:
+            told = threading.Event()
+
+            def callback(_):
+                try:
+                    server.connection.request("x")
+                except RuntimeError:
+                    told.set()
+
+            server.connection.on("tick", callback)
+            server.write({"method": "tick"})
+            self.assertTrue(told.wait(5))
+
+    def test_thousands_of_requests_go_out_before_one_is_read(self):
+        with FakeServer() as server:
+            padding = "x" * 1000
+            answers = [server.connection.request_async("x", {"padding": padding}) for _ in range(3000)]
+            for expected in range(1, 3001):
+                self.assertEqual(server.read()["id"], expected)
+            for number in range(1, 3001):
+                server.write({"id": number, "result": number})
+            self.assertEqual([answer.result(5) for answer in answers], list(range(1, 3001)))
+
+    def test_whoever_waits_hears_that_the_server_is_gone(self):
+        for last_words in [b"", b"Content-Length: 99\r\n\r\n{", b"Content-Length: 2\r\n\r\n[]", b"hello\n\n"]:
+            with self.subTest(last_words), FakeServer() as server:
+                answer = server.connection.request_async("x")
+                server.raw(last_words)
+                server.output.close()
+                with self.assertRaises(ClientError):
+                    answer.result(5)
+                with self.assertRaises(ClientError):
+                    server.connection.request("y")
+
+
+class ADyingProcess(unittest.TestCase):
+    def test_the_error_has_the_status_and_the_last_line_of_stderr(self):
+        program = [sys.executable, "-c", "import sys; print('a\\nno such folder', file=sys.stderr); sys.exit(3)"]
+        with self.assertRaisesRegex(ClientError, "ended with status 3: no such folder"):
+            with Client(command=program):
+                pass
+
+    def test_the_command_line_says_it_in_one_line(self):
+        for environment in [{"DECENT_NOTES_COMMAND": "/no/such/program"},
+                            {"DECENT_NOTES_COMMAND": f"{shlex.quote(sys.executable)} -c 'exit(3)'"}]:
+            with mock.patch.dict(os.environ, environment):
+                status, out, err = run("list")
+            self.assertEqual((status, out, err.count("\n")), (1, "", 1))
+        status, out, err = run("nonsense")
+        self.assertEqual((status, out, err.count("\n")), (1, "", 1))
+
+
+def run(*arguments):
+    """Runs the command line; its status, standard output and standard error."""
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = dn.main(arguments)
+    out.flush()
+    return status, out.buffer.getvalue().decode(), err.getvalue()
+
+
+def eventually(condition, timeout=20):
+    deadline = time.monotonic() + timeout
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return condition()
+
+
+class TheRealProgram(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        try:
+            dn.find_command()
+        except ClientError as error:
+            if os.environ.get("CI") == "true":
+                raise
+            print(f"skipped: {error}", file=sys.stderr)
+            raise unittest.SkipTest(str(error))
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.notebook = os.path.join(folder.name, "Notes")
+
+    def connect(self, **options):
+        client = Client(self.notebook, **options).__enter__()
+        self.addCleanup(client.__exit__, None)
+        return client
+
+    def create(self, client, **params):
+        return client.request("note/create", params)["note"]["id"]
+
+    def test_initialize_says_what_there_is(self):
+        server = self.connect().server
+        self.assertEqual(server["protocolVersion"], "1.0")
+        self.assertEqual(server["capabilities"]["positionEncoding"], "utf-32")
+        self.assertIsNone(server["notebook"]["id"])
+        self.assertEqual(server["suggestedTags"], ["home", "work", "travel", "leisure"])
+
+    def test_the_process_ends_with_status_0(self):
+        client = Client(self.notebook)
+        with client:
+            pass
+        self.assertEqual(client.process.returncode, 0)
+
+    def test_a_note_is_still_there_in_the_next_process(self):
+        with Client(self.notebook) as client:
+            note = self.create(client, title="Shopping", text="milk\n", tags=["home"], priority="high")
+        with Client(self.notebook) as client:
+            found = client.request("note/get", {"id": note})
+        self.assertEqual(found["text"], "milk\n")
+        self.assertEqual({**found["note"], "created": "", "modified": "", "length": 5}, {
+            "id": note, "title": "Shopping", "tags": ["home"], "priority": "high", "created": "",
+            "modified": "", "length": 5, "trashed": False})
+
+    def test_a_text_set_with_its_base_is_merged(self):
+        client = self.connect()
+        note = self.create(client, text="one\ntwo\nthree\n")
+        base = client.request("note/get", {"id": note})["revision"]
+        client.request("note/append", {"id": note, "text": "four\n"})
+        change = {"id": note, "text": "zero\none\ntwo\nthree\n", "base": base}
+        self.assertEqual(client.request("note/setText", change)["text"], "zero\none\ntwo\nthree\nfour\n")
+
+    def test_an_unknown_note_and_an_unknown_method(self):
+        client = self.connect()
+        with self.assertRaises(ResponseError) as caught:
+            client.request("note/get", {"id": "nothing"})
+        self.assertEqual((caught.exception.code, caught.exception.reason), (-32803, "noSuchNote"))
+        with self.assertRaises(ResponseError) as caught:
+            client.request("note/dance")
+        self.assertEqual(caught.exception.code, -32601)
+
+    def test_two_attachments_that_type_at_once_end_equal(self):
+        for encoding in dn.CODECS:
+            for push in ["text", "lines", "ranges"]:
+                with self.subTest(encoding=encoding, push=push):
+                    client = self.connect(encodings=[encoding])
+                    note = self.create(client, text="start\n")
+                    sides = [Attachment(client, note, push=push) for _ in range(2)]
+                    threads = [threading.Thread(target=self.type, args=(side, letter, 100))
+                               for side, letter in zip(sides, "é😀")]
+                    for thread in threads:
+                        thread.start()
+                    for thread in threads:
+                        thread.join()
+                    self.agree(client, note, sides, {"é": 100, "😀": 100})
+
+    def test_two_processes_that_type_at_once_end_equal(self):
+        first = self.connect()
+        note = self.create(first, text="start\n")
+        second = self.connect()
+        sides = [Attachment(first, note), Attachment(second, note, push="lines")]
+        threads = [threading.Thread(target=self.type, args=(side, letter, 100))
+                   for side, letter in zip(sides, "ab")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.agree(first, note, sides, {"b": 100})
+
+    def type(self, side, letter, count):
+        chance = random.Random(letter)
+        for n in range(count):
+            if n % 10 == 9:
+                side.set_text(side.text + letter)  # what arrives in between is merged, not undone
+            else:
+                place = chance.randrange(3)
+                side.edit(place, place, letter)
+
+    def agree(self, client, note, sides, counts):
+        for side in sides:
+            side.settle()
+        self.assertTrue(eventually(lambda: len({side.text for side in sides}) == 1))
+        text = client.request("note/get", {"id": note})["text"]
+        self.assertEqual({side.text for side in sides}, {text})
+        for letter, count in counts.items():
+            self.assertGreaterEqual(text.count(letter), count * 9 // 10)
+
+    def test_an_observer_sees_everything_and_changes_nothing(self):
+        client = self.connect()
+        note = self.create(client, text="a")
+        observer, editor = Attachment(client, note, mode="observe"), Attachment(client, note)
+        seen = threading.Event()
+        observer.on_change = lambda text: seen.set()
+        editor.edit(1, 1, "b")
+        self.assertTrue(seen.wait(20))
+        self.assertEqual(observer.text, "ab")
+        with self.assertRaises(ClientError):
+            observer.set_text("c")
+        observer.close()
+        editor.close()
+
+    def test_a_missed_event_heals(self):
+        client = self.connect()
+        note = self.create(client, text="one\ntwo\n")
+        side, other = Attachment(client, note), Attachment(client, note)
+        side._live.text = "one\n2\n"  # the editor changed it and told nobody
+        side.edit(0, 0, "zero\n")
+        side.settle()
+        self.assertTrue(eventually(lambda: other.text == "zero\none\n2\n"))
+
+    def test_the_command_line(self):
+        status, note, err = run("--notebook", self.notebook, "new", "Shopping", "--text", "milk\n")
+        self.assertEqual((status, err), (0, ""))
+        note = note.strip()
+        self.assertEqual(run("--notebook", self.notebook, "show", note[:-1])[1], "milk\n")
+        self.assertEqual(run("--notebook", self.notebook, "show", "Shopping")[1], "milk\n")
+        self.assertEqual(run("--notebook", self.notebook, "list")[1], f"0\t{note}\tShopping\t\tnormal\n")
+        self.assertEqual(json.loads(run("--notebook", self.notebook, "list", "--json")[1])[0]["id"], note)
+        status, out, err = run("--notebook", self.notebook, "show", "Nothing")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("Nothing", err)
+        status, out, _ = run("--notebook", self.notebook, "call", "note/get", json.dumps({"id": note}))
+        self.assertEqual(json.loads(out)["text"], "milk\n")
+
+    def test_editing_a_file_merges_what_others_did_meanwhile(self):
+        note = run("--notebook", self.notebook, "new", "Shopping", "--text", "milk\neggs\n")[1].strip()
+        script = pathlib.Path(self.notebook).parent / "editor.py"
+        script.write_text(f"""
+import pathlib, sys
+sys.path.insert(0, {str(pathlib.Path(dn.__file__).parent)!r})
+from decent_notes import Client
+with Client({self.notebook!r}) as client:
+    client.request("note/append", {{"id": {note!r}, "text": "bread\\n"}})
+file = pathlib.Path(sys.argv[1])
+file.write_text("oat " + file.read_text())
+""")
+        editor = shlex.join([sys.executable, str(script)])
+        with mock.patch.dict(os.environ, {"VISUAL": editor}):
+            status, out, err = run("--notebook", self.notebook, "edit", "Shopping")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("merged", out)
+        self.assertEqual(run("--notebook", self.notebook, "show", note)[1], "oat milk\neggs\nbread\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
