@@ -1,0 +1,196 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension LogFolder {
+  /// The identity under which the next append is written.
+  ///
+  /// Looks after the file of the current session first: if it is no longer in its place (deleted,
+  /// renamed over, linked, of another size), the session is given up here, so that the caller's next
+  /// change carries an identity that nobody else can go on with. So call it for every change, right
+  /// before its identity is used. An identity is never given out again after a failure.
+  ///
+  /// Mints an identity in memory when there is none; writes nothing.
+  public mutating func session() -> (UInt64, UInt64) {
+    if let live, !live.isInPlace { abandon(takenAway: true) }
+    isChecked = true
+    if let live { return live.session.pair }
+    if minted == nil { minted = LogID(makeID()) }
+    return minted!.pair
+  }
+
+  /// Appends records with one `write`; readers see all of them or none.
+  ///
+  /// On return they are in the file. The first append creates what is missing of the folder (mode
+  /// 0700), `decent.json`, and the session's file (mode 0600).
+  ///
+  /// - Throws: `tooLarge` when the records take more than 64 MiB together; nothing happened then. After
+  ///   any other error the session is given up, nothing is taken back or tried again, and the next
+  ///   append begins a new session: ask `session()` for its identity.
+  public mutating func append(
+    _ records: [(type: UInt8, payload: [UInt8])]
+  ) throws(StoreError) {
+    guard !records.isEmpty else { return }
+    var size = 0
+    for record in records {
+      // Compared one by one: the sum of hostile sizes could overflow.
+      guard record.payload.count <= LogFormat.maximumAppend - size - LogFormat.maximumOverhead
+      else {
+        throw StoreError(
+          operation: "append", path: path, reason: .tooLarge, detail: "more than 64 MiB at once")
+      }
+      size += record.payload.count + LogFormat.maximumOverhead
+    }
+    if !isChecked, let live, !live.isInPlace {
+      // The records were made for the session that just ended.
+      abandon(takenAway: true)
+      throw StoreError(
+        operation: "append", path: live.path, reason: .other, detail: "the file was replaced")
+    }
+    isChecked = false
+    do {
+      if live == nil { try beginSession() }
+      guard let live else { return }
+      live.encoder.encode(records)
+      try live.descriptor.write(live.encoder.bytes, from: live.encoder.start)
+      live.status.size += UInt64(live.encoder.bytes.count - live.encoder.start)
+      live.encoder.accept()
+      appended += UInt64(records.count)
+      live.last = appended
+    } catch {
+      abandon(takenAway: false)
+      throw error
+    }
+  }
+
+  /// Gives up the current session. What of it is in the folder is from now on read like anybody's.
+  ///
+  /// - Parameter takenAway: whether its file is no longer in its place, so that even what had been
+  ///   synchronized may be gone.
+  mutating func abandon(takenAway: Bool) {
+    isChecked = false
+    minted = nil
+    guard let file = live else { return }
+    live = nil
+    let (encoder, header) = (file.encoder, file.header)
+    known[header.session] = LogScan.Known(number: encoder.number, hash: encoder.hash)
+    if encoder.number > 0 {
+      // Reading goes on where we stopped: a failed append may have arrived in full.
+      var log = LogFile()
+      log.scan = LogScan(
+        header: header, offset: file.status.size, number: encoder.number, hash: encoder.hash)
+      log.seen = file.status
+      log.isUnread = true
+      files["\(header.session.hex)/0.open"] = log
+    }
+    watches.noticed.insert(header.session.hex)
+    if takenAway {
+      lose(
+        file, from: file.first,
+        StoreError(
+          operation: "append", path: file.path, reason: .other, detail: "the file was replaced"))
+    } else if file.needsSync {
+      closing.append(file)
+    }
+  }
+
+  /// Creates the session's file and everything that leads to it.
+  private mutating func beginSession() throws(StoreError) {
+    try readIdentity()
+    try createFolders(path)
+    let root = try FileDescriptor.folder(path, followingLinks: true)
+    let isLogNew = try root.createFolder("log")
+    try establishIdentity(in: root)
+    if isLogNew {
+      let failure = System.synchronize(folder: root.number)
+      guard failure == 0 else {
+        throw StoreError(operation: "fsync", path: path, errno: failure)
+      }
+    }
+    let session = minted ?? LogID(makeID())
+    minted = nil
+    let log = try root.folder("log")
+    guard try log.createFolder(session.hex) else {
+      throw StoreError(
+        operation: "mkdir", path: "\(log.path)/\(session.hex)", errno: EEXIST,
+        detail: "a session's identity must be new")
+    }
+    let folder = try log.folder(session.hex)
+    let descriptor = try folder.createFile("0.open")
+    live = try LiveFile(
+      header: LogHeader(notebook: identity!, session: session), descriptor: descriptor,
+      folders: [OpenFolder(folder), OpenFolder(log)], first: appended)
+  }
+
+  /// Makes sure that `decent.json` exists, and that its identity is ours.
+  private mutating func establishIdentity(
+    in root: borrowing FileDescriptor
+  ) throws(StoreError) {
+    if let found = try NotebookFile.read(in: root) {
+      // Somebody else's may have come since; whoever is first names the notebook.
+      identity = found
+      isIdentityWritten = true
+      return
+    }
+    let mine = identity ?? aliases.min() ?? LogID(makeID())
+    let temporary = ".tmp-\(LogID(makeID()).hex)-\(NotebookFile.name)"
+    let file = try root.createFile(temporary)
+    defer { root.remove(temporary) }
+    try file.write(NotebookFile.encoded(mine))
+    var failure = System.synchronize(file: file.number)
+    guard failure == 0 else {
+      throw StoreError(operation: "fsync", path: file.path, errno: failure)
+    }
+    failure = System.publish(temporary, as: NotebookFile.name, in: root.number)
+    guard failure == 0 || failure == EEXIST else {
+      throw StoreError(operation: "link", path: "\(path)/\(NotebookFile.name)", errno: failure)
+    }
+    failure = System.synchronize(folder: root.number)
+    guard failure == 0 else { throw StoreError(operation: "fsync", path: path, errno: failure) }
+    // What is there now counts, whoever wrote it.
+    guard let found = try NotebookFile.read(in: root) else {
+      throw StoreError(
+        operation: "open", path: "\(path)/\(NotebookFile.name)", reason: .notFound,
+        detail: "it vanished")
+    }
+    identity = found
+    isIdentityWritten = true
+  }
+
+  /// Creates the folder at `path` and the folders above it, as far as they are missing.
+  private func createFolders(_ path: String) throws(StoreError) {
+    var missing: [String] = []
+    var above = path
+    while mkdir(above, 0o700) != 0 {
+      if errno == EEXIST || errno == EISDIR { break }
+      guard errno == ENOENT, let parent = above.parentPath else { throw .system("mkdir", above) }
+      missing.append(above)
+      above = parent
+    }
+    for folder in missing.reversed() {
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system("mkdir", folder) }
+    }
+    // Their entries stand in folders that are nobody's business later on.
+    for folder in missing + [above] {
+      guard let parent = folder.parentPath,
+        let opened = try? FileDescriptor.folder(parent, followingLinks: true)
+      else { continue }
+      _ = System.synchronize(folder: opened.number)
+    }
+  }
+}
+
+extension String {
+  /// The path of the folder that this path is in; nil when there is nothing above.
+  var parentPath: String? {
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else {
+      return self == "." ? nil : "."
+    }
+    if slash == startIndex { return utf8.count == 1 ? nil : "/" }
+    var parent = self[..<slash]
+    while parent.utf8.count > 1, parent.hasSuffix("/") { parent.removeLast() }
+    return String(parent)
+  }
+}

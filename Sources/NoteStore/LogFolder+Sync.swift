@@ -1,0 +1,116 @@
+/// What the sync thread was asked to do, in the order in which it answers.
+struct SyncJob {
+  var file: LiveFile
+  /// The folder to synchronize before the file, kept open until then; nil for the file itself.
+  var folder: OpenFolder?
+  /// What `LiveFile.synced` may be set to if it succeeds.
+  var through: UInt64
+}
+
+extension LogFolder {
+  /// How many of the appended records are on disk for good: the first so many since opening.
+  ///
+  /// It only goes down when somebody takes a file of ours away: see `doubtful`.
+  public var durable: UInt64 {
+    min(reached, doubtful?.lowerBound ?? reached)
+  }
+
+  /// Asks for everything appended so far to be put on disk, and returns at once.
+  ///
+  /// When that happened, `wakeDescriptor` becomes readable. If the disk is busy with an earlier request,
+  /// one `fdatasync` afterwards covers everything that was appended in the meantime.
+  public mutating func requestSync() {
+    if jobs.isEmpty { submitBatch() } else { isSyncWanted = true }
+  }
+
+  /// Waits until everything appended so far is on disk. For the end of the process, and for whoever
+  /// asked to wait.
+  ///
+  /// - Throws: the cause, when some of it is not known to be (see `doubtful`).
+  public mutating func sync() throws(StoreError) {
+    while true {
+      takeAnswers()
+      if jobs.isEmpty {
+        submitBatch()
+        if jobs.isEmpty { break }
+      }
+      thread.wait()
+    }
+    if let doubtCause { throw doubtCause }
+  }
+
+  /// Readable when a requested synchronization ended: then call `drainWakeUps()`.
+  public var wakeDescriptor: Int32 { thread.descriptor }
+
+  /// Learns what the disk did since the last call; never waits.
+  ///
+  /// - Throws: once, when an `fdatasync` failed. It is not tried again, because the system has forgotten
+  ///   what it could not write. The session is given up, and `doubtful` says which records are not known
+  ///   to be on disk.
+  public mutating func drainWakeUps() throws(StoreError) {
+    let failure = takeAnswers()
+    if jobs.isEmpty, isSyncWanted { submitBatch() }
+    if let failure { throw failure }
+  }
+
+  /// Says that the doubtful records were appended again.
+  public mutating func settleDoubt() {
+    doubtful = nil
+    doubtCause = nil
+  }
+
+  /// Everything before this was synchronized, or its synchronization was given up.
+  private var reached: UInt64 {
+    for file in closing where file.needsSync { return file.synced }
+    if let live, live.needsSync { return live.synced }
+    return appended
+  }
+
+  private mutating func submitBatch() {
+    isSyncWanted = false
+    for file in closing where file.needsSync { submit(file) }
+    if let live, live.needsSync { submit(live) }
+  }
+
+  private mutating func submit(_ file: LiveFile) {
+    for folder in file.folders {
+      jobs.append(SyncJob(file: file, folder: folder, through: file.synced))
+      thread.submit(folder.descriptor.number, isFolder: true)
+    }
+    file.folders = []
+    jobs.append(SyncJob(file: file, folder: nil, through: file.last))
+    thread.submit(file.descriptor.number, isFolder: false)
+  }
+
+  /// Takes the answers that are there; returns the first failure among them.
+  @discardableResult
+  private mutating func takeAnswers() -> StoreError? {
+    var failure: StoreError?
+    while !jobs.isEmpty, let answer = thread.answer() {
+      let job = jobs.removeFirst()
+      // A second fdatasync after a failed one says "done" and means nothing.
+      if job.file.isLost { continue }
+      if answer == 0 {
+        job.file.synced = max(job.file.synced, job.through)
+        continue
+      }
+      let error = StoreError(
+        operation: job.folder == nil ? "fdatasync" : "fsync",
+        path: job.folder?.descriptor.path ?? job.file.path, errno: answer)
+      if job.file === live { abandon(takenAway: false) }
+      lose(job.file, from: job.file.synced, error)
+      failure = failure ?? error
+    }
+    closing.removeAll { !$0.needsSync }
+    return failure
+  }
+
+  /// Puts the records of `file` from `from` on in doubt.
+  mutating func lose(_ file: LiveFile, from: UInt64, _ cause: StoreError) {
+    file.isLost = true
+    guard from < file.last else { return }
+    doubtful =
+      min(from, doubtful?.lowerBound ?? from)..<max(file.last, doubtful?.upperBound ?? file.last)
+    doubtCause = doubtCause ?? cause
+  }
+}

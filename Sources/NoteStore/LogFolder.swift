@@ -1,0 +1,159 @@
+/// The folder of a notebook, as far as its logs go: one file of our own to append to, and everybody's
+/// files to read.
+///
+///     var folder = try LogFolder(path: path, makeID: makeID)
+///     for record in folder.readNew() { … }
+///     let session = folder.session()  // goes into the change that is encoded next
+///     try folder.append([(type: 1, payload: bytes)])
+///     folder.requestSync()
+///
+/// A record is in the folder when `append` returns: other processes see it and a kill does not take it
+/// back. It is on disk for good when `durable` has passed it.
+///
+/// Absence means nothing: a file that vanishes or shrinks takes back no record that was handed out.
+/// Nothing that was found is ever changed or removed.
+///
+/// One owner, one thread. A second thread exists from the first `requestSync` or `sync` on; it only
+/// waits for the disk.
+public struct LogFolder: ~Copyable {
+  /// A record of another session, or of an earlier one of this process.
+  public struct Record: Sendable {
+    /// The session that wrote it.
+    public var session: (UInt64, UInt64)
+    /// Its number in that session: 1 for the first, then one more each time.
+    public var number: UInt64
+    /// What the writer said it is.
+    public var type: UInt8
+    /// What the writer put into it.
+    public var payload: [UInt8]
+  }
+
+  /// A file that could not be read to its end.
+  public struct Damage: Equatable, Sendable {
+    /// The file.
+    public var path: String
+    /// Where its valid part ends, in bytes from its beginning.
+    public var offset: UInt64
+    /// What is wrong there, for people.
+    public var description: String
+  }
+
+  /// The folder's path, as given, without slashes at the end.
+  public let path: String
+
+  /// The files that could not be read to their end, one entry each. An entry goes when its file could
+  /// be read after all (a synchronisation engine had not finished, say).
+  public internal(set) var damage: [Damage] = []
+
+  /// How many records were appended since the folder was opened.
+  public internal(set) var appended: UInt64 = 0
+
+  /// Records that were appended and may not be there after all: because an `fdatasync` failed, or
+  /// because somebody took a file of ours away. They count like `appended`. Append them again, then
+  /// call `settleDoubt()`; until then `durable` does not pass them and `sync()` throws.
+  public internal(set) var doubtful: Range<UInt64>?
+
+  let makeID: () -> (UInt64, UInt64)
+  var identity: LogID?
+  /// Whether `identity` was read from, or written to, `decent.json`.
+  var isIdentityWritten = false
+  /// Identities of notebooks that the logs name.
+  var aliases: Set<LogID> = []
+
+  // Writing
+  var live: LiveFile?
+  /// The identity of the session that the next append begins.
+  var minted: LogID?
+  /// Whether `session()` looked after the live file since the last append.
+  var isChecked = false
+
+  // Synchronizing
+  let thread: SyncThread
+  /// Files of abandoned sessions whose records are not all on disk, oldest first.
+  var closing: [LiveFile] = []
+  var jobs: [SyncJob] = []
+  var isSyncWanted = false
+  var doubtCause: StoreError?
+
+  // Reading
+  /// What was handed out of every session, or appended by us.
+  var known: [LogID: LogScan.Known] = [:]
+  /// What is known of every file, by its path below `log`.
+  var files: [String: LogFile] = [:]
+
+  // Watching
+  var isWatchingWanted = false
+  var watcher: Watcher?
+  var watches = Watches()
+
+  /// Opens a notebook for reading. Writes nothing and creates nothing; a folder that does not exist is
+  /// an empty notebook.
+  ///
+  /// - Parameters:
+  ///   - path: the notebook's folder. Made absolute by the caller if the working directory can change.
+  ///   - makeID: 128 random bits; a new session or notebook takes its identity from here.
+  /// - Throws: `newerFormat` when a later version of the program wrote the folder; `damaged` when
+  ///   `decent.json` is not what it should be; or what the system says.
+  public init(
+    path: String, makeID: @escaping () -> (UInt64, UInt64)
+  ) throws(StoreError) {
+    var path = path.isEmpty ? "." : path
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let found = try Self.identity(at: path)
+    let thread = try SyncThread(path: path)
+    self.path = path
+    self.makeID = makeID
+    self.thread = thread
+    identity = found
+    isIdentityWritten = found != nil
+  }
+
+  deinit {
+    // Before the descriptors that it may be working on are closed.
+    thread.finish()
+  }
+
+  /// The notebook's identity; nil until `decent.json` exists or `adopt` was called.
+  public var notebook: (UInt64, UInt64)? { identity?.pair }
+
+  /// Takes over the identity of a notebook elsewhere, for a folder that has none. It is written with the
+  /// first append; if another process was first then, its identity counts.
+  ///
+  /// Does nothing when `notebook` is not nil.
+  public mutating func adopt(notebook: (UInt64, UInt64)) {
+    if identity == nil { identity = LogID(notebook) }
+  }
+
+  /// Reads `decent.json`, if it came to be since.
+  mutating func readIdentity() throws(StoreError) {
+    guard !isIdentityWritten, let found = try Self.identity(at: path) else { return }
+    identity = found
+    isIdentityWritten = true
+  }
+
+  /// What `decent.json` in the folder at `path` says; nil if there is none.
+  private static func identity(at path: String) throws(StoreError) -> LogID? {
+    do {
+      let folder = try FileDescriptor.folder(path, followingLinks: true)
+      return try NotebookFile.read(in: folder)
+    } catch {
+      guard error.reason == .notFound else { throw error }
+      return nil
+    }
+  }
+
+  /// Reports that `path` is valid up to `offset` only.
+  mutating func report(_ path: String, _ offset: UInt64, _ description: String) {
+    let entry = Damage(path: path, offset: offset, description: description)
+    if let index = damage.firstIndex(where: { $0.path == path }) {
+      damage[index] = entry
+    } else {
+      damage.append(entry)
+    }
+  }
+
+  /// Takes back what was reported about `path`.
+  mutating func clearDamage(_ path: String) {
+    damage.removeAll { $0.path == path }
+  }
+}

@@ -1,0 +1,259 @@
+import Notes
+import ReplicatingTypes
+
+// THE FORMAT OF A LOG FILE
+//
+// Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
+//
+//   header, 72 bytes
+//      0   8  magic: 8A 44 4E 4C 4F 47 0D 0A. Not ASCII at the front and a line end at the back, so
+//             that a transfer that rewrites text is noticed at once.
+//      8   4  format version: 1
+//     12   4  segment: 0 for the first file of a session
+//     16  16  notebook
+//     32  16  session
+//     48   8  records of the session that stand in earlier segments: 0 for segment 0
+//     56   8  hash at the end of the segment before: 0 for segment 0
+//     64   8  hash: the first 8 bytes of SHA-256 of bytes 0–63
+//
+//   record, repeated to the end of the file
+//      0   4  bits 0–26: n, how many bytes follow the checksum, 10 … 2^26
+//             bits 27–30: 0
+//             bit 31: more records of the same append follow this one
+//      4   4  CRC-32C of the four bytes before and of type, number and payload
+//      8   1  type: not this layer's business
+//      9   v  number: 1 for a session's first record, then one more each time; as a varint (seven
+//             bits a byte, lowest first, no needless zero at the end)
+//    9+v   …  payload: not this layer's business
+//      …   8  hash: the first 8 bytes of SHA-256 of everything from the hash before (the header's, or
+//             the record's before) to the end of the payload
+//
+// A record costs 18 bytes more than its payload, 20 from the 16,384th on.
+//
+// The checksum finds accidents inside a record without knowing anything else. The hash chains the
+// records: it finds a record left out, put elsewhere, taken from another file, and two different
+// continuations of one session (a process restored from a snapshot of its machine). Two files with the
+// same hash after record k hold the same k records. 64 bits are enough for accidents; whoever may
+// write into the folder can write a session of their own anyway.
+//
+// WHY A CRASH AT ANY POINT IS SAFE
+//
+// A file has one writer, which only appends, with one write per append (the header goes with the first),
+// and never opens it again. So after a crash of the process the file is what was written, up to some
+// byte. Records before that byte are complete and read as before. The append that the byte cuts is
+// missing its end: either a length that reaches past the end of the file, or a record that announces
+// another. Readers take appends whole or not at all, so it did not happen, and since nobody appends to
+// that file any more, it never will. If the writer is alive and the cut was only the moment of
+// looking, the rest arrives and the append is read then. The same goes for copies that a
+// synchronisation engine delivers in pieces.
+//
+// After a crash of the machine, what was not synchronized may also be zeros or old bytes: that is a
+// complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
+// valid part of the file, and it is reported. What is valid before it stays.
+
+/// A 128-bit identity, of a notebook or of a session.
+struct LogID: Hashable, Comparable {
+  var high: UInt64
+  var low: UInt64
+
+  init(_ pair: (UInt64, UInt64)) {
+    high = pair.0
+    low = pair.1
+  }
+
+  /// Reads 32 lower-case hexadecimal digits; nil for anything else.
+  init?(hex: some Collection<UInt8>) {
+    guard hex.count == 32 else { return nil }
+    high = 0
+    low = 0
+    for digit in hex {
+      let value: UInt8
+      switch digit {
+      case 0x30...0x39: value = digit - 0x30
+      case 0x61...0x66: value = digit - 0x61 + 10
+      default: return nil
+      }
+      high = high << 4 | low >> 60
+      low = low << 4 | UInt64(value)
+    }
+  }
+
+  var pair: (UInt64, UInt64) { (high, low) }
+
+  /// 32 lower-case hexadecimal digits.
+  var hex: String {
+    var digits: [UInt8] = []
+    for word in [high, low] {
+      for shift in stride(from: UInt64(60), through: 0, by: -4) {
+        let digit = UInt8(word >> shift & 15)
+        digits.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+      }
+    }
+    return String(decoding: digits, as: UTF8.self)
+  }
+
+  static func < (a: LogID, b: LogID) -> Bool {
+    (a.high, a.low) < (b.high, b.low)
+  }
+}
+
+/// The limits and constants of the format.
+enum LogFormat {
+  static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]
+  static let version: UInt32 = 1
+  static let headerSize = 72
+  /// Length and checksum.
+  static let prefixSize = 8
+  static let hashSize = 8
+  /// The smallest n: type, one byte of number, no payload, hash.
+  static let minimumLength = 10
+  /// The largest n, and the most bytes that one append may have: 64 MiB.
+  static let maximumAppend = 1 << 26
+  /// The largest size of a record without its payload.
+  static let maximumOverhead = prefixSize + 1 + 10 + hashSize
+  static let moreFollows: UInt32 = 1 << 31
+}
+
+/// What stands at the beginning of a log file.
+struct LogHeader: Equatable {
+  var notebook: LogID
+  var session: LogID
+  var segment: UInt32 = 0
+  var recordsBefore: UInt64 = 0
+  var hashBefore: UInt64 = 0
+
+  /// Why bytes are not a header.
+  enum Failure: Error {
+    /// Other bytes than ours: not a log at all, unless its name says so.
+    case foreign
+    /// The beginning of a header; the rest is not there yet.
+    case incomplete
+    case newerFormat(UInt32)
+    case damaged
+  }
+
+  /// The 72 bytes of the header.
+  func encoded() -> [UInt8] {
+    var bytes = LogFormat.magic
+    bytes.appendInteger(LogFormat.version)
+    bytes.appendInteger(segment)
+    for word in [notebook.high, notebook.low, session.high, session.low] {
+      bytes.appendInteger(word.byteSwapped)
+    }
+    bytes.appendInteger(recordsBefore)
+    bytes.appendInteger(hashBefore)
+    bytes.appendInteger(SHA256.prefix64(of: bytes[...]).byteSwapped)
+    return bytes
+  }
+
+  /// Reads a header from the first bytes of a file. The hash that the chain begins with is the last
+  /// eight of its bytes.
+  init(decoding bytes: ArraySlice<UInt8>) throws(Failure) {
+    let magic = bytes.prefix(LogFormat.magic.count)
+    guard magic.elementsEqual(LogFormat.magic.prefix(magic.count)) else { throw .foreign }
+    guard bytes.count >= LogFormat.headerSize else { throw .incomplete }
+    let start = bytes.startIndex
+    let version = bytes.integer(at: start + 8, as: UInt32.self)
+    guard version <= LogFormat.version else { throw .newerFormat(version) }
+    let hash = bytes.integer(at: start + 64, as: UInt64.self).byteSwapped
+    guard version == LogFormat.version, hash == SHA256.prefix64(of: bytes.prefix(64)) else {
+      throw .damaged
+    }
+    func word(_ at: Int) -> UInt64 { bytes.integer(at: start + at, as: UInt64.self) }
+    segment = bytes.integer(at: start + 12, as: UInt32.self)
+    notebook = LogID((word(16).byteSwapped, word(24).byteSwapped))
+    session = LogID((word(32).byteSwapped, word(40).byteSwapped))
+    recordsBefore = word(48)
+    hashBefore = word(56)
+  }
+
+  init(notebook: LogID, session: LogID) {
+    self.notebook = notebook
+    self.session = session
+  }
+}
+
+/// Turns records into the bytes of one append, and keeps the place in the chain.
+struct LogEncoder {
+  /// The number of the last record that was accepted.
+  private(set) var number: UInt64 = 0
+  /// The hash that the next record continues.
+  private(set) var hash: UInt64
+  /// Bytes to write: from `start`, because the hash before has to stand in front of a record.
+  private(set) var bytes: [UInt8] = []
+  private(set) var start = 0
+  private var pending: (number: UInt64, hash: UInt64) = (0, 0)
+
+  /// An encoder for a new file whose first append begins with `header`.
+  init(header: LogHeader) {
+    bytes = header.encoded()
+    hash = bytes[64..<72].integer(at: 64, as: UInt64.self).byteSwapped
+  }
+
+  /// Encodes `records` as one append behind what `bytes` holds. Follow with `accept` when written.
+  mutating func encode(_ records: [(type: UInt8, payload: [UInt8])]) {
+    if number > 0 {
+      // The buffer is kept from append to append, unless one was unusually large.
+      bytes.removeAll(keepingCapacity: bytes.count <= 1 << 20)
+      bytes.appendInteger(hash.byteSwapped)
+      start = LogFormat.hashSize
+    }
+    pending = (number, hash)
+    for index in records.indices {
+      pending.number += 1
+      let at = bytes.count
+      bytes.appendInteger(UInt64(0))
+      bytes.append(records[index].type)
+      bytes.appendVarint(pending.number)
+      bytes += records[index].payload
+      var length = UInt32(bytes.count - at)  // from the type on, plus the hash
+      if index + 1 < records.count { length |= LogFormat.moreFollows }
+      bytes.setInteger(length, at: at)
+      var sum = CRC32C()
+      sum.update(bytes[at..<(at + 4)])
+      sum.update(bytes[(at + 8)...])
+      bytes.setInteger(sum.value, at: at + 4)
+      pending.hash = SHA256.prefix64(of: bytes[(at - LogFormat.hashSize)...])
+      bytes.appendInteger(pending.hash.byteSwapped)
+    }
+  }
+
+  /// Says that the bytes are in the file.
+  mutating func accept() {
+    (number, hash) = pending
+  }
+}
+
+extension [UInt8] {
+  mutating func appendInteger(_ value: some FixedWidthInteger) {
+    var rest = value
+    for _ in 0..<(value.bitWidth / 8) {
+      append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
+    }
+  }
+
+  mutating func appendVarint(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+
+  mutating func setInteger(_ value: UInt32, at index: Int) {
+    for i in 0..<4 { self[index + i] = UInt8(truncatingIfNeeded: value >> UInt32(8 * i)) }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The little-endian integer at `index`; its bytes must be inside.
+  func integer<Integer: FixedWidthInteger>(at index: Int, as: Integer.Type) -> Integer {
+    var value: Integer = 0
+    for i in (0..<(Integer.bitWidth / 8)).reversed() {
+      value = value << 8 | Integer(truncatingIfNeeded: self[index + i])
+    }
+    return value
+  }
+}

@@ -1,0 +1,158 @@
+/// `decent.json`: says that a folder is a notebook, in which format, and which one.
+///
+///     {"format":"decent-notes","version":1,"notebook":"<32 hex>"}
+///
+/// Written once and never changed. Members that are not known are left alone, so that a later version
+/// may add some; a later version that must not be read by this one raises `version`.
+enum NotebookFile {
+  static let name = "decent.json"
+  static let version: UInt64 = 1
+  /// No such file is longer: what is, is not read.
+  static let maximumSize = 65_536
+
+  static func encoded(_ notebook: LogID) -> [UInt8] {
+    Array(
+      "{\"format\":\"decent-notes\",\"version\":\(version),\"notebook\":\"\(notebook.hex)\"}\n".utf8
+    )
+  }
+
+  /// The notebook that the file in `folder` names; nil if there is no such file.
+  ///
+  /// - Throws: `newerFormat`, `damaged`, or what the system says.
+  static func read(in folder: borrowing FileDescriptor) throws(StoreError) -> LogID? {
+    let path = "\(folder.path)/\(name)"
+    guard folder.status(of: name) != nil else { return nil }
+    func damaged(_ detail: String) -> StoreError {
+      StoreError(operation: "read", path: path, reason: .damaged, detail: detail)
+    }
+    guard let file = try folder.regularFile(name) else { throw damaged("not a regular file") }
+    let size = try file.status().size
+    guard size <= UInt64(maximumSize) else { throw damaged("too long") }
+    let bytes = try file.read(Int(size), at: 0)
+    var parser = Parser(rest: bytes[...])
+    guard let members = parser.members() else { throw damaged("not the JSON object it should be") }
+    guard members.format == "decent-notes" else { throw damaged("not of the format decent-notes") }
+    guard let version = members.version else { throw damaged("no version") }
+    guard version <= Self.version else {
+      throw StoreError(
+        operation: "open", path: path, reason: .newerFormat,
+        detail: "written by a later version of the program (format \(version))")
+    }
+    guard version == Self.version else { throw damaged("no version \(version) exists") }
+    guard let text = members.notebook, let notebook = LogID(hex: Array(text.utf8)) else {
+      throw damaged("no notebook identity")
+    }
+    return notebook
+  }
+
+  struct Members {
+    var format: String?
+    var version: UInt64?
+    var notebook: String?
+  }
+
+  /// As much of JSON as it takes to find three members of an object. Nesting is counted, not recursed.
+  struct Parser {
+    var rest: ArraySlice<UInt8>
+
+    /// The members of the one object in the text; nil if it is anything else.
+    mutating func members() -> Members? {
+      var members = Members()
+      skipSpace()
+      guard take("{") else { return nil }
+      skipSpace()
+      if !take("}") {
+        repeat {
+          skipSpace()
+          guard let key = string() else { return nil }
+          skipSpace()
+          guard take(":") else { return nil }
+          skipSpace()
+          switch key {
+          case "format":
+            guard members.format == nil, let value = string() else { return nil }
+            members.format = value
+          case "version":
+            guard members.version == nil, let value = integer() else { return nil }
+            members.version = value
+          case "notebook":
+            guard members.notebook == nil, let value = string() else { return nil }
+            members.notebook = value
+          default:
+            guard skipValue() else { return nil }
+          }
+          skipSpace()
+        } while take(",")
+        guard take("}") else { return nil }
+      }
+      skipSpace()
+      return rest.isEmpty ? members : nil
+    }
+
+    private mutating func skipSpace() {
+      rest = rest.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+      guard let first = rest.first, first == UInt8(ascii: character) else { return false }
+      rest = rest.dropFirst()
+      return true
+    }
+
+    /// A string; escapes are kept as they stand, because no value of ours contains any.
+    private mutating func string() -> String? {
+      guard take("\"") else { return nil }
+      var at = rest.startIndex
+      while at < rest.endIndex, rest[at] != UInt8(ascii: "\"") {
+        guard rest[at] >= 0x20 else { return nil }
+        at += rest[at] == UInt8(ascii: "\\") ? 2 : 1
+      }
+      guard at < rest.endIndex else { return nil }
+      guard let text = String(validating: rest[..<at], as: UTF8.self) else { return nil }
+      rest = rest[(at + 1)...]
+      return text
+    }
+
+    /// A number without sign, fraction and exponent. One that is too large is `UInt64.max`: a version
+    /// like that is a later one all the same.
+    private mutating func integer() -> UInt64? {
+      let digits = rest.prefix { (0x30...0x39).contains($0) }
+      guard let first = digits.first, first != 0x30 || digits.count == 1 else { return nil }
+      rest = rest[digits.endIndex...]
+      if let next = rest.first, [0x2e, 0x65, 0x45].contains(next) { return nil }
+      return UInt64(String(decoding: digits, as: UTF8.self)) ?? .max
+    }
+
+    /// Skips a value whose content does not matter, as far as brackets and strings tell where it ends.
+    private mutating func skipValue() -> Bool {
+      var depth = 0
+      repeat {
+        skipSpace()
+        guard let byte = rest.first else { return false }
+        switch byte {
+        case UInt8(ascii: "\""):
+          guard string() != nil else { return false }
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+          depth += 1
+          rest = rest.dropFirst()
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+          depth -= 1
+          guard depth >= 0 else { return false }
+          rest = rest.dropFirst()
+        case UInt8(ascii: ","), UInt8(ascii: ":"):
+          guard depth > 0 else { return false }
+          rest = rest.dropFirst()
+        case 0x2b, 0x2d, 0x2e, 0x30...0x39, 0x41...0x5a, 0x61...0x7a:
+          rest = rest.drop { byte in
+            switch byte {
+            case 0x2b, 0x2d, 0x2e, 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+            default: false
+            }
+          }
+        default: return false
+        }
+      } while depth > 0
+      return true
+    }
+  }
+}

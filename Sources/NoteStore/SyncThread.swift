@@ -1,0 +1,155 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A thread that does nothing but wait for the disk.
+///
+/// It shares no memory with its owner. Both sides speak through two pipes: a job is a descriptor to
+/// synchronize, an answer is an error number, in the order of the jobs. The owner keeps the descriptor
+/// open until the answer came.
+final class SyncThread {
+  /// What goes through the pipes; far below the size that a pipe takes whole.
+  private struct Job {
+    var descriptor: Int32
+    var isFolder: Bool
+  }
+
+  private let answersOut: FileDescriptor
+  private let answersIn: FileDescriptor
+  /// The running thread, and the owner's end of the job pipe. Closing that ends the thread.
+  private var running: (thread: pthread_t, jobs: Int32)?
+
+  /// Makes the pipe for the answers. The thread starts with the first job.
+  init(path: String) throws(StoreError) {
+    let (out, into) = try Self.pipe(path: path)
+    // The owner must never wait here; its loop polls.
+    _ = fcntl(out, F_SETFL, O_NONBLOCK)
+    answersOut = FileDescriptor(owning: out, path: path)
+    answersIn = FileDescriptor(owning: into, path: path)
+  }
+
+  deinit {
+    finish()
+  }
+
+  /// Lets the thread finish the jobs it has, and ends it. Descriptors may be closed afterwards.
+  func finish() {
+    guard let running else { return }
+    self.running = nil
+    _ = close(running.jobs)
+    pthread_join(running.thread, nil)
+  }
+
+  /// Readable when there are answers.
+  var descriptor: Int32 { answersOut.number }
+
+  /// Asks for the file or folder `descriptor` to be synchronized.
+  ///
+  /// If no thread can be had, it happens here and now; the answer comes the same way.
+  func submit(_ descriptor: Int32, isFolder: Bool) {
+    if running == nil { start() }
+    let job = Job(descriptor: descriptor, isFolder: isFolder)
+    if let running, Self.send(job, to: running.jobs) { return }
+    _ = Self.send(Self.perform(job), to: answersIn.number)
+  }
+
+  /// The next answer: 0 or an error number; nil if there is none yet.
+  func answer() -> Int32? {
+    Self.receive(Int32.self, from: answersOut.number)
+  }
+
+  /// Waits until there is an answer.
+  func wait() {
+    var entry = pollfd(fd: answersOut.number, events: Int16(POLLIN), revents: 0)
+    _ = poll(&entry, 1, -1)
+  }
+
+  private func start() {
+    guard let (out, into) = try? Self.pipe(path: "") else { return }
+    // The thread gets its two ends in a block that it frees.
+    let ends = UnsafeMutablePointer<(Int32, Int32)>.allocate(capacity: 1)
+    ends.initialize(to: (out, answersIn.number))
+    // Signals are the main thread's: a handler must not find itself on this one.
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_BLOCK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    #if canImport(Darwin)
+      var created: pthread_t?
+      let failure = pthread_create(&created, nil, { SyncThread.run($0) }, ends)
+    #else
+      var created = pthread_t()
+      let failure = pthread_create(&created, nil, { SyncThread.run($0!) }, ends)
+    #endif
+    guard failure == 0 else {
+      ends.deallocate()
+      _ = close(out)
+      _ = close(into)
+      return
+    }
+    #if canImport(Darwin)
+      running = created.map { ($0, into) }
+    #else
+      running = (created, into)
+    #endif
+  }
+
+  private static func run(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    let ends = argument.assumingMemoryBound(to: (Int32, Int32).self)
+    let (jobs, answers) = ends.pointee
+    ends.deallocate()
+    while let job = receive(Job.self, from: jobs) {
+      _ = send(perform(job), to: answers)
+    }
+    _ = close(jobs)
+    return nil
+  }
+
+  private static func perform(_ job: Job) -> Int32 {
+    job.isFolder
+      ? System.synchronize(folder: job.descriptor) : System.synchronize(file: job.descriptor)
+  }
+
+  private static func pipe(path: String) throws(StoreError) -> (Int32, Int32) {
+    var ends: (Int32, Int32) = (-1, -1)
+    let failed = withUnsafeMutablePointer(to: &ends) {
+      $0.withMemoryRebound(to: Int32.self, capacity: 2) { pointer in
+        #if canImport(Darwin)
+          Darwin.pipe(pointer) != 0
+        #else
+          Glibc.pipe(pointer) != 0
+        #endif
+      }
+    }
+    guard !failed else { throw .system("pipe", path) }
+    _ = fcntl(ends.0, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(ends.1, F_SETFD, FD_CLOEXEC)
+    return ends
+  }
+
+  private static func send<Message: BitwiseCopyable>(_ message: Message, to number: Int32) -> Bool {
+    withUnsafeBytes(of: message) { bytes in
+      while true {
+        let count = write(number, bytes.baseAddress!, bytes.count)
+        if count >= 0 { return count == bytes.count }
+        guard errno == EINTR else { return false }
+      }
+    }
+  }
+
+  /// The next message; nil at the end of the pipe, or when it would have to wait and may not.
+  private static func receive<Message: BitwiseCopyable>(
+    _ type: Message.Type, from number: Int32
+  ) -> Message? {
+    withUnsafeTemporaryAllocation(of: Message.self, capacity: 1) { buffer in
+      while true {
+        let count = read(number, buffer.baseAddress!, MemoryLayout<Message>.size)
+        if count == MemoryLayout<Message>.size { return buffer[0] }
+        guard count < 0, errno == EINTR else { return nil }
+      }
+    }
+  }
+}

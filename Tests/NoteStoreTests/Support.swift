@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import NoteStore
+
+/// A seeded source of numbers; the seed is printed with every failure that used it.
+struct Seeded {
+  private var state: UInt64
+
+  init(_ seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+    return z ^ z >> 31
+  }
+
+  mutating func next(below bound: Int) -> Int {
+    Int(next() % UInt64(bound))
+  }
+
+  mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+  }
+}
+
+/// An identity that comes out of no other call in this process.
+let makeID: @Sendable () -> (UInt64, UInt64) = {
+  (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
+}
+
+/// A folder of its own for one test, removed at the end.
+final class Scratch {
+  let path: String
+
+  init() {
+    path = NSTemporaryDirectory() + "note-store-tests-" + UUID().uuidString
+    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The notebook most tests use; it does not exist at first.
+  var notebook: String { path + "/notebook" }
+
+  func open() throws(StoreError) -> LogFolder {
+    try LogFolder(path: notebook, makeID: makeID)
+  }
+}
+
+func contents(_ path: String) -> [UInt8] {
+  Array(FileManager.default.contents(atPath: path)!)
+}
+
+func write(_ bytes: [UInt8], to path: String) {
+  let folder = (path as NSString).deletingLastPathComponent
+  try! FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes)))
+}
+
+/// Overwrites or extends a file without replacing it.
+func append(_ bytes: [UInt8], to path: String) {
+  let handle = FileHandle(forWritingAtPath: path)!
+  handle.seekToEndOfFile()
+  handle.write(Data(bytes))
+  try! handle.close()
+}
+
+/// Every path below `path`, with mode, size and content.
+func listing(_ path: String) -> [String] {
+  guard let walk = FileManager.default.enumerator(atPath: path) else { return [] }
+  var lines: [String] = []
+  for case let name as String in walk {
+    let attributes = try! FileManager.default.attributesOfItem(atPath: path + "/" + name)
+    let content = FileManager.default.contents(atPath: path + "/" + name)
+    lines.append(
+      "\(name) \(attributes[.posixPermissions]!) \(attributes[.modificationDate]!) \(content as Any)"
+    )
+  }
+  return lines.sorted()
+}
+
+func mode(_ path: String) -> Int {
+  let attributes = try! FileManager.default.attributesOfItem(atPath: path)
+  return (attributes[.posixPermissions] as! NSNumber).intValue
+}
+
+func hex(_ id: (UInt64, UInt64)) -> String {
+  func word(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+  return word(id.0) + word(id.1)
+}
+
+/// What a record says, in a form that can be compared.
+struct Line: Equatable, Hashable {
+  var session: String
+  var number: UInt64
+  var type: UInt8
+  var payload: [UInt8]
+
+  init(_ record: LogFolder.Record) {
+    session = hex(record.session)
+    number = record.number
+    type = record.type
+    payload = record.payload
+  }
+}
+
+extension LogFolder {
+  /// The file of the session that the last append went to.
+  mutating func livePath() -> String {
+    "\(path)/log/\(hex(session()))/0.open"
+  }
+
+  mutating func append(_ texts: String...) throws(StoreError) {
+    var records: [(type: UInt8, payload: [UInt8])] = []
+    for text in texts { records.append((type: 1, payload: Array(text.utf8))) }
+    try append(records)
+  }
+
+  /// The payloads of `readNew()` as texts.
+  mutating func newTexts(_ scope: Scope = .everything) -> [String] {
+    readNew(scope).map { String(decoding: $0.payload, as: UTF8.self) }
+  }
+}
