@@ -1,0 +1,119 @@
+/// Messages on their way out: frames that are encoded, and not yet written to the stream.
+///
+/// A frame is `Content-Length: N`, an empty line (both ended by `\r\n`), then N bytes of JSON; or, with
+/// framing in lines, the JSON and `\n`. Framing `automatic` writes as `contentLength` does.
+///
+/// Whoever owns the stream writes as much of `unsent` as it takes, and removes that much. A write must
+/// never wait: a client that sends thousands of requests before it reads would wait for us too.
+public struct Outbox: Sendable {
+  /// How the frames from now on are delimited.
+  public var framing: Framing
+
+  private var pending: [UInt8] = []
+  /// How much of `pending` is sent already.
+  private var sent = 0
+  /// Kept between messages, so that a reply allocates nothing.
+  private var writer = JSONWriter()
+
+  /// Creates an empty outbox.
+  public init(framing: Framing) {
+    self.framing = framing
+  }
+
+  /// How many bytes are not sent yet.
+  public var count: Int { pending.count - sent }
+
+  /// Whether everything is sent.
+  public var isEmpty: Bool { count == 0 }
+
+  /// What is not sent yet, oldest first.
+  public var unsent: ArraySlice<UInt8> { pending[sent...] }
+
+  /// Removes the first `count` bytes of `unsent`: they are sent.
+  ///
+  /// - Complexity: O(1) amortised over the bytes sent.
+  public mutating func removeFirst(_ count: Int) {
+    sent += max(0, min(count, self.count))
+    if sent == pending.count {
+      pending.removeAll(keepingCapacity: pending.capacity <= keptCapacity)
+      sent = 0
+    } else if sent >= 1 << 16, sent >= pending.count / 2 {
+      // What moves is no more than what was sent since the last time.
+      pending.removeSubrange(..<sent)
+      sent = 0
+    }
+  }
+
+  /// Appends the response to the request `id`.
+  ///
+  /// - Parameter result: Writes one value, the result. If it writes nothing the result is `null`.
+  public mutating func respond(to id: RequestID, result: (inout JSONWriter) -> Void) {
+    beginMessage()
+    writer.key("id")
+    writer.requestID(id)
+    writer.key("result")
+    let start = writer.bytes.count
+    result(&writer)
+    if writer.bytes.count == start { writer.null() }
+    endMessage()
+  }
+
+  /// Appends the response that the request `id` failed; nil means a request whose id is not known.
+  public mutating func respond(to id: RequestID?, error: ResponseError) {
+    beginMessage()
+    writer.key("id")
+    if let id { writer.requestID(id) } else { writer.null() }
+    writer.key("error")
+    writer.beginObject()
+    writer.key("code")
+    writer.integer(error.code)
+    writer.key("message")
+    writer.string(error.message)
+    if let reason = error.reason {
+      writer.key("data")
+      writer.beginObject()
+      writer.key("reason")
+      writer.string(reason)
+      writer.endObject()
+    }
+    writer.endObject()
+    endMessage()
+  }
+
+  /// Appends a notification.
+  ///
+  /// - Parameter params: Writes one object. If it writes nothing the params are `{}`.
+  public mutating func notify(_ method: String, params: (inout JSONWriter) -> Void) {
+    beginMessage()
+    writer.key("method")
+    writer.string(method)
+    writer.key("params")
+    let start = writer.bytes.count
+    params(&writer)
+    if writer.bytes.count == start {
+      writer.beginObject()
+      writer.endObject()
+    }
+    endMessage()
+  }
+
+  private mutating func beginMessage() {
+    writer.beginObject()
+    writer.key("jsonrpc")
+    writer.string("2.0")
+  }
+
+  private mutating func endMessage() {
+    writer.endObject()
+    if framing != .lines {
+      pending.append(contentsOf: "Content-Length: \(writer.bytes.count)\r\n\r\n".utf8)
+    }
+    pending.append(contentsOf: writer.bytes)
+    if framing == .lines { pending.append(UInt8(ascii: "\n")) }
+    writer.reset(keepingAtMost: keptCapacity)
+  }
+}
+
+/// How many bytes an empty buffer may keep for the next message: one huge message must not cost its
+/// memory for as long as the process lives.
+let keptCapacity = 1 << 20

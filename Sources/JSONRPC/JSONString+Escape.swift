@@ -1,0 +1,92 @@
+extension JSONString {
+  /// Escapes the text that stands at the end of `bytes`, from `start` on, in place.
+  ///
+  /// In place, because text without anything to escape is the rule and then costs one look, and text
+  /// with it needs no second buffer.
+  static func escape(_ bytes: inout [UInt8], from start: Int) {
+    let growth = escapedGrowth(bytes.span.extracting(start...))
+    if growth == 0 { return }
+    var source = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: growth))
+    var target = bytes.count
+    var text = bytes.mutableSpan
+    // From the back, so that nothing is overwritten before it has moved. Once the two meet, what is
+    // left is in its place.
+    while source < target {
+      source -= 1
+      let byte = text[source]
+      let length = 1 + escapeGrowth(of: byte)
+      target -= length
+      if length == 1 {
+        text[target] = byte
+        continue
+      }
+      if byte == 0 {
+        (text[target], text[target + 1], text[target + 2]) = (0xEF, 0xBF, 0xBD)
+        continue
+      }
+      text[target] = UInt8(ascii: "\\")
+      if length == 2 {
+        text[target + 1] = shortName(of: byte)
+        continue
+      }
+      text[target + 1] = UInt8(ascii: "u")
+      text[target + 2] = UInt8(ascii: "0")
+      text[target + 3] = UInt8(ascii: "0")
+      text[target + 4] = UInt8(ascii: "0") + byte >> 4
+      let digit = byte & 0xF
+      text[target + 5] = (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) + digit
+    }
+  }
+
+  /// How many bytes longer a text gets when it is escaped.
+  private static func escapedGrowth(_ text: Span<UInt8>) -> Int {
+    var growth = 0
+    var next = 0
+    while next < text.count {
+      if text.count - next >= 32 {
+        let block = text.extracting(next..<next + 32)
+        var special: UInt8 = 0
+        for index in 0..<32 { special |= isPlain(block[index]) ? 0 : 1 }
+        if special == 0 {
+          next += 32
+          continue
+        }
+      }
+      let end = min(next + 32, text.count)
+      while next < end {
+        growth += escapeGrowth(of: text[next])
+        next += 1
+      }
+    }
+    return growth
+  }
+
+  @inline(__always)
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  /// How many bytes longer a byte gets when it is escaped.
+  @inline(__always)
+  private static func escapeGrowth(of byte: UInt8) -> Int {
+    if isPlain(byte) { return 0 }
+    switch byte {
+    case 0: return 2  // U+FFFD takes three
+    case 0x08, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "\\"): return 1
+    default: return 5
+    }
+  }
+
+  /// What follows the backslash in an escape sequence of two bytes.
+  private static func shortName(of byte: UInt8) -> UInt8 {
+    switch byte {
+    case 0x08: UInt8(ascii: "b")
+    case 0x09: UInt8(ascii: "t")
+    case 0x0A: UInt8(ascii: "n")
+    case 0x0C: UInt8(ascii: "f")
+    case 0x0D: UInt8(ascii: "r")
+    default: byte
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/// Strings as they are written in JSON: validating and unescaping.
+enum JSONString {
+  /// Moves `position` from a string's opening quotation mark to behind the closing one.
+  ///
+  /// Returns whether there are escape sequences in it.
+  static func scan(_ bytes: Span<UInt8>, from position: inout Int) throws(JSONError) -> Bool {
+    let start = position
+    var next = position + 1
+    var hasEscapes = false
+    while true {
+      next = endOfPlainText(bytes, from: next)
+      guard next < bytes.count else {
+        throw JSONError(offset: start, reason: "a string without end")
+      }
+      switch bytes[next] {
+      case UInt8(ascii: "\""):
+        position = next + 1
+        return hasEscapes
+      case UInt8(ascii: "\\"):
+        hasEscapes = true
+        next = try endOfEscape(bytes, from: next)
+      case 0..<0x20:
+        throw JSONError(offset: next, reason: "a control character in a string, not escaped")
+      default:
+        next = try endOfScalar(bytes, from: next)
+      }
+    }
+  }
+
+  /// The first position from `start` on that holds no plain ASCII: a quotation mark, a backslash, a
+  /// control character, part of a longer UTF-8 sequence, or the end.
+  @inline(__always)
+  static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
+    var next = start
+    // Whole blocks without an early exit, which the compiler turns into vector instructions.
+    while bytes.count - next >= 32 {
+      let block = bytes.extracting(next..<next + 32)
+      var special: UInt8 = 0
+      for index in 0..<32 {
+        let byte = block[index]
+        special |= byte == UInt8(ascii: "\"") ? 1 : 0
+        special |= byte == UInt8(ascii: "\\") ? 1 : 0
+        special |= byte &- 0x20 >= 0x60 ? 1 : 0
+      }
+      if special != 0 { break }
+      next += 32
+    }
+    while next < bytes.count {
+      let byte = bytes[next]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte &- 0x20 >= 0x60 { break }
+      next += 1
+    }
+    return next
+  }
+
+  /// The position behind the escape sequence at `start`: a whole pair, if it is a surrogate.
+  private static func endOfEscape(
+    _ bytes: Span<UInt8>, from start: Int
+  ) throws(JSONError) -> Int {
+    guard start + 1 < bytes.count else {
+      throw JSONError(offset: start, reason: "a string without end")
+    }
+    switch bytes[start + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return start + 2
+    case UInt8(ascii: "u"):
+      guard let unit = codeUnit(bytes, at: start) else {
+        throw JSONError(offset: start, reason: "\\u without four hexadecimal digits")
+      }
+      if unit & 0xF800 != 0xD800 { return start + 6 }
+      guard unit < 0xDC00, let low = codeUnit(bytes, at: start + 6), low & 0xFC00 == 0xDC00 else {
+        throw JSONError(offset: start, reason: "an escaped surrogate that is not part of a pair")
+      }
+      return start + 12
+    default:
+      throw JSONError(offset: start, reason: "an unknown escape sequence")
+    }
+  }
+
+  /// The UTF-16 code unit that a `\u` sequence at `start` names, nil if there is no such sequence.
+  private static func codeUnit(_ bytes: Span<UInt8>, at start: Int) -> UInt32? {
+    guard start + 6 <= bytes.count, bytes[start] == UInt8(ascii: "\\"),
+      bytes[start + 1] == UInt8(ascii: "u")
+    else { return nil }
+    var unit: UInt32 = 0
+    for index in start + 2..<start + 6 {
+      let byte = bytes[index]
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+      default: return nil
+      }
+      unit = unit << 4 | UInt32(digit)
+    }
+    return unit
+  }
+
+  /// The position behind the UTF-8 sequence of two to four bytes at `start`.
+  ///
+  /// The second byte's range shuts out overlong forms, surrogates and what lies above U+10FFFF
+  /// (table 3-7 of the Unicode standard).
+  @inline(__always)
+  private static func endOfScalar(
+    _ bytes: Span<UInt8>, from start: Int
+  ) throws(JSONError) -> Int {
+    let length: Int
+    let second: ClosedRange<UInt8>
+    switch bytes[start] {
+    case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    default: throw JSONError(offset: start, reason: "invalid UTF-8")
+    }
+    guard bytes.count - start >= length, second.contains(bytes[start + 1]) else {
+      throw JSONError(offset: start, reason: "invalid UTF-8")
+    }
+    for index in 2..<max(length, 2) where bytes[start + index] & 0xC0 != 0x80 {
+      throw JSONError(offset: start, reason: "invalid UTF-8")
+    }
+    return start + length
+  }
+
+  /// The text that a string's contents stand for, as UTF-8.
+  ///
+  /// - Parameter contents: What `scan` has accepted, without the quotation marks.
+  static func unescaped(_ contents: Span<UInt8>) -> [UInt8] {
+    var text: [UInt8] = []
+    // An escape sequence is never shorter than what it stands for.
+    text.reserveCapacity(contents.count)
+    var next = 0
+    while next < contents.count {
+      let byte = contents[next]
+      guard byte == UInt8(ascii: "\\"), next + 1 < contents.count else {
+        text.append(byte)
+        next += 1
+        continue
+      }
+      let name = contents[next + 1]
+      switch name {
+      case UInt8(ascii: "b"): text.append(0x08)
+      case UInt8(ascii: "f"): text.append(0x0C)
+      case UInt8(ascii: "n"): text.append(0x0A)
+      case UInt8(ascii: "r"): text.append(0x0D)
+      case UInt8(ascii: "t"): text.append(0x09)
+      case UInt8(ascii: "u"):
+        var value = codeUnit(contents, at: next) ?? 0xFFFD
+        if value & 0xFC00 == 0xD800, let low = codeUnit(contents, at: next + 6) {
+          value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
+          next += 6
+        }
+        let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
+        text.append(contentsOf: UTF8.encode(scalar)!)
+        next += 4
+      default: text.append(name)
+      }
+      next += 2
+    }
+    return text
+  }
+}

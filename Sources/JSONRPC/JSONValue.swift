@@ -1,0 +1,191 @@
+/// Why bytes are not an acceptable JSON document, and where.
+public struct JSONError: Error, Equatable, Sendable {
+  /// The offset, in bytes from the start of the document, of what is wrong.
+  public var offset: Int
+  /// What is wrong, in words for a person.
+  public var reason: String
+
+  /// Creates an error about the byte at `offset`.
+  public init(offset: Int, reason: String) {
+    self.offset = offset
+    self.reason = reason
+  }
+}
+
+/// A value of a JSON document.
+///
+/// Parsing validates the whole document in one pass (`JSONParser.swift` has the rules) and notes where
+/// each value stands. Strings and numbers are decoded only when somebody asks, every time somebody asks.
+/// A value shares its document's bytes: copying it costs a reference count, and holding it keeps the
+/// whole document alive.
+public struct JSONValue: Sendable {
+  /// What a value can be.
+  public enum Kind: Sendable {
+    case null, boolean, number, string, array, object
+  }
+
+  let document: JSONDocument
+  /// Where the value stands on the document's tape.
+  let index: Int
+
+  init(document: JSONDocument, index: Int) {
+    self.document = document
+    self.index = index
+  }
+
+  /// Parses a document that consists of one value, with white space around it at most.
+  ///
+  /// - Parameters:
+  ///   - bytes: The document, UTF-8 without a byte order mark, less than 2 GiB.
+  ///   - maximumDepth: How many arrays and objects may be open at the same time.
+  ///   - maximumValues: How many values and member names the document may have in all.
+  /// - Throws: `JSONError` for the first byte that breaks a rule or a limit.
+  /// - Complexity: O(`bytes.count`) time; at most 16 bytes of memory per value, and never recursive.
+  public init(
+    parsing bytes: [UInt8], maximumDepth: Int = 128, maximumValues: Int = 4_000_000
+  ) throws(JSONError) {
+    let tape = try JSONParser.tape(
+      of: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
+    self.init(document: JSONDocument(bytes: bytes, tape: tape), index: 0)
+  }
+
+  /// The object without members.
+  static let emptyObject = JSONValue(
+    document: JSONDocument(
+      bytes: [UInt8(ascii: "{"), UInt8(ascii: "}")],
+      tape: [JSONDocument.Entry(position: 0, extra: 1), JSONDocument.Entry(position: 1, extra: 0)]),
+    index: 0)
+
+  /// What the value is.
+  public var kind: Kind {
+    switch document.firstByte(at: index) {
+    case UInt8(ascii: "n"): .null
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): .boolean
+    case UInt8(ascii: "\""): .string
+    case UInt8(ascii: "["): .array
+    case UInt8(ascii: "{"): .object
+    default: .number
+    }
+  }
+
+  /// Whether the value is `null`.
+  public var isNull: Bool { kind == .null }
+
+  /// The value of `true` or `false`; nil for every other kind.
+  public var boolean: Bool? {
+    switch document.firstByte(at: index) {
+    case UInt8(ascii: "t"): true
+    case UInt8(ascii: "f"): false
+    default: nil
+    }
+  }
+
+  /// The value of a number that is a whole one and fits `Int`, however it is written (`3.0`, `1e2`).
+  ///
+  /// Nil for every other number (nothing is rounded) and every other kind.
+  ///
+  /// - Complexity: O(length of the number).
+  public var integer: Int? {
+    guard kind == .number else { return nil }
+    let bytes = document.bytes
+    return JSONNumber.integer(bytes.span.extracting(document.byteRange(at: index)))
+  }
+
+  /// The floating-point value nearest to a number; nil if that is not finite, and for every other kind.
+  ///
+  /// - Complexity: O(length of the number).
+  public var double: Double? {
+    guard kind == .number,
+      let value = Double(String(decoding: rawBytes, as: UTF8.self)), value.isFinite
+    else { return nil }
+    return value
+  }
+
+  /// The contents of a string; nil for every other kind.
+  ///
+  /// - Complexity: O(length of the string).
+  public var string: String? {
+    guard kind == .string else { return nil }
+    if document.hasEscapes(at: index) {
+      return String(decoding: unescaped, as: UTF8.self)
+    }
+    return String(decoding: document.bytes[document.contentRange(at: index)], as: UTF8.self)
+  }
+
+  /// The contents of a string as UTF-8, always valid, which may hold U+0000; nil for every other kind.
+  ///
+  /// - Complexity: O(length of the string).
+  public var utf8: [UInt8]? {
+    guard kind == .string else { return nil }
+    return document.hasEscapes(at: index)
+      ? unescaped : Array(document.bytes[document.contentRange(at: index)])
+  }
+
+  private var unescaped: [UInt8] {
+    let bytes = document.bytes
+    return JSONString.unescaped(bytes.span.extracting(document.contentRange(at: index)))
+  }
+
+  /// The value as it is written in the document, without white space around it.
+  public var rawBytes: ArraySlice<UInt8> { document.bytes[document.byteRange(at: index)] }
+}
+
+/// The bytes of a document and the tape that says where its values are.
+///
+/// The tape has one entry for each value and each member name, in the order of the document, and one more
+/// where an array or object ends. Eight bytes each: a message of 32 MiB must not become gigabytes.
+final class JSONDocument: Sendable {
+  struct Entry {
+    /// Where the value starts in the bytes, or the closing bracket is.
+    var position: UInt32
+    /// Of an array or object: the index of its closing entry. Of a closing entry: how many values or
+    /// members there are. Of a string: its end, with `escapeFlag`. Of every other value: its end.
+    var extra: UInt32
+  }
+
+  /// Marks a string that holds at least one escape sequence.
+  static let escapeFlag: UInt32 = 1 << 31
+
+  let bytes: [UInt8]
+  let tape: [Entry]
+
+  init(bytes: [UInt8], tape: [Entry]) {
+    self.bytes = bytes
+    self.tape = tape
+  }
+
+  func firstByte(at index: Int) -> UInt8 { bytes[Int(tape[index].position)] }
+
+  func isContainer(at index: Int) -> Bool {
+    let byte = firstByte(at: index)
+    return byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")
+  }
+
+  func hasEscapes(at index: Int) -> Bool { tape[index].extra & Self.escapeFlag != 0 }
+
+  /// The index of the closing entry of the array or object at `index`.
+  func closing(of index: Int) -> Int { Int(tape[index].extra) }
+
+  /// How many values or members the array or object at `index` has.
+  func count(at index: Int) -> Int { Int(tape[closing(of: index)].extra) }
+
+  /// The index after the value at `index` and all that is in it.
+  func indexAfterValue(at index: Int) -> Int {
+    isContainer(at: index) ? closing(of: index) + 1 : index + 1
+  }
+
+  /// Where the value at `index` stands in the bytes.
+  func byteRange(at index: Int) -> Range<Int> {
+    let entry = tape[index]
+    let end =
+      isContainer(at: index)
+      ? Int(tape[Int(entry.extra)].position) + 1 : Int(entry.extra & ~Self.escapeFlag)
+    return Int(entry.position)..<end
+  }
+
+  /// Where the contents of the string at `index` stand in the bytes, without the quotation marks.
+  func contentRange(at index: Int) -> Range<Int> {
+    let entry = tape[index]
+    return Int(entry.position) + 1..<Int(entry.extra & ~Self.escapeFlag) - 1
+  }
+}

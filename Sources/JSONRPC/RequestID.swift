@@ -1,0 +1,15 @@
+/// What a request is called by the one who sent it; its response carries the same.
+public enum RequestID: Hashable, Sendable {
+  case integer(Int)
+  case string(String)
+}
+
+extension JSONWriter {
+  /// Writes an id as a value.
+  mutating func requestID(_ id: RequestID) {
+    switch id {
+    case .integer(let number): integer(number)
+    case .string(let text): string(text)
+    }
+  }
+}
