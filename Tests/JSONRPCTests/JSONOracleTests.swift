@@ -3,6 +3,10 @@ import JSONRPC
 import Testing
 
 /// Checks the parser against Foundation's, which was written by others.
+///
+/// Known differences, kept out of the comparison: Foundation refuses numbers beyond the range of `Double`
+/// (here they have no value, but may stand there), reads numbers beyond 2^53 inexactly if they have a
+/// fraction or an exponent, and takes bytes of zero as a sign of UTF-16.
 @Suite("The JSON parser and Foundation's")
 struct JSONOracleTests {
   private func foundation(_ bytes: [UInt8]) -> Any? {
@@ -16,8 +20,11 @@ struct JSONOracleTests {
     case .string: return (other as? String).map { Array($0.utf8) } == value.utf8
     case .number:
       guard let number = other as? NSNumber, let double = value.double else { return false }
+      if double.magnitude >= 0x1p53 {
+        return abs(number.doubleValue - double) <= 2 * double.ulp
+      }
       return number.doubleValue == double
-        && (value.integer == nil || number.int64Value == Int64(value.integer!))
+        && (value.integer.map { number.intValue == $0 } ?? (double != double.rounded()))
     case .array:
       guard let others = other as? [Any], let array = value.array else { return false }
       return array.count == others.count && zip(array, others).allSatisfy(same)
@@ -28,6 +35,15 @@ struct JSONOracleTests {
       return value.members.allSatisfy { name, member in
         others[name].map { same(member, $0) } ?? false
       }
+    }
+  }
+
+  private func isFinite(_ value: JSONValue) -> Bool {
+    switch value.kind {
+    case .number: value.double != nil
+    case .array: value.array!.allSatisfy(isFinite)
+    case .object: value.members.allSatisfy { isFinite($0.value) }
+    default: true
     }
   }
 
@@ -47,7 +63,7 @@ struct JSONOracleTests {
   func `accept the same documents`(seed: UInt64) {
     var generator = Generator(seed: seed)
     let replacements =
-      Array("{}[]\",:\\u0129eE+-. \n/tfnDdAa'#".utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
+      Array("{}[]\",:\\u0129eE+-. \n/tfnDdAa'#".utf8) + [0x1F, 0x7F, 0x80, 0xC3, 0xFF]
     var accepted = 0
     for round in 0..<2500 {
       var bytes = Array(generator.document().utf8)
@@ -60,7 +76,9 @@ struct JSONOracleTests {
         default: bytes[place] = generator.pick(replacements)
         }
       }
-      let ours = (try? JSONValue(parsing: bytes)) != nil
+      let value = try? JSONValue(parsing: bytes)
+      if let value, !isFinite(value) { continue }
+      let ours = value != nil
       let theirs = foundation(bytes) != nil
       if ours { accepted += 1 }
       let text = String(decoding: bytes, as: UTF8.self)
