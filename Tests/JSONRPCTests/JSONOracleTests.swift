@@ -4,9 +4,10 @@ import Testing
 
 /// Checks the parser against Foundation's, which was written by others.
 ///
-/// Known differences, kept out of the comparison: Foundation refuses numbers beyond the range of `Double`
-/// (here they have no value, but may stand there), reads numbers beyond 2^53 inexactly if they have a
-/// fraction or an exponent, and takes bytes of zero as a sign of UTF-16.
+/// Known differences, kept out of the comparison. Foundation refuses numbers beyond the range of `Double`
+/// (here they have no value, but may stand there), reads numbers of more than 15 digits inexactly if they
+/// have a fraction or an exponent, takes bytes of zero as a sign of UTF-16, and lets an array or object
+/// end with a comma.
 @Suite("The JSON parser and Foundation's")
 struct JSONOracleTests {
   private func foundation(_ bytes: [UInt8]) -> Any? {
@@ -20,11 +21,9 @@ struct JSONOracleTests {
     case .string: return (other as? String).map { Array($0.utf8) } == value.utf8
     case .number:
       guard let number = other as? NSNumber, let double = value.double else { return false }
-      if double.magnitude >= 0x1p53 {
-        return abs(number.doubleValue - double) <= 2 * double.ulp
-      }
-      return number.doubleValue == double
-        && (value.integer.map { number.intValue == $0 } ?? (double != double.rounded()))
+      guard abs(number.doubleValue - double) <= 2 * double.ulp else { return false }
+      if double.magnitude >= 0x1p53 { return true }
+      return value.integer.map { number.intValue == $0 } ?? (double != double.rounded())
     case .array:
       guard let others = other as? [Any], let array = value.array else { return false }
       return array.count == others.count && zip(array, others).allSatisfy(same)
@@ -35,6 +34,13 @@ struct JSONOracleTests {
       return value.members.allSatisfy { name, member in
         others[name].map { same(member, $0) } ?? false
       }
+    }
+  }
+
+  private func hasTrailingComma(_ bytes: [UInt8]) -> Bool {
+    let dense = bytes.filter { $0 > 0x20 }
+    return zip(dense, dense.dropFirst()).contains { first, second in
+      first == UInt8(ascii: ",") && (second == UInt8(ascii: "]") || second == UInt8(ascii: "}"))
     }
   }
 
@@ -82,7 +88,7 @@ struct JSONOracleTests {
       let theirs = foundation(bytes) != nil
       if ours { accepted += 1 }
       let text = String(decoding: bytes, as: UTF8.self)
-      if ours != theirs {
+      if ours != theirs, ours || !hasTrailingComma(bytes) {
         Issue.record("seed \(seed), round \(round), ours \(ours): \(text) \(bytes)")
       }
     }
