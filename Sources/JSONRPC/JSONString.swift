@@ -7,48 +7,48 @@ enum JSONString {
     let start = position
     var next = position + 1
     var hasEscapes = false
-    while true {
-      next = endOfPlainText(bytes, from: next)
-      guard next < bytes.count else {
-        throw JSONError(offset: start, reason: "a string without end")
-      }
-      switch bytes[next] {
-      case UInt8(ascii: "\""):
-        position = next + 1
-        return hasEscapes
-      case UInt8(ascii: "\\"):
-        hasEscapes = true
-        next = try endOfEscape(bytes, from: next)
-      case 0..<0x20:
-        throw JSONError(offset: next, reason: "a control character in a string, not escaped")
-      default:
-        next = try endOfScalar(bytes, from: next)
+    while next < bytes.count {
+      next = endOfPlainBlocks(bytes, from: next)
+      // Here a block is not plain, so more of its kind may follow: some way byte by byte is faster than
+      // to look at each block twice.
+      let limit = min(next + 64, bytes.count)
+      while next < limit {
+        let byte = bytes[next]
+        if isPlain(byte) {
+          next += 1
+        } else if byte >= 0x80 {
+          next = try endOfScalar(bytes, from: next)
+        } else if byte == UInt8(ascii: "\"") {
+          position = next + 1
+          return hasEscapes
+        } else if byte == UInt8(ascii: "\\") {
+          hasEscapes = true
+          next = try endOfEscape(bytes, from: next)
+        } else {
+          throw JSONError(offset: next, reason: "a control character in a string, not escaped")
+        }
       }
     }
+    throw JSONError(offset: start, reason: "a string without end")
   }
 
-  /// The first position from `start` on that holds no plain ASCII: a quotation mark, a backslash, a
-  /// control character, part of a longer UTF-8 sequence, or the end.
+  /// Whether a byte stands for itself: ASCII, no control character, quotation mark or backslash.
   @inline(__always)
-  static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte &- 0x20 < 0x60 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  /// The end of the plain blocks from `start` on.
+  @inline(__always)
+  private static func endOfPlainBlocks(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var next = start
-    // Whole blocks without an early exit, which the compiler turns into vector instructions.
     while bytes.count - next >= 32 {
       let block = bytes.extracting(next..<next + 32)
+      // Without an early exit, so that the compiler makes vector instructions of it.
       var special: UInt8 = 0
-      for index in 0..<32 {
-        let byte = block[index]
-        special |= byte == UInt8(ascii: "\"") ? 1 : 0
-        special |= byte == UInt8(ascii: "\\") ? 1 : 0
-        special |= byte &- 0x20 >= 0x60 ? 1 : 0
-      }
+      for index in 0..<32 { special |= isPlain(block[index]) ? 0 : 1 }
       if special != 0 { break }
       next += 32
-    }
-    while next < bytes.count {
-      let byte = bytes[next]
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte &- 0x20 >= 0x60 { break }
-      next += 1
     }
     return next
   }
@@ -131,37 +131,50 @@ enum JSONString {
   ///
   /// - Parameter contents: What `scan` has accepted, without the quotation marks.
   static func unescaped(_ contents: Span<UInt8>) -> [UInt8] {
-    var text: [UInt8] = []
-    // An escape sequence is never shorter than what it stands for.
-    text.reserveCapacity(contents.count)
+    var text = [UInt8](repeating: 0, count: contents.count)
+    // An escape sequence is never shorter than what it stands for, so the text has room for the rest.
+    var length = 0
+    var target = text.mutableSpan
     var next = 0
     while next < contents.count {
       let byte = contents[next]
       guard byte == UInt8(ascii: "\\"), next + 1 < contents.count else {
-        text.append(byte)
+        target[length] = byte
+        length += 1
         next += 1
         continue
       }
       let name = contents[next + 1]
-      switch name {
-      case UInt8(ascii: "b"): text.append(0x08)
-      case UInt8(ascii: "f"): text.append(0x0C)
-      case UInt8(ascii: "n"): text.append(0x0A)
-      case UInt8(ascii: "r"): text.append(0x0D)
-      case UInt8(ascii: "t"): text.append(0x09)
-      case UInt8(ascii: "u"):
-        var value = codeUnit(contents, at: next) ?? 0xFFFD
-        if value & 0xFC00 == 0xD800, let low = codeUnit(contents, at: next + 6) {
-          value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
-          next += 6
-        }
-        let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
-        text.append(contentsOf: UTF8.encode(scalar)!)
-        next += 4
-      default: text.append(name)
-      }
       next += 2
+      switch name {
+      case UInt8(ascii: "b"): target[length] = 0x08
+      case UInt8(ascii: "f"): target[length] = 0x0C
+      case UInt8(ascii: "n"): target[length] = 0x0A
+      case UInt8(ascii: "r"): target[length] = 0x0D
+      case UInt8(ascii: "t"): target[length] = 0x09
+      case UInt8(ascii: "u"):
+        for byte in UTF8.encode(scalar(contents, after: &next))! {
+          target[length] = byte
+          length += 1
+        }
+        continue
+      default: target[length] = name
+      }
+      length += 1
     }
+    text.removeLast(text.count - length)
     return text
+  }
+
+  /// The scalar that a `\u` sequence stands for, or a pair of them; `position` is behind its `u`.
+  private static func scalar(
+    _ contents: Span<UInt8>, after position: inout Int
+  ) -> Unicode.Scalar {
+    let high = codeUnit(contents, at: position - 2) ?? 0xFFFD
+    position += 4
+    guard high & 0xFC00 == 0xD800 else { return Unicode.Scalar(high) ?? "\u{FFFD}" }
+    let low = codeUnit(contents, at: position) ?? 0xDC00
+    position += 6
+    return Unicode.Scalar(0x10000 + (high & 0x3FF) << 10 + low & 0x3FF) ?? "\u{FFFD}"
   }
 }
