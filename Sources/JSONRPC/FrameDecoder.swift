@@ -46,8 +46,8 @@ public struct FrameDecoder: Sendable {
     case broken
   }
 
-  /// How messages are delimited. Starts as what was asked for; `automatic` becomes one of the others
-  /// with the first event, at the latest, after the first byte.
+  /// How messages are delimited: what was asked for, but `automatic` only until `next` has seen the
+  /// first byte that is no white space.
   public private(set) var framing: Framing
 
   private let maximumMessage: Int
@@ -90,19 +90,12 @@ public struct FrameDecoder: Sendable {
   public mutating func next() -> Event? {
     if framing == .automatic { detectFraming() }
     if framing == .automatic { return nil }
-    while true {
-      skip()
-      let event: Event?
-      switch state {
-      case .header(let block): event = readHeader(block)
-      case .body(let length): event = readBody(length)
-      case .line(let scanned): event = readLine(scanned: scanned)
-      case .skippingBody, .skippingLine, .broken: return nil
-      }
-      if let event { return event }
-      // A complete header gives no event by itself: the body may be here too.
-      if case .body(let length) = state, available >= length { continue }
-      return nil
+    skip()
+    if case .header(let block) = state, let event = readHeader(block) { return event }
+    switch state {
+    case .body(let length): return readBody(length)
+    case .line(let scanned): return readLine(scanned: scanned)
+    case .header, .skippingBody, .skippingLine, .broken: return nil
     }
   }
 
@@ -136,8 +129,8 @@ public struct FrameDecoder: Sendable {
   }
 
   private mutating func detectFraming() {
-    let blank = pending[start...].prefix { isBlank($0) || $0 == UInt8(ascii: "\n") }
-    consume(blank.count)
+    let isSpace = { (byte: UInt8) in isBlank(byte) || byte == UInt8(ascii: "\n") }
+    consume(pending[start...].prefix(while: isSpace).count)
     guard available > 0 else { return }
     switch pending[start] {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -167,6 +160,7 @@ public struct FrameDecoder: Sendable {
     }
   }
 
+  /// Reads on in a header; a complete one that is as it should be gives no event, but a body to read.
   private mutating func readHeader(_ block: HeaderBlock) -> Event? {
     var block = block
     do {
@@ -203,16 +197,7 @@ public struct FrameDecoder: Sendable {
     while let end = pending[(start + scanned)...].firstIndex(of: UInt8(ascii: "\n")) {
       scanned = 0
       state = .line(scanned: 0)
-      var line = pending[start..<end]
-      if line.last == UInt8(ascii: "\r") { line.removeLast() }
-      let event: Event? =
-        if line.count > maximumMessage {
-          .refused(tooLarge("A line of \(line.count) bytes"))
-        } else if line.allSatisfy(isBlank) {
-          nil
-        } else {
-          .message(Array(line))
-        }
+      let event = event(ofLine: pending[start..<end])
       consume(end + 1 - start)
       if let event { return event }
     }
@@ -223,6 +208,14 @@ public struct FrameDecoder: Sendable {
     }
     state = .line(scanned: available)
     return nil
+  }
+
+  /// The event that a line is, up to its line feed; nil for an empty one.
+  private func event(ofLine line: ArraySlice<UInt8>) -> Event? {
+    var line = line
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    if line.count > maximumMessage { return .refused(tooLarge("A line of \(line.count) bytes")) }
+    return line.allSatisfy(isBlank) ? nil : .message(Array(line))
   }
 
   private func tooLarge(_ what: String) -> ResponseError {

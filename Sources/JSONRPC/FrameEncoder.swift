@@ -26,7 +26,7 @@ public struct Outbox: Sendable {
   /// Whether everything is sent.
   public var isEmpty: Bool { count == 0 }
 
-  /// What is not sent yet, oldest first.
+  /// What is not sent yet, oldest first. Let go of it before the next call, or that call copies it.
   public var unsent: ArraySlice<UInt8> { pending[sent...] }
 
   /// Removes the first `count` bytes of `unsent`: they are sent.

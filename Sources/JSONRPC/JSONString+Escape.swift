@@ -15,12 +15,13 @@ extension JSONString {
     while source < target {
       source -= 1
       let byte = text[source]
-      let length = 1 + escapeGrowth(of: byte)
-      target -= length
-      if length == 1 {
+      if standsForItself(byte) {
+        target -= 1
         text[target] = byte
         continue
       }
+      let length = 1 + escapeGrowth(of: byte)
+      target -= length
       if byte == 0 {
         (text[target], text[target + 1], text[target + 2]) = (0xEF, 0xBF, 0xBD)
         continue
@@ -47,7 +48,7 @@ extension JSONString {
       if text.count - next >= 32 {
         let block = text.extracting(next..<next + 32)
         var special: UInt8 = 0
-        for index in 0..<32 { special |= isPlain(block[index]) ? 0 : 1 }
+        for index in 0..<32 { special |= standsForItself(block[index]) ? 0 : 1 }
         if special == 0 {
           next += 32
           continue
@@ -55,22 +56,22 @@ extension JSONString {
       }
       let end = min(next + 32, text.count)
       while next < end {
-        growth += escapeGrowth(of: text[next])
+        let byte = text[next]
+        if !standsForItself(byte) { growth += escapeGrowth(of: byte) }
         next += 1
       }
     }
     return growth
   }
 
+  /// Whether a byte needs no escape sequence: those of longer UTF-8 sequences never do.
   @inline(__always)
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  private static func standsForItself(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// How many bytes longer a byte gets when it is escaped.
-  @inline(__always)
+  /// How many bytes longer a byte gets that must be escaped.
   private static func escapeGrowth(of byte: UInt8) -> Int {
-    if isPlain(byte) { return 0 }
     switch byte {
     case 0: return 2  // U+FFFD takes three
     case 0x08, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "\\"): return 1

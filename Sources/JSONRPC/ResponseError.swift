@@ -51,9 +51,12 @@ extension ResponseError {
     ResponseError(code: Code.invalidRequest, message: message)
   }
 
-  /// There is no method called `method`.
+  /// There is no method called `method`; the message quotes the start of a long one.
   public static func methodNotFound(_ method: String) -> ResponseError {
-    ResponseError(code: Code.methodNotFound, message: "There is no method called \(method).")
+    var name = String(method.unicodeScalars.prefix(100))
+    if name.utf8.count < method.utf8.count { name += "…" }
+    return ResponseError(
+      code: Code.methodNotFound, message: "There is no method called \(name).")
   }
 
   /// The parameter `field` is missing or cannot be used; the message is the field, then the problem.

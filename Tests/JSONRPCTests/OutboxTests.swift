@@ -123,6 +123,8 @@ struct ResponseErrorTests {
   @Test func `names the field, the method and the reason`() {
     #expect(ResponseError.invalidParams("id", "must be a string").message == "id: must be a string")
     #expect(ResponseError.methodNotFound("note/fly").message.contains("note/fly"))
+    let long = ResponseError.methodNotFound(String(repeating: "m", count: 1_000_000))
+    #expect(long.message.utf8.count < 200)
     #expect(ResponseError.requestFailed("diskFull", "x").reason == "diskFull")
   }
 }
