@@ -48,7 +48,13 @@ extension JSONString {
       if text.count - next >= 32 {
         let block = text.extracting(next..<next + 32)
         var special: UInt8 = 0
-        for index in 0..<32 { special |= standsForItself(block[index]) ? 0 : 1 }
+        for index in 0..<32 {
+          // As in `endOfPlainBlocks`: bits for the sake of vector instructions.
+          let byte = block[index]
+          special |=
+            (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
+            | (byte == UInt8(ascii: "\\") ? 1 : 0)
+        }
         if special == 0 {
           next += 32
           continue

@@ -67,6 +67,24 @@ struct JSONWriterTests {
     #expect(written { $0.string(utf8: text.utf8) } == expected)
   }
 
+  @Test func `sees what must be escaped at every place of a block`() throws {
+    for length in 0..<100 {
+      for place in 0...length {
+        for special in ["\"", "\\", "\u{1F}", "\n", "é", "\u{7F}"] {
+          let text =
+            String(repeating: "a", count: place) + special
+            + String(repeating: "b", count: length - place)
+          let json = Array(written { $0.string(text) }.utf8)
+          if try JSONValue(parsing: json).string != text { Issue.record("\(length), \(place)") }
+          guard special == "\n" else { continue }
+          let unescaped = Array("\"\(text)\"".utf8)
+          let error = #expect(throws: JSONError.self) { try JSONValue(parsing: unescaped) }
+          if error?.offset != place + 1 { Issue.record("\(length), \(place)") }
+        }
+      }
+    }
+  }
+
   @Test func `gives back all of Unicode through the parser`() throws {
     var text = ""
     for value in UInt32(1)...0x10FFFF {
