@@ -20,7 +20,7 @@ public enum Framing: Sendable {
 /// or, with framing in lines, one message a line, ended by `\n` or `\r\n`; empty lines mean nothing.
 ///
 /// Append bytes as they arrive, in pieces of any size; after each piece take events until there are
-/// none. What is buffered never exceeds one message, its header and the last piece: memory grows with what
+/// none. Then no more is buffered than one message within the limit and one piece: memory grows with what
 /// has arrived, never with what a header promises, and a message above the limit is skipped unbuffered.
 ///
 /// - Complexity: O(bytes appended) for all events together, however they are cut into pieces.
@@ -88,8 +88,7 @@ public struct FrameDecoder: Sendable {
 
   /// The next event, nil if that takes more bytes.
   public mutating func next() -> Event? {
-    if framing == .automatic { detectFraming() }
-    if framing == .automatic { return nil }
+    if framing == .automatic, !detectFraming() { return nil }
     skip()
     if case .header(let block) = state, let event = readHeader(block) { return event }
     switch state {
@@ -128,16 +127,18 @@ public struct FrameDecoder: Sendable {
     }
   }
 
-  private mutating func detectFraming() {
+  /// Decides about the framing; false if that takes more bytes.
+  private mutating func detectFraming() -> Bool {
     let isSpace = { (byte: UInt8) in isBlank(byte) || byte == UInt8(ascii: "\n") }
     consume(pending[start...].prefix(while: isSpace).count)
-    guard available > 0 else { return }
+    guard available > 0 else { return false }
     switch pending[start] {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
       framing = .lines
       state = .line(scanned: 0)
     default: framing = .contentLength
     }
+    return true
   }
 
   /// Drops bytes that belong to a message above the limit, or that come after the stream broke.
