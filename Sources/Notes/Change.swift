@@ -1,0 +1,317 @@
+// One change of a notebook, and its encoding. This file owns the encoding, which is that of a log record's payload, of what
+// travels between replicas, and of history in memory.
+//
+// A change doesn't say who made it, nor its number or Lamport timestamp: the place where it is kept says the first, the
+// changes before it the second, and the third follows from its predecessors. What can be derived can't be forged.
+//
+//     change      = time count*(predecessor) operation...          operations until the end of the bytes
+//     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
+//     predecessor = mention number                                 a change of another replica that nothing known followed
+//     mention     = varint: 0 the author; 1 a replica this author names for the first time, its 16 bytes follow;
+//                   n + 2 the n-th replica that the author named in this or an earlier change
+//     number      = varint, from 1                                 of a change
+//     note        = mention number                                 the change that created it
+//     element     = varint 0: none; else mention + 1 (1 the author, 2 a new name, ...) and the offset, a varint
+//     text        = count, that many bytes of UTF-8
+//
+//     operation   = 01                                             create the note named by this change
+//                 | 02 note element element                        place it: after the one slot, before the other
+//                 | 10 note time text                              title; the time as a signed varint, less the change's
+//                 | 11 note time byte                              priority: 0 low, 1 normal, 2 high
+//                 | 12 note text                                   add a tag
+//                 | 13 note text count*(mention number)            remove a tag: these additions of it
+//                 | 14 note element element text                   insert text after one element, before the other
+//                 | 15 note mention offset count                   remove text: elements of that replica
+//                 | 16 note count*(mention number)                 delete, seeing content up to these changes
+//                 | 17 note                                        restore
+//
+// Every number is as short as it can be and every list in its one order, so that a change has one encoding.
+
+public import ReplicatingTypes
+
+/// What happens to a notebook at once, made by one replica.
+public struct Change: Equatable, Sendable {
+  public enum Operation: Equatable, Sendable {
+    /// Creates the note that is named by this change.
+    case create
+    case place(ReplicatingOrderedSet<NoteID>.Placement)
+    case edit(NoteID, Note.Operation)
+
+    /// How much logical time the operation takes.
+    var ticks: UInt64 {
+      switch self {
+      case .create: 0
+      case .place: 1
+      case .edit(_, let operation): operation.ticks
+      }
+    }
+  }
+
+  public var id: ChangeID
+  /// By the author's clock, milliseconds since 1970: for people to read, not for merging.
+  public var time: Int64
+  /// What the author had seen last, besides its own previous change: sorted, of each replica at most one.
+  public var predecessors: [ChangeID]
+  public var operations: [Operation]
+}
+
+/// The replicas that an author has named in its changes, in that order.
+struct Mentions: Equatable, Sendable {
+  private(set) var replicas: [ReplicaID] = []
+  private var places: [ReplicaID: Int] = [:]
+
+  func place(of replica: ReplicaID) -> Int? { places[replica] }
+
+  mutating func append(_ replica: ReplicaID) {
+    places[replica] = replicas.count
+    replicas.append(replica)
+  }
+}
+
+extension Change {
+  /// The encoding. `previous` is the time of the author's previous change (0 for the first); names that appear for the
+  /// first time are added to `mentions`.
+  func encoded(after previous: Int64, _ mentions: inout Mentions) -> [UInt8] {
+    var encoder = ChangeEncoder(author: id.replica, mentions: mentions)
+    encoder.writer.signed(time - previous)
+    encoder.changes(predecessors)
+    for operation in operations { encoder.operation(operation, time: time) }
+    mentions = encoder.mentions
+    return encoder.writer.bytes
+  }
+
+  /// Reads what `encoded` writes, and nothing else.
+  init(
+    _ id: ChangeID, decoding bytes: ArraySlice<UInt8>, after previous: Int64,
+    _ mentions: inout Mentions
+  ) throws(DecodingFailure) {
+    var decoder = ChangeDecoder(id: id, reader: ByteReader(bytes), mentions: mentions)
+    let (time, overflow) = previous.addingReportingOverflow(try decoder.reader.signed())
+    guard !overflow, (-Self.latestTime...Self.latestTime).contains(time) else {
+      throw decoder.reader.failure("a time beyond all calendars")
+    }
+    self.id = id
+    self.time = time
+    predecessors = try decoder.changes()
+    guard !predecessors.contains(where: { $0.replica == id.replica }) else {
+      throw decoder.reader.failure("a predecessor of its own")
+    }
+    operations = []
+    while !decoder.reader.isAtEnd { operations.append(try decoder.operation(time: time)) }
+    guard !operations.isEmpty else { throw decoder.reader.failure("a change of nothing") }
+    mentions = decoder.mentions
+  }
+
+  /// Further from 1970 than this no clock is: ± 100,000 years, so that differences can't overflow.
+  private static var latestTime: Int64 { 3_155_760_000_000_000 }
+
+  /// The time as it is encoded.
+  static func clamped(_ time: Int64) -> Int64 { min(max(time, -latestTime), latestTime) }
+}
+
+private struct ChangeEncoder {
+  let author: ReplicaID
+  var mentions: Mentions
+  var writer = ByteWriter()
+
+  mutating func mention(_ replica: ReplicaID, shift: Int = 0) {
+    if replica == author {
+      writer.varint(shift)
+    } else if let place = mentions.place(of: replica) {
+      writer.varint(place + 2 + shift)
+    } else {
+      writer.varint(1 + shift)
+      writer.identifier(replica)
+      mentions.append(replica)
+    }
+  }
+
+  mutating func change(_ change: ChangeID) {
+    mention(change.replica)
+    writer.varint(change.number)
+  }
+
+  mutating func changes(_ changes: [ChangeID]) {
+    writer.varint(changes.count)
+    for one in changes { change(one) }
+  }
+
+  mutating func element(_ element: ElementID?) {
+    guard let element else { return writer.varint(0) }
+    mention(element.author, shift: 1)
+    writer.varint(element.offset)
+  }
+
+  mutating func operation(_ operation: Change.Operation, time: Int64) {
+    switch operation {
+    case .create: writer.byte(0x01)
+    case .place(let placement):
+      writer.byte(0x02)
+      change(placement.element.creation)
+      element(placement.after)
+      element(placement.before)
+    case .edit(let note, let edit):
+      writer.byte(edit.tag)
+      change(note.creation)
+      self.edit(edit, time: time)
+    }
+  }
+
+  private mutating func edit(_ edit: Note.Operation, time: Int64) {
+    switch edit {
+    case .title(let assignment):
+      writer.signed(assignment.time - time)
+      writer.counted(assignment.value.utf8)
+    case .priority(let assignment):
+      writer.signed(assignment.time - time)
+      writer.byte(assignment.value.rawValue)
+    case .tags(.insert(let tag)): writer.counted(tag.name.utf8)
+    case .tags(.remove(let tag, let observed)):
+      writer.counted(tag.name.utf8)
+      changes(observed)
+    case .text(.insert(let bytes, let after, let before)):
+      element(after)
+      element(before)
+      writer.counted(bytes)
+    case .text(.remove(let range)):
+      mention(range.author)
+      writer.varint(range.offset)
+      writer.varint(range.count)
+    case .delete(let covered):
+      changes(covered.replicas.map { ChangeID(replica: $0, number: covered[$0]) })
+    case .restore: break
+    }
+  }
+}
+
+extension Note.Operation {
+  fileprivate var tag: UInt8 {
+    switch self {
+    case .title: 0x10
+    case .priority: 0x11
+    case .tags(.insert): 0x12
+    case .tags(.remove): 0x13
+    case .text(.insert): 0x14
+    case .text(.remove): 0x15
+    case .delete: 0x16
+    case .restore: 0x17
+    }
+  }
+}
+
+private struct ChangeDecoder {
+  let id: ChangeID
+  var reader: ByteReader
+  var mentions: Mentions
+
+  mutating func mention(_ code: UInt64) throws(DecodingFailure) -> ReplicaID {
+    switch code {
+    case 0: return id.replica
+    case 1:
+      let replica = try reader.identifier()
+      guard replica != id.replica, mentions.place(of: replica) == nil else {
+        throw reader.failure("a replica named anew that has a name")
+      }
+      mentions.append(replica)
+      return replica
+    default:
+      guard code - 2 < UInt64(mentions.replicas.count) else {
+        throw reader.failure("a replica that was not named")
+      }
+      return mentions.replicas[Int(code - 2)]
+    }
+  }
+
+  mutating func change() throws(DecodingFailure) -> ChangeID {
+    let replica = try mention(try reader.varint())
+    let number = try reader.varint()
+    guard number > 0 else { throw reader.failure("a change without a number") }
+    return ChangeID(replica: replica, number: number)
+  }
+
+  /// Changes in order, of each replica at most one.
+  mutating func changes() throws(DecodingFailure) -> [ChangeID] {
+    var list: [ChangeID] = []
+    for _ in 0..<(try reader.count()) {
+      let next = try change()
+      guard list.last.map({ $0.replica < next.replica }) ?? true else {
+        throw reader.failure("changes out of order")
+      }
+      list.append(next)
+    }
+    return list
+  }
+
+  mutating func element() throws(DecodingFailure) -> ElementID? {
+    let code = try reader.varint()
+    guard code > 0 else { return nil }
+    return ElementID(author: try mention(code - 1), offset: try reader.count())
+  }
+
+  mutating func text() throws(DecodingFailure) -> String {
+    let bytes = try reader.counted()
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw reader.failure("text that is not UTF-8")
+    }
+    return text
+  }
+
+  /// The time of an assignment, given as its distance from that of the change.
+  mutating func time(near time: Int64) throws(DecodingFailure) -> Int64 {
+    let (result, overflow) = time.addingReportingOverflow(try reader.signed())
+    guard !overflow else { throw reader.failure("a time beyond all calendars") }
+    return result
+  }
+
+  mutating func operation(time: Int64) throws(DecodingFailure) -> Change.Operation {
+    let tag = try reader.byte()
+    if tag == 0x01 { return .create }
+    let note = NoteID(creation: try change())
+    switch tag {
+    case 0x02:
+      let after = try element()
+      return .place(.init(note, after: after, before: try element()))
+    case 0x10:
+      let moment = try self.time(near: time)
+      return .edit(note, .title(.init(value: try text(), time: moment)))
+    case 0x11:
+      let moment = try self.time(near: time)
+      guard let priority = Priority(rawValue: try reader.byte()) else {
+        throw reader.failure("an unknown priority")
+      }
+      return .edit(note, .priority(.init(value: priority, time: moment)))
+    case 0x12: return .edit(note, .tags(.insert(Tag(try text()))))
+    case 0x13:
+      let tag = Tag(try text())
+      return .edit(note, .tags(.remove(tag, observed: try observations())))
+    case 0x14:
+      let after = try element()
+      let before = try element()
+      return .edit(note, .text(.insert(Array(try reader.counted()), after: after, before: before)))
+    case 0x15:
+      let author = try mention(try reader.varint())
+      let offset = try reader.count()
+      let range = ElementRange(author: author, offset: offset, count: try reader.count())
+      return .edit(note, .text(.remove(range)))
+    case 0x16:
+      var covered = Version()
+      for change in try changes() { covered[change.replica] = change.number }
+      return .edit(note, .delete(covered: covered))
+    case 0x17: return .edit(note, .restore)
+    default: throw reader.failure("an operation of an unknown kind, \(tag)")
+    }
+  }
+
+  /// Additions of a tag: in order, several of one replica allowed.
+  private mutating func observations() throws(DecodingFailure) -> [ChangeID] {
+    var list: [ChangeID] = []
+    for _ in 0..<(try reader.count()) {
+      let next = try change()
+      guard list.last.map({ $0 < next }) ?? true else {
+        throw reader.failure("changes out of order")
+      }
+      list.append(next)
+    }
+    return list
+  }
+}

@@ -1,0 +1,176 @@
+// What travels between replicas. This file owns its encoding, "format 1":
+//
+//     "DNCH" 01                        magic, format
+//     notebook                         16 bytes
+//     group...                         replica (16 bytes), first number, count, count*(length, that many bytes of a change)
+//     crc32c                           of everything before it, 4 bytes, little-endian
+//
+// Numbers are varints. A change is encoded as in Change.swift; the names it mentions are those of its author's earlier
+// changes, so a replica's changes are read in their order. A set needs no order between replicas: whoever applies it waits
+// for what a change follows. As written here every beginning of a set is closed, each change coming after all it follows.
+
+public import ReplicatingTypes
+
+/// Changes on their way from one replica to another.
+public struct ChangeSet: Equatable, Sendable {
+  /// Consecutive changes of one replica.
+  struct Group: Equatable, Sendable {
+    let replica: ReplicaID
+    /// The number of the first change.
+    let first: UInt64
+    /// The changes one after the other, and where each ends: a set of millions is a few blocks of memory.
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    init(replica: ReplicaID, first: UInt64) {
+      self.replica = replica
+      self.first = first
+    }
+
+    var count: Int { ends.count }
+    /// The number after that of the last change.
+    var end: UInt64 { first + UInt64(ends.count) }
+
+    mutating func append(_ encoded: some Collection<UInt8>) {
+      bytes.append(contentsOf: encoded)
+      ends.append(bytes.count)
+    }
+
+    subscript(number: UInt64) -> ArraySlice<UInt8>? {
+      guard number >= first, number < end else { return nil }
+      let index = Int(number - first)
+      return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
+    }
+  }
+
+  private(set) var groups: [Group] = []
+
+  public init() {}
+
+  public var isEmpty: Bool { groups.isEmpty }
+
+  mutating func append(_ change: ChangeID, _ encoded: ArraySlice<UInt8>) {
+    if groups.last?.replica != change.replica || groups.last?.end != change.number {
+      groups.append(Group(replica: change.replica, first: change.number))
+    }
+    groups[groups.count - 1].append(encoded)
+  }
+
+  private static let magic: [UInt8] = Array("DNCH".utf8) + [1]
+
+  public func encoded(of notebook: Identifier) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.raw(Self.magic)
+    writer.identifier(notebook)
+    for group in groups {
+      writer.identifier(group.replica)
+      writer.varint(group.first)
+      writer.varint(group.count)
+      for number in group.first..<group.end { writer.counted(group[number]!) }
+    }
+    writer.fixed(CRC32C.checksum(of: writer.bytes[...]))
+    return writer.bytes
+  }
+
+  /// Reads what `encoded` writes. The changes themselves are looked at only when they are applied.
+  public static func decode(
+    _ bytes: [UInt8]
+  ) throws(DecodingFailure) -> (notebook: Identifier, changes: ChangeSet) {
+    var reader = ByteReader(bytes)
+    guard bytes.starts(with: magic.prefix(4)) else {
+      throw reader.failure("these are no changes of a notebook")
+    }
+    guard bytes.count >= magic.count, bytes[4] == magic[4] else {
+      throw reader.failure("changes of a format that this version doesn't know")
+    }
+    guard bytes.count >= magic.count + 16 + 4 else { throw reader.failure("too short") }
+    var trailer = ByteReader(bytes[(bytes.count - 4)...])
+    let body = bytes[..<(bytes.count - 4)]
+    guard try trailer.fixed(UInt32.self) == CRC32C.checksum(of: body) else {
+      throw reader.failure("the checksum is wrong")
+    }
+    reader = ByteReader(body)
+    _ = try reader.raw(magic.count)
+    let notebook = try reader.identifier()
+    var changes = ChangeSet()
+    while !reader.isAtEnd {
+      let replica = try reader.identifier()
+      let first = try reader.varint()
+      let count = try reader.count()
+      guard first > 0, count > 0, first <= UInt64(Int64.max) else {
+        throw reader.failure("a group of no changes")
+      }
+      var group = Group(replica: replica, first: first)
+      for _ in 0..<count {
+        let change = try reader.counted()
+        guard !change.isEmpty else { throw reader.failure("an empty change") }
+        group.append(change)
+      }
+      changes.groups.append(group)
+    }
+    return (notebook, changes)
+  }
+}
+
+/// Changes that have come and wait until everything they follow is here.
+public struct PendingChanges: Sendable {
+  private var queues: [ReplicaID: [ChangeSet.Group]] = [:]
+
+  public init() {}
+
+  public init(_ changes: ChangeSet) {
+    for group in changes.groups { queues[group.replica, default: []].append(group) }
+  }
+
+  public var isEmpty: Bool { queues.isEmpty }
+
+  /// How many wait.
+  public var count: Int { queues.values.joined().reduce(0) { $0 + $1.count } }
+
+  /// The replicas of which changes wait, in order.
+  public var replicas: [ReplicaID] { queues.keys.sorted() }
+
+  public mutating func insert(_ change: ChangeID, _ encoded: [UInt8]) {
+    var queue = queues[change.replica] ?? []
+    queues[change.replica] = nil
+    if queue.last?.end != change.number {
+      queue.append(ChangeSet.Group(replica: change.replica, first: change.number))
+    }
+    queue[queue.count - 1].append(encoded)
+    queues[change.replica] = queue
+  }
+
+  public mutating func insert(_ changes: ChangeSet) {
+    for group in changes.groups { queues[group.replica, default: []].append(group) }
+  }
+
+  subscript(change: ChangeID) -> ArraySlice<UInt8>? {
+    guard let queue = queues[change.replica] else { return nil }
+    for group in queue { if let encoded = group[change.number] { return encoded } }
+    return nil
+  }
+
+  /// Drops what waits of a replica up to `number`, after `compare` has seen it.
+  mutating func removeKnown(
+    of replica: ReplicaID, upTo number: UInt64, _ compare: (UInt64, ArraySlice<UInt8>) -> Void
+  ) {
+    guard let queue = queues[replica] else { return }
+    var rest: [ChangeSet.Group] = []
+    for group in queue {
+      for known in group.first..<max(group.first, min(group.end, number + 1)) {
+        compare(known, group[known]!)
+      }
+      guard group.end > number + 1 else { continue }
+      if group.first > number {
+        rest.append(group)
+        continue
+      }
+      var tail = ChangeSet.Group(replica: replica, first: number + 1)
+      for waiting in number + 1..<group.end { tail.append(group[waiting]!) }
+      rest.append(tail)
+    }
+    queues[replica] = rest.isEmpty ? nil : rest
+  }
+
+  mutating func discard(_ replica: ReplicaID) { queues[replica] = nil }
+}

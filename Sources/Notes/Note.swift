@@ -1,0 +1,201 @@
+public import ReplicatingTypes
+
+/// How urgent a note is.
+public enum Priority: UInt8, CaseIterable, Sendable {
+  case low, normal, high
+
+  public var name: String {
+    switch self {
+    case .low: "low"
+    case .normal: "normal"
+    case .high: "high"
+    }
+  }
+
+  public init?(name: String) {
+    guard let priority = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = priority
+  }
+}
+
+/// One note: a title, a text, tags and a priority, each a replicating value; and whether it lies in the trash.
+///
+/// Deleting and editing meet like this. A deletion says what of the note's content its author had seen. The note is in the
+/// trash if and only if one deletion covers all of its content: an edit of text or title that the deletion's author had
+/// not seen brings the note back, with the edit, and so does any later edit. Moving, tagging and prioritising don't.
+public struct Note: Sendable, Equatable {
+  /// A change of a note that has no author yet.
+  public enum Operation: Equatable, Sendable {
+    case title(ReplicatingRegister<String>.Assignment)
+    case priority(ReplicatingRegister<Priority>.Assignment)
+    case tags(ReplicatingSet<Tag>.Operation)
+    case text(ReplicatingText.Operation)
+    /// Puts the note into the trash, as far as its content is `covered`.
+    case delete(covered: Version)
+    case restore
+
+    /// Whether it counts as content: something that a deletion must have seen to cover.
+    var isContent: Bool {
+      switch self {
+      case .title, .text, .restore: true
+      case .priority, .tags, .delete: false
+      }
+    }
+
+    /// How much logical time it takes: a tick for each byte of text inserted.
+    var ticks: UInt64 {
+      if case .text(.insert(let bytes, _, _)) = self { UInt64(bytes.count) } else { 0 }
+    }
+  }
+
+  struct Deletion: Equatable, Sendable {
+    var change: ChangeID
+    var covered: Version
+  }
+
+  public let id: NoteID
+  /// Milliseconds since 1970, by the clock of its author.
+  public private(set) var created: Int64
+  /// The time of the latest change. Milliseconds since 1970.
+  public private(set) var modified: Int64
+  public private(set) var title = ReplicatingRegister("")
+  public private(set) var text = ReplicatingText()
+  public private(set) var tags = ReplicatingSet<Tag>()
+  public private(set) var priority = ReplicatingRegister(Priority.normal)
+  /// The changes that wrote content, of each replica the last.
+  private var content = Version()
+  /// Sorted by change.
+  private var deletions: [Deletion] = []
+
+  init(id: NoteID, created: Int64) {
+    self.id = id
+    self.created = created
+    modified = created
+    content.insert(id.creation)
+  }
+
+  public var isTrashed: Bool {
+    deletions.contains { $0.covered.isSuperset(of: content) }
+  }
+
+  /// The deletion that covers what is here.
+  public var deletion: Operation { .delete(covered: content) }
+
+  /// The operations that make the tags these. Only the difference: what stays isn't touched, so that a concurrent removal
+  /// of it counts.
+  public func operations(settingTags wanted: Set<Tag>) -> [Operation] {
+    let present = tags.elements
+    return present.subtracting(wanted).sorted().compactMap { tags.removal(of: $0).map { .tags($0) } }
+      + wanted.subtracting(present).sorted().map { .tags(.insert($0)) }
+  }
+
+  /// Applies an operation that is in order: a local one, or one that `validate` passed.
+  mutating func apply(
+    _ operation: Operation, _ stamp: Stamp, at time: Int64
+  ) -> [ReplicatingText.Effect] {
+    modified = max(modified, time)
+    if operation.isContent { content.insert(stamp.change) }
+    switch operation {
+    case .title(let assignment): title.apply(assignment, stamp)
+    case .priority(let assignment): priority.apply(assignment, stamp)
+    case .tags(let operation): tags.apply(operation, stamp)
+    case .text(let operation): return text.apply(operation, stamp)
+    case .delete(let covered):
+      insert(Deletion(change: stamp.change, covered: covered))
+    case .restore: break
+    }
+    return []
+  }
+
+  /// Applies everything of an operation but a change of text: a past text is read off the present one.
+  mutating func record(_ operation: Operation, _ stamp: Stamp, at time: Int64) {
+    if case .text = operation {
+      modified = max(modified, time)
+      content.insert(stamp.change)
+    } else {
+      _ = apply(operation, stamp, at: time)
+    }
+  }
+
+  private mutating func insert(_ deletion: Deletion) {
+    let place = deletions.lastIndex { $0.change <= deletion.change }
+    if let place, deletions[place] == deletion { return }
+    deletions.insert(deletion, at: place.map { $0 + 1 } ?? 0)
+  }
+
+  func validate(
+    _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+  ) throws(InvalidChange) {
+    switch operation {
+    case .title(let assignment):
+      try ReplicatingRegister<String>.validate(assignment)
+      guard Self.isTitle(assignment.value) else {
+        throw InvalidChange("a title with a line break or U+0000")
+      }
+    case .priority(let assignment):
+      try ReplicatingRegister<Priority>.validate(assignment)
+    case .tags(.insert(let tag)):
+      guard Self.isTag(tag.name) else { throw InvalidChange("a tag that can be none") }
+    case .tags(.remove(_, let observed)):
+      for change in observed where !isKnown(change) {
+        throw InvalidChange("a removal of what its author could not know")
+      }
+    case .text(let operation):
+      try text.validate(operation, by: author, isKnown: isKnown)
+    case .delete(let covered):
+      for replica in covered.replicas
+      where !isKnown(ChangeID(replica: replica, number: covered[replica])) {
+        throw InvalidChange("a deletion of what its author could not know")
+      }
+    case .restore: break
+    }
+  }
+
+  /// A title holds any text without line breaks and U+0000.
+  public static func isTitle(_ title: String) -> Bool {
+    !title.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
+  }
+
+  /// A tag is a title of 1 to 200 bytes.
+  public static func isTag(_ tag: String) -> Bool {
+    isTitle(tag) && (1...200).contains(tag.utf8.count)
+  }
+}
+
+extension Note: Replicable {
+  public struct Changes: Sendable {
+    var title: ReplicatingRegister<String>.Changes
+    var priority: ReplicatingRegister<Priority>.Changes
+    var tags: ReplicatingSet<Tag>.Changes
+    var text: ReplicatingText.Changes
+    var content: Version
+    var deletions: [Deletion]
+    var modified: Int64
+  }
+
+  public var version: Version {
+    var version = content
+    for part in [title.version, priority.version, tags.version, text.version] { version.merge(part) }
+    for deletion in deletions { version.insert(deletion.change) }
+    return version
+  }
+
+  public func changes(since version: Version) -> Changes {
+    Changes(
+      title: title.changes(since: version), priority: priority.changes(since: version),
+      tags: tags.changes(since: version), text: text.changes(since: version), content: content,
+      deletions: deletions.filter { !version.contains($0.change) }, modified: modified)
+  }
+
+  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+    var result = self
+    try result.title.apply(changes.title)
+    try result.priority.apply(changes.priority)
+    try result.tags.apply(changes.tags)
+    try result.text.apply(changes.text)
+    result.content.merge(changes.content)
+    for deletion in changes.deletions { result.insert(deletion) }
+    result.modified = max(modified, changes.modified)
+    self = result
+  }
+}

@@ -1,0 +1,121 @@
+public import ReplicatingTypes
+
+/// The pasts of the replicas whose changes came last. A cache: bounded, and never needed for the result.
+struct Pasts: Sendable {
+  private var entries: [(replica: ReplicaID, number: UInt64, past: Version)] = []
+
+  func past(of replica: ReplicaID) -> (number: UInt64, past: Version)? {
+    entries.first { $0.replica == replica }.map { ($0.number, $0.past) }
+  }
+
+  mutating func set(_ replica: ReplicaID, _ number: UInt64, _ past: Version) {
+    entries.removeAll { $0.replica == replica }
+    if entries.count == 8 { entries.removeFirst() }
+    entries.append((replica, number, past))
+  }
+}
+
+extension NoteBook {
+  /// Everything that the given changes follow, and they themselves; `nil` if one of them is not known here.
+  /// O(changes that followed a change of another replica).
+  public func version(of heads: some Sequence<ChangeID>) -> Version? {
+    var past = Version()
+    for head in heads {
+      guard version.contains(head) else { return nil }
+      extend(&past, to: head)
+    }
+    return past
+  }
+
+  /// What can be concluded from a revision of any replica: of heads that are not known here, nothing.
+  public func knownVersion(of revision: Revision) -> Version {
+    version(of: revision.heads.filter { version.contains($0) }) ?? Version()
+  }
+
+  /// The revision of the state that contains `version`, which is all known here. O(replicas + merges).
+  public func revision(of version: Version) -> Revision {
+    var heads: Set<ChangeID> = []
+    for replica in version.replicas {
+      heads.insert(ChangeID(replica: replica, number: version[replica]))
+    }
+    for replica in version.replicas {
+      for merge in histories[replica]?.merges ?? [] where merge.number <= version[replica] {
+        for predecessor in merge.predecessors { heads.remove(predecessor) }
+      }
+    }
+    return Revision(heads: heads.sorted())
+  }
+
+  /// Adds to `past` a known change and everything it follows. Not recursive: pasts are as deep as history is long.
+  func extend(_ past: inout Version, to change: ChangeID) {
+    var open = [change]
+    while let next = open.popLast() {
+      let seen = past[next.replica]
+      guard next.number > seen else { continue }
+      past[next.replica] = next.number
+      guard let merges = histories[next.replica]?.merges, !merges.isEmpty else { continue }
+      var index = merges.count
+      while index > 0, merges[index - 1].number > seen {
+        index -= 1
+        if merges[index].number <= next.number { open += merges[index].predecessors }
+      }
+    }
+  }
+
+  /// Everything that the author of a change had seen with it, the change included. Its predecessors are known here.
+  mutating func past(of change: Change) -> Version {
+    let replica = change.id.replica
+    let previous = change.id.number - 1
+    var past: Version
+    if let cached = pasts.past(of: replica), cached.number == previous {
+      past = cached.past
+    } else {
+      past = Version()
+      if previous > 0 { extend(&past, to: ChangeID(replica: replica, number: previous)) }
+    }
+    for predecessor in change.predecessors { extend(&past, to: predecessor) }
+    past.insert(change.id)
+    pasts.set(replica, change.id.number, past)
+    return past
+  }
+
+  /// A note as it was, and its text then; `nil` if it did not exist yet. `version` is known here.
+  ///
+  /// O(changes of the notebook up to then); the text is O(its runs and length).
+  public func note(_ id: NoteID, at version: Version) -> (note: Note, utf8: [UInt8])? {
+    guard version.contains(id.creation), let present = notesByID[id] else { return nil }
+    var edits: [(stamp: Stamp, time: Int64, operation: Note.Operation)] = []
+    for replica in version.replicas {
+      forEachChange(of: replica, upTo: version[replica]) { change in
+        for case .edit(id, let operation) in change.operations {
+          let lamport = histories[replica]!.lamport(change.id.number)
+          edits.append((Stamp(change: change.id, lamport: lamport), change.time, operation))
+        }
+      }
+    }
+    // Any causal order gives the same; logical time is one, and within a change the order it has.
+    let order = edits.indices.sorted {
+      (edits[$0].stamp.timestamp, $0) < (edits[$1].stamp.timestamp, $1)
+    }
+    var note = Note(id: id, created: present.created)
+    for edit in order.map({ edits[$0] }) { note.record(edit.operation, edit.stamp, at: edit.time) }
+    return (note, present.text.utf8(in: present.text.view(at: version)))
+  }
+
+  /// Decodes changes 1 to `number` of a replica, in order.
+  func forEachChange(of replica: ReplicaID, upTo number: UInt64, _ body: (Change) -> Void) {
+    guard let history = histories[replica], number > 0 else { return }
+    var mentions = Mentions()
+    var time: Int64 = 0
+    for number in 1...number {
+      let id = ChangeID(replica: replica, number: number)
+      do {
+        let change = try Change(id, decoding: history.change(number), after: time, &mentions)
+        time = change.time
+        body(change)
+      } catch {
+        preconditionFailure("change \(id) was admitted and can't be decoded: \(error)")
+      }
+    }
+  }
+}

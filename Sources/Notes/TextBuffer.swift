@@ -1,0 +1,183 @@
+public import ReplicatingTypes
+
+/// A text as a client shows it: bytes of UTF-8, and the lengths of its lines.
+///
+/// Lines are separated by "\n" and by nothing else, so a text has one line more than it has line feeds. Looking a line up
+/// starts from the line that was looked up last; neighbouring edits cost O(their size) beside moving the bytes that follow.
+public struct TextBuffer: Sendable {
+  public private(set) var utf8: [UInt8]
+  /// Bytes of each line, with its line feed.
+  private var lengths: [Int]
+  private var cursor = (line: 0, start: 0)
+
+  public init(_ utf8: [UInt8]) {
+    self.utf8 = utf8
+    lengths = Self.lengths(of: utf8)
+  }
+
+  private static func lengths(of utf8: [UInt8]) -> [Int] {
+    var lengths: [Int] = []
+    var start = 0
+    for index in utf8.indices where utf8[index] == 0x0A {
+      lengths.append(index + 1 - start)
+      start = index + 1
+    }
+    lengths.append(utf8.count - start)
+    return lengths
+  }
+
+  public var count: Int { utf8.count }
+  public var lineCount: Int { lengths.count }
+
+  /// Where a line begins; the line after the last begins at the end.
+  public mutating func start(ofLine line: Int) -> Int? {
+    guard (0...lengths.count).contains(line) else { return nil }
+    if line < cursor.line / 2 { cursor = (0, 0) }
+    while cursor.line < line {
+      cursor.start += lengths[cursor.line]
+      cursor.line += 1
+    }
+    while cursor.line > line {
+      cursor.line -= 1
+      cursor.start -= lengths[cursor.line]
+    }
+    return cursor.start
+  }
+
+  /// The line that holds an offset.
+  public mutating func line(at offset: Int) -> Int {
+    while offset < cursor.start {
+      cursor.line -= 1
+      cursor.start -= lengths[cursor.line]
+    }
+    while cursor.line + 1 < lengths.count, offset >= cursor.start + lengths[cursor.line] {
+      cursor.start += lengths[cursor.line]
+      cursor.line += 1
+    }
+    return cursor.line
+  }
+
+  /// The offset of a position; `nil` if it lies outside the text or inside a scalar. O(line).
+  public mutating func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int? {
+    guard position.line < lengths.count, position.character >= 0,
+      let start = start(ofLine: position.line)
+    else { return nil }
+    let isLast = position.line == lengths.count - 1
+    let end = start + lengths[position.line] - (isLast ? 0 : 1)
+    var offset = start
+    var units = 0
+    while units < position.character, offset < end {
+      units += encoding.units(ofScalarBeginningWith: utf8[offset])
+      offset += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[offset])
+    }
+    return units == position.character ? offset : nil
+  }
+
+  /// The position of an offset that lies between scalars. O(line).
+  public mutating func position(of offset: Int, _ encoding: PositionEncoding) -> TextPosition {
+    let line = line(at: offset)
+    var units = 0
+    var index = cursor.start
+    while index < offset {
+      units += encoding.units(ofScalarBeginningWith: utf8[index])
+      index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
+    }
+    return TextPosition(line: line, character: units)
+  }
+
+  /// Makes edits that are sorted and apart from each other.
+  public mutating func apply(_ edits: [Edit<UInt8>]) {
+    for edit in edits.reversed() { replace(edit.range, with: edit.replacement) }
+  }
+
+  private mutating func replace(_ range: Range<Int>, with replacement: [UInt8]) {
+    let last = line(at: range.upperBound)
+    let end = cursor.start + lengths[last]
+    let first = line(at: range.lowerBound)
+    let head = range.lowerBound - cursor.start
+    utf8.replaceSubrange(range, with: replacement)
+    if first == last && !replacement.contains(0x0A) {
+      lengths[first] += replacement.count - range.count
+    } else {
+      var new = Self.lengths(of: replacement)
+      new[0] += head
+      new[new.count - 1] += end - range.upperBound
+      lengths.replaceSubrange(first...last, with: new)
+    }
+  }
+
+  // MARK: - Whole lines
+
+  /// Replacements of lines `[first, end)` by others, as edits. All refer to the text as it is; `nil` if lines are named that
+  /// are not there, or twice.
+  ///
+  /// A text without lines is empty, and so is one of one empty line.
+  public mutating func edits(
+    replacing replacements: [(lines: Range<Int>, new: [[UInt8]])]
+  ) -> [Edit<UInt8>]? {
+    let order = replacements.indices.sorted {
+      (replacements[$0].lines.lowerBound, $0) < (replacements[$1].lines.lowerBound, $1)
+    }
+    // Neighbours are made one, since what happens at the end of the text concerns the line feed before it.
+    var joined: [(lines: Range<Int>, new: [[UInt8]])] = []
+    for next in order.map({ replacements[$0] }) {
+      guard let last = joined.last, last.lines.upperBound >= next.lines.lowerBound else {
+        joined.append(next)
+        continue
+      }
+      guard last.lines.upperBound == next.lines.lowerBound else { return nil }
+      joined[joined.count - 1] = (
+        last.lines.lowerBound..<next.lines.upperBound, last.new + next.new
+      )
+    }
+    var edits: [Edit<UInt8>] = []
+    for (lines, new) in joined where !lines.isEmpty || !new.isEmpty {
+      guard let edit = edit(replacing: lines, with: new) else { return nil }
+      edits.append(edit)
+    }
+    return edits
+  }
+
+  private mutating func edit(replacing lines: Range<Int>, with new: [[UInt8]]) -> Edit<UInt8>? {
+    guard lines.upperBound <= lengths.count, let start = start(ofLine: lines.lowerBound),
+      let end = self.start(ofLine: lines.upperBound)
+    else { return nil }
+    let text = Array(new.joined(separator: [0x0A]))
+    if lines.upperBound < lengths.count {
+      return Edit(range: start..<end, replacement: new.isEmpty ? [] : text + [0x0A])
+    }
+    // Up to the end of the text: with the line feed before, unless everything is replaced.
+    if lines.lowerBound == 0 { return Edit(range: start..<end, replacement: text) }
+    return Edit(
+      range: (lines.isEmpty ? end : start - 1)..<end, replacement: new.isEmpty ? [] : [0x0A] + text)
+  }
+
+  /// Edits as replacements of whole lines: `[first, end)` and what stands there afterwards, from the top.
+  public mutating func lineEdits(
+    for edits: [Edit<UInt8>]
+  ) -> [(lines: Range<Int>, new: [[UInt8]])] {
+    var result: [(lines: Range<Int>, new: [[UInt8]])] = []
+    var index = 0
+    while index < edits.count {
+      let first = line(at: edits[index].range.lowerBound)
+      let start = cursor.start
+      var last = first
+      var text: [UInt8] = []
+      var offset = start
+      repeat {
+        text += utf8[offset..<edits[index].range.lowerBound]
+        text += edits[index].replacement
+        offset = edits[index].range.upperBound
+        last = line(at: offset)
+        index += 1
+      } while index < edits.count && line(at: edits[index].range.lowerBound) == last
+      let end = self.start(ofLine: last + 1)!
+      text += utf8[offset..<end]
+      // The line feed that ends the last of these lines belongs to the lines, not between them.
+      if last + 1 < lengths.count { text.removeLast() }
+      let new = text.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
+      result.append((first..<last + 1, new))
+    }
+    return result
+  }
+}

@@ -1,0 +1,146 @@
+/// Writes the binary encodings of this package.
+///
+/// A `varint` is a number in groups of seven bits, the lowest first, the high bit set on all bytes but the last; it is as
+/// short as it can be, so that one number has one encoding. A signed number is folded into an unsigned one, 0, −1, 1, −2
+/// becoming 0, 1, 2, 3. Fixed integers are little-endian.
+public struct ByteWriter: Sendable {
+  public private(set) var bytes: [UInt8] = []
+
+  public init() {}
+
+  public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+  public mutating func raw(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
+
+  public mutating func varint(_ number: UInt64) {
+    var rest = number
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  public mutating func varint(_ number: Int) {
+    precondition(number >= 0, "a negative count")
+    varint(UInt64(number))
+  }
+
+  public mutating func signed(_ number: Int64) {
+    varint(UInt64(bitPattern: number << 1) ^ UInt64(bitPattern: number >> 63))
+  }
+
+  /// A count of bytes, and the bytes.
+  public mutating func counted(_ counted: some Collection<UInt8>) {
+    varint(counted.count)
+    bytes.append(contentsOf: counted)
+  }
+
+  public mutating func fixed<Integer: FixedWidthInteger>(_ number: Integer) {
+    var rest = number.littleEndian
+    for _ in 0..<Integer.bitWidth / 8 {
+      bytes.append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
+    }
+  }
+
+  public mutating func identifier(_ identifier: Identifier) {
+    fixed(identifier.high.byteSwapped)
+    fixed(identifier.low.byteSwapped)
+  }
+}
+
+/// Bytes that are not what an encoding allows.
+public struct DecodingFailure: Error, Equatable, Sendable {
+  /// Where in the bytes, from 0.
+  public var offset: Int
+  public var reason: String
+
+  public init(offset: Int, reason: String) {
+    self.offset = offset
+    self.reason = reason
+  }
+}
+
+/// Reads what `ByteWriter` writes. Never reads past the end, and allocates no more than the bytes hold.
+public struct ByteReader: Sendable {
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
+
+  public init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+  }
+
+  public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+
+  public var isAtEnd: Bool { position == bytes.endIndex }
+  public var remaining: Int { bytes.endIndex - position }
+  /// How many bytes were read.
+  public var offset: Int { position - bytes.startIndex }
+
+  public func failure(_ reason: String) -> DecodingFailure {
+    DecodingFailure(offset: offset, reason: reason)
+  }
+
+  public mutating func byte() throws(DecodingFailure) -> UInt8 {
+    guard position < bytes.endIndex else { throw failure("the end comes too early") }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  public mutating func varint() throws(DecodingFailure) -> UInt64 {
+    var number: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let next = try byte()
+      if shift == 63 && next > 1 { throw failure("a number of more than 64 bits") }
+      number |= UInt64(next & 0x7F) << shift
+      if next < 0x80 {
+        if next == 0 && shift > 0 { throw failure("a number longer than it need be") }
+        return number
+      }
+      shift += 7
+    }
+  }
+
+  /// A number that is a count or an offset.
+  public mutating func count() throws(DecodingFailure) -> Int {
+    let number = try varint()
+    guard number <= UInt64(Int32.max) else { throw failure("a count of \(number)") }
+    return Int(number)
+  }
+
+  public mutating func signed() throws(DecodingFailure) -> Int64 {
+    let folded = try varint()
+    return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
+  }
+
+  public mutating func raw(_ count: Int) throws(DecodingFailure) -> ArraySlice<UInt8> {
+    guard count <= remaining else {
+      throw failure("\(count) bytes promised, \(remaining) left")
+    }
+    defer { position += count }
+    return bytes[position..<position + count]
+  }
+
+  public mutating func counted() throws(DecodingFailure) -> ArraySlice<UInt8> {
+    try raw(try count())
+  }
+
+  public mutating func fixed<Integer: FixedWidthInteger>(
+    _: Integer.Type
+  ) throws(DecodingFailure) -> Integer {
+    var number: Integer = 0
+    for (index, byte) in try raw(Integer.bitWidth / 8).enumerated() {
+      number |= Integer(truncatingIfNeeded: byte) << Integer(index * 8)
+    }
+    return number
+  }
+
+  public mutating func identifier() throws(DecodingFailure) -> Identifier {
+    let high = try fixed(UInt64.self).byteSwapped
+    let low = try fixed(UInt64.self).byteSwapped
+    return Identifier(high: high, low: low)
+  }
+}

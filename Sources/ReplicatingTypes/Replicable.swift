@@ -1,0 +1,59 @@
+/// A value that every replica may change for itself, and that always merges.
+///
+/// Merging is the only way in: what a process wrote yesterday, what another process writes now and what another machine
+/// wrote last week all arrive by the same three functions. The laws, on the whole state and not only on what is shown:
+///
+/// - `a.merged(with: b) == b.merged(with: a)`
+/// - `a.merged(with: b).merged(with: c) == a.merged(with: b.merged(with: c))`
+/// - `a.merged(with: a) == a`
+/// - `a.apply(b.changes(since: a.version))` gives `a.merged(with: b)`, also when it is applied twice.
+///
+/// Merging never ticks a clock, draws a random number or reads the time, and does not recurse on data.
+public protocol Replicable: Equatable {
+  /// What one value has seen and another has not. It says what it follows, so that what is absent from it is never taken
+  /// for removed.
+  associatedtype Changes
+
+  /// The changes that this value contains.
+  var version: Version { get }
+
+  /// What a replica at `version` has not seen.
+  func changes(since version: Version) -> Changes
+
+  /// Joins `changes`. Throws, and leaves the value as it was, when they follow something that is not here.
+  mutating func apply(_ changes: Changes) throws(MissingChanges)
+}
+
+extension Replicable {
+  /// Joins `other`: afterwards this value contains what either of them did.
+  public mutating func merge(_ other: Self) {
+    do { try apply(other.changes(since: version)) } catch {
+      preconditionFailure("changes since one's own version can lack nothing: \(error)")
+    }
+  }
+
+  public func merged(with other: Self) -> Self {
+    var result = self
+    result.merge(other)
+    return result
+  }
+}
+
+/// Changes can't be applied, because they follow others that are not here.
+public struct MissingChanges: Error, Equatable, Sendable {
+  /// What must be here first.
+  public var needed: Version
+
+  public init(needed: Version) {
+    self.needed = needed
+  }
+}
+
+/// Foreign data breaks a rule that every author keeps; nothing of it was taken.
+public struct InvalidChange: Error, Equatable, Sendable {
+  public var reason: String
+
+  public init(_ reason: String) {
+    self.reason = reason
+  }
+}

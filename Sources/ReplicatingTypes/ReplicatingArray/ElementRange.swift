@@ -1,0 +1,103 @@
+/// The name of one element of a sequence: who inserted it, and how many elements of that sequence its author had
+/// inserted before it.
+public struct ElementID: Hashable, Sendable {
+  public var author: ReplicaID
+  public var offset: Int
+
+  public init(author: ReplicaID, offset: Int) {
+    self.author = author
+    self.offset = offset
+  }
+}
+
+/// Elements that one author inserted one after the other.
+public struct ElementRange: Hashable, Sendable {
+  public var author: ReplicaID
+  public var offset: Int
+  public var count: Int
+
+  public init(author: ReplicaID, offset: Int, count: Int) {
+    self.author = author
+    self.offset = offset
+    self.count = count
+  }
+
+  public var end: Int { offset + count }
+}
+
+/// A set of elements, kept as ranges.
+public struct ElementRanges: Equatable, Sendable {
+  /// Sorted, apart from each other, none empty.
+  private var ranges: [ReplicaID: [Range<Int>]] = [:]
+
+  public init() {}
+
+  public init(_ elements: some Sequence<ElementRange>) {
+    for range in elements where range.count > 0 {
+      ranges[range.author, default: []].append(range.offset..<range.end)
+    }
+    for (author, list) in ranges where list.count > 1 {
+      var joined: [Range<Int>] = []
+      for range in list.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        if let last = joined.last, range.lowerBound <= last.upperBound {
+          joined[joined.count - 1] =
+            last.lowerBound..<max(last.upperBound, range.upperBound)
+        } else {
+          joined.append(range)
+        }
+      }
+      ranges[author] = joined
+    }
+  }
+
+  public var isEmpty: Bool { ranges.isEmpty }
+
+  /// Whether the element at `offset` is in the set, and how far from there that stays so, at most to `end`.
+  /// O(log n) in the ranges of `author`.
+  func run(of author: ReplicaID, from offset: Int, to end: Int) -> (isMember: Bool, end: Int) {
+    guard let list = ranges[author] else { return (false, end) }
+    var low = 0
+    var high = list.count
+    while low < high {
+      let middle = (low + high) / 2
+      if list[middle].upperBound <= offset { low = middle + 1 } else { high = middle }
+    }
+    guard low < list.count else { return (false, end) }
+    if list[low].lowerBound <= offset { return (true, min(end, list[low].upperBound)) }
+    return (false, min(end, list[low].lowerBound))
+  }
+}
+
+/// A state of a sequence other than its present one: what a client still shows, or the past.
+///
+/// It is described by its difference from the present: an element is visible in it if it is visible now or `revealed`,
+/// and not `hidden`.
+public struct SequenceView: Equatable, Sendable {
+  /// Elements that are not visible in this state, whatever they are now.
+  public var hidden: ElementRanges
+  /// Removed elements that are still visible in this state; `nil` for all of them.
+  public var revealed: ElementRanges?
+
+  /// The state before `insertions` and `removals` happened.
+  public init(before insertions: some Sequence<ElementRange>, and removals: some Sequence<ElementRange>) {
+    hidden = ElementRanges(insertions)
+    revealed = ElementRanges(removals)
+  }
+
+  init(hidden: ElementRanges, revealed: ElementRanges?) {
+    self.hidden = hidden
+    self.revealed = revealed
+  }
+}
+
+/// The replacement of a range of elements by others.
+public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
+  /// Offsets in the sequence before the edit. Several edits of one list all refer to the sequence before any of them.
+  public var range: Range<Int>
+  public var replacement: [Element]
+
+  public init(range: Range<Int>, replacement: [Element]) {
+    self.range = range
+    self.replacement = replacement
+  }
+}

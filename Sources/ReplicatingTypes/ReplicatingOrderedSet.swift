@@ -1,0 +1,181 @@
+/// Elements in an order that every replica may change, each element once.
+///
+/// A move does not take an element out and put it in again, which two replicas at once would turn into two copies. It
+/// makes a new slot for the element in a sequence, and of an element's slots the newest (Lamport timestamp) is its place.
+/// So two concurrent moves leave one element, at one of the two places; and since slots are a `ReplicatingArray`, what
+/// several replicas put at one place is never mixed.
+///
+/// Removal covers the insertions that its author had seen, as in `ReplicatingSet`; a move never brings back what was
+/// removed.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     var list = ReplicatingOrderedSet<String>()
+///     list.insert("milk", at: 0, by: &replica)
+///     list.insert("eggs", at: 1, by: &replica)
+///     list.move("eggs", to: 0, by: &replica)
+///     list.elements  // ["eggs", "milk"]
+///
+/// O(slots) for `elements` and for every change.
+public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
+  /// One slot's place: directly after one slot and before another.
+  public struct Placement: Equatable, Sendable {
+    public var element: Element
+    public var after: ElementID?
+    public var before: ElementID?
+
+    public init(_ element: Element, after: ElementID?, before: ElementID?) {
+      self.element = element
+      self.after = after
+      self.before = before
+    }
+
+    var operation: ReplicatingArray<Element>.Operation {
+      .insert([element], after: after, before: before)
+    }
+  }
+
+  private var slots = ReplicatingArray<Element>()
+  private var members = ReplicatingSet<Element>()
+
+  public init() {}
+
+  public var count: Int { members.count }
+  public func contains(_ element: Element) -> Bool { members.contains(element) }
+
+  /// The elements in order.
+  public var elements: [Element] {
+    let places = self.places
+    var result: [Element] = []
+    slots.forEachSlot { element, id, _ in
+      if places[element]?.id == id, members.contains(element) { result.append(element) }
+    }
+    return result
+  }
+
+  /// For each element its newest slot.
+  private var places: [Element: (id: ElementID, time: LamportTimestamp)] {
+    var places: [Element: (id: ElementID, time: LamportTimestamp)] = [:]
+    slots.forEachSlot { element, id, time in
+      if let place = places[element], place.time > time { return }
+      places[element] = (id, time)
+    }
+    return places
+  }
+
+  // MARK: - Editing
+
+  /// Inserts an element, or moves it there when it is a member already.
+  public mutating func insert(_ element: Element, at index: Int, by replica: inout Replica) {
+    let placement = placement(of: element, at: index)
+    let stamp = replica.stamp(after: lamport)
+    apply(placement, stamp)
+    if !members.contains(element) { apply(.insert(element), stamp) }
+  }
+
+  public mutating func move(_ element: Element, to index: Int, by replica: inout Replica) {
+    precondition(members.contains(element), "a move of what is no member")
+    apply(placement(of: element, at: index), replica.stamp(after: lamport))
+  }
+
+  public mutating func remove(_ element: Element, by replica: inout Replica) {
+    guard let removal = members.removal(of: element) else { return }
+    apply(removal, replica.stamp(after: lamport))
+  }
+
+  /// The slot that puts `element` at `index` of the elements afterwards, of which only those count that `isCounted`.
+  public func placement(
+    of element: Element, at index: Int, counting isCounted: (Element) -> Bool = { _ in true }
+  ) -> Placement {
+    // At the very beginning whatever stands first follows, be it the place of something or not.
+    if index == 0 {
+      let first = slots.pieces.first.map { slots.id(of: $0.first) }
+      return Placement(element, after: nil, before: first)
+    }
+    let places = self.places
+    var before: ElementID?
+    var last: ElementID?
+    var passed = 0
+    slots.forEachSlot { other, id, _ in
+      defer { last = id }
+      guard passed <= index, places[other]?.id == id, members.contains(other), isCounted(other),
+        other != element
+      else { return }
+      if passed == index { before = id }
+      passed += 1
+    }
+    // Before the slot that is to follow; at the end when there is none.
+    guard let before else { return Placement(element, after: last, before: nil) }
+    return Placement(element, after: slots.element(before: before), before: before)
+  }
+
+  public mutating func apply(_ placement: Placement, _ stamp: Stamp) {
+    slots.apply(placement.operation, stamp)
+  }
+
+  public mutating func apply(_ operation: ReplicatingSet<Element>.Operation, _ stamp: Stamp) {
+    members.apply(operation, stamp)
+  }
+
+  public func validate(
+    _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+  ) throws(InvalidChange) {
+    try slots.validate(placement.operation, by: author, isKnown: isKnown)
+  }
+
+  private var lamport: UInt64 { max(slots.lamport, members.lamport) }
+}
+
+extension ReplicatingOrderedSet: Replicable {
+  public struct Changes: Sendable {
+    var slots: ReplicatingArray<Element>.Changes
+    var members: ReplicatingSet<Element>.Changes
+  }
+
+  public var version: Version {
+    var version = slots.version
+    version.merge(members.version)
+    return version
+  }
+
+  public func changes(since version: Version) -> Changes {
+    Changes(slots: slots.changes(since: version), members: members.changes(since: version))
+  }
+
+  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+    let own = version
+    for since in [changes.slots.since, changes.members.since] where !own.isSuperset(of: since) {
+      throw MissingChanges(needed: since)
+    }
+    try slots.apply(changes.slots)
+    try members.apply(changes.members)
+  }
+
+  public func checkInvariants() {
+    slots.checkInvariants()
+    precondition(Set(elements) == members.elements, "a member without a place")
+  }
+}
+
+extension ReplicatingArray {
+  /// Visits all elements in order, with their names and the times of their insertion.
+  func forEachSlot(_ body: (Element, ElementID, LamportTimestamp) -> Void) {
+    for piece in pieces {
+      let author = authors[Int(piece.author)]
+      for offset in piece.offset..<piece.end {
+        body(
+          author.content[Int(offset)], ElementID(author: author.id, offset: Int(offset)),
+          LamportTimestamp(count: author.lamport(of: offset), replica: author.id))
+      }
+    }
+  }
+
+  /// The element that stands directly before one that is here.
+  func element(before element: ElementID) -> ElementID? {
+    guard let local = local(element) else { return nil }
+    let place = locate(local)
+    if local.offset > pieces[place.piece].offset {
+      return ElementID(author: element.author, offset: element.offset - 1)
+    }
+    return place.piece > 0 ? id(of: pieces[place.piece - 1].last) : nil
+  }
+}

@@ -1,0 +1,95 @@
+/// One value that is replaced as a whole; the last writer wins.
+///
+/// "Last" is by wall time, in milliseconds since 1970, but never less than the time of the value replaced plus one: a
+/// clock that once ran years ahead can't lock anybody out, since whoever has seen its value writes a later time than
+/// that. Equal times are decided by the Lamport timestamp, so a later write wins over every write that its author had
+/// seen whatever the clocks say, and the clock decides only between concurrent ones.
+///
+/// Replicas must agree on the initial value, as on a default in a program.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     var title = ReplicatingRegister("")
+///     title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
+///
+/// Every operation is O(1).
+public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equatable {
+  /// The latest time that counts, the beginning of the year 2200. A later one is invalid.
+  public static var latestTime: Int64 { 7_258_118_400_000 }
+
+  /// A write that has no author yet.
+  public struct Assignment: Equatable, Sendable {
+    public var value: Value
+    /// Milliseconds since 1970.
+    public var time: Int64
+
+    public init(value: Value, time: Int64) {
+      self.value = value
+      self.time = time
+    }
+  }
+
+  struct Write: Equatable, Sendable {
+    var time: Int64
+    var stamp: Stamp
+  }
+
+  public private(set) var value: Value
+  private var write: Write?
+  public private(set) var version = Version()
+
+  public init(_ initial: Value) {
+    value = initial
+  }
+
+  /// The assignment that replaces the present value: at `now`, or just after what it replaces if that is later.
+  public func assignment(of value: Value, at now: Int64) -> Assignment {
+    let earliest = write.map { $0.time + 1 } ?? 0
+    let clock = (0..<Self.latestTime).contains(now) ? now : 0
+    return Assignment(value: value, time: min(max(clock, earliest), Self.latestTime))
+  }
+
+  public mutating func assign(_ value: Value, at now: Int64, by replica: inout Replica) {
+    let assignment = assignment(of: value, at: now)
+    apply(assignment, replica.stamp(after: write?.stamp.lamport ?? 0))
+  }
+
+  /// Whether a write from outside may be applied.
+  public static func validate(_ assignment: Assignment) throws(InvalidChange) {
+    guard (0...latestTime).contains(assignment.time) else {
+      throw InvalidChange("a time outside the years 1970 to 2200")
+    }
+  }
+
+  public mutating func apply(_ assignment: Assignment, _ stamp: Stamp) {
+    version.insert(stamp.change)
+    let new = Write(time: assignment.time, stamp: stamp)
+    if let write, !Self.wins(new, over: write) { return }
+    write = new
+    value = assignment.value
+  }
+
+  private static func wins(_ a: Write, over b: Write) -> Bool {
+    a.time == b.time ? a.stamp.timestamp > b.stamp.timestamp : a.time > b.time
+  }
+}
+
+extension ReplicatingRegister: Replicable {
+  /// The winning write alone: those it beat have nothing to say any more.
+  public struct Changes: Sendable {
+    var winner: (Assignment, Stamp)?
+    var version: Version
+  }
+
+  public func changes(since version: Version) -> Changes {
+    var changes = Changes(winner: nil, version: self.version)
+    if let write, !version.contains(write.stamp.change) {
+      changes.winner = (Assignment(value: value, time: write.time), write.stamp)
+    }
+    return changes
+  }
+
+  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+    if let (assignment, stamp) = changes.winner { apply(assignment, stamp) }
+    version.merge(changes.version)
+  }
+}

@@ -1,0 +1,115 @@
+/// A set to which elements are added and from which they are removed; an addition wins over a concurrent removal.
+///
+/// Each addition has a name of its own, the change that made it. A removal takes away the additions that its author had
+/// seen, and no other (the observed-remove set: Shapiro, Preguiça, Baquero, Zawirski, "A comprehensive study of
+/// Convergent and Commutative Replicated Data Types", 2011, §3.3.5). So an element that one replica removes while
+/// another adds it again stays.
+///
+/// `contains`, `insert` and `remove` are O(1) in the size of the set.
+public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Equatable {
+  /// An addition or removal that has no author yet.
+  public enum Operation: Equatable, Sendable {
+    case insert(Element)
+    /// Takes away these additions of the element.
+    case remove(Element, observed: [ChangeID])
+  }
+
+  struct Removal: Equatable, Sendable {
+    var element: Element
+    var observed: [ChangeID]
+    var change: ChangeID
+  }
+
+  /// The additions that stand, for each element, in order. Never empty for a key.
+  private var additions: [Element: [ChangeID]] = [:]
+  /// Every removal, in the order of their changes: what a replica that lacks it must be told.
+  private var removals: [Removal] = []
+  private(set) var lamport: UInt64 = 0
+  public private(set) var version = Version()
+
+  public init() {}
+
+  public var count: Int { additions.count }
+  public var elements: Set<Element> { Set(additions.keys) }
+  public func contains(_ element: Element) -> Bool { additions[element] != nil }
+
+  /// The removal of what is here of `element`; `nil` if there is nothing.
+  public func removal(of element: Element) -> Operation? {
+    additions[element].map { .remove(element, observed: $0) }
+  }
+
+  public mutating func insert(_ element: Element, by replica: inout Replica) {
+    apply(.insert(element), replica.stamp(after: lamport))
+  }
+
+  public mutating func remove(_ element: Element, by replica: inout Replica) {
+    guard let removal = removal(of: element) else { return }
+    apply(removal, replica.stamp(after: lamport))
+  }
+
+  public mutating func apply(_ operation: Operation, _ stamp: Stamp) {
+    version.insert(stamp.change)
+    lamport = max(lamport, stamp.lamport)
+    switch operation {
+    case .insert(let element):
+      additions[element, default: []].insertSorted(stamp.change)
+    case .remove(let element, let observed):
+      let removal = Removal(element: element, observed: observed.sorted(), change: stamp.change)
+      let place = removals.lastIndex { $0.change <= removal.change }.map { $0 + 1 } ?? 0
+      removals.insert(removal, at: place)
+      take(removal)
+    }
+  }
+
+  private mutating func take(_ removal: Removal) {
+    guard var standing = additions[removal.element] else { return }
+    standing.removeAll { removal.observed.contains($0) }
+    additions[removal.element] = standing.isEmpty ? nil : standing
+  }
+}
+
+extension ReplicatingSet: Replicable {
+  public struct Changes: Sendable {
+    var since: Version
+    var version: Version
+    var additions: [(Element, ChangeID)]
+    var removals: [Removal]
+    var lamport: UInt64
+  }
+
+  public func changes(since version: Version) -> Changes {
+    var changes = Changes(
+      since: version.intersection(self.version), version: self.version, additions: [],
+      removals: removals.filter { !version.contains($0.change) }, lamport: lamport)
+    for (element, standing) in additions {
+      for addition in standing where !version.contains(addition) {
+        changes.additions.append((element, addition))
+      }
+    }
+    return changes
+  }
+
+  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+    guard version.isSuperset(of: changes.since) else { throw MissingChanges(needed: changes.since) }
+    for (element, addition) in changes.additions where !version.contains(addition) {
+      additions[element, default: []].insertSorted(addition)
+    }
+    for removal in changes.removals where !version.contains(removal.change) {
+      let place = removals.lastIndex { $0.change <= removal.change }.map { $0 + 1 } ?? 0
+      removals.insert(removal, at: place)
+    }
+    // Also the removals that were here before: they may cover additions that came only now.
+    for removal in removals { take(removal) }
+    lamport = max(lamport, changes.lamport)
+    version.merge(changes.version)
+  }
+}
+
+extension Array where Element: Comparable {
+  /// Inserts into a sorted array, once.
+  mutating func insertSorted(_ element: Element) {
+    let place = lastIndex { $0 <= element }
+    if let place, self[place] == element { return }
+    insert(element, at: place.map { $0 + 1 } ?? 0)
+  }
+}

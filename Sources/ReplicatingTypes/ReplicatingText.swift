@@ -1,0 +1,100 @@
+/// Text as a replicating sequence of UTF-8 bytes.
+///
+/// Bytes and not characters, because characters regroup when replicas meet ("e" and a combining accent, a carriage return
+/// and a line feed, the two halves of a flag), group differently in each version of Unicode, and compare equal when their
+/// bytes differ. Every operation begins and ends between Unicode scalars, so the text is valid at every moment; an
+/// operation from outside that would tear a scalar is refused.
+///
+/// The sequence is the generic one. This type lives beside it so that it is compiled for bytes: used from another module,
+/// unspecialised, the generic one is many times slower.
+///
+/// All offsets and counts are in UTF-8 bytes. Complexities are those of `ReplicatingArray`.
+public struct ReplicatingText: Sendable, Replicable {
+  public typealias Operation = ReplicatingArray<UInt8>.Operation
+  public typealias Effect = ReplicatingArray<UInt8>.Effect
+  public typealias Changes = ReplicatingArray<UInt8>.Changes
+
+  private var bytes = ReplicatingArray<UInt8>()
+
+  public init() {}
+
+  public var count: Int { bytes.count }
+  public var utf8: [UInt8] { bytes.elements }
+  public var string: String { String(decoding: bytes.elements, as: UTF8.self) }
+  public var version: Version { bytes.version }
+  public var lamport: UInt64 { bytes.lamport }
+
+  // MARK: - Editing
+
+  /// Replaces ranges of the text. The edits are sorted, apart from each other, lie between scalars and hold valid UTF-8.
+  public mutating func replace(_ edits: [Edit<UInt8>], by replica: inout Replica) {
+    for operation in operations(for: edits) {
+      var ticks: UInt64 = 1
+      if case .insert(let bytes, _, _) = operation { ticks = UInt64(bytes.count) }
+      apply(operation, replica.stamp(after: lamport, ticks: ticks))
+    }
+  }
+
+  /// The operations that make `edits` in the present text, or in the text of `view`.
+  public func operations(for edits: [Edit<UInt8>], in view: SequenceView? = nil) -> [Operation] {
+    guard let view else { return bytes.operations(for: edits) }
+    return bytes.operations(for: edits, in: view)
+  }
+
+  @discardableResult
+  public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
+    bytes.apply(operation, stamp)
+  }
+
+  // MARK: - Other states
+
+  public func utf8(in view: SequenceView) -> [UInt8] { bytes.elements(in: view) }
+
+  public func edits(from view: SequenceView) -> [Edit<UInt8>] { bytes.edits(from: view) }
+
+  public func view(at version: Version) -> SequenceView { bytes.view(at: version) }
+
+  // MARK: - Merging
+
+  public func changes(since version: Version) -> Changes { bytes.changes(since: version) }
+
+  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+    try bytes.apply(changes)
+  }
+
+  /// Whether an operation from outside may be applied. Beside what the sequence checks: an insertion is valid UTF-8
+  /// without U+0000, and nothing begins or ends inside a scalar.
+  public func validate(
+    _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+  ) throws(InvalidChange) {
+    try bytes.validate(operation, by: author, isKnown: isKnown)
+    switch operation {
+    case .insert(let inserted, let left, let right):
+      guard !inserted.contains(0), String(validating: inserted, as: UTF8.self) != nil else {
+        throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
+      }
+      if let left, !isBoundary(left.author, left.offset + 1) {
+        throw InvalidChange("an insertion inside a scalar")
+      }
+      if let right, !isBoundary(right.author, right.offset) {
+        throw InvalidChange("an insertion inside a scalar")
+      }
+    case .remove(let range):
+      guard isBoundary(range.author, range.offset), isBoundary(range.author, range.end) else {
+        throw InvalidChange("a removal of part of a scalar")
+      }
+    }
+  }
+
+  /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there.
+  private func isBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
+    guard let index = bytes.authorIndex[author] else { return false }
+    let content = bytes.authors[Int(index)].content
+    return offset == content.count || content[offset] & 0xC0 != 0x80
+  }
+
+  public func checkInvariants() {
+    bytes.checkInvariants()
+    precondition(String(validating: utf8, as: UTF8.self) != nil, "text that is not UTF-8")
+  }
+}

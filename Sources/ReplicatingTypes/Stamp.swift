@@ -1,0 +1,69 @@
+/// The name of one change: the replica that made it, and its number among that replica's changes, from 1, without gaps.
+public struct ChangeID: Hashable, Comparable, Sendable {
+  public var replica: ReplicaID
+  public var number: UInt64
+
+  public init(replica: ReplicaID, number: UInt64) {
+    self.replica = replica
+    self.number = number
+  }
+
+  public static func < (a: Self, b: Self) -> Bool {
+    a.replica == b.replica ? a.number < b.number : a.replica < b.replica
+  }
+}
+
+/// A point in logical time: larger than that of everything its author had seen (Lamport, "Time, Clocks, and the Ordering
+/// of Events in a Distributed System", 1978). The replica breaks ties, so two timestamps of different operations are
+/// never equal.
+public struct LamportTimestamp: Hashable, Comparable, Sendable {
+  public var count: UInt64
+  public var replica: ReplicaID
+
+  public init(count: UInt64, replica: ReplicaID) {
+    self.count = count
+    self.replica = replica
+  }
+
+  public static func < (a: Self, b: Self) -> Bool {
+    a.count == b.count ? a.replica < b.replica : a.count < b.count
+  }
+}
+
+/// What an operation carries: the change it belongs to, and its logical time.
+public struct Stamp: Hashable, Sendable {
+  public var change: ChangeID
+  public var lamport: UInt64
+
+  public init(change: ChangeID, lamport: UInt64) {
+    self.change = change
+    self.lamport = lamport
+  }
+
+  public var timestamp: LamportTimestamp {
+    LamportTimestamp(count: lamport, replica: change.replica)
+  }
+}
+
+/// The source of stamps: there is one in a process, and it can't be copied.
+///
+/// Values hold no identity of their own. Whoever edits one passes the replica, so copying a value never makes two authors
+/// with one name.
+public struct Replica: ~Copyable, Sendable {
+  public let id: ReplicaID
+  /// The number of the last change made; 0 before the first.
+  public private(set) var number: UInt64 = 0
+  private var lamport: UInt64 = 0
+
+  public init(id: ReplicaID) {
+    self.id = id
+  }
+
+  /// Stamps a change that follows everything up to the logical time `seen`, and takes `ticks` ticks, at least one.
+  public mutating func stamp(after seen: UInt64, ticks: UInt64 = 1) -> Stamp {
+    let start = max(lamport, seen) + 1
+    lamport = start + max(ticks, 1) - 1
+    number += 1
+    return Stamp(change: ChangeID(replica: id, number: number), lamport: start)
+  }
+}

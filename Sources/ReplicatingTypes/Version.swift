@@ -1,0 +1,49 @@
+/// What a replica has seen: for each replica the number of its last change known. (A version vector.)
+///
+/// Numbers have no gaps, so `version[r] == n` says that changes 1 to n of `r` have been seen.
+public struct Version: Hashable, Sendable {
+  private var numbers: [ReplicaID: UInt64] = [:]
+
+  public init() {}
+
+  /// The last number seen of `replica`; 0 if none was.
+  public subscript(replica: ReplicaID) -> UInt64 {
+    get { numbers[replica] ?? 0 }
+    set { numbers[replica] = newValue == 0 ? nil : newValue }
+  }
+
+  public var isEmpty: Bool { numbers.isEmpty }
+
+  /// The replicas of which anything was seen, in their order. O(n log n).
+  public var replicas: [ReplicaID] { numbers.keys.sorted() }
+
+  /// How many replicas these are.
+  public var count: Int { numbers.count }
+
+  public func contains(_ change: ChangeID) -> Bool {
+    self[change.replica] >= change.number
+  }
+
+  public mutating func insert(_ change: ChangeID) {
+    if !contains(change) { numbers[change.replica] = change.number }
+  }
+
+  /// Adds what `other` has seen. O(replicas of `other`).
+  public mutating func merge(_ other: Version) {
+    for (replica, number) in other.numbers where number > self[replica] {
+      numbers[replica] = number
+    }
+  }
+
+  /// Whether everything that `other` has seen has been seen here.
+  public func isSuperset(of other: Version) -> Bool {
+    other.numbers.allSatisfy { self[$0.key] >= $0.value }
+  }
+
+  /// What both have seen.
+  public func intersection(_ other: Version) -> Version {
+    var result = Version()
+    for (replica, number) in numbers { result[replica] = min(number, other[replica]) }
+    return result
+  }
+}
