@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 /// The one file that this process appends to; later, until all of it is on disk, one it used to.
 ///
 /// What counts records here counts them over the whole life of the `LogFolder`, like `appended`.
@@ -31,7 +33,7 @@ final class LiveFile {
     self.folders = folders
   }
 
-  var session: LogID { header.session }
+  var session: Identifier { header.session }
 
   /// Whether what is at our path is the file we write, with nothing added, removed or linked.
   var isInPlace: Bool {

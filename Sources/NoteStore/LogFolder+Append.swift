@@ -1,3 +1,5 @@
+public import ReplicatingTypes
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -13,12 +15,12 @@ extension LogFolder {
   /// before its identity is used. An identity is never given out again after a failure.
   ///
   /// Mints an identity in memory when there is none; writes nothing.
-  public mutating func session() -> (UInt64, UInt64) {
+  public mutating func session() -> Identifier {
     if let live, !live.isInPlace { abandon(takenAway: true) }
     isChecked = true
-    if let live { return live.session.pair }
-    if minted == nil { minted = LogID(makeID()) }
-    return minted!.pair
+    if let live { return live.session }
+    if minted == nil { minted = makeIdentifier() }
+    return minted!
   }
 
   /// Appends records with one `write`; readers see all of them or none.
@@ -83,9 +85,9 @@ extension LogFolder {
         header: header, offset: file.status.size, number: encoder.number, hash: encoder.hash)
       log.seen = file.status
       log.isUnread = true
-      files["\(header.session.hex)/0.open"] = log
+      files["\(header.session.description)/0.open"] = log
     }
-    watches.noticed.insert(header.session.hex)
+    watches.noticed.insert(header.session.description)
     if takenAway {
       lose(
         file, from: file.first,
@@ -109,15 +111,15 @@ extension LogFolder {
         throw StoreError(operation: "fsync", path: path, errno: failure)
       }
     }
-    let session = minted ?? LogID(makeID())
+    let session = minted ?? makeIdentifier()
     minted = nil
     let log = try root.folder("log")
-    guard try log.createFolder(session.hex) else {
+    guard try log.createFolder(session.description) else {
       throw StoreError(
-        operation: "mkdir", path: "\(log.path)/\(session.hex)", errno: EEXIST,
+        operation: "mkdir", path: "\(log.path)/\(session.description)", errno: EEXIST,
         detail: "a session's identity must be new")
     }
-    let folder = try log.folder(session.hex)
+    let folder = try log.folder(session.description)
     let descriptor = try folder.createFile("0.open")
     live = try LiveFile(
       header: LogHeader(notebook: identity!, session: session), descriptor: descriptor,
@@ -134,8 +136,8 @@ extension LogFolder {
       isIdentityWritten = true
       return
     }
-    let mine = identity ?? aliases.min() ?? LogID(makeID())
-    let temporary = ".tmp-\(LogID(makeID()).hex)-\(NotebookFile.name)"
+    let mine = identity ?? aliases.min() ?? makeIdentifier()
+    let temporary = ".tmp-\(makeIdentifier().description)-\(NotebookFile.name)"
     let file = try root.createFile(temporary)
     defer { root.remove(temporary) }
     try file.write(NotebookFile.encoded(mine))

@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 /// What is known of a file below `log`.
 struct LogFile {
   /// How far it was read; nil until its header was.
@@ -137,7 +139,7 @@ extension LogFolder {
       for entry in entries {
         records.append(
           Record(
-            session: session.pair, number: entry.number, type: entry.type, payload: entry.payload))
+            session: session, number: entry.number, type: entry.type, payload: entry.payload))
       }
       if head.number > known[session]?.number ?? 0 { known[session] = head }
     }
@@ -227,7 +229,7 @@ extension LogFolder {
   /// Whether a path below `log` is one that we would give: `<32 hex>/<number>.open`.
   private static func isLogName(_ key: String) -> Bool {
     let parts = key.utf8.split(separator: UInt8(ascii: "/"))
-    guard parts.count == 2, LogID(hex: Array(parts[0])) != nil, key.hasSuffix(".open") else {
+    guard parts.count == 2, Identifier(Substring(parts[0])) != nil, key.hasSuffix(".open") else {
       return false
     }
     return parts[1].dropLast(5).allSatisfy { (0x30...0x39).contains($0) }

@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 /// What is being watched, and what was noticed.
 struct Watches {
   /// Folders in `log`, by the number of their watch and the other way round.
@@ -65,7 +67,7 @@ extension LogFolder {
     } else if event.watch == watches.log {
       if event.gone {
         forgetWatches()
-      } else if event.name != live?.session.hex {
+      } else if event.name != live?.session.description {
         watches.noticed.insert(event.name)
       }
     } else if event.watch == watches.root {
@@ -127,7 +129,7 @@ extension LogFolder {
   /// Watches the folder called `name` in `log`, unless it is the one we write: our own appends are no
   /// news.
   mutating func watchSession(_ name: String) {
-    guard watches.numbers[name] == nil, name != live?.session.hex else { return }
+    guard watches.numbers[name] == nil, name != live?.session.description else { return }
     guard let number = watcher?.watch("\(path)/log/\(name)", followingLinks: false, contents: true)
     else { return }
     watches.names[number] = name

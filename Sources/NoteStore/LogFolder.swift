@@ -1,7 +1,9 @@
+public import ReplicatingTypes
+
 /// The folder of a notebook, as far as its logs go: one file of our own to append to, and everybody's
 /// files to read.
 ///
-///     var folder = try LogFolder(path: path, makeID: makeID)
+///     var folder = try LogFolder(path: path, makeIdentifier: makeIdentifier)
 ///     for record in folder.readNew() { … }
 ///     let session = folder.session()  // goes into the change that is encoded next
 ///     try folder.append([(type: 1, payload: bytes)])
@@ -19,7 +21,7 @@ public struct LogFolder: ~Copyable {
   /// A record of another session, or of an earlier one of this process.
   public struct Record: Sendable {
     /// The session that wrote it.
-    public var session: (UInt64, UInt64)
+    public var session: Identifier
     /// Its number in that session: 1 for the first, then one more each time.
     public var number: UInt64
     /// What the writer said it is.
@@ -53,17 +55,17 @@ public struct LogFolder: ~Copyable {
   /// call `settleDoubt()`; until then `durable` does not pass them and `sync()` throws.
   public internal(set) var doubtful: Range<UInt64>?
 
-  let makeID: () -> (UInt64, UInt64)
-  var identity: LogID?
+  let makeIdentifier: () -> Identifier
+  var identity: Identifier?
   /// Whether `identity` was read from, or written to, `decent.json`.
   var isIdentityWritten = false
   /// Identities of notebooks that the logs name.
-  var aliases: Set<LogID> = []
+  var aliases: Set<Identifier> = []
 
   // Writing
   var live: LiveFile?
   /// The identity of the session that the next append begins.
-  var minted: LogID?
+  var minted: Identifier?
   /// Whether `session()` looked after the live file since the last append.
   var isChecked = false
 
@@ -77,7 +79,7 @@ public struct LogFolder: ~Copyable {
 
   // Reading
   /// What was handed out of every session, or appended by us.
-  var known: [LogID: LogScan.Known] = [:]
+  var known: [Identifier: LogScan.Known] = [:]
   /// What is known of every file, by its path below `log`.
   var files: [String: LogFile] = [:]
 
@@ -91,18 +93,18 @@ public struct LogFolder: ~Copyable {
   ///
   /// - Parameters:
   ///   - path: the notebook's folder. Made absolute by the caller if the working directory can change.
-  ///   - makeID: 128 random bits; a new session or notebook takes its identity from here.
+  ///   - makeIdentifier: 128 random bits; a new session or notebook takes its identity from here.
   /// - Throws: `newerFormat` when a later version of the program wrote the folder; `damaged` when
   ///   `decent.json` is not what it should be; or what the system says.
   public init(
-    path: String, makeID: @escaping () -> (UInt64, UInt64)
+    path: String, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     var path = path.isEmpty ? "." : path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
     let found = try Self.identity(at: path)
     let thread = try SyncThread(path: path)
     self.path = path
-    self.makeID = makeID
+    self.makeIdentifier = makeIdentifier
     self.thread = thread
     identity = found
     isIdentityWritten = found != nil
@@ -114,14 +116,14 @@ public struct LogFolder: ~Copyable {
   }
 
   /// The notebook's identity; nil until `decent.json` exists or `adopt` was called.
-  public var notebook: (UInt64, UInt64)? { identity?.pair }
+  public var notebook: Identifier? { identity }
 
   /// Takes over the identity of a notebook elsewhere, for a folder that has none. It is written with the
   /// first append; if another process was first then, its identity counts.
   ///
   /// Does nothing when `notebook` is not nil.
-  public mutating func adopt(notebook: (UInt64, UInt64)) {
-    if identity == nil { identity = LogID(notebook) }
+  public mutating func adopt(notebook: Identifier) {
+    if identity == nil { identity = notebook }
   }
 
   /// Reads `decent.json`, if it came to be since.
@@ -132,7 +134,7 @@ public struct LogFolder: ~Copyable {
   }
 
   /// What `decent.json` in the folder at `path` says; nil if there is none.
-  private static func identity(at path: String) throws(StoreError) -> LogID? {
+  private static func identity(at path: String) throws(StoreError) -> Identifier? {
     do {
       let folder = try FileDescriptor.folder(path, followingLinks: true)
       return try NotebookFile.read(in: folder)

@@ -51,52 +51,6 @@ import ReplicatingTypes
 // complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
 // valid part of the file, and it is reported. What is valid before it stays.
 
-/// A 128-bit identity, of a notebook or of a session.
-struct LogID: Hashable, Comparable {
-  var high: UInt64
-  var low: UInt64
-
-  init(_ pair: (UInt64, UInt64)) {
-    high = pair.0
-    low = pair.1
-  }
-
-  /// Reads 32 lower-case hexadecimal digits; nil for anything else.
-  init?(hex: some Collection<UInt8>) {
-    guard hex.count == 32 else { return nil }
-    high = 0
-    low = 0
-    for digit in hex {
-      let value: UInt8
-      switch digit {
-      case 0x30...0x39: value = digit - 0x30
-      case 0x61...0x66: value = digit - 0x61 + 10
-      default: return nil
-      }
-      high = high << 4 | low >> 60
-      low = low << 4 | UInt64(value)
-    }
-  }
-
-  var pair: (UInt64, UInt64) { (high, low) }
-
-  /// 32 lower-case hexadecimal digits.
-  var hex: String {
-    var digits: [UInt8] = []
-    for word in [high, low] {
-      for shift in stride(from: UInt64(60), through: 0, by: -4) {
-        let digit = UInt8(word >> shift & 15)
-        digits.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
-      }
-    }
-    return String(decoding: digits, as: UTF8.self)
-  }
-
-  static func < (a: LogID, b: LogID) -> Bool {
-    (a.high, a.low) < (b.high, b.low)
-  }
-}
-
 /// The limits and constants of the format.
 enum LogFormat {
   static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]
@@ -116,8 +70,8 @@ enum LogFormat {
 
 /// What stands at the beginning of a log file.
 struct LogHeader: Equatable {
-  var notebook: LogID
-  var session: LogID
+  var notebook: Identifier
+  var session: Identifier
   var segment: UInt32 = 0
   var recordsBefore: UInt64 = 0
   var hashBefore: UInt64 = 0
@@ -161,13 +115,13 @@ struct LogHeader: Equatable {
     }
     func word(_ at: Int) -> UInt64 { bytes.integer(at: start + at, as: UInt64.self) }
     segment = bytes.integer(at: start + 12, as: UInt32.self)
-    notebook = LogID((word(16).byteSwapped, word(24).byteSwapped))
-    session = LogID((word(32).byteSwapped, word(40).byteSwapped))
+    notebook = Identifier(high: word(16).byteSwapped, low: word(24).byteSwapped)
+    session = Identifier(high: word(32).byteSwapped, low: word(40).byteSwapped)
     recordsBefore = word(48)
     hashBefore = word(56)
   }
 
-  init(notebook: LogID, session: LogID) {
+  init(notebook: Identifier, session: Identifier) {
     self.notebook = notebook
     self.session = session
   }

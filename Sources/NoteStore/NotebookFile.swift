@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 /// `decent.json`: says that a folder is a notebook, in which format, and which one.
 ///
 ///     {"format":"decent-notes","version":1,"notebook":"<32 hex>"}
@@ -10,16 +12,17 @@ enum NotebookFile {
   /// No such file is longer: what is, is not read.
   static let maximumSize = 65_536
 
-  static func encoded(_ notebook: LogID) -> [UInt8] {
+  static func encoded(_ notebook: Identifier) -> [UInt8] {
     Array(
-      "{\"format\":\"decent-notes\",\"version\":\(version),\"notebook\":\"\(notebook.hex)\"}\n".utf8
+      "{\"format\":\"decent-notes\",\"version\":\(version),\"notebook\":\"\(notebook.description)\"}\n"
+        .utf8
     )
   }
 
   /// The notebook that the file in `folder` names; nil if there is no such file.
   ///
   /// - Throws: `newerFormat`, `damaged`, or what the system says.
-  static func read(in folder: borrowing FileDescriptor) throws(StoreError) -> LogID? {
+  static func read(in folder: borrowing FileDescriptor) throws(StoreError) -> Identifier? {
     let path = "\(folder.path)/\(name)"
     guard folder.status(of: name) != nil else { return nil }
     func damaged(_ detail: String) -> StoreError {
@@ -39,7 +42,7 @@ enum NotebookFile {
         detail: "written by a later version of the program (format \(version))")
     }
     guard version == Self.version else { throw damaged("no version \(version) exists") }
-    guard let text = members.notebook, let notebook = LogID(hex: Array(text.utf8)) else {
+    guard let text = members.notebook, let notebook = Identifier(text) else {
       throw damaged("no notebook identity")
     }
     return notebook

@@ -85,7 +85,9 @@ public struct Note: Sendable, Equatable {
   /// of it counts.
   public func operations(settingTags wanted: Set<Tag>) -> [Operation] {
     let present = tags.elements
-    return present.subtracting(wanted).sorted().compactMap { tags.removal(of: $0).map { .tags($0) } }
+    return present.subtracting(wanted).sorted().compactMap {
+      tags.removal(of: $0).map { .tags($0) }
+    }
       + wanted.subtracting(present).sorted().map { .tags(.insert($0)) }
   }
 
@@ -175,7 +177,9 @@ extension Note: Replicable {
 
   public var version: Version {
     var version = content
-    for part in [title.version, priority.version, tags.version, text.version] { version.merge(part) }
+    for part in [title.version, priority.version, tags.version, text.version] {
+      version.merge(part)
+    }
     for deletion in deletions { version.insert(deletion.change) }
     return version
   }

@@ -27,6 +27,11 @@ extension NoteBook {
     return past
   }
 
+  /// The state that a revision names; `nil` if the name is none, or of a state that is not known here.
+  public func version(ofRevision name: String) -> Version? {
+    Revision(name).flatMap { version(of: $0.heads) }
+  }
+
   /// What can be concluded from a revision of any replica: of heads that are not known here, nothing.
   public func knownVersion(of revision: Revision) -> Version {
     version(of: revision.heads.filter { version.contains($0) }) ?? Version()

@@ -53,6 +53,24 @@ public struct NoteBook: Sendable, Equatable {
     order.placement(of: note, at: index) { notesByID[$0].map { !$0.isTrashed } ?? false }
   }
 
+  /// The slot that puts a note directly before or after another, which is here; notes in the trash count.
+  public func placement(
+    of note: NoteID, beside neighbour: NoteID, isAfter: Bool
+  ) -> ReplicatingOrderedSet<NoteID>.Placement {
+    let others = order.elements.filter { $0 != note }
+    let index = others.firstIndex(of: neighbour)! + (isAfter ? 1 : 0)
+    return order.placement(of: note, at: index)
+  }
+
+  /// Whether a note is where a placement would put it already.
+  public func isPlaced(_ placement: ReplicatingOrderedSet<NoteID>.Placement) -> Bool {
+    var trial = order
+    let stamp = Stamp(
+      change: ChangeID(replica: ReplicaID(high: 0, low: 0), number: 1), lamport: lamport + 1)
+    trial.apply(placement, stamp)
+    return trial.elements == order.elements
+  }
+
   // MARK: - Changing
 
   /// The name of the next change of a replica.

@@ -186,7 +186,7 @@ private func difference(
 
 extension Array where Element == Edit<UInt8> {
   /// The same edits, those that touch each other made one.
-  func joiningNeighbours() -> [Edit<UInt8>] {
+  public func joiningNeighbours() -> [Edit<UInt8>] {
     var result: [Edit<UInt8>] = []
     for edit in self {
       if let last = result.last, last.range.upperBound == edit.range.lowerBound {

@@ -53,7 +53,9 @@ struct WordSnapping {
       while low > 0, isWord(at: scalar(before: low)) { low = scalar(before: low) }
     }
     if high > 0, isWord(at: scalar(before: high)) {
-      while isWord(at: high) { high += PositionEncoding.utf8.units(ofScalarBeginningWith: text[high]) }
+      while isWord(at: high) {
+        high += PositionEncoding.utf8.units(ofScalarBeginningWith: text[high])
+      }
     }
     return Edit(
       range: low..<high,

@@ -1,3 +1,4 @@
+import ReplicatingTypes
 import Foundation
 import Testing
 
@@ -85,7 +86,7 @@ import Testing
   }
 
   @Test func `creates private files and folders, with the folders above`() throws {
-    var writer = try LogFolder(path: scratch.path + "/a/b/c/", makeID: makeID)
+    var writer = try LogFolder(path: scratch.path + "/a/b/c/", makeIdentifier: makeIdentifier)
     try writer.append("one")
     let root = scratch.path + "/a/b/c"
     #expect(writer.path == root)

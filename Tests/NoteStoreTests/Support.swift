@@ -1,3 +1,4 @@
+import ReplicatingTypes
 import Foundation
 import Testing
 
@@ -29,7 +30,7 @@ struct Seeded {
 }
 
 /// An identity that comes out of no other call in this process.
-let makeID: @Sendable () -> (UInt64, UInt64) = {
+let makeIdentifier: @Sendable () -> Identifier = {
   (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
 }
 
@@ -50,7 +51,7 @@ final class Scratch {
   var notebook: String { path + "/notebook" }
 
   func open() throws(StoreError) -> LogFolder {
-    try LogFolder(path: notebook, makeID: makeID)
+    try LogFolder(path: notebook, makeIdentifier: makeIdentifier)
   }
 }
 
@@ -91,7 +92,7 @@ func mode(_ path: String) -> Int {
   return (attributes[.posixPermissions] as! NSNumber).intValue
 }
 
-func hex(_ id: (UInt64, UInt64)) -> String {
+func hex(_ id: Identifier) -> String {
   func word(_ value: UInt64) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -79,7 +79,9 @@ public struct SequenceView: Equatable, Sendable {
   public var revealed: ElementRanges?
 
   /// The state before `insertions` and `removals` happened.
-  public init(before insertions: some Sequence<ElementRange>, and removals: some Sequence<ElementRange>) {
+  public init(
+    before insertions: some Sequence<ElementRange>, and removals: some Sequence<ElementRange>
+  ) {
     hidden = ElementRanges(insertions)
     revealed = ElementRanges(removals)
   }

@@ -43,7 +43,9 @@ extension ReplicatingArray: Replicable {
         let origin = author.origins.lastIndex(notAfter: UInt32(first), \.first)
         let run = author.stamps.lastIndex(notAfter: UInt32(first), \.first)
         var end = author.content.count
-        if origin + 1 < author.origins.count { end = min(end, Int(author.origins[origin + 1].first)) }
+        if origin + 1 < author.origins.count {
+          end = min(end, Int(author.origins[origin + 1].first))
+        }
         if run + 1 < author.stamps.count { end = min(end, Int(author.stamps[run + 1].first)) }
         let isHead = Int(author.origins[origin].first) == first
         let left =

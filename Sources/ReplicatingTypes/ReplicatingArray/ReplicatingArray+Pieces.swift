@@ -122,8 +122,9 @@ extension ReplicatingArray {
 
     /// Notes where and when the elements that are about to be appended were inserted. Runs come out the same however the
     /// elements were grouped on their way here, so that equal histories are equal values.
-    mutating func record(_ count: Int, stamped run: StampRun, left: Local?, right: Local?, me: UInt32)
-    {
+    mutating func record(
+      _ count: Int, stamped run: StampRun, left: Local?, right: Local?, me: UInt32
+    ) {
       let first = UInt32(content.count)
       let extends =
         first > 0 && left == Local(author: me, offset: first - 1) && origins.last?.right == right

@@ -1,0 +1,194 @@
+public import Notes
+public import ReplicatingTypes
+
+/// A notebook and the folder it lives in.
+///
+/// The folder holds the logs of all sessions; the notebook is what they amount to. Whatever is read, our own past, another
+/// process's present, another machine's changes, goes the same way: record, pending, merge. A change of our own is planned
+/// on the notebook, appended to our log, and only then applied: what could not be kept has not happened.
+///
+///     let store = try NoteStore(path: path, makeIdentifier: makeIdentifier)
+///     let id = NoteID(creation: store.notebook.next(by: store.session()))
+///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
+public final class NoteStore {
+  /// What a record of a log holds.
+  enum RecordType: UInt8 {
+    /// The next change of the session that the log is of.
+    case change = 1
+    /// Changes of any replicas, as a `ChangeSet`.
+    case changes = 2
+  }
+
+  private var folder: LogFolder
+  public private(set) var notebook = NoteBook()
+  /// Read, but following something that was not read yet.
+  private var pending = PendingChanges()
+  /// How many changes were read from the log of each session.
+  private var counts: [ReplicaID: UInt64] = [:]
+  /// The sessions that this process wrote.
+  private var ownSessions: Set<ReplicaID> = []
+  /// What was read and could not be taken.
+  private var refusals: [LogFolder.Damage] = []
+  private var syncFailure: StoreError?
+
+  /// Opens a folder and reads everything in it. Writes nothing; a folder that doesn't exist is an empty notebook.
+  ///
+  /// - Parameter makeIdentifier: 128 random bits.
+  /// - Throws: `newerFormat`, `damaged`, or what the system says; nothing was touched.
+  public init(
+    path: String, makeIdentifier: @escaping () -> Identifier
+  ) throws(StoreError) {
+    folder = try LogFolder(path: path, makeIdentifier: makeIdentifier)
+    _ = folder.watchDescriptor
+    _ = read(.everything)
+  }
+
+  public var path: String { folder.path }
+
+  /// The notebook's identity; `nil` as long as nothing was written and none was taken over.
+  public var identity: Identifier? { folder.notebook }
+
+  /// What could not be read, with file, offset and what was kept.
+  public var damage: [LogFolder.Damage] { folder.damage + refusals }
+
+  /// The replica whose change comes next. Ask for each change anew: it is another one after a failure.
+  public func session() -> ReplicaID { folder.session() }
+
+  // MARK: - Our own changes
+
+  /// Makes one change of operations on the present notebook. When this returns, the change is in the log and survives the
+  /// end of the process.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  /// - Throws: what kept the change from being written. It did not happen then.
+  @discardableResult
+  public func commit(
+    _ operations: [Change.Operation], at now: Int64
+  ) throws(StoreError) -> Effects {
+    _ = folder.session()
+    try settleDoubt()
+    let session = folder.session()
+    let change = notebook.change(by: session, at: now, operations)
+    try folder.append([(RecordType.change.rawValue, notebook.encode(change))])
+    ownSessions.insert(session)
+    return notebook.apply(change)
+  }
+
+  // MARK: - Changes of others
+
+  public enum MergeError: Error {
+    case undecodable(DecodingFailure)
+    /// They belong to another notebook.
+    case foreign(Identifier)
+    case refused(MergeRefusal)
+    /// They are in order and could not be written.
+    case notKept(StoreError)
+  }
+
+  /// Merges an encoded `ChangeSet`: all of it, or nothing. A notebook that is nothing yet takes over the identity of the
+  /// one the changes come from. Writes only what was not known.
+  public func merge(_ encoded: [UInt8]) throws(MergeError) -> Effects {
+    let decoded: (notebook: Identifier, changes: ChangeSet)
+    do { decoded = try ChangeSet.decode(encoded) } catch { throw .undecodable(error) }
+    if decoded.changes.isEmpty { return Effects() }
+    if let identity, identity != decoded.notebook { throw .foreign(decoded.notebook) }
+    var merged = notebook
+    let effects: Effects
+    do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }
+    guard merged.version != notebook.version else { return Effects() }
+    let new = merged.changes(since: notebook.version)
+    do {
+      folder.adopt(notebook: decoded.notebook)
+      _ = folder.session()
+      try settleDoubt()
+      try append(new)
+    } catch { throw .notKept(error) }
+    notebook = merged
+    return effects
+  }
+
+  /// Takes what other processes have written since the last call.
+  public func refresh() -> Effects {
+    _ = folder.drainWatch()
+    return read(.noticed)
+  }
+
+  /// The same, looking at every file: for now and then, because watching is a hint.
+  public func rescan() -> Effects { read(.everything) }
+
+  private func read(_ scope: LogFolder.Scope) -> Effects {
+    for record in folder.readNew(scope) { take(record) }
+    if pending.isEmpty { return Effects() }
+    let (effects, refused) = notebook.drain(&pending)
+    for (change, reason) in refused {
+      refusals.append(
+        LogFolder.Damage(
+          path: path, offset: 0,
+          description: "change \(change.number) of \(change.replica) is left out: \(reason)"))
+    }
+    return effects
+  }
+
+  private func take(_ record: LogFolder.Record) {
+    switch RecordType(rawValue: record.type) {
+    case .change:
+      // Of a session of our own that was given up, only what is not applied already comes back to us.
+      let applied = ownSessions.contains(record.session) ? notebook.version[record.session] : 0
+      counts[record.session, default: applied] += 1
+      let change = ChangeID(replica: record.session, number: counts[record.session]!)
+      if !notebook.version.contains(change) { pending.insert(change, record.payload) }
+    case .changes:
+      do { pending.insert(try ChangeSet.decode(record.payload).changes) } catch {
+        refuse(record, error.reason)
+      }
+    case nil: refuse(record, "its type, \(record.type), is of a later version")
+    }
+  }
+
+  private func refuse(_ record: LogFolder.Record, _ reason: String) {
+    refusals.append(
+      LogFolder.Damage(
+        path: path, offset: 0,
+        description: "record \(record.number) of session \(record.session) is left out: \(reason)"))
+  }
+
+  private func append(_ changes: ChangeSet) throws(StoreError) {
+    let encoded = changes.encoded(of: folder.notebook ?? Identifier(high: 0, low: 0))
+    try folder.append([(RecordType.changes.rawValue, encoded)])
+  }
+
+  // MARK: - The disk
+
+  /// Whether everything answered is on disk for good.
+  public var isDurable: Bool { folder.durable == folder.appended }
+
+  /// Asks for everything to be put on disk; `wakeDescriptor` tells when it was.
+  public func requestSync() { folder.requestSync() }
+
+  /// Waits until everything is on disk for good.
+  public func sync() throws(StoreError) { try folder.sync() }
+
+  /// Readable when data reached the disk: then call `takeSyncResult`.
+  public var wakeDescriptor: Int32 { folder.wakeDescriptor }
+
+  /// Readable when files changed: then call `refresh`. `nil` where there is no watching.
+  public var watchDescriptor: Int32? { folder.watchDescriptor }
+
+  /// Learns what the disk did; returns what it could not do, once.
+  public func takeSyncResult() -> StoreError? {
+    do { try folder.drainWakeUps() } catch { return error }
+    return nil
+  }
+
+  /// Writes once more what we wrote and what may not be on disk after all, under its original names, in a new session.
+  private func settleDoubt() throws(StoreError) {
+    guard folder.doubtful != nil else { return }
+    var others = notebook.version
+    for session in ownSessions { others[session] = 0 }
+    let doubtful = notebook.changes(since: others)
+    if !doubtful.isEmpty {
+      try append(doubtful)
+    }
+    folder.settleDoubt()
+  }
+}

@@ -1,0 +1,120 @@
+internal import Notes
+internal import ReplicatingTypes
+
+/// One client's window on one note.
+///
+/// The client owns `version`, which grows with each of its changes. `rev` is the last push it is known to have applied. What
+/// it shows is then: the text as it was after the first `seen` arrivals, and whatever it did itself since. A position from
+/// the client is a place in that text; it is turned into elements, and never shifted.
+struct Attachment {
+  enum Form { case lines, ranges, text }
+  enum Check { case sha256, length, none }
+
+  let id: Int
+  let note: NoteID
+  let isObserver: Bool
+  let form: Form
+  let check: Check
+  var version = 0
+  var rev = 0
+  var seen: Int
+  /// Pushes on their way at the present version, each leading from what the one before it left: what the client shows after
+  /// it is `seen` arrivals.
+  var pending: [(rev: Int, seen: Int)] = []
+  var lastRev = 0
+
+  /// What the client shows once it has applied all that is on its way.
+  var pushed: Int { pending.last?.seen ?? seen }
+}
+
+/// The texts that clients have open, and what happened to them since.
+struct LiveNotes {
+  /// Something that happened to a text after a client had opened it.
+  struct Arrival {
+    var effect: ReplicatingText.Effect
+    /// The attachment that did it; `nil` if it came from elsewhere.
+    var source: Int?
+  }
+
+  /// One note's text while it is open.
+  struct LiveText {
+    /// What happened, in the order in which it came here. The first `dropped` are forgotten: every client has seen them.
+    var arrivals: [Arrival] = []
+    var dropped = 0
+    /// The present text; `nil` if it is to be read anew.
+    var buffer: TextBuffer?
+
+    var count: Int { dropped + arrivals.count }
+
+    /// What an attachment shows after `seen` arrivals and its own; `nil` if that is the present.
+    func view(after seen: Int, of attachment: Int) -> SequenceView? {
+      let unseen = arrivals[(seen - dropped)...].filter { $0.source != attachment }
+      if unseen.isEmpty { return nil }
+      var insertions: [ElementRange] = []
+      var removals: [ElementRange] = []
+      for arrival in unseen {
+        switch arrival.effect {
+        case .inserted(let range): insertions.append(range)
+        case .removed(let range): removals.append(range)
+        }
+      }
+      return SequenceView(before: insertions, and: removals)
+    }
+  }
+
+  private(set) var attachments: [Int: Attachment] = [:]
+  private var texts: [NoteID: LiveText] = [:]
+  private var lastID = 0
+
+  subscript(id: Int) -> Attachment? {
+    get { attachments[id] }
+    set { attachments[id] = newValue }
+  }
+
+  subscript(text note: NoteID) -> LiveText {
+    get { texts[note] ?? LiveText() }
+    _modify { yield &texts[note, default: LiveText()] }
+  }
+
+  /// The attachments whose clients may not show the present text, in order.
+  var lagging: [Int] {
+    attachments.values.filter { $0.pushed < texts[$0.note]!.count }.map(\.id).sorted()
+  }
+
+  mutating func open(
+    _ note: NoteID, isObserver: Bool, form: Attachment.Form, check: Attachment.Check
+  ) -> Attachment {
+    lastID += 1
+    if texts[note] == nil { texts[note] = LiveText() }
+    let attachment = Attachment(
+      id: lastID, note: note, isObserver: isObserver, form: form, check: check,
+      seen: self[text: note].count)
+    attachments[lastID] = attachment
+    return attachment
+  }
+
+  mutating func close(_ id: Int) {
+    guard let attachment = attachments.removeValue(forKey: id) else { return }
+    if !attachments.values.contains(where: { $0.note == attachment.note }) {
+      texts[attachment.note] = nil
+    }
+  }
+
+  /// Notes what changes did to open texts.
+  mutating func record(_ effects: Effects, from source: Int?) {
+    guard !texts.isEmpty else { return }
+    for (note, effects) in effects.text where texts[note] != nil {
+      texts[note]!.arrivals += effects.map { Arrival(effect: $0, source: source) }
+      texts[note]!.buffer = nil
+    }
+  }
+
+  /// Forgets what every client of a note has seen.
+  mutating func trim(_ note: NoteID) {
+    guard let text = texts[note], text.arrivals.count > 256 else { return }
+    let seen = attachments.values.filter { $0.note == note }.map(\.seen).min() ?? text.count
+    guard seen - text.dropped > text.arrivals.count / 2 else { return }
+    texts[note]!.arrivals.removeFirst(seen - text.dropped)
+    texts[note]!.dropped = seen
+  }
+}

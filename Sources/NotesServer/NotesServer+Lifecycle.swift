@@ -1,0 +1,96 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+
+extension NotesServer {
+  /// `initialize`: opens the notebook, and settles in which units positions count.
+  mutating func initialize(
+    _ params: Parameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    if let process = params["processId"] {
+      guard let number = process.integer, number > 0, number <= Int(Int32.max) else {
+        throw .invalidParams("processId", "must be the number of a process, or null")
+      }
+      parentProcess = number
+    }
+    encoding = try positionEncoding(params)
+    isTracing = try params.string("trace").map { $0 != "off" } ?? false
+    var path = try params.object("initializationOptions")?.string("notebook") ?? environment.folder
+    if path == "~" || path.hasPrefix("~/"), let home = environment.homeFolder {
+      path = home + path.dropFirst()
+    }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
+    }
+    do { store = try NoteStore(path: path, makeIdentifier: environment.makeIdentifier) } catch {
+      throw ResponseError(error)
+    }
+    phase = .ready
+    reportDamage()
+    writeInitializeResult(&result)
+  }
+
+  /// The first of the client's encodings that is known here; UTF-16 when it names none.
+  private func positionEncoding(_ params: Parameters) throws(ResponseError) -> PositionEncoding {
+    guard let general = try params.object("capabilities")?.object("general"),
+      let offered = general["positionEncodings"]
+    else { return .utf16 }
+    guard let offers = offered.array else {
+      throw .invalidParams("capabilities.general.positionEncodings", "must be an array")
+    }
+    return offers.lazy.compactMap { $0.string.flatMap(PositionEncoding.init) }.first ?? .utf16
+  }
+
+  private func writeInitializeResult(_ result: inout JSONWriter) {
+    result.beginObject()
+    result.member("protocolVersion", "1.0")
+    result.key("serverInfo")
+    result.beginObject()
+    result.member("name", "decent-notes")
+    result.member("version", Self.programVersion)
+    result.endObject()
+    result.key("capabilities")
+    result.beginObject()
+    result.member("positionEncoding", encoding.rawValue)
+    result.key("note")
+    result.beginObject()
+    result.member("change", ["text", "lines", "ranges"])
+    result.member("push", ["lines", "ranges", "text"])
+    result.member("check", ["sha256", "length", "none"])
+    result.endObject()
+    result.endObject()
+    result.key("notebook")
+    result.beginObject()
+    result.key("id")
+    if let identity = store?.identity { result.string("\(identity)") } else { result.null() }
+    result.member("path", store?.path ?? "")
+    result.member("revision", revision)
+    result.endObject()
+    result.member("suggestedTags", ["home", "work", "travel", "leisure"])
+    result.endObject()
+  }
+
+  /// The name of the present state.
+  var revision: String { "\(book.revision)" }
+
+  private mutating func reportDamage() {
+    for damage in store?.damage ?? [] {
+      showMessage(.warning, "\(damage.path), byte \(damage.offset): \(damage.description)")
+    }
+  }
+
+  enum MessageType: Int {
+    case error = 1
+    case warning, info, log
+  }
+
+  mutating func showMessage(_ type: MessageType, _ message: String) {
+    outbox.notify("window/showMessage") {
+      $0.beginObject()
+      $0.key("type")
+      $0.integer(type.rawValue)
+      $0.member("message", message)
+      $0.endObject()
+    }
+  }
+}

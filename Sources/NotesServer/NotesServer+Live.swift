@@ -1,0 +1,323 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// Live text: what clients show, what they change, and what is pushed to them.
+
+extension NotesServer {
+  /// Up to this many bytes a text's hash goes with every push; above, its size.
+  private static let largestHashed = 256 << 10
+
+  mutating func openNote(
+    _ params: Parameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    let note = try note(params)
+    let isObserver = try params.word("mode", [("edit", false), ("observe", true)])
+    guard let isObserver else { throw .invalidParams("mode", "is missing") }
+    let form = try params.word(
+      "push", [("lines", Attachment.Form.lines), ("ranges", .ranges), ("text", .text)])
+    let check = try params.word(
+      "check", [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
+    if params["resume"] != nil {
+      throw .requestFailed("reopen", "resume: not supported yet; keep the text and open anew")
+    }
+    let attachment = live.open(
+      note.id, isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256)
+    result.beginObject()
+    result.member("attachment", attachment.id)
+    result.member("session", "\(environment.makeIdentifier())")
+    result.member("version", attachment.version)
+    result.member("rev", attachment.rev)
+    result.member("text", utf8: note.text.utf8)
+    result.member("readOnly", isObserver)
+    result.endObject()
+  }
+
+  mutating func closeNote(
+    _ params: Parameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    live.close(try attachment(params).id)
+    result.emptyObject()
+  }
+
+  private func attachment(_ params: Parameters) throws(ResponseError) -> Attachment {
+    let id = try params.requiredCount("attachment")
+    guard let attachment = live[id] else {
+      throw .requestFailed("reopen", "attachment: \(id) is not open")
+    }
+    return attachment
+  }
+
+  // MARK: - From the client
+
+  mutating func changeNote(
+    _ params: Parameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    var attachment = try attachment(params)
+    let version = try params.requiredCount("version")
+    let rev = try params.requiredCount("rev")
+    guard !attachment.isObserver else {
+      throw .requestFailed("readOnly", "attachment: \(attachment.id) only observes")
+    }
+    guard version > attachment.version else {
+      throw .invalidParams("version", "must be greater than \(attachment.version)")
+    }
+    if rev != attachment.rev {
+      guard let push = attachment.pending.first(where: { $0.rev == rev }) else {
+        throw .requestFailed("reopen", "rev: \(rev) is no push to this attachment")
+      }
+      attachment.seen = push.seen
+    }
+    attachment.version = version
+    attachment.rev = rev
+    attachment.pending = []
+
+    var plan = try plan(params, attachment)
+    let operations = plan.operations.map { Change.Operation.edit(attachment.note, .text($0)) }
+    try commit(operations, from: attachment.id)
+    if plan.isPresent {
+      plan.buffer.apply(plan.edits)
+      live[text: attachment.note].buffer = plan.buffer
+      attachment.seen = live[text: attachment.note].count
+    }
+    live[attachment.id] = attachment
+    live.trim(attachment.note)
+    result.beginObject()
+    result.member("version", version)
+    result.endObject()
+  }
+
+  /// What a client's change comes to.
+  private struct Plan {
+    /// What the client showed before it.
+    var buffer: TextBuffer
+    /// Whether that is the present text.
+    var isPresent: Bool
+    var edits: [Edit<UInt8>]
+    var operations: [ReplicatingText.Operation]
+  }
+
+  private mutating func plan(
+    _ params: Parameters, _ attachment: Attachment
+  ) throws(ResponseError) -> Plan {
+    let text = book[attachment.note]!.text
+    let view = live[text: attachment.note].view(after: attachment.seen, of: attachment.id)
+    var buffer: TextBuffer
+    if let view {
+      buffer = TextBuffer(text.utf8(in: view))
+    } else {
+      // Taken out, so that it can be changed in place; it goes back when the change has been kept.
+      buffer = live[text: attachment.note].buffer ?? TextBuffer(text.utf8)
+      live[text: attachment.note].buffer = nil
+    }
+    let edits = try edits(params, &buffer)
+    try check(params, edits, buffer)
+    return Plan(
+      buffer: buffer, isPresent: view == nil, edits: edits,
+      operations: text.operations(for: edits, in: view))
+  }
+
+  /// What the client changed in what it shows.
+  private func edits(
+    _ params: Parameters, _ buffer: inout TextBuffer
+  ) throws(ResponseError) -> [Edit<UInt8>] {
+    let given = ["text", "lines", "ranges"].filter { params[$0] != nil }
+    guard given.count == 1 else {
+      throw .invalidParams(given.last ?? "text", "one of text, lines and ranges must be given")
+    }
+    if let text = try params.text("text") { return textDifference(from: buffer.utf8, to: text) }
+    return given[0] == "lines" ? try lineEdits(params, &buffer) : try rangeEdits(params, &buffer)
+  }
+
+  private func lineEdits(
+    _ params: Parameters, _ buffer: inout TextBuffer
+  ) throws(ResponseError) -> [Edit<UInt8>] {
+    var replacements: [(lines: Range<Int>, new: [[UInt8]])] = []
+    for item in try params.requiredArray("lines") {
+      let parts = item.array.map(Array.init) ?? []
+      guard parts.count == 3, let start = parts[0].integer, let end = parts[1].integer,
+        let lines = parts[2].array
+      else { throw .invalidParams("lines", "must be an array of [start, end, [lines]]") }
+      guard start >= 0, start <= end else {
+        throw .invalidParams("lines", "\(start) to \(end) is no range of lines")
+      }
+      var new: [[UInt8]] = []
+      for line in lines {
+        let text = try Parameters.text(line, "lines")
+        guard !text.contains(0x0A) else {
+          throw .invalidParams("lines", "a line must not contain a line feed")
+        }
+        new.append(text)
+      }
+      replacements.append((start..<end, new))
+    }
+    guard let edits = buffer.edits(replacing: replacements) else {
+      throw .contentModified("lines: there are no such lines; the text has \(buffer.lineCount)")
+    }
+    return edits
+  }
+
+  private func rangeEdits(
+    _ params: Parameters, _ buffer: inout TextBuffer
+  ) throws(ResponseError) -> [Edit<UInt8>] {
+    var edits: [Edit<UInt8>] = []
+    for item in try params.requiredArray("ranges") {
+      let change = Parameters(value: item, path: "ranges.")
+      let text = try change.requiredText("newText")
+      guard let range = try change.object("range") else {
+        throw .invalidParams("ranges.range", "is missing")
+      }
+      let start = try offset(range, "start", &buffer)
+      let end = try offset(range, "end", &buffer)
+      guard start <= end else { throw .invalidParams("ranges.range", "ends before it starts") }
+      edits.append(Edit(range: start..<end, replacement: text))
+    }
+    guard edits.count > 1 else { return edits }
+    let order = edits.indices.sorted {
+      (edits[$0].range.lowerBound, edits[$0].range.upperBound, $0)
+        < (edits[$1].range.lowerBound, edits[$1].range.upperBound, $1)
+    }
+    let sorted = order.map { edits[$0] }
+    for (edit, next) in zip(sorted, sorted.dropFirst())
+    where next.range.lowerBound < edit.range.upperBound {
+      throw .invalidParams("ranges", "two ranges overlap")
+    }
+    return sorted.joiningNeighbours()
+  }
+
+  private func offset(
+    _ range: Parameters, _ name: String, _ buffer: inout TextBuffer
+  ) throws(ResponseError) -> Int {
+    guard let position = try range.object(name) else {
+      throw .invalidParams(range.path + name, "is missing")
+    }
+    let place = TextPosition(
+      line: try position.requiredCount("line"), character: try position.requiredCount("character"))
+    guard let offset = buffer.offset(of: place, encoding) else {
+      throw .contentModified("\(range.path)\(name): no such position in the text")
+    }
+    return offset
+  }
+
+  /// Whether the client shows what we think it does: what it sends of the text after the change must fit.
+  private func check(
+    _ params: Parameters, _ edits: [Edit<UInt8>], _ buffer: borrowing TextBuffer
+  ) throws(ResponseError) {
+    let sha256 = try params.string("sha256")
+    let bytes = try params.count("bytes")
+    let lineCount = try params.count("lineCount")
+    if sha256 == nil && bytes == nil && lineCount == nil { return }
+    var after = copy buffer
+    after.apply(edits)
+    if let bytes, bytes != after.count { throw .contentModified }
+    if let lineCount, lineCount != after.lineCount { throw .contentModified }
+    if let sha256, sha256 != SHA256.hexDigest(of: after.utf8) { throw .contentModified }
+  }
+
+  // MARK: - To the client
+
+  /// Sends each client what leads from the text it shows, once it has applied what is on its way, to the present one.
+  mutating func push() {
+    for notify in outboxAfterReply { notify(&outbox) }
+    outboxAfterReply = []
+    for id in live.lagging { push(to: id) }
+  }
+
+  private mutating func push(to id: Int) {
+    var attachment = live[id]!
+    let text = live[text: attachment.note]
+    guard let view = text.view(after: attachment.pushed, of: id) else {
+      if attachment.pending.isEmpty { attachment.seen = text.count }
+      live[id] = attachment
+      return
+    }
+    let present = book[attachment.note]!.text
+    let edits = present.edits(from: view)
+    if edits.isEmpty {
+      // What came and went again in between: what the client shows is the present, element by element.
+      if attachment.pending.isEmpty {
+        attachment.seen = text.count
+      } else {
+        attachment.pending[attachment.pending.count - 1].seen = text.count
+      }
+      live[id] = attachment
+      return
+    }
+    attachment.lastRev += 1
+    notify(attachment, edits, TextBuffer(present.utf8(in: view)))
+    if attachment.isObserver {
+      // It can't cross a push with a change of its own, so it will apply each one.
+      attachment.seen = text.count
+      attachment.rev = attachment.lastRev
+    } else {
+      attachment.pending.append((attachment.lastRev, text.count))
+    }
+    live[id] = attachment
+    live.trim(attachment.note)
+  }
+
+  /// `before` is what the client shows.
+  private mutating func notify(
+    _ attachment: Attachment, _ edits: [Edit<UInt8>], _ before: TextBuffer
+  ) {
+    let encoding = encoding
+    var before = before
+    outbox.notify("note/edit") {
+      $0.beginObject()
+      $0.member("attachment", attachment.id)
+      $0.member("version", attachment.version)
+      $0.member("rev", attachment.lastRev)
+      if attachment.check == .sha256 && before.count <= Self.largestHashed {
+        $0.member("sha256", SHA256.hexDigest(of: before.utf8))
+      } else if attachment.check != .none {
+        $0.member("bytes", before.count)
+        $0.member("lineCount", before.lineCount)
+      }
+      switch attachment.form {
+      case .lines: $0.lines(before.lineEdits(for: edits))
+      case .ranges:
+        $0.key("ranges")
+        $0.beginArray()
+        for edit in edits { $0.range(edit, in: &before, encoding) }
+        $0.endArray()
+      case .text:
+        before.apply(edits)
+        $0.member("text", utf8: before.utf8)
+      }
+      $0.endObject()
+    }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func lines(_ edits: [(lines: Range<Int>, new: [[UInt8]])]) {
+    key("lines")
+    beginArray()
+    for (lines, new) in edits {
+      beginArray()
+      integer(lines.lowerBound)
+      integer(lines.upperBound)
+      beginArray()
+      for line in new { string(utf8: line) }
+      endArray()
+      endArray()
+    }
+    endArray()
+  }
+
+  fileprivate mutating func range(
+    _ edit: Edit<UInt8>, in buffer: inout TextBuffer, _ encoding: PositionEncoding
+  ) {
+    beginObject()
+    key("range")
+    beginObject()
+    key("start")
+    position(buffer.position(of: edit.range.lowerBound, encoding))
+    key("end")
+    position(buffer.position(of: edit.range.upperBound, encoding))
+    endObject()
+    member("newText", utf8: edit.replacement)
+    endObject()
+  }
+}

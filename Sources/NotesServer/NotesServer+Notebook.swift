@@ -1,0 +1,162 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// The notebook as a whole: list, status, exchange of changes.
+
+extension NotesServer {
+  func listNotes(_ params: Parameters, _ result: inout JSONWriter) throws(ResponseError) {
+    var tags: [Tag] = []
+    if params["tags"] != nil {
+      for element in try params.requiredArray("tags") {
+        guard let tag = element.string else {
+          throw .invalidParams("tags", "must be an array of strings")
+        }
+        tags.append(Tag(tag))
+      }
+    }
+    let priority = try params.word("priority", Priority.allCases.map { ($0.name, $0) })
+    let trashed = try params.boolean("trashed") ?? false
+    let limit = try params.count("limit") ?? .max
+    guard limit > 0 else { throw .invalidParams("limit", "must be at least 1") }
+    var notes = book.notes[...]
+    if params["after"] != nil {
+      let last = try note(params, "after").id
+      notes = notes.drop { $0.id != last }.dropFirst()
+    }
+    var listed: [Note] = []
+    var next: NoteID?
+    for note in notes where note.isTrashed == trashed {
+      guard priority.map({ $0 == note.priority.value }) ?? true,
+        tags.allSatisfy({ note.tags.contains($0) })
+      else { continue }
+      if listed.count == limit {
+        next = listed.last?.id
+        break
+      }
+      listed.append(note)
+    }
+    result.beginObject()
+    result.key("notes")
+    result.beginArray()
+    for note in listed { result.summary(of: note, length: note.text.count) }
+    result.endArray()
+    result.member("revision", revision)
+    if let next { result.member("next", "\(next)") }
+    result.endObject()
+  }
+
+  func status(_ result: inout JSONWriter) throws(ResponseError) {
+    let book = book
+    let counts = book.counts
+    result.beginObject()
+    result.member("revision", revision)
+    result.member("version", book.version.description)
+    result.member("durable", store?.isDurable ?? true)
+    result.member("replicas", book.version.count)
+    result.member("notes", counts.live)
+    result.member("trashed", counts.trashed)
+    result.key("damage")
+    result.beginArray()
+    for damage in store?.damage ?? [] {
+      result.beginObject()
+      result.member("path", damage.path)
+      result.member("offset", Int(clamping: damage.offset))
+      result.member("description", damage.description)
+      result.endObject()
+    }
+    result.endArray()
+    result.endObject()
+  }
+
+  /// The most bytes of changes in one answer, whatever the client's limit: four thirds of it must fit a message.
+  private static let largestAnswer = 8 << 20
+
+  func changes(_ params: Parameters, _ result: inout JSONWriter) throws(ResponseError) {
+    let book = book
+    var since = Version()
+    if let name = try params.string("since") {
+      if let version = Version(name) {
+        since = version
+      } else if let revision = Revision(name) {
+        since = book.knownVersion(of: revision)
+      } else {
+        throw .invalidParams("since", "must be a revision or a version")
+      }
+    }
+    let limit = min(try params.count("limit") ?? .max, Self.largestAnswer)
+    let (changes, version, isMore) = book.changes(since: since, limit: limit)
+    let identity = store?.identity ?? Identifier(high: 0, low: 0)
+    result.beginObject()
+    result.member("changes", Base64.encode(changes.encoded(of: identity)))
+    result.member("revision", "\(book.revision(of: version))")
+    result.member("more", isMore)
+    result.endObject()
+  }
+
+  mutating func merge(_ params: Parameters, _ result: inout JSONWriter) throws(ResponseError) {
+    let text = try params.requiredText("changes")
+    guard let bytes = Base64.decode(text) else {
+      throw .invalidParams("changes", "must be base64")
+    }
+    let effects: Effects
+    do { effects = try store?.merge(bytes) ?? Effects() } catch {
+      switch error {
+      case .undecodable(let failure):
+        throw .requestFailed(
+          "damagedChanges", "changes: \(failure.reason), at byte \(failure.offset)")
+      case .foreign(let notebook):
+        throw .requestFailed(
+          "foreignNotebook", "changes: they belong to another notebook, \(notebook)")
+      case .refused(.missing(let missing)):
+        throw .requestFailed(
+          "missingChanges",
+          "changes: they follow changes that are not here, \(missing.needed.description)")
+      case .refused(.invalid(let change, let reason)):
+        throw .requestFailed(
+          "invalidChanges", "changes: number \(change.number) of \(change.replica) is \(reason)")
+      case .notKept(let error): throw ResponseError(error)
+      }
+    }
+    live.record(effects, from: nil)
+    tell(effects)
+    result.beginObject()
+    result.member("revision", revision)
+    result.member("changed", effects.facets.keys.sorted().map(\.description))
+    result.endObject()
+  }
+
+  /// Tells the client of changes that it did not make.
+  mutating func tell(_ effects: Effects) {
+    guard !effects.isEmpty else { return }
+    let revision = revision
+    outboxAfterReply.append { outbox in
+      outbox.notify("notebook/didChange") {
+        $0.beginObject()
+        $0.member("revision", revision)
+        $0.key("changed")
+        $0.beginArray()
+        for (id, facets) in effects.facets.sorted(by: { $0.key < $1.key }) {
+          $0.beginObject()
+          $0.member("id", "\(id)")
+          $0.member("what", facets.names)
+          $0.endObject()
+        }
+        $0.endArray()
+        $0.endObject()
+      }
+    }
+  }
+}
+
+extension Effects.Facets {
+  /// Their names on the wire.
+  var names: [String] {
+    let all: [(Effects.Facets, String)] = [
+      (.created, "created"), (.title, "title"), (.text, "text"), (.tags, "tags"),
+      (.priority, "priority"), (.position, "position"), (.trashed, "trashed"),
+    ]
+    return all.filter { contains($0.0) }.map(\.1)
+  }
+}

@@ -1,0 +1,309 @@
+public import JSONRPC
+public import NoteStore
+internal import Notes
+public import ReplicatingTypes
+
+/// Speaks the protocol of `Protocol/README.md` with one client, over a notebook in a folder.
+///
+/// Bytes go in (`receive`), bytes come out (`outbox`); between them nothing waits, and everything happens in the order in
+/// which it came. Whoever owns the descriptors calls in when something happened outside.
+public struct NotesServer: ~Copyable {
+  /// What comes from the outside world, so that every run can be repeated.
+  public struct Environment {
+    /// The notebook's folder when the client doesn't name one.
+    public var folder: String
+    /// What "~" stands for at the beginning of a folder that the client names.
+    public var homeFolder: String?
+    public var framing: Framing
+    /// Bytes of the longest message taken.
+    public var maximumMessage: Int
+    /// Milliseconds since 1970.
+    public var now: () -> Int64
+    public var makeIdentifier: () -> Identifier
+
+    public init(
+      folder: String, homeFolder: String? = nil, framing: Framing = .automatic,
+      maximumMessage: Int = 32 << 20, now: @escaping () -> Int64,
+      makeIdentifier: @escaping () -> Identifier
+    ) {
+      self.folder = folder
+      self.homeFolder = homeFolder
+      self.framing = framing
+      self.maximumMessage = maximumMessage
+      self.now = now
+      self.makeIdentifier = makeIdentifier
+    }
+  }
+
+  enum Phase { case new, ready, shutDown }
+
+  /// The version of this program.
+  public static let programVersion = "0.1.0"
+
+  let environment: Environment
+  private var input: FrameDecoder
+  /// What waits to be written to the client.
+  public var outbox: Outbox
+  /// Set when the process shall leave, once the outbox is empty.
+  public private(set) var exitStatus: Int32?
+  /// The process whose end is ours, as the client named it.
+  public internal(set) var parentProcess: Int?
+
+  var phase = Phase.new
+  /// The notebook's folder, once the client has named it. Whoever waits on descriptors waits on those it has.
+  public internal(set) var store: NoteStore?
+  var encoding = PositionEncoding.utf16
+  var isTracing = false
+  var live = LiveNotes()
+  var rememberedResults = RememberedResults()
+  /// Notifications that follow the reply to the request that caused them.
+  var outboxAfterReply: [(inout Outbox) -> Void] = []
+  /// Requests that are answered when everything committed before them is on disk for good.
+  var waitingForDisk: [(id: RequestID, method: Method)] = []
+
+  public init(_ environment: Environment) {
+    self.environment = environment
+    input = FrameDecoder(
+      framing: environment.framing, maximumMessage: environment.maximumMessage)
+    outbox = Outbox(framing: environment.framing)
+  }
+
+  // MARK: - What happens outside
+
+  /// While this many bytes wait for the client to read them, no further request of its is acted on: whoever asks without
+  /// reading must not fill the memory.
+  private static let fullOutbox = 32 << 20
+
+  /// Takes bytes from the client, and acts on every message that is whole.
+  public mutating func receive(_ bytes: ArraySlice<UInt8>) {
+    input.append(bytes)
+    proceed()
+  }
+
+  /// Acts on messages that have come and were put off, as far as there is room for the answers.
+  public mutating func proceed() {
+    while exitStatus == nil, outbox.count < Self.fullOutbox, let event = input.next() {
+      handle(event)
+    }
+  }
+
+  /// Whether the client has to read before more is taken from it.
+  public var isFull: Bool { outbox.count >= Self.fullOutbox }
+
+  /// The client has nothing more to say: everything is kept, and the process leaves.
+  public mutating func inputEnded() {
+    while exitStatus == nil, let event = input.next() { handle(event) }
+    if exitStatus == nil, let event = input.finish() { handle(event) }
+    leave()
+  }
+
+  /// Files of the notebook may have changed.
+  public mutating func folderChanged(lookingEverywhere: Bool = false) {
+    guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
+    live.record(effects, from: nil)
+    tell(effects)
+    push()
+  }
+
+  /// Data reached the disk, or could not.
+  public mutating func diskCaughtUp() {
+    let failure = store?.takeSyncResult()
+    if let failure { showMessage(.error, "\(failure)") }
+    guard store?.isDurable ?? true || failure != nil else { return }
+    for (id, method) in waitingForDisk {
+      if let failure {
+        outbox.respond(to: id, error: ResponseError(failure))
+      } else {
+        finish(method)
+        outbox.respond(to: id) { if method == .shutdown { $0.null() } else { $0.emptyObject() } }
+      }
+    }
+    waitingForDisk = []
+  }
+
+  /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
+  mutating func leave() {
+    do { try store?.sync() } catch { showMessage(.error, "\(error)") }
+    diskCaughtUp()
+    if exitStatus == nil { exitStatus = phase == .shutDown ? 0 : 1 }
+  }
+
+  // MARK: - Messages
+
+  private mutating func handle(_ event: FrameDecoder.Event) {
+    if environment.framing == .automatic { outbox.framing = input.framing }
+    switch event {
+    case .message(let bytes):
+      do {
+        switch try Message(bytes) {
+        case .request(let id, let method, let params): answer(id, method, params)
+        case .notification(let method, let params): heed(method, Parameters(value: params))
+        case .response: break
+        }
+      } catch {
+        outbox.respond(to: error.id, error: error.error)
+      }
+    case .refused(let error):
+      outbox.respond(to: nil, error: error)
+    case .broken(let error):
+      outbox.respond(to: nil, error: error)
+      leave()
+    }
+  }
+
+  private mutating func heed(_ name: String, _ params: Parameters) {
+    switch name {
+    case "exit": leave()
+    case "$/cancelRequest": if phase == .ready { cancel(params) }
+    case "$/setTrace": if phase == .ready { isTracing = params["value"]?.string != "off" }
+    default: break
+    }
+  }
+
+  private mutating func answer(_ id: RequestID, _ name: String, _ params: JSONValue) {
+    do throws(ResponseError) {
+      try checkPhase(of: name)
+      guard let method = Method(rawValue: name) else { throw .methodNotFound(name) }
+      if method.waitsForDisk {
+        waitingForDisk.append((id, method))
+        store?.requestSync()
+        return diskCaughtUp()
+      }
+      let result = try result(of: method, Parameters(value: params))
+      outbox.respond(to: id) { $0.raw(result) }
+    } catch {
+      outbox.respond(to: id, error: error)
+    }
+    if isTracing {
+      outbox.notify("$/logTrace") {
+        $0.beginObject()
+        $0.key("message")
+        $0.string("answered \(name)")
+        $0.endObject()
+      }
+    }
+    push()
+  }
+
+  private func checkPhase(of name: String) throws(ResponseError) {
+    switch phase {
+    case .new: if name != "initialize" { throw .serverNotInitialized }
+    case .ready:
+      if name == "initialize" { throw .invalidRequest("initialize: this has been done") }
+    case .shutDown: throw .invalidRequest("\(name): after shutdown only exit is allowed")
+    }
+  }
+
+  /// The result of a request, as JSON.
+  private mutating func result(
+    of method: Method, _ params: Parameters
+  ) throws(ResponseError) -> [UInt8] {
+    let key = method.isMutating ? try params.string("requestKey") : nil
+    if let key, let result = rememberedResults[key] { return result }
+    var writer = JSONWriter()
+    try perform(method, params, &writer)
+    if let key { rememberedResults[key] = writer.bytes }
+    return writer.bytes
+  }
+
+  private mutating func perform(
+    _ method: Method, _ params: Parameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    switch method {
+    case .initialize: try initialize(params, &result)
+    case .noteCreate: try createNote(params, &result)
+    case .noteGet: try getNote(params, &result)
+    case .noteUpdate: try updateNote(params, &result)
+    case .noteSetText: try setText(params, &result)
+    case .noteAppend: try appendText(params, &result)
+    case .noteMove: try moveNote(params, &result)
+    case .noteDelete: try deleteNote(params, &result)
+    case .noteRestore: try restoreNote(params, &result)
+    case .notebookList: try listNotes(params, &result)
+    case .notebookStatus: try status(&result)
+    case .notebookChanges: try changes(params, &result)
+    case .notebookMerge: try merge(params, &result)
+    case .noteOpen: try openNote(params, &result)
+    case .noteChange: try changeNote(params, &result)
+    case .noteClose: try closeNote(params, &result)
+    case .shutdown, .notebookFlush: break
+    }
+  }
+
+  /// What a request that waited for the disk does at last.
+  private mutating func finish(_ method: Method) {
+    if method == .shutdown { phase = .shutDown }
+  }
+
+  private mutating func cancel(_ params: Parameters) {
+    let id: RequestID
+    if let number = params["id"]?.integer {
+      id = .integer(number)
+    } else if let text = params["id"]?.string {
+      id = .string(text)
+    } else {
+      return
+    }
+    guard let index = waitingForDisk.firstIndex(where: { $0.id == id && $0.method != .shutdown })
+    else { return }
+    waitingForDisk.remove(at: index)
+    outbox.respond(to: id, error: .requestCancelled)
+  }
+}
+
+/// The requests there are.
+enum Method: String {
+  case initialize, shutdown
+  case noteCreate = "note/create"
+  case noteGet = "note/get"
+  case noteUpdate = "note/update"
+  case noteSetText = "note/setText"
+  case noteAppend = "note/append"
+  case noteMove = "note/move"
+  case noteDelete = "note/delete"
+  case noteRestore = "note/restore"
+  case noteOpen = "note/open"
+  case noteChange = "note/change"
+  case noteClose = "note/close"
+  case notebookList = "notebook/list"
+  case notebookStatus = "notebook/status"
+  case notebookChanges = "notebook/changes"
+  case notebookMerge = "notebook/merge"
+  case notebookFlush = "notebook/flush"
+
+  /// Whether a request key makes it happen once.
+  var isMutating: Bool {
+    switch self {
+    case .noteCreate, .noteUpdate, .noteSetText, .noteAppend, .noteMove, .noteDelete, .noteRestore,
+      .noteChange, .notebookMerge:
+      true
+    default: false
+    }
+  }
+
+  var waitsForDisk: Bool { self == .shutdown || self == .notebookFlush }
+}
+
+/// The results of requests that carried a key: the same key again gives the same result.
+///
+/// Kept for the life of the process; of more than 16,384 keys, or 64 MiB of results beyond the first 10,000 keys' worth of
+/// short ones, the oldest go.
+struct RememberedResults {
+  private var results: [String: [UInt8]] = [:]
+  private var keys: [String] = []
+  private var size = 0
+
+  subscript(key: String) -> [UInt8]? {
+    get { results[key] }
+    set {
+      guard let newValue, results[key] == nil else { return }
+      results[key] = newValue
+      keys.append(key)
+      size += newValue.count
+      guard keys.count > 16_384 || size > 64 << 20 else { return }
+      let surplus = max(1, keys.count / 4)
+      for key in keys.prefix(surplus) { size -= results.removeValue(forKey: key)?.count ?? 0 }
+      keys.removeFirst(surplus)
+    }
+  }
+}

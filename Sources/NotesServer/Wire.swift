@@ -1,0 +1,103 @@
+// How things of the model are written on the wire.
+
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+extension JSONWriter {
+  mutating func member(_ name: String, _ value: String) {
+    key(name)
+    string(value)
+  }
+
+  mutating func member(_ name: String, _ value: Int) {
+    key(name)
+    integer(value)
+  }
+
+  mutating func member(_ name: String, _ value: Bool) {
+    key(name)
+    boolean(value)
+  }
+
+  mutating func member(_ name: String, _ values: [String]) {
+    key(name)
+    beginArray()
+    for value in values { string(value) }
+    endArray()
+  }
+
+  mutating func member(_ name: String, utf8: [UInt8]) {
+    key(name)
+    string(utf8: utf8)
+  }
+
+  mutating func emptyObject() {
+    beginObject()
+    endObject()
+  }
+
+  /// A note's summary. `length` is that of its text, in bytes of UTF-8.
+  mutating func summary(of note: Note, length: Int) {
+    beginObject()
+    member("id", "\(note.id)")
+    member("title", note.title.value)
+    member("tags", note.tags.elements.sorted().map(\.name))
+    member("priority", note.priority.value.name)
+    member("created", iso8601(note.created))
+    member("modified", iso8601(note.modified))
+    member("length", length)
+    member("trashed", note.isTrashed)
+    endObject()
+  }
+
+  mutating func position(_ position: TextPosition) {
+    beginObject()
+    member("line", position.line)
+    member("character", position.character)
+    endObject()
+  }
+}
+
+/// A time as ISO 8601 in UTC with milliseconds. Years outside 0 to 9999 are written as the nearest of them.
+func iso8601(_ milliseconds: Int64) -> String {
+  let clamped = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
+  let (days, rest) = (clamped.dividedFloor(by: 86_400_000), clamped.moduloFloor(86_400_000))
+  // The civil calendar, counted from 1 March 0000, so that the leap day ends a year.
+  let shifted = days + 719_468
+  let era = shifted.dividedFloor(by: 146_097)
+  let dayOfEra = shifted - era * 146_097
+  let yearOfEra =
+    (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let month = (5 * dayOfYear + 2) / 153
+  let day = dayOfYear - (153 * month + 2) / 5 + 1
+  let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
+  func digits(_ number: Int64, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, width - text.count)) + text
+  }
+  return "\(digits(year, 4))-\(digits(month < 10 ? month + 3 : month - 9, 2))-\(digits(day, 2))T"
+    + "\(digits(rest / 3_600_000, 2)):\(digits(rest / 60_000 % 60, 2)):"
+    + "\(digits(rest / 1000 % 60, 2)).\(digits(rest % 1000, 3))Z"
+}
+
+extension Int64 {
+  fileprivate func dividedFloor(by divisor: Int64) -> Int64 {
+    let quotient = self / divisor
+    return self % divisor < 0 ? quotient - 1 : quotient
+  }
+
+  fileprivate func moduloFloor(_ divisor: Int64) -> Int64 {
+    let rest = self % divisor
+    return rest < 0 ? rest + divisor : rest
+  }
+}
+
+extension ResponseError {
+  /// A failure of the disk: nothing of the request happened.
+  init(_ error: StoreError) {
+    self = .requestFailed(error.reason.rawValue, "\(error)")
+  }
+}

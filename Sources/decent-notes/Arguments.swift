@@ -1,0 +1,93 @@
+/// What the command line asks for.
+struct Arguments: Equatable {
+  enum Command: Equatable {
+    case serve
+    case call(method: String, params: String)
+    case help
+    case version
+  }
+
+  var command = Command.serve
+  var folder: String?
+  var framing = "auto"
+  var maximumMessage = 32 << 20
+  /// Makes every identifier and every reading of the clock the same in each run: for recorded sessions. Not for real notes,
+  /// since two runs with one seed would be one replica.
+  var seed: UInt64?
+
+  static let usage = """
+    usage: decent-notes [options]
+           decent-notes [options] call METHOD [PARAMS]
+
+    Without a command, serves one client on standard input and output, in JSON-RPC.
+    call does one request and prints its result; PARAMS is JSON, or - for standard input.
+
+    options:
+      --notebook DIR       the folder of the notebook (else $DECENT_NOTES, else
+                           $XDG_DATA_HOME/decent-notes, else ~/.local/share/decent-notes)
+      --framing FRAMING    auto, content-length or lines (default: auto, by the first byte)
+      --max-message BYTES  the longest message taken (default: 33554432)
+      --stdio              accepted and not needed
+      --help, --version
+
+    """
+
+  /// A line that says what is wrong with the arguments.
+  struct Misuse: Error {
+    var message: String
+  }
+
+  init(_ arguments: [String]) throws(Misuse) {
+    var rest = arguments[...]
+    var words: [String] = []
+    while let argument = rest.popFirst() {
+      guard argument.hasPrefix("--"), argument != "--" else {
+        if argument.hasPrefix("-"), argument != "-" {
+          throw Misuse(message: "unknown option \(argument)")
+        }
+        words.append(argument)
+        continue
+      }
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      func value() throws(Misuse) -> String {
+        if parts.count == 2 { return String(parts[1]) }
+        guard let next = rest.popFirst() else {
+          throw Misuse(message: "\(argument) needs a value")
+        }
+        return next
+      }
+      switch parts[0] {
+      case "--notebook": folder = try value()
+      case "--framing":
+        framing = try value()
+        guard ["auto", "content-length", "lines"].contains(framing) else {
+          throw Misuse(message: "--framing must be auto, content-length or lines")
+        }
+      case "--max-message":
+        guard let bytes = Int(try value()), (1024...1 << 30).contains(bytes) else {
+          throw Misuse(message: "--max-message must be 1024 to 1073741824 bytes")
+        }
+        maximumMessage = bytes
+      case "--seed":
+        guard let number = UInt64(try value()) else {
+          throw Misuse(message: "--seed must be a number")
+        }
+        seed = number
+      case "--stdio" where parts.count == 1: break
+      case "--help" where parts.count == 1: command = .help
+      case "--version" where parts.count == 1: command = .version
+      default: throw Misuse(message: "unknown option \(argument)")
+      }
+    }
+    if folder == "" { throw Misuse(message: "--notebook must name a folder") }
+    guard command == .serve, let first = words.first else {
+      if let first = words.first { throw Misuse(message: "unexpected argument \(first)") }
+      return
+    }
+    guard first == "call" else { throw Misuse(message: "unknown command \(first)") }
+    guard (2...3).contains(words.count) else {
+      throw Misuse(message: "call needs a method, and at most its parameters")
+    }
+    command = .call(method: words[1], params: words.count == 3 ? words[2] : "{}")
+  }
+}

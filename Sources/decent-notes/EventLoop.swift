@@ -1,0 +1,161 @@
+internal import JSONRPC
+internal import NoteStore
+internal import NotesServer
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The one place that waits: for bytes from the client, for room in the pipe to it, for other processes' files, for the
+/// disk.
+///
+/// Standard output is polled like everything else. A client may write thousands of requests before it reads the first
+/// reply; a write that waited for it would then wait for ever, each side for the other.
+struct EventLoop: ~Copyable {
+  /// Data is on its way to the disk at the latest this long after it was committed.
+  private static let syncDelay = Duration.milliseconds(20)
+  /// How often files are looked at that no notification told of.
+  private static let rescanInterval = Duration.seconds(30)
+  private static let parentInterval = Duration.seconds(5)
+  /// How long the rest of the output may take after the input's end.
+  private static let farewell = Duration.milliseconds(1500)
+
+  private var server: NotesServer
+  private var buffer = [UInt8](repeating: 0, count: 1 << 17)
+  private var isInputOpen = true
+  private var isOutputOpen = true
+  private let clock = ContinuousClock()
+  private var syncDue: ContinuousClock.Instant?
+  private var rescanDue: ContinuousClock.Instant
+  private var parentDue: ContinuousClock.Instant
+  private var leaveDue: ContinuousClock.Instant?
+
+  init(_ server: consuming NotesServer) {
+    self.server = server
+    rescanDue = clock.now + Self.rescanInterval
+    parentDue = clock.now + Self.parentInterval
+  }
+
+  /// Serves until the client has left; returns the exit status.
+  mutating func run() -> Int32 {
+    let flags = fcntl(STDOUT_FILENO, F_GETFL)
+    // A terminal is shared with the shell, which would find it changed.
+    let isShared = isatty(STDOUT_FILENO) == 1
+    if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
+    defer { if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags) } }
+    while true {
+      flush()
+      if server.exitStatus != nil, leaveDue == nil { leaveDue = clock.now + Self.farewell }
+      if let status = server.exitStatus, server.outbox.isEmpty || !isOutputOpen || isPast(leaveDue)
+      {
+        return status
+      }
+      wait()
+      handleTimers()
+    }
+  }
+
+  private func isPast(_ instant: ContinuousClock.Instant?) -> Bool {
+    instant.map { clock.now >= $0 } ?? false
+  }
+
+  /// Waits for the next thing to happen, and acts on it.
+  private mutating func wait() {
+    let isReading =
+      isInputOpen && server.exitStatus == nil && !server.isFull
+    var polls = [
+      pollfd(fd: isReading ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+      // A reader that goes away is noticed also while there is nothing to write.
+      pollfd(
+        fd: isOutputOpen ? STDOUT_FILENO : -1,
+        events: server.outbox.isEmpty ? 0 : Int16(POLLOUT), revents: 0),
+      pollfd(fd: server.store?.watchDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: server.store?.wakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let count = poll(&polls, nfds_t(polls.count), milliseconds())
+    if count <= 0 { return }
+    if polls[3].revents != 0 { server.diskCaughtUp() }
+    if polls[2].revents != 0 { server.folderChanged() }
+    if polls[1].revents & Int16(POLLERR) != 0 { outputFailed() }
+    if polls[0].revents != 0 { read() }
+  }
+
+  /// How long to wait at most.
+  private func milliseconds() -> Int32 {
+    var next = min(rescanDue, parentDue)
+    for due in [syncDue, leaveDue] { if let due { next = min(next, due) } }
+    let rest = (next - clock.now).components
+    return Int32(
+      clamping: max(0, rest.seconds * 1000 + rest.attoseconds / 1_000_000_000_000_000 + 1))
+  }
+
+  private mutating func handleTimers() {
+    server.proceed()
+    let now = clock.now
+    if server.store?.isDurable == false {
+      let due = syncDue ?? now + Self.syncDelay
+      syncDue = due
+      if now >= due {
+        server.store?.requestSync()
+        syncDue = nil
+      }
+    } else {
+      syncDue = nil
+    }
+    if now >= rescanDue {
+      server.folderChanged(lookingEverywhere: true)
+      let isWatching = server.store == nil || server.store?.watchDescriptor != nil
+      rescanDue = now + (isWatching ? Self.rescanInterval : .seconds(1))
+    }
+    if now >= parentDue {
+      parentDue = now + Self.parentInterval
+      if let parent = server.parentProcess, kill(pid_t(parent), 0) == -1, errno == ESRCH {
+        server.inputEnded()
+      }
+    }
+  }
+
+  private mutating func read() {
+    let count = buffer.withUnsafeMutableBytes { Self.read(into: $0) }
+    if count > 0 {
+      server.receive(buffer[..<count])
+    } else if count == 0 || ![EINTR, EAGAIN].contains(errno) {
+      isInputOpen = false
+      server.inputEnded()
+    }
+  }
+
+  private static func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+      Glibc.read(STDIN_FILENO, bytes.baseAddress, bytes.count)
+    #else
+      Darwin.read(STDIN_FILENO, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
+  /// Writes what the pipe takes now.
+  private mutating func flush() {
+    while isOutputOpen, !server.outbox.isEmpty {
+      let count = server.outbox.unsent.withUnsafeBytes {
+        write(STDOUT_FILENO, $0.baseAddress, $0.count)
+      }
+      if count > 0 {
+        server.outbox.removeFirst(count)
+      } else if errno == EINTR {
+        continue
+      } else if errno == EAGAIN {
+        return
+      } else {
+        outputFailed()
+      }
+    }
+  }
+
+  /// The client has gone: nothing can be said to it any more.
+  private mutating func outputFailed() {
+    isOutputOpen = false
+    server.inputEnded()
+  }
+}
