@@ -7,11 +7,7 @@ public import ReplicatingTypes
 /// empty notebook.
 public struct Revision: Hashable, Sendable {
   /// Sorted.
-  public private(set) var heads: [ChangeID]
-
-  init(heads: [ChangeID]) {
-    self.heads = heads
-  }
+  public internal(set) var heads: [ChangeID]
 }
 
 extension Revision: CustomStringConvertible {
