@@ -38,7 +38,7 @@ extension NotesServer {
     _ params: Parameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     live.close(try attachment(params).id)
-    result.emptyObject()
+    result.null()
   }
 
   private func attachment(_ params: Parameters) throws(ResponseError) -> Attachment {

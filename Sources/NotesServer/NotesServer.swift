@@ -115,7 +115,7 @@ public struct NotesServer: ~Copyable {
         outbox.respond(to: id, error: ResponseError(failure))
       } else {
         finish(method)
-        outbox.respond(to: id) { if method == .shutdown { $0.null() } else { $0.emptyObject() } }
+        outbox.respond(to: id) { $0.null() }
       }
     }
     waitingForDisk = []

@@ -33,11 +33,6 @@ extension JSONWriter {
     string(utf8: utf8)
   }
 
-  mutating func emptyObject() {
-    beginObject()
-    endObject()
-  }
-
   /// A note's summary. `length` is that of its text, in bytes of UTF-8.
   mutating func summary(of note: Note, length: Int) {
     beginObject()
