@@ -199,6 +199,6 @@ public struct Effects: Sendable {
 
   public mutating func merge(_ other: Effects) {
     facets.merge(other.facets) { $0.union($1) }
-    text.merge(other.text) { $0 + $1 }
+    for (note, effects) in other.text { text[note, default: []].append(contentsOf: effects) }
   }
 }

@@ -3,6 +3,7 @@ struct Arguments: Equatable {
   enum Command: Equatable {
     case serve
     case call(method: String, params: String)
+    case demo(path: String)
     case help
     case version
   }
@@ -18,9 +19,11 @@ struct Arguments: Equatable {
   static let usage = """
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
+           decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
     call does one request and prints its result; PARAMS is JSON, or - for standard input.
+    demo shows two editors writing into a copy of a text file at the same moment.
 
     options:
       --notebook DIR       the folder of the notebook (else $DECENT_NOTES, else
@@ -82,6 +85,11 @@ struct Arguments: Equatable {
     if folder == "" { throw Misuse(message: "--notebook must name a folder") }
     guard command == .serve, let first = words.first else {
       if let first = words.first { throw Misuse(message: "unexpected argument \(first)") }
+      return
+    }
+    if first == "demo" {
+      guard words.count == 2 else { throw Misuse(message: "demo needs a text file") }
+      command = .demo(path: words[1])
       return
     }
     guard first == "call" else { throw Misuse(message: "unknown command \(first)") }

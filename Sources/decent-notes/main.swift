@@ -112,6 +112,14 @@ func run() -> Int32 {
   case .version:
     say("decent-notes \(NotesServer.programVersion)\n")
     return 0
+  case .demo(let path):
+    do {
+      try Demo.run(CommandLine.arguments[0], path: path)
+      return 0
+    } catch {
+      complain("demo: \(error.message)")
+      return 1
+    }
   case .serve, .call: break
   }
   guard let environment = environment(arguments) else {

@@ -40,8 +40,8 @@ extension ReplicatingArray: Replicable {
     for author in authors {
       var first = author.count(upTo: version[author.id])
       while first < author.content.count {
-        let origin = author.origins.lastIndex(notAfter: UInt32(first), \.first)
-        let run = author.stamps.lastIndex(notAfter: UInt32(first), \.first)
+        let origin = author.origins.index(holding: UInt32(first))
+        let run = author.stamps.index(holding: UInt32(first))
         var end = author.content.count
         if origin + 1 < author.origins.count {
           end = min(end, Int(author.origins[origin + 1].first))

@@ -43,7 +43,7 @@ extension ReplicatingArray {
 
   /// The changes that brought elements from offset `first` on: all one change, or, stepping, a change for each element.
   /// In either case each element takes one tick of logical time.
-  struct StampRun: Equatable, Sendable {
+  struct StampRun: ElementRun, Equatable, Sendable {
     var first: UInt32
     var number: UInt64
     var lamport: UInt64
@@ -52,7 +52,7 @@ extension ReplicatingArray {
 
   /// Between which elements those from offset `first` on were inserted: the first of them after `left`, each other after
   /// the one before it, all before `right`.
-  struct Origin: Equatable, Sendable {
+  struct Origin: ElementRun, Equatable, Sendable {
     var first: UInt32
     var left: Local?
     var right: Local?
@@ -76,7 +76,7 @@ extension ReplicatingArray {
     var lastNumber: UInt64 = 0
 
     func origin(at offset: UInt32) -> Origin {
-      origins[origins.lastIndex(notAfter: offset, \.first)]
+      origins[origins.index(holding: offset)]
     }
 
     func left(of offset: UInt32, author: UInt32) -> Local? {
@@ -85,12 +85,12 @@ extension ReplicatingArray {
     }
 
     func lamport(of offset: UInt32) -> UInt64 {
-      let run = stamps[stamps.lastIndex(notAfter: offset, \.first)]
+      let run = stamps[stamps.index(holding: offset)]
       return run.lamport + UInt64(offset - run.first)
     }
 
     func number(of offset: UInt32) -> UInt64 {
-      let run = stamps[stamps.lastIndex(notAfter: offset, \.first)]
+      let run = stamps[stamps.index(holding: offset)]
       return run.isStepping ? run.number + UInt64(offset - run.first) : run.number
     }
 
@@ -369,14 +369,19 @@ extension ReplicatingArray {
   }
 }
 
-extension Array {
-  /// The last element whose key is not after `key`, in an array sorted by that key whose first is not. O(log n).
-  func lastIndex<Key: Comparable>(notAfter key: Key, _ path: KeyPath<Element, Key>) -> Int {
+/// What holds for elements from offset `first` on, up to the next of its kind.
+protocol ElementRun {
+  var first: UInt32 { get }
+}
+
+extension Array where Element: ElementRun {
+  /// The run that holds `offset`, in an array that begins with offset 0. O(log n).
+  func index(holding offset: UInt32) -> Int {
     var low = 0
     var high = count
     while high - low > 1 {
       let middle = (low + high) / 2
-      if self[middle][keyPath: path] <= key { low = middle } else { high = middle }
+      if self[middle].first <= offset { low = middle } else { high = middle }
     }
     return low
   }
