@@ -35,10 +35,20 @@ final class LiveFile {
 
   var session: Identifier { header.session }
 
-  /// Whether what is at our path is the file we write, with nothing added, removed or linked.
-  var isInPlace: Bool {
-    guard let now = FileStatus.of(path) else { return false }
-    return now.isSameFile(as: status) && now.links == 1 && now.size == status.size
+  /// What is at our path.
+  enum Place {
+    /// The file we write, with nothing added, removed or linked.
+    case ours
+    /// The file we write, but somebody else linked it or added to it. What we wrote is still there.
+    case touched
+    /// Nothing, or another file, or less than we wrote.
+    case gone
+  }
+
+  var place: Place {
+    guard let now = FileStatus.of(path), now.isSameFile(as: status), now.size >= status.size
+    else { return .gone }
+    return now.links == 1 && now.size == status.size ? .ours : .touched
   }
 
   /// Whether there is something that the next batch of the sync thread has to cover.

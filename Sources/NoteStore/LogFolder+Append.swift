@@ -16,7 +16,7 @@ extension LogFolder {
   ///
   /// Mints an identity in memory when there is none; writes nothing.
   public mutating func session() -> Identifier {
-    if let live, !live.isInPlace { abandon(takenAway: true) }
+    _ = leaveUnlessOurs()
     isChecked = true
     if let live { return live.session }
     if minted == nil { minted = makeIdentifier() }
@@ -45,11 +45,10 @@ extension LogFolder {
       }
       size += record.payload.count + LogFormat.maximumOverhead
     }
-    if !isChecked, let live, !live.isInPlace {
+    if !isChecked, let path = leaveUnlessOurs() {
       // The records were made for the session that just ended.
-      abandon(takenAway: true)
       throw StoreError(
-        operation: "append", path: live.path, reason: .other, detail: "the file was replaced")
+        operation: "append", path: path, reason: .other, detail: "the file was replaced")
     }
     isChecked = false
     do {
@@ -67,10 +66,19 @@ extension LogFolder {
     }
   }
 
+  /// Gives up the current session if its file is not as we left it; returns the file's path then.
+  private mutating func leaveUnlessOurs() -> String? {
+    guard let live else { return nil }
+    let place = live.place
+    guard place != .ours else { return nil }
+    abandon(takenAway: place == .gone)
+    return live.path
+  }
+
   /// Gives up the current session. What of it is in the folder is from now on read like anybody's.
   ///
-  /// - Parameter takenAway: whether its file is no longer in its place, so that even what had been
-  ///   synchronized may be gone.
+  /// - Parameter takenAway: whether the file itself is gone, so that even what had been synchronized
+  ///   may not be in the folder any more.
   mutating func abandon(takenAway: Bool) {
     isChecked = false
     minted = nil

@@ -263,7 +263,8 @@ extension LogScan {
       case .damaged, .rewritten, .limited: return stop
       case .needs(let count):
         guard !isShort, count <= Int(clamping: size - window) else { return stop }
-        need = max(Self.readSize, count)
+        // Twice as much when all of it was one append: reading that again must not become quadratic.
+        need = max(count, window > before ? Self.readSize : need * 2)
       case .end:
         guard !isShort, window + UInt64(LogFormat.hashSize) < size else { return .end }
         need = Self.readSize

@@ -17,7 +17,8 @@ import ReplicatingTypes
 //     64   8  hash: the first 8 bytes of SHA-256 of bytes 0–63
 //
 //   record, repeated to the end of the file
-//      0   4  bits 0–26: n, how many bytes follow the checksum, 10 … 2^26
+//      0   4  bits 0–26: n, how many bytes follow the checksum, at least 10. All records of
+//             an append together take at most 2^26 bytes
 //             bits 27–30: 0
 //             bit 31: more records of the same append follow this one
 //      4   4  CRC-32C of the four bytes before and of type, number and payload
@@ -61,7 +62,7 @@ enum LogFormat {
   static let hashSize = 8
   /// The smallest n: type, one byte of number, no payload, hash.
   static let minimumLength = 10
-  /// The largest n, and the most bytes that one append may have: 64 MiB.
+  /// The most bytes that the records of one append may have: 64 MiB.
   static let maximumAppend = 1 << 26
   /// The largest size of a record without its payload.
   static let maximumOverhead = prefixSize + 1 + 10 + hashSize
@@ -179,12 +180,9 @@ struct LogEncoder {
 }
 
 extension [UInt8] {
-  mutating func appendInteger(_ value: some FixedWidthInteger) {
-    var rest = value
-    for _ in 0..<(value.bitWidth / 8) {
-      append(UInt8(truncatingIfNeeded: rest))
-      rest >>= 8
-    }
+  mutating func appendInteger(_ value: some FixedWidthInteger & BitwiseCopyable) {
+    // At once: byte by byte, it would cost more than the hash.
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
   }
 
   mutating func appendVarint(_ value: UInt64) {

@@ -92,12 +92,9 @@ struct LogScan {
       }
       let word = bytes[...].integer(at: at, as: UInt32.self)
       let length = Int(word & ~LogFormat.moreFollows)
-      guard length >= LogFormat.minimumLength, length <= LogFormat.maximumAppend else {
-        return stopped(damaged("a length of \(length)"))
-      }
       let end = at + LogFormat.prefixSize + length
-      guard end - start <= LogFormat.maximumAppend else {
-        return stopped(damaged("an append that is too large"))
+      guard length >= LogFormat.minimumLength, end - start <= LogFormat.maximumAppend else {
+        return stopped(damaged("a length of \(length)"))
       }
       guard end <= bytes.count else { return stopped(.needs(end - start + hashSize)) }
 

@@ -1,5 +1,5 @@
-import ReplicatingTypes
 import Foundation
+import ReplicatingTypes
 import Testing
 
 @testable import NoteStore
@@ -33,7 +33,7 @@ import Testing
     #expect(reader.readNew().map(Line.init) == expected, "seed \(seed)")
     #expect(reader.readNew().isEmpty)
     #expect(reader.damage == [])
-    #expect(hex(reader.notebook!) == hex(writer.notebook!))
+    #expect(reader.notebook!.description == writer.notebook!.description)
   }
 
   @Test func `reads in portions when asked to`() throws {
@@ -52,13 +52,13 @@ import Testing
     var writer = try scratch.open()
     let large = [UInt8](repeating: 7, count: 1 << 20)
     try writer.append([(1, large), (2, large)])
-    let session = hex(writer.session())
+    let session = writer.session().description
     let tooLarge = [UInt8](repeating: 0, count: 1 << 26)
     let error = #expect(throws: StoreError.self) { () throws in
       try writer.append([(1, tooLarge)])
     }
     #expect(error?.reason == .tooLarge)
-    #expect(hex(writer.session()) == session)
+    #expect(writer.session().description == session)
     try writer.append("after")
     var reader = try scratch.open()
     #expect(reader.readNew().map(\.payload.count) == [1 << 20, 1 << 20, 5])
@@ -90,14 +90,14 @@ import Testing
     try writer.append("one")
     let root = scratch.path + "/a/b/c"
     #expect(writer.path == root)
-    let session = "\(root)/log/\(hex(writer.session()))"
+    let session = "\(root)/log/\(writer.session().description)"
     for folder in [scratch.path + "/a", scratch.path + "/a/b", root, "\(root)/log", session] {
       #expect(mode(folder) == 0o700, "\(folder)")
     }
     for file in ["\(root)/decent.json", "\(session)/0.open"] {
       #expect(mode(file) == 0o600, "\(file)")
     }
-    let id = hex(writer.notebook!)
+    let id = writer.notebook!.description
     let text = "{\"format\":\"decent-notes\",\"version\":1,\"notebook\":\"\(id)\"}\n"
     #expect(contents("\(root)/decent.json") == Array(text.utf8))
     #expect(listing(root).count == 4, "no temporary file stays")
@@ -106,16 +106,16 @@ import Testing
   @Test func `has one identity for two sessions that were first at once`() throws {
     var one = try scratch.open()
     var two = try scratch.open()
-    one.adopt(notebook: (1, 1))
-    two.adopt(notebook: (2, 2))
+    one.adopt(notebook: Identifier(high: 1, low: 1))
+    two.adopt(notebook: Identifier(high: 2, low: 2))
     try one.append("one")
     try two.append("two")
-    #expect(hex(one.notebook!) == hex((1, 1)))
-    #expect(hex(two.notebook!) == hex((1, 1)))
+    #expect(one.notebook!.description == Identifier(high: 1, low: 1).description)
+    #expect(two.notebook!.description == Identifier(high: 1, low: 1).description)
     #expect(one.newTexts() == ["two"])
     #expect(two.newTexts() == ["one"])
-    two.adopt(notebook: (3, 3))
-    #expect(hex(two.notebook!) == hex((1, 1)))
+    two.adopt(notebook: Identifier(high: 3, low: 3))
+    #expect(two.notebook!.description == Identifier(high: 1, low: 1).description)
   }
 
   @Test func `takes its identity from the logs when decent.json is missing`() throws {
@@ -126,7 +126,7 @@ import Testing
     #expect(other.notebook == nil)
     #expect(other.newTexts() == ["one"])
     try other.append("two")
-    #expect(hex(other.notebook!) == hex(writer.notebook!))
+    #expect(other.notebook!.description == writer.notebook!.description)
   }
 
   @Test func `hands a live writer's records to a reader once each`() throws {
@@ -195,6 +195,6 @@ import Testing
     #expect((writer.appended, writer.durable) == (4, 4))
     var reader = try scratch.open()
     #expect(reader.newTexts() == ["one again", "two again"])
-    #expect(hex(session) == hex(writer.session()))
+    #expect(session.description == writer.session().description)
   }
 }

@@ -1,5 +1,5 @@
-import ReplicatingTypes
 import Foundation
+import ReplicatingTypes
 import Testing
 
 @testable import NoteStore
@@ -31,7 +31,7 @@ struct Seeded {
 
 /// An identity that comes out of no other call in this process.
 let makeIdentifier: @Sendable () -> Identifier = {
-  (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
+  Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
 }
 
 /// A folder of its own for one test, removed at the end.
@@ -92,14 +92,6 @@ func mode(_ path: String) -> Int {
   return (attributes[.posixPermissions] as! NSNumber).intValue
 }
 
-func hex(_ id: Identifier) -> String {
-  func word(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
-  return word(id.0) + word(id.1)
-}
-
 /// What a record says, in a form that can be compared.
 struct Line: Equatable, Hashable {
   var session: String
@@ -108,7 +100,7 @@ struct Line: Equatable, Hashable {
   var payload: [UInt8]
 
   init(_ record: LogFolder.Record) {
-    session = hex(record.session)
+    session = record.session.description
     number = record.number
     type = record.type
     payload = record.payload
@@ -118,7 +110,7 @@ struct Line: Equatable, Hashable {
 extension LogFolder {
   /// The file of the session that the last append went to.
   mutating func livePath() -> String {
-    "\(path)/log/\(hex(session()))/0.open"
+    "\(path)/log/\(session().description)/0.open"
   }
 
   mutating func append(_ texts: String...) throws(StoreError) {
