@@ -12,7 +12,7 @@
 public import ReplicatingTypes
 
 /// Changes on their way from one replica to another.
-public struct ChangeSet: Equatable, Sendable {
+public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
   /// Consecutive changes of one replica.
   struct Group: Equatable, Sendable {
     let replica: ReplicaID
@@ -44,8 +44,12 @@ public struct ChangeSet: Equatable, Sendable {
   }
 
   private(set) var groups: [Group] = []
+  /// Of changes that came from outside nothing is known here; whoever applies those looks at what each of them follows.
+  public private(set) var since: Version
 
-  public init() {}
+  public init(since: Version = Version()) {
+    self.since = since
+  }
 
   public var isEmpty: Bool { groups.isEmpty }
 

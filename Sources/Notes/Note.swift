@@ -125,7 +125,7 @@ public struct Note: Sendable, Equatable {
     deletions.insert(deletion, at: place.map { $0 + 1 } ?? 0)
   }
 
-  func validate(
+  mutating func validate(
     _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     switch operation {
@@ -165,7 +165,8 @@ public struct Note: Sendable, Equatable {
 }
 
 extension Note: Replicable {
-  public struct Changes: Sendable {
+  public struct Changes: ReplicatingChanges, Sendable {
+    public var since: Version
     var title: ReplicatingRegister<String>.Changes
     var priority: ReplicatingRegister<Priority>.Changes
     var tags: ReplicatingSet<Tag>.Changes
@@ -186,20 +187,19 @@ extension Note: Replicable {
 
   public func changes(since version: Version) -> Changes {
     Changes(
-      title: title.changes(since: version), priority: priority.changes(since: version),
+      since: version.intersection(self.version), title: title.changes(since: version),
+      priority: priority.changes(since: version),
       tags: tags.changes(since: version), text: text.changes(since: version), content: content,
       deletions: deletions.filter { !version.contains($0.change) }, modified: modified)
   }
 
-  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
-    var result = self
-    try result.title.apply(changes.title)
-    try result.priority.apply(changes.priority)
-    try result.tags.apply(changes.tags)
-    try result.text.apply(changes.text)
-    result.content.merge(changes.content)
-    for deletion in changes.deletions { result.insert(deletion) }
-    result.modified = max(modified, changes.modified)
-    self = result
+  public mutating func join(_ changes: Changes) {
+    title.join(changes.title)
+    priority.join(changes.priority)
+    tags.join(changes.tags)
+    text.join(changes.text)
+    content.merge(changes.content)
+    for deletion in changes.deletions { insert(deletion) }
+    modified = max(modified, changes.modified)
   }
 }

@@ -30,7 +30,7 @@ extension NoteBook: Replicable {
       }
     }
     wanted.sort { $0.time < $1.time }
-    var answer = ChangeSet()
+    var answer = ChangeSet(since: version.intersection(self.version))
     var reached = version.intersection(self.version)
     var size = 0
     for (_, change) in wanted {
@@ -44,13 +44,9 @@ extension NoteBook: Replicable {
   }
 
   /// Applies changes that come from a value of this program. What comes from outside goes through `merge(foreign:)`.
-  public mutating func apply(_ changes: ChangeSet) throws(MissingChanges) {
+  public mutating func join(_ changes: ChangeSet) {
     do { try merge(foreign: changes) } catch {
-      switch error {
-      case .missing(let missing): throw missing
-      case .invalid(let change, let reason):
-        preconditionFailure("change \(change) of a value in memory is invalid: \(reason)")
-      }
+      preconditionFailure("changes of a value in memory are refused: \(error)")
     }
   }
 
@@ -183,24 +179,23 @@ extension NoteBook: Replicable {
     }
   }
 
-  private func validate(
+  private mutating func validate(
     _ operation: Change.Operation, of change: Change, _ past: Version
   ) throws(InvalidChange) {
     switch operation {
     case .create: break
     case .place(let placement):
-      _ = try known(placement.element, past)
+      try checkKnown(placement.element, past)
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
-      let note = try known(id, past)
-      try note.validate(edit, by: change.id.replica) { past.contains($0) }
+      try checkKnown(id, past)
+      try notesByID[id]!.validate(edit, by: change.id.replica) { past.contains($0) }
     }
   }
 
-  private func known(_ id: NoteID, _ past: Version) throws(InvalidChange) -> Note {
-    guard past.contains(id.creation), let note = notesByID[id] else {
+  private func checkKnown(_ id: NoteID, _ past: Version) throws(InvalidChange) {
+    guard past.contains(id.creation), notesByID[id] != nil else {
       throw InvalidChange("a change of a note that its author could not know")
     }
-    return note
   }
 }

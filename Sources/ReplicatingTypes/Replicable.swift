@@ -12,7 +12,7 @@
 public protocol Replicable: Equatable {
   /// What one value has seen and another has not. It says what it follows, so that what is absent from it is never taken
   /// for removed.
-  associatedtype Changes
+  associatedtype Changes: ReplicatingChanges
 
   /// The changes that this value contains.
   var version: Version { get }
@@ -20,16 +20,27 @@ public protocol Replicable: Equatable {
   /// What a replica at `version` has not seen.
   func changes(since version: Version) -> Changes
 
-  /// Joins `changes`. Throws, and leaves the value as it was, when they follow something that is not here.
-  mutating func apply(_ changes: Changes) throws(MissingChanges)
+  /// Joins changes whose base is here: for `apply`, and for types made of several replicating ones, which have looked after
+  /// the base of all of them.
+  mutating func join(_ changes: Changes)
+}
+
+/// What one value has seen and another has not.
+public protocol ReplicatingChanges {
+  /// What a value must have seen for these changes to make sense: they leave out everything up to then.
+  var since: Version { get }
 }
 
 extension Replicable {
+  /// Joins `changes`. Throws, and leaves the value as it was, when they follow something that is not here.
+  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+    guard version.isSuperset(of: changes.since) else { throw MissingChanges(needed: changes.since) }
+    join(changes)
+  }
+
   /// Joins `other`: afterwards this value contains what either of them did.
   public mutating func merge(_ other: Self) {
-    do { try apply(other.changes(since: version)) } catch {
-      preconditionFailure("changes since one's own version can lack nothing: \(error)")
-    }
+    join(other.changes(since: version))
   }
 
   public func merged(with other: Self) -> Self {

@@ -88,8 +88,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   ) -> Placement {
     // At the very beginning whatever stands first follows, be it the place of something or not.
     if index == 0 {
-      let first = slots.pieces.first.map { slots.id(of: $0.first) }
-      return Placement(element, after: nil, before: first)
+      return Placement(element, after: nil, before: slots.firstElement)
     }
     let places = self.places
     var before: ElementID?
@@ -116,7 +115,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     members.apply(operation, stamp)
   }
 
-  public func validate(
+  public mutating func validate(
     _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     try slots.validate(placement.operation, by: author, isKnown: isKnown)
@@ -126,7 +125,8 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 }
 
 extension ReplicatingOrderedSet: Replicable {
-  public struct Changes: Sendable {
+  public struct Changes: ReplicatingChanges, Sendable {
+    public var since: Version
     var slots: ReplicatingArray<Element>.Changes
     var members: ReplicatingSet<Element>.Changes
   }
@@ -138,16 +138,14 @@ extension ReplicatingOrderedSet: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    Changes(slots: slots.changes(since: version), members: members.changes(since: version))
+    Changes(
+      since: version.intersection(self.version), slots: slots.changes(since: version),
+      members: members.changes(since: version))
   }
 
-  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
-    let own = version
-    for since in [changes.slots.since, changes.members.since] where !own.isSuperset(of: since) {
-      throw MissingChanges(needed: since)
-    }
-    try slots.apply(changes.slots)
-    try members.apply(changes.members)
+  public mutating func join(_ changes: Changes) {
+    slots.join(changes.slots)
+    members.join(changes.members)
   }
 
   public func checkInvariants() {
@@ -157,9 +155,9 @@ extension ReplicatingOrderedSet: Replicable {
 }
 
 extension ReplicatingArray {
-  /// Visits all elements in order, with their names and the times of their insertion.
+  /// Visits all elements in order, with their names and the times of their insertion. Nothing is open.
   func forEachSlot(_ body: (Element, ElementID, LamportTimestamp) -> Void) {
-    for piece in pieces {
+    tree.forEachPiece { piece in
       let author = authors[Int(piece.author)]
       for offset in piece.offset..<piece.end {
         body(
@@ -169,13 +167,19 @@ extension ReplicatingArray {
     }
   }
 
+  fileprivate var firstElement: ElementID? {
+    var copy = self
+    return id(of: copy.moveToGap(at: 0).right)
+  }
+
   /// The element that stands directly before one that is here.
-  func element(before element: ElementID) -> ElementID? {
-    guard let local = local(element) else { return nil }
-    let place = locate(local)
-    if local.offset > pieces[place.piece].offset {
+  fileprivate func element(before element: ElementID) -> ElementID? {
+    var copy = self
+    copy.locate(local(element))
+    let piece = copy.tree.current
+    if element.offset > Int(piece.offset) {
       return ElementID(author: element.author, offset: element.offset - 1)
     }
-    return place.piece > 0 ? id(of: pieces[place.piece - 1].last) : nil
+    return copy.tree.stepBackward() ? id(of: copy.tree.current.last) : nil
   }
 }

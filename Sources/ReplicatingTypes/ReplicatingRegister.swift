@@ -75,20 +75,22 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
 
 extension ReplicatingRegister: Replicable {
   /// The winning write alone: those it beat have nothing to say any more.
-  public struct Changes: Sendable {
+  public struct Changes: ReplicatingChanges, Sendable {
+    public var since: Version
     var winner: (Assignment, Stamp)?
     var version: Version
   }
 
   public func changes(since version: Version) -> Changes {
-    var changes = Changes(winner: nil, version: self.version)
+    var changes = Changes(
+      since: version.intersection(self.version), winner: nil, version: self.version)
     if let write, !version.contains(write.stamp.change) {
       changes.winner = (Assignment(value: value, time: write.time), write.stamp)
     }
     return changes
   }
 
-  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
+  public mutating func join(_ changes: Changes) {
     if let (assignment, stamp) = changes.winner { apply(assignment, stamp) }
     version.merge(changes.version)
   }

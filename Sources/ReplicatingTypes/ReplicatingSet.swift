@@ -69,8 +69,8 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Equatable 
 }
 
 extension ReplicatingSet: Replicable {
-  public struct Changes: Sendable {
-    var since: Version
+  public struct Changes: ReplicatingChanges, Sendable {
+    public var since: Version
     var version: Version
     var additions: [(Element, ChangeID)]
     var removals: [Removal]
@@ -89,8 +89,7 @@ extension ReplicatingSet: Replicable {
     return changes
   }
 
-  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
-    guard version.isSuperset(of: changes.since) else { throw MissingChanges(needed: changes.since) }
+  public mutating func join(_ changes: Changes) {
     for (element, addition) in changes.additions where !version.contains(addition) {
       additions[element, default: []].insertSorted(addition)
     }

@@ -35,6 +35,18 @@ public struct ReplicatingText: Sendable, Replicable {
     }
   }
 
+  /// Inserts text, as one change: valid UTF-8, between scalars.
+  public mutating func insert(
+    _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
+  ) {
+    bytes.insert(utf8, at: offset, by: &replica)
+  }
+
+  /// Removes text, as one change: whole scalars.
+  public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
+    bytes.remove(range, by: &replica)
+  }
+
   /// The operations that make `edits` in the present text, or in the text of `view`.
   public func operations(for edits: [Edit<UInt8>], in view: SequenceView? = nil) -> [Operation] {
     guard let view else { return bytes.operations(for: edits) }
@@ -58,13 +70,11 @@ public struct ReplicatingText: Sendable, Replicable {
 
   public func changes(since version: Version) -> Changes { bytes.changes(since: version) }
 
-  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
-    try bytes.apply(changes)
-  }
+  public mutating func join(_ changes: Changes) { bytes.join(changes) }
 
   /// Whether an operation from outside may be applied. Beside what the sequence checks: an insertion is valid UTF-8
   /// without U+0000, and nothing begins or ends inside a scalar.
-  public func validate(
+  public mutating func validate(
     _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     try bytes.validate(operation, by: author, isKnown: isKnown)

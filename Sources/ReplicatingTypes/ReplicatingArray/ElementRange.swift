@@ -103,3 +103,21 @@ public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
     self.replacement = replacement
   }
 }
+
+extension Array {
+  /// The same edits, which are sorted, those that touch each other made one. Two insertions at one place would otherwise
+  /// be two siblings there, of which the newer stands first.
+  public func joiningNeighbours<Content>() -> [Edit<Content>] where Element == Edit<Content> {
+    var result: [Edit<Content>] = []
+    for edit in self {
+      if let last = result.last, last.range.upperBound == edit.range.lowerBound {
+        result[result.count - 1] = Edit(
+          range: last.range.lowerBound..<edit.range.upperBound,
+          replacement: last.replacement + edit.replacement)
+      } else {
+        result.append(edit)
+      }
+    }
+    return result
+  }
+}

@@ -10,69 +10,178 @@
 // concurrently, the elements between the origins are looked through, a piece at a time: within a piece every element but
 // the first has its neighbour as its left origin, so only the first can decide anything.
 
+/// The insertions at gaps where many replicas have inserted: where to begin looking. Only a hint, which may be lost.
+struct Crowds: Sendable {
+  /// Looking through fewer pieces than this needs no hint.
+  private static var threshold: Int { 16 }
+
+  struct Gap: Hashable, Sendable {
+    var left: LocalID
+    var right: LocalID
+  }
+
+  struct Sibling: Sendable {
+    var timestamp: LamportTimestamp
+    var element: LocalID
+  }
+
+  /// Newest first.
+  private var siblings: [Gap: [Sibling]] = [:]
+
+  var isEmpty: Bool { siblings.isEmpty }
+
+  /// How many of the insertions known at a gap are newer.
+  private func rank(_ timestamp: LamportTimestamp, _ known: [Sibling]) -> Int {
+    var low = 0
+    var high = known.count
+    while low < high {
+      let middle = (low + high) / 2
+      if known[middle].timestamp > timestamp { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The oldest known insertion at a gap that is newer.
+  func newer(than timestamp: LamportTimestamp, at gap: Gap) -> LocalID? {
+    guard let known = siblings[gap] else { return nil }
+    let rank = rank(timestamp, known)
+    return rank > 0 ? known[rank - 1].element : nil
+  }
+
+  mutating func remember(
+    _ element: LocalID, _ timestamp: LamportTimestamp, at gap: Gap, afterSteps steps: Int
+  ) {
+    guard steps > Self.threshold else { return }
+    let place = siblings[gap].map { rank(timestamp, $0) } ?? 0
+    siblings[gap, default: []].insert(
+      Sibling(timestamp: timestamp, element: element), at: place)
+  }
+}
+
 extension ReplicatingArray {
   /// Enters a run of elements of `author`, the next in its numbering, and returns the offset of the first.
+  @inline(__always)
   mutating func integrate(
-    _ elements: [Element], by author: UInt32, stamped run: StampRun, left: Local?, right: Local?
+    _ elements: borrowing Span<Element>, by author: UInt16, number: UInt64, lamport: UInt64,
+    isStepping: Bool, left: LocalID, right: LocalID
   ) -> Int {
     let offset = authors[Int(author)].content.count
-    authors[Int(author)].record(
-      elements.count, stamped: run, left: left, right: right, me: author)
-    authors[Int(author)].content.append(contentsOf: elements)
-    lamport = max(lamport, run.lamport + UInt64(elements.count) - 1)
-
-    var place = Cursor(piece: 0, start: 0)
     var skipped: UInt32 = 0
-    if let left {
-      place = locate(left)
-      skipped = left.offset - pieces[place.piece].offset + 1
+    var next = LocalID.none
+    if left.isNone {
+      tree.moveToStart()
+      if !tree.isEmpty { next = tree.current.first }
+    } else {
+      locate(left)
+      let piece = tree.current
+      skipped = left.offset &- piece.offset &+ 1
+      next = skipped < piece.count ? LocalID(left.author, left.offset &+ 1) : tree.following
     }
-    let new = Piece(
-      author: author, offset: UInt32(offset), count: UInt32(elements.count), isRemoved: false)
-    if element(behind: skipped, of: place.piece) != right {
-      (place, skipped) = resolve(
-        from: (place, skipped), left: left, right: right,
-        timestamp: LamportTimestamp(count: run.lamport, replica: authors[Int(author)].id))
+    if next != right {
+      skipped = resolve(
+        behind: skipped, LocalID(author, UInt32(truncatingIfNeeded: offset)), lamport, left, right)
     }
-    put(new, behind: skipped, of: place)
+    insert(
+      elements, by: author, number: number, lamport: lamport, isStepping: isStepping, left: left,
+      right: right, behind: skipped)
     return offset
   }
 
-  /// The element that follows the first `skipped` elements of a piece.
-  func element(behind skipped: UInt32, of piece: Int) -> Local? {
-    guard piece < pieces.count else { return nil }
-    if skipped < pieces[piece].count {
-      return Local(author: pieces[piece].author, offset: pieces[piece].offset + skipped)
-    }
-    return piece + 1 < pieces.count ? pieces[piece + 1].first : nil
+  /// Moves the cursor to the piece that holds an element, which is here.
+  @inline(__always)
+  mutating func locate(_ element: LocalID) {
+    if !tree.isEmpty, tree.current.contains(element) { return }
+    locateFar(element)
   }
 
-  /// The gap for an insertion between whose origins something stands already.
-  private func resolve(
-    from gap: (Cursor, UInt32), left: Local?, right: Local?, timestamp: LamportTimestamp
-  ) -> (Cursor, UInt32) {
-    // A left child of `right` goes directly before it if `right` has no other: then the element before `right` is not
-    // in its subtree, and so has another right origin.
-    if let right, self.left(of: right) == left {
-      let place = locate(right)
-      if right.offset > pieces[place.piece].offset {
-        let neighbour = Local(author: right.author, offset: right.offset - 1)
-        if self.right(of: neighbour) != right {
-          return (place, right.offset - pieces[place.piece].offset)
-        }
-      } else if place.piece > 0 {
-        let piece = pieces[place.piece - 1]
-        if self.right(of: piece.last) != right {
-          let start = place.start - piece.visibleCount
-          return (Cursor(piece: place.piece - 1, start: start), piece.count)
-        }
+  @inline(never)
+  private mutating func locateFar(_ element: LocalID) {
+    if !isIndexed {
+      // Local operations name elements near the last edit; they alone don't need the index.
+      let base = tree.cursor.leaf &* tree.sizes.leaf
+      for index in 0..<Int(tree.leafCounts[tree.cursor.leaf])
+      where tree.pieces[base &+ index].contains(element) {
+        return tree.move(to: element, inLeaf: tree.cursor.leaf)
+      }
+      buildIndex()
+    }
+    tree.move(to: element, inLeaf: authors[Int(element.author)].leaves[element.offset])
+  }
+
+  private mutating func buildIndex() {
+    isIndexed = true
+    for leaf in tree.leafCounts.indices {
+      let first = leaf * tree.sizes.leaf
+      for index in first..<first + Int(tree.leafCounts[leaf]) {
+        let piece = tree.pieces[index]
+        authors[Int(piece.author)].leaves.set(piece, to: leaf)
       }
     }
+  }
 
-    var (place, skipped) = gap
-    var destination = gap
+  /// Removes elements by name, in the name of a change; reports those that had been visible until now.
+  mutating func erase(
+    _ range: ElementRange, by author: UInt16, number: UInt64, _ report: (ElementRange) -> Void
+  ) {
+    let target = authorIndex[range.author]!
+    authors[Int(author)].record(
+      number: number, removing: target, UInt32(range.offset), UInt32(range.count))
+    authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, number)
+    var offset = UInt32(range.offset)
+    let end = UInt32(range.end)
+    while offset < end {
+      locate(LocalID(target, offset))
+      let piece = tree.current
+      let skipped = offset &- piece.offset
+      let count = min(end &- offset, piece.count &- skipped)
+      if !piece.isRemoved {
+        bury(skipped, count)
+        report(ElementRange(author: range.author, offset: Int(offset), count: Int(count)))
+      }
+      offset &+= count
+    }
+  }
+
+  /// The gap for an insertion between whose origins something stands already: moves the cursor there, and returns how many
+  /// elements of its piece are before the gap.
+  @inline(never)
+  private mutating func resolve(
+    behind start: UInt32, _ new: LocalID, _ lamport: UInt64, _ left: LocalID, _ right: LocalID
+  ) -> UInt32 {
+    if !isIndexed { buildIndex() }
+    let timestamp = LamportTimestamp(count: lamport, replica: authors[Int(new.author)].id)
+    let origin = tree.cursor
+    // A left child of `right` goes directly before it if `right` has no other: then the element before `right` is not in
+    // its subtree, and so has another right origin.
+    if !right.isNone, self.left(of: right) == left {
+      locate(right)
+      let skipped = right.offset &- tree.current.offset
+      if skipped > 0 {
+        if self.right(of: LocalID(right.author, right.offset &- 1)) != right { return skipped }
+      } else if tree.stepBackward() {
+        if self.right(of: tree.current.last) != right { return tree.current.count }
+      } else {
+        return 0
+      }
+      tree.cursor = origin
+    }
+    var skipped = start
+    let gap = Crowds.Gap(left: left, right: right)
+    if !crowds.isEmpty, let newer = crowds.newer(than: timestamp, at: gap) {
+      locate(newer)
+      skipped = newer.offset &- tree.current.offset &+ 1
+    }
+    var destination = (tree.cursor, skipped)
     var isPassing = false
-    while let other = element(behind: skipped, of: place.piece), other != right {
+    var steps = 0
+    while true {
+      if skipped == tree.current.count {
+        if !tree.stepForward() { break }
+        skipped = 0
+      }
+      let other = LocalID(tree.current.author, tree.current.offset &+ skipped)
+      if other == right { break }
+      steps &+= 1
       let otherLeft = self.left(of: other)
       if otherLeft == left {
         let otherRight = self.right(of: other)
@@ -82,106 +191,45 @@ extension ReplicatingArray {
         } else {
           isPassing = isOrdered(otherRight, before: right)
         }
-      } else if otherLeft == nil || left != nil && isOrdered(otherLeft, before: left) {
+      } else if otherLeft.isNone || !left.isNone && isOrdered(otherLeft, before: left) {
         break
       }
-      if skipped == pieces[place.piece].count {
-        place.start += pieces[place.piece].visibleCount
-        place.piece += 1
-      }
-      skipped = pieces[place.piece].count
-      if !isPassing { destination = (place, skipped) }
+      skipped = tree.current.count
+      if !isPassing { destination = (tree.cursor, skipped) }
     }
-    return destination
+    tree.cursor = destination.0
+    crowds.remember(new, timestamp, at: gap, afterSteps: steps)
+    return destination.1
   }
 
-  private func left(of element: Local) -> Local? {
+  private func left(of element: LocalID) -> LocalID {
     authors[Int(element.author)].left(of: element.offset, author: element.author)
   }
 
-  private func right(of element: Local) -> Local? {
-    authors[Int(element.author)].origin(at: element.offset).right
+  private func right(of element: LocalID) -> LocalID {
+    authors[Int(element.author)].right(of: element.offset)
   }
 
-  private func timestamp(of element: Local) -> LamportTimestamp {
-    let author = authors[Int(element.author)]
-    return LamportTimestamp(count: author.lamport(of: element.offset), replica: author.id)
+  func timestamp(of element: LocalID) -> LamportTimestamp {
+    LamportTimestamp(
+      count: authors[Int(element.author)].lamport(of: element.offset),
+      replica: authors[Int(element.author)].id)
   }
 
-  /// Whether one element stands before another in the document; `nil` is the end.
-  func isOrdered(_ a: Local?, before b: Local?) -> Bool {
-    guard let a else { return false }
-    guard let b else { return true }
-    let (first, second) = (locate(a).piece, locate(b).piece)
-    return first == second ? a.offset < b.offset : first < second
-  }
-
-  /// Whether an operation from outside may be applied: its author can have made it, and every author would agree where it
-  /// goes. `isKnown` tells whether the author had seen an element; what it refers to must be among those.
-  ///
-  /// O(1) when nothing was inserted concurrently at its place, else O(pieces between its origins).
-  public func validate(
-    _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
-  ) throws(InvalidChange) {
-    switch operation {
-    case .insert(let elements, let left, let right):
-      guard !elements.isEmpty else { throw InvalidChange("an insertion of nothing") }
-      let present = authorIndex[author].map { authors[Int($0)].content.count } ?? 0
-      guard elements.count <= Self.maximumCount - present else {
-        throw InvalidChange("more than \(Self.maximumCount) elements by one author")
-      }
-      let leftElement = try checked(left, isKnown)
-      let rightElement = try checked(right, isKnown)
-      try validateGap(leftElement, rightElement, isKnown)
-    case .remove(let range):
-      guard range.count > 0, range.offset >= 0 else { throw InvalidChange("a removal of nothing") }
-      guard let index = authorIndex[range.author],
-        range.offset < authors[Int(index)].content.count,
-        range.count <= authors[Int(index)].content.count - range.offset,
-        isKnown(
-          ChangeID(
-            replica: range.author, number: authors[Int(index)].number(of: UInt32(range.end - 1))))
-      else { throw InvalidChange("a removal of elements that its author could not know") }
+  /// Whether one element stands before another in the document; `none` is the end. The index is there.
+  func isOrdered(_ a: LocalID, before b: LocalID) -> Bool {
+    if a.isNone { return false }
+    if b.isNone { return true }
+    let leafA = authors[Int(a.author)].leaves[a.offset]
+    let leafB = authors[Int(b.author)].leaves[b.offset]
+    if leafA != leafB { return tree.isLeaf(leafA, before: leafB) }
+    var index = leafA &* tree.sizes.leaf
+    while true {
+      let piece = tree.pieces[index]
+      let (holdsA, holdsB) = (piece.contains(a), piece.contains(b))
+      if holdsA { return holdsB ? a.offset < b.offset : true }
+      if holdsB { return false }
+      index &+= 1
     }
-  }
-
-  /// Between the origins of an insertion there may be only what its author had not seen.
-  private func validateGap(
-    _ left: Local?, _ right: Local?, _ isKnown: (ChangeID) -> Bool
-  ) throws(InvalidChange) {
-    var piece = 0
-    var skipped: UInt32 = 0
-    if let left {
-      piece = locate(left).piece
-      skipped = left.offset - pieces[piece].offset + 1
-    }
-    while let between = element(behind: skipped, of: piece), between != right {
-      let author = authors[Int(between.author)]
-      let change = ChangeID(replica: author.id, number: author.number(of: between.offset))
-      if isKnown(change) { throw InvalidChange("origins that never stood side by side") }
-      if skipped == pieces[piece].count {
-        piece += 1
-        skipped = 0
-      }
-      if let right, pieces[piece].contains(right), right.offset > between.offset { return }
-      skipped = pieces[piece].count
-    }
-    if right != nil, element(behind: skipped, of: piece) == nil {
-      throw InvalidChange("a right origin that stands before the left one")
-    }
-  }
-
-  private func checked(
-    _ element: ElementID?, _ isKnown: (ChangeID) -> Bool
-  ) throws(InvalidChange) -> Local? {
-    guard let element else { return nil }
-    guard let index = authorIndex[element.author], element.offset >= 0,
-      element.offset < authors[Int(index)].content.count,
-      isKnown(
-        ChangeID(
-          replica: element.author,
-          number: authors[Int(index)].number(of: UInt32(element.offset))))
-    else { throw InvalidChange("an origin that its author could not know") }
-    return Local(author: index, offset: UInt32(element.offset))
   }
 }

@@ -1,0 +1,283 @@
+/// Everything one replica did to a sequence, in its order, in runs.
+///
+/// An author's insertions are numbered through: an element's offset is its place in `content`. What is known of an element
+/// besides, where and when it was inserted, holds for whole runs and is looked up only when something must be decided by
+/// it.
+struct Author<Element: Equatable & Sendable>: Sendable {
+  /// The changes that brought the elements from offset `first` on: all the same, or, stepping, one for each element. 8
+  /// bytes.
+  struct StampRun: ElementRun, Equatable, Sendable {
+    var first: UInt32
+    /// The number of the first element's change; the highest bit says stepping.
+    var bits: UInt32
+
+    init(first: UInt32, number: UInt64, isStepping: Bool = false) {
+      self.first = first
+      bits = UInt32(number) | (isStepping ? 1 << 31 : 0)
+    }
+
+    var number: UInt64 { UInt64(bits & ~(1 << 31)) }
+    var isStepping: Bool { bits >> 31 == 1 }
+  }
+
+  /// By how much, from offset `first` on, an element's Lamport count exceeds the number of its change (and, when that
+  /// brought several, the elements before it). One author alone has the same all the time.
+  struct Skew: ElementRun, Equatable, Sendable {
+    var first: UInt32
+    var skew: Int64
+  }
+
+  /// Between which elements those from offset `first` on were inserted: the first after `left`, each other after the one
+  /// before it, all before `right`. 16 bytes.
+  struct Origin: ElementRun, Equatable, Sendable {
+    var first: UInt32
+    private var leftOffset: UInt32
+    private var rightOffset: UInt32
+    private var leftAuthor: UInt16
+    private var rightAuthor: UInt16
+
+    init(first: UInt32, left: LocalID, right: LocalID) {
+      self.first = first
+      leftOffset = left.offset
+      leftAuthor = left.author
+      rightOffset = right.offset
+      rightAuthor = right.author
+    }
+
+    var left: LocalID { LocalID(leftAuthor, leftOffset) }
+    var right: LocalID { LocalID(rightAuthor, rightOffset) }
+  }
+
+  let id: ReplicaID
+  /// Every element it inserted, the removed ones too.
+  var content: [Element] = []
+  var origins: [Origin] = []
+  var stamps: [StampRun] = []
+  var skews: [Skew] = []
+  var removals: [RemovalRun] = []
+  var lastNumber: UInt64 = 0
+  /// In which leaf an element is; empty until that must be known.
+  var leaves = LeafIndex()
+
+  init(id: ReplicaID) {
+    self.id = id
+  }
+
+  var count: UInt32 { UInt32(truncatingIfNeeded: content.count) }
+
+  // MARK: - Looking up
+
+  func left(of offset: UInt32, author: UInt16) -> LocalID {
+    let origin = origins[origins.index(holding: offset)]
+    return origin.first == offset ? origin.left : LocalID(author, offset - 1)
+  }
+
+  func right(of offset: UInt32) -> LocalID { origins[origins.index(holding: offset)].right }
+
+  func number(of offset: UInt32) -> UInt64 {
+    let run = stamps[stamps.index(holding: offset)]
+    return run.isStepping ? run.number + UInt64(offset - run.first) : run.number
+  }
+
+  func lamport(of offset: UInt32) -> UInt64 {
+    let run = stamps[stamps.index(holding: offset)]
+    let skew = skews[skews.index(holding: offset)].skew
+    return UInt64(bitPattern: Int64(run.number + UInt64(offset - run.first)) + skew)
+  }
+
+  /// How many elements changes 1 to `number` brought.
+  func count(upTo number: UInt64) -> UInt32 {
+    var low = 0
+    var high = stamps.count
+    while low < high {
+      let middle = (low + high) / 2
+      if stamps[middle].number <= number { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0 else { return 0 }
+    let run = stamps[low - 1]
+    let end = low < stamps.count ? stamps[low].first : count
+    guard run.isStepping else { return end }
+    return UInt32(min(UInt64(end - run.first), number - run.number + 1)) + run.first
+  }
+
+  // MARK: - Recording
+
+  @inline(__always)
+  mutating func append(_ elements: borrowing Span<Element>) {
+    if elements.count == 1 {
+      content.append(elements[0])
+    } else {
+      for index in elements.indices { content.append(elements[index]) }
+    }
+  }
+
+  /// Notes where and when the next `count` elements, which will be appended, were inserted. Runs come out the same however
+  /// elements were grouped on their way here, so that equal histories are equal values.
+  @inline(__always)
+  mutating func record(
+    count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool, left: LocalID,
+    right: LocalID, me: UInt16
+  ) {
+    let first = self.count
+    let extends =
+      first > 0 && left == LocalID(me, first &- 1)
+      && origins[origins.count &- 1].right == right
+    if !extends { origins.append(Origin(first: first, left: left, right: right)) }
+    recordStamps(first, count: count, number: number, lamport: lamport, isStepping: isStepping)
+  }
+
+  @inline(__always)
+  mutating func recordStamps(
+    _ first: UInt32, count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool
+  ) {
+    recordStamp(first, number, lamport)
+    // The first two elements decide how a run goes on; the others follow them.
+    if count > 1 {
+      recordStamp(first &+ 1, isStepping ? number &+ 1 : number, lamport &+ 1)
+    }
+  }
+
+  private mutating func recordStamp(_ offset: UInt32, _ number: UInt64, _ lamport: UInt64) {
+    if let last = stamps.last {
+      let length = UInt64(offset &- last.first)
+      let steps = number == last.number &+ length
+      let skew = Int64(lamport) &- Int64(last.number &+ length)
+      if skew == skews[skews.count &- 1].skew {
+        if length == 1 {
+          if steps || number == last.number {
+            stamps[stamps.count &- 1] = StampRun(
+              first: last.first, number: last.number, isStepping: steps)
+            return
+          }
+        } else if last.isStepping ? steps : number == last.number {
+          return
+        }
+      }
+    }
+    stamps.append(StampRun(first: offset, number: number))
+    let skew = Int64(lamport) &- Int64(number)
+    if skews.last?.skew != skew { skews.append(Skew(first: offset, skew: skew)) }
+  }
+
+  /// Notes that a change removed elements of one author.
+  mutating func record(number: UInt64, removing target: UInt16, _ offset: UInt32, _ count: UInt32) {
+    let number = UInt32(number)
+    if let last = removals.last, last.target == target {
+      let isNext = offset == last.offset &+ last.count
+      if isNext, last.order == .atOnce, number == last.number {
+        removals[removals.count &- 1].count &+= count
+        return
+      }
+      if count == 1, UInt64(number) == last.lastNumber + 1 {
+        let isPrevious = offset &+ 1 == last.offset
+        let order: RemovalRun.Order = isNext ? .forward : .backward
+        if (isNext || isPrevious) && (last.count == 1 || last.order == order) {
+          removals[removals.count &- 1].count &+= 1
+          removals[removals.count &- 1].order = order
+          if isPrevious { removals[removals.count &- 1].offset &-= 1 }
+          return
+        }
+      }
+    }
+    removals.append(
+      RemovalRun(number: number, offset: offset, count: count, target: target, order: .atOnce))
+  }
+}
+
+/// Elements of one author that were removed: by one change, or one by one by consecutive changes, forward or backward.
+struct RemovalRun: Equatable, Sendable {
+  enum Order: UInt8, Sendable { case atOnce, forward, backward }
+
+  var number: UInt32
+  var offset: UInt32
+  var count: UInt32
+  var target: UInt16
+  var order: Order
+
+  /// The number of the last change.
+  var lastNumber: UInt64 { UInt64(number) + (order == .atOnce ? 0 : UInt64(count) - 1) }
+
+  /// What changes up to `last` removed of it.
+  func range(upTo last: UInt64) -> (offset: UInt32, count: UInt32) {
+    guard last >= UInt64(number) else { return (offset, 0) }
+    let steps = UInt32(min(last - UInt64(number) + 1, UInt64(count)))
+    switch order {
+    case .atOnce: return (offset, count)
+    case .forward: return (offset, steps)
+    case .backward: return (offset + count - steps, steps)
+    }
+  }
+}
+
+/// What holds for elements from offset `first` on, up to the next of its kind.
+protocol ElementRun {
+  var first: UInt32 { get }
+}
+
+extension Array where Element: ElementRun {
+  /// The run that holds `offset`, in an array that begins with offset 0. O(log n).
+  func index(holding offset: UInt32) -> Int {
+    var low = 0
+    var high = count
+    while high &- low > 1 {
+      let middle = (low &+ high) / 2
+      if self[middle].first <= offset { low = middle } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// In which leaf each element of one author is.
+///
+/// Offsets in pages of 32. A page whose elements are all in one leaf is one number; another points to a number for each.
+struct LeafIndex: Sendable {
+  private static var pageBits: UInt32 { 5 }
+  private static var pageSize: Int { 32 }
+  private static var isDetailed: UInt32 { 1 << 31 }
+
+  private var pages: [UInt32] = []
+  private var details: [UInt32] = []
+
+  @inline(__always)
+  subscript(offset: UInt32) -> Int {
+    let page = pages[Int(offset &>> Self.pageBits)]
+    if page & Self.isDetailed == 0 { return Int(page) }
+    let detail = Int(page & ~Self.isDetailed) &* Self.pageSize
+    return Int(details[detail &+ Int(offset & 31)])
+  }
+
+  @inline(__always)
+  mutating func set(_ piece: Piece, to leaf: Int) {
+    let page = Int(piece.offset &>> Self.pageBits)
+    if page < pages.count, pages[page] == UInt32(truncatingIfNeeded: leaf),
+      (piece.offset & 31) &+ piece.count <= 32
+    {
+      return
+    }
+    setPages(piece.offset, piece.end, UInt32(truncatingIfNeeded: leaf))
+  }
+
+  @inline(never)
+  private mutating func setPages(_ first: UInt32, _ end: UInt32, _ leaf: UInt32) {
+    var offset = first
+    while offset < end {
+      let page = Int(offset &>> Self.pageBits)
+      let pageEnd = min(end, (offset | 31) + 1)
+      while pages.count <= page { pages.append(leaf) }
+      if pages[page] != leaf {
+        if offset & 31 == 0, pageEnd & 31 == 0, pages[page] & Self.isDetailed == 0 {
+          pages[page] = leaf
+        } else {
+          if pages[page] & Self.isDetailed == 0 {
+            let number = UInt32(details.count / Self.pageSize)
+            details.append(contentsOf: repeatElement(pages[page], count: Self.pageSize))
+            pages[page] = number | Self.isDetailed
+          }
+          let base = Int(pages[page] & ~Self.isDetailed) * Self.pageSize
+          for place in offset..<pageEnd { details[base + Int(place & 31)] = leaf }
+        }
+      }
+      offset = pageEnd
+    }
+  }
+}

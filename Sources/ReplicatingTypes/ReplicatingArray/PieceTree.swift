@@ -1,0 +1,400 @@
+/// The pieces of a sequence in their order, counted.
+///
+/// A B-tree of three levels and little depth: leaves of up to 64 pieces, blocks of up to 128 leaves, and one flat list of
+/// blocks. A leaf's pieces stand in one array, at places that belong to the leaf; a block's leaves likewise, each with the
+/// number of its visible elements and their weight. Nodes are numbers, so nothing is retained or released on the way
+/// through them, and arrays are all there is to copy.
+///
+/// A cursor remembers where the last edit was. Leaves are never empty, but the only one of an empty sequence.
+struct PieceTree: Sendable {
+  /// How much a node holds. Tests use tiny nodes, so that splits happen.
+  struct NodeSizes: Sendable {
+    var leaf = 64
+    var block = 128
+    /// Longer runs are several pieces: within a piece, lines are found by looking at every byte.
+    var piece: UInt32 = 4096
+  }
+
+  /// A piece, how it was reached, and how many visible elements stand before it.
+  struct Cursor: Sendable {
+    var leaf = 0
+    var block = 0
+    /// The place of the leaf in its block, and of the block in the list.
+    var slot = 0
+    var place = 0
+    /// The first visible position of the leaf, and how many it holds.
+    var leafStart = 0
+    var leafVisible = 0
+    /// The piece in its leaf, and its first visible position.
+    var index = 0
+    var start = 0
+  }
+
+  let sizes: NodeSizes
+  /// The pieces of leaf `l` are at `l * sizes.leaf` and on.
+  var pieces: [Piece]
+  var leafCounts: [Int32] = [0]
+  /// The block that a leaf is in.
+  var leafBlocks: [UInt32] = [0]
+  /// The leaves of block `b`, and what they hold, at `b * sizes.block` and on.
+  var slotLeaves: [UInt32]
+  var slotVisible: [Int32]
+  var slotWeights: [TextWeight]
+  var blockCounts: [Int32] = [1]
+  /// Where a block stands in `top`.
+  var blockPlaces: [UInt32] = [0]
+  var top: [UInt32] = [0]
+  var topVisible: [Int] = [0]
+  var topWeights: [TextWeight] = [.zero]
+  /// The number of visible elements.
+  var visible = 0
+  var cursor = Cursor()
+
+  init(_ sizes: NodeSizes) {
+    precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
+    self.sizes = sizes
+    pieces = Array(repeating: Piece(0, 0, 0), count: sizes.leaf)
+    slotLeaves = Array(repeating: 0, count: sizes.block)
+    slotVisible = Array(repeating: 0, count: sizes.block)
+    slotWeights = Array(repeating: .zero, count: sizes.block)
+  }
+
+  var isEmpty: Bool { leafCounts[0] == 0 && top.count == 1 && blockCounts[0] == 1 }
+
+  /// Where the cursor's piece stands in `pieces`.
+  var at: Int { cursor.leaf &* sizes.leaf &+ cursor.index }
+
+  var current: Piece {
+    get { pieces[at] }
+    set { pieces[at] = newValue }
+  }
+
+  // MARK: - Moving the cursor
+
+  /// Moves to the piece that holds the visible element at `position`, which exists; returns its place in that piece.
+  @inline(__always)
+  mutating func seek(_ position: Int) -> UInt32 {
+    if position < cursor.leafStart || position >= cursor.leafStart &+ cursor.leafVisible {
+      seekLeaf(position)
+    }
+    let base = cursor.leaf &* sizes.leaf
+    var index = cursor.index
+    var start = cursor.start
+    if position >= start {
+      while true {
+        let count = pieces[base &+ index].visibleCount
+        if position < start &+ count { break }
+        start &+= count
+        index &+= 1
+      }
+    } else {
+      repeat {
+        index &-= 1
+        start &-= pieces[base &+ index].visibleCount
+      } while position < start
+    }
+    cursor.index = index
+    cursor.start = start
+    return UInt32(truncatingIfNeeded: position &- start)
+  }
+
+  @inline(never)
+  private mutating func seekLeaf(_ position: Int) {
+    var place = 0
+    var start = 0
+    while position >= start &+ topVisible[place] {
+      start &+= topVisible[place]
+      place &+= 1
+    }
+    let block = Int(top[place])
+    let base = block &* sizes.block
+    var slot = 0
+    while true {
+      let count = Int(slotVisible[base &+ slot])
+      if position < start &+ count {
+        cursor.leafVisible = count
+        break
+      }
+      start &+= count
+      slot &+= 1
+    }
+    cursor.place = place
+    cursor.block = block
+    cursor.slot = slot
+    cursor.leaf = Int(slotLeaves[base &+ slot])
+    cursor.leafStart = start
+    cursor.index = 0
+    cursor.start = start
+  }
+
+  mutating func moveToStart() {
+    let block = Int(top[0])
+    cursor = Cursor(
+      leaf: Int(slotLeaves[block &* sizes.block]), block: block,
+      leafVisible: Int(slotVisible[block &* sizes.block]))
+  }
+
+  /// Moves to the first piece of a leaf. O(blocks + leaves of a block).
+  @inline(never)
+  mutating func move(toLeaf leaf: Int) {
+    let block = Int(leafBlocks[leaf])
+    let place = Int(blockPlaces[block])
+    var start = 0
+    for before in 0..<place { start &+= topVisible[before] }
+    let base = block &* sizes.block
+    var slot = 0
+    while Int(slotLeaves[base &+ slot]) != leaf {
+      start &+= Int(slotVisible[base &+ slot])
+      slot &+= 1
+    }
+    cursor = Cursor(
+      leaf: leaf, block: block, slot: slot, place: place, leafStart: start,
+      leafVisible: Int(slotVisible[base &+ slot]), index: 0, start: start)
+  }
+
+  /// Moves to the piece of the cursor's leaf that holds an element, which is there.
+  @inline(__always)
+  mutating func move(to element: LocalID, inLeaf leaf: Int) {
+    if leaf != cursor.leaf { move(toLeaf: leaf) }
+    let base = leaf &* sizes.leaf
+    var index = 0
+    var start = cursor.leafStart
+    while !pieces[base &+ index].contains(element) {
+      start &+= pieces[base &+ index].visibleCount
+      index &+= 1
+    }
+    cursor.index = index
+    cursor.start = start
+  }
+
+  /// Moves one piece on; false at the end.
+  mutating func stepForward() -> Bool {
+    if cursor.index &+ 1 < Int(leafCounts[cursor.leaf]) {
+      cursor.start &+= current.visibleCount
+      cursor.index &+= 1
+      return true
+    }
+    if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
+      cursor.slot &+= 1
+    } else if cursor.place &+ 1 < top.count {
+      cursor.place &+= 1
+      cursor.block = Int(top[cursor.place])
+      cursor.slot = 0
+    } else {
+      return false
+    }
+    cursor.leafStart &+= cursor.leafVisible
+    enterSlot()
+    cursor.index = 0
+    cursor.start = cursor.leafStart
+    return true
+  }
+
+  /// Moves one piece back; false at the beginning.
+  mutating func stepBackward() -> Bool {
+    if cursor.index > 0 {
+      cursor.index &-= 1
+      cursor.start &-= current.visibleCount
+      return true
+    }
+    if cursor.slot > 0 {
+      cursor.slot &-= 1
+    } else if cursor.place > 0 {
+      cursor.place &-= 1
+      cursor.block = Int(top[cursor.place])
+      cursor.slot = Int(blockCounts[cursor.block]) &- 1
+    } else {
+      return false
+    }
+    enterSlot()
+    cursor.leafStart &-= cursor.leafVisible
+    cursor.index = Int(leafCounts[cursor.leaf]) &- 1
+    cursor.start = cursor.leafStart &+ cursor.leafVisible &- current.visibleCount
+    return true
+  }
+
+  private mutating func enterSlot() {
+    let slot = cursor.block &* sizes.block &+ cursor.slot
+    cursor.leaf = Int(slotLeaves[slot])
+    cursor.leafVisible = Int(slotVisible[slot])
+  }
+
+  /// The element directly behind the cursor's piece.
+  @inline(__always)
+  var following: LocalID {
+    if cursor.index &+ 1 < Int(leafCounts[cursor.leaf]) { return pieces[at &+ 1].first }
+    return firstOfNextLeaf
+  }
+
+  @inline(never)
+  private var firstOfNextLeaf: LocalID {
+    if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
+      return pieces[Int(slotLeaves[cursor.block &* sizes.block &+ cursor.slot &+ 1]) &* sizes.leaf]
+        .first
+    }
+    if cursor.place &+ 1 < top.count {
+      let block = Int(top[cursor.place &+ 1])
+      return pieces[Int(slotLeaves[block &* sizes.block]) &* sizes.leaf].first
+    }
+    return .none
+  }
+
+  // MARK: - Order
+
+  /// Whether one leaf stands before another.
+  func isLeaf(_ a: Int, before b: Int) -> Bool {
+    let (blockA, blockB) = (Int(leafBlocks[a]), Int(leafBlocks[b]))
+    if blockA != blockB { return blockPlaces[blockA] < blockPlaces[blockB] }
+    var slot = blockA &* sizes.block
+    while true {
+      if Int(slotLeaves[slot]) == a { return true }
+      if Int(slotLeaves[slot]) == b { return false }
+      slot &+= 1
+    }
+  }
+
+  // MARK: - Changing
+
+  /// Adds to the counts on the way to the cursor's leaf.
+  @inline(__always)
+  mutating func count(_ elements: Int, _ weight: TextWeight) {
+    let slot = cursor.block &* sizes.block &+ cursor.slot
+    slotVisible[slot] &+= Int32(truncatingIfNeeded: elements)
+    topVisible[cursor.place] &+= elements
+    visible &+= elements
+    cursor.leafVisible &+= elements
+    if weight != .zero {
+      slotWeights[slot] += weight
+      topWeights[cursor.place] += weight
+    }
+  }
+
+  /// Whether the cursor's leaf has no room for the two pieces that an edit can add.
+  @inline(__always)
+  var isFull: Bool { Int(leafCounts[cursor.leaf]) > sizes.leaf &- 2 }
+
+  /// Makes room for `count` pieces at `index` of the cursor's leaf.
+  @inline(__always)
+  mutating func makeRoom(at index: Int, _ count: Int) {
+    let base = cursor.leaf &* sizes.leaf
+    let end = base &+ Int(leafCounts[cursor.leaf])
+    var span = pieces.mutableSpan
+    var from = end &- 1
+    while from >= base &+ index {
+      span[from &+ count] = span[from]
+      from &-= 1
+    }
+    leafCounts[cursor.leaf] &+= Int32(truncatingIfNeeded: count)
+  }
+
+  /// Takes out the piece at `index` of the cursor's leaf.
+  @inline(__always)
+  mutating func removePiece(at index: Int) {
+    let base = cursor.leaf &* sizes.leaf
+    let end = base &+ Int(leafCounts[cursor.leaf])
+    var span = pieces.mutableSpan
+    var to = base &+ index
+    while to < end &- 1 {
+      span[to] = span[to &+ 1]
+      to &+= 1
+    }
+    leafCounts[cursor.leaf] &-= 1
+  }
+
+  /// Splits the cursor's leaf; the cursor keeps its piece. Returns the new leaf.
+  @inline(never)
+  mutating func splitLeaf(_ weigh: (Piece) -> TextWeight) -> Int {
+    let old = cursor.leaf
+    let new = leafCounts.count
+    let count = Int(leafCounts[old])
+    let half = count / 2
+    pieces.append(contentsOf: repeatElement(Piece(0, 0, 0), count: sizes.leaf))
+    var visible = 0
+    var weight = TextWeight.zero
+    for index in half..<count {
+      let piece = pieces[old * sizes.leaf + index]
+      pieces[new * sizes.leaf + index - half] = piece
+      visible += piece.visibleCount
+      if !piece.isRemoved { weight += weigh(piece) }
+    }
+    leafCounts[old] = Int32(half)
+    leafCounts.append(Int32(count - half))
+    if Int(blockCounts[cursor.block]) == sizes.block { splitBlock() }
+    let base = cursor.block * sizes.block
+    var slot = base + Int(blockCounts[cursor.block])
+    while slot > base + cursor.slot + 1 {
+      slotLeaves[slot] = slotLeaves[slot - 1]
+      slotVisible[slot] = slotVisible[slot - 1]
+      slotWeights[slot] = slotWeights[slot - 1]
+      slot -= 1
+    }
+    slotLeaves[slot] = UInt32(new)
+    slotVisible[slot] = Int32(visible)
+    slotWeights[slot] = weight
+    slotVisible[slot - 1] -= Int32(visible)
+    slotWeights[slot - 1] += -weight
+    blockCounts[cursor.block] += 1
+    leafBlocks.append(UInt32(cursor.block))
+    cursor.leafVisible -= visible
+    if cursor.index >= half {
+      cursor.leaf = new
+      cursor.slot += 1
+      cursor.leafStart += cursor.leafVisible
+      cursor.leafVisible = visible
+      cursor.index -= half
+    }
+    return new
+  }
+
+  private mutating func splitBlock() {
+    let old = cursor.block
+    let new = blockCounts.count
+    let half = sizes.block / 2
+    slotLeaves.append(contentsOf: repeatElement(0, count: sizes.block))
+    slotVisible.append(contentsOf: repeatElement(0, count: sizes.block))
+    slotWeights.append(contentsOf: repeatElement(.zero, count: sizes.block))
+    var visible = 0
+    var weight = TextWeight.zero
+    for slot in half..<sizes.block {
+      let (from, to) = (old * sizes.block + slot, new * sizes.block + slot - half)
+      slotLeaves[to] = slotLeaves[from]
+      slotVisible[to] = slotVisible[from]
+      slotWeights[to] = slotWeights[from]
+      visible += Int(slotVisible[from])
+      weight += slotWeights[from]
+      leafBlocks[Int(slotLeaves[from])] = UInt32(new)
+    }
+    blockCounts[old] = Int32(half)
+    blockCounts.append(Int32(sizes.block - half))
+    blockPlaces.append(0)
+    topVisible[cursor.place] -= visible
+    topWeights[cursor.place] += -weight
+    top.insert(UInt32(new), at: cursor.place + 1)
+    topVisible.insert(visible, at: cursor.place + 1)
+    topWeights.insert(weight, at: cursor.place + 1)
+    for place in cursor.place + 1..<top.count { blockPlaces[Int(top[place])] = UInt32(place) }
+    if cursor.slot >= half {
+      cursor.block = new
+      cursor.slot -= half
+      cursor.place += 1
+    }
+  }
+
+  // MARK: - Visiting
+
+  /// Visits all pieces in order.
+  @inline(__always)
+  func forEachPiece(_ body: (Piece) -> Void) {
+    for block in top {
+      let base = Int(block) &* sizes.block
+      for slot in base..<base &+ Int(blockCounts[Int(block)]) {
+        let leaf = Int(slotLeaves[slot])
+        let first = leaf &* sizes.leaf
+        for index in first..<first &+ Int(leafCounts[leaf]) { body(pieces[index]) }
+      }
+    }
+  }
+
+  /// How many pieces there are.
+  var pieceCount: Int { leafCounts.reduce(0) { $0 + Int($1) } }
+}

@@ -1,0 +1,385 @@
+// Local editing, and what changes the tree.
+
+/// Typing, or deleting, that goes on in one place and is not yet in the tree.
+///
+/// Most edits continue the one before. Such an edit only adds to a count here; `settle` enters them all at once, before
+/// anything else is done with the sequence.
+struct OpenEdit<Element: Sendable>: Sendable {
+  /// Where typing would go on, and how many elements may still be typed there; −1 for nowhere. The tree's cursor is on the
+  /// piece that ends there, and that piece is the author's latest.
+  var position = -1
+  var room = 0
+  var typed: [Element] = []
+  /// Elements from here on are removed; −1 for none.
+  var removedFrom = -1
+  var removedCount = 0
+  var order = RemovalRun.Order.atOnce
+  /// Who does it, and what the stamp of an edit that continues it must be; the first one's is `number` and `lamport`.
+  var author: UInt16 = 0
+  var replica = ReplicaID(high: 0, low: 0)
+  var number: UInt64 = 0
+  var lamport: UInt64 = 0
+  var nextNumber: UInt64 = 0
+  var nextLamport: UInt64 = 0
+
+  @inline(__always)
+  func isContinued(by stamp: Stamp) -> Bool {
+    stamp.change.number == nextNumber && stamp.lamport == nextLamport
+      && stamp.change.replica == replica
+  }
+
+  @inline(__always)
+  mutating func advance() {
+    nextNumber &+= 1
+    nextLamport &+= 1
+  }
+
+  mutating func begin(_ author: UInt16, _ stamp: Stamp) {
+    self.author = author
+    replica = stamp.change.replica
+    number = stamp.change.number
+    lamport = stamp.lamport
+    nextNumber = stamp.change.number
+    nextLamport = stamp.lamport
+  }
+}
+
+extension ReplicatingArray {
+  // MARK: - By position
+
+  /// Inserts elements, as one change. O(log n + elements); typing on is O(1).
+  @inline(__always)
+  public mutating func insert(
+    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
+  ) {
+    precondition(position >= 0 && position <= count, "a position outside the sequence")
+    if elements.isEmpty { return }
+    let stamp = replica.stamp(
+      after: lamport, ticks: UInt64(truncatingIfNeeded: elements.count))
+    if elements.count == 1, position == open.position, open.room > 0, open.isContinued(by: stamp) {
+      open.typed.append(elements[0])
+      open.position &+= 1
+      open.room &-= 1
+      open.advance()
+      lamport = stamp.lamport
+      return
+    }
+    insertAnew(elements, at: position, stamp)
+  }
+
+  public mutating func insert(
+    contentsOf elements: [Element], at position: Int, by replica: inout Replica
+  ) {
+    insert(elements.span, at: position, by: &replica)
+  }
+
+  @inline(never)
+  private mutating func insertAnew(
+    _ elements: borrowing Span<Element>, at position: Int, _ stamp: Stamp
+  ) {
+    settle()
+    let author = index(of: stamp.change.replica)
+    let (left, right, skipped) = moveToGap(at: position)
+    insert(
+      elements, by: author, number: stamp.change.number, lamport: stamp.lamport,
+      isStepping: false, left: left, right: right, behind: skipped)
+    open.position = position &+ elements.count
+    // The piece that ends there may grow, unless it is full.
+    open.room = Int(tree.sizes.piece) &- Int(tree.current.count)
+    open.begin(author, stamp)
+    open.nextNumber = stamp.change.number &+ 1
+    open.nextLamport = stamp.lamport &+ UInt64(truncatingIfNeeded: elements.count)
+    open.number = open.nextNumber
+    open.lamport = open.nextLamport
+  }
+
+  /// Removes elements, as one change. O(log n + pieces); deleting on, forward or backward, is O(1).
+  @inline(__always)
+  public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "a range outside the sequence")
+    if range.isEmpty { return }
+    let stamp = replica.stamp(after: lamport)
+    lamport = stamp.lamport
+    if range.count == 1, open.removedFrom >= 0, open.isContinued(by: stamp) {
+      if range.upperBound == open.removedFrom, open.order != .forward {
+        open.order = .backward
+        open.removedFrom &-= 1
+        open.removedCount &+= 1
+        open.advance()
+        return
+      }
+      if range.lowerBound == open.removedFrom, open.order != .backward {
+        open.order = .forward
+        open.removedCount &+= 1
+        open.advance()
+        return
+      }
+    }
+    removeAnew(range, stamp)
+  }
+
+  @inline(never)
+  private mutating func removeAnew(_ range: Range<Int>, _ stamp: Stamp) {
+    settle()
+    let author = index(of: stamp.change.replica)
+    open.begin(author, stamp)
+    if range.count > 1 {
+      removeNow(range, by: author, number: stamp.change.number, .atOnce)
+      return
+    }
+    open.removedFrom = range.lowerBound
+    open.removedCount = 1
+    open.order = .atOnce
+    open.advance()
+  }
+
+  /// Enters what is open in the tree and in its author's runs.
+  @inline(__always)
+  mutating func settle() {
+    if open.position >= 0 {
+      if !open.typed.isEmpty { settleTyping() }
+      open.position = -1
+    } else if open.removedFrom >= 0 {
+      settleRemoving()
+    }
+  }
+
+  private mutating func settleTyping() {
+    let author = Int(open.author)
+    let count = UInt32(truncatingIfNeeded: open.typed.count)
+    let first = authors[author].count
+    authors[author].recordStamps(
+      first, count: count, number: open.number, lamport: open.lamport, isStepping: true)
+    authors[author].lastNumber = open.nextNumber &- 1
+    authors[author].content.append(contentsOf: open.typed)
+    open.typed.removeAll(keepingCapacity: true)
+    tree.current.bits &+= count
+    let piece = Piece(open.author, first, count)
+    tree.count(Int(count), weight(of: piece))
+    if isIndexed { authors[author].leaves.set(piece, to: tree.cursor.leaf) }
+  }
+
+  private mutating func settleRemoving() {
+    let range = open.removedFrom..<open.removedFrom &+ open.removedCount
+    open.removedFrom = -1
+    open.removedCount = 0
+    removeNow(range, by: open.author, number: open.number, open.order)
+  }
+
+  /// Removes visible elements by changes from `number` on.
+  private mutating func removeNow(
+    _ range: Range<Int>, by author: UInt16, number: UInt64, _ order: RemovalRun.Order
+  ) {
+    var number = number
+    var rest = range
+    while !rest.isEmpty {
+      let removed: Piece
+      if order == .backward {
+        let last = tree.seek(rest.upperBound &- 1)
+        let count = min(last &+ 1, UInt32(truncatingIfNeeded: rest.count))
+        removed = tree.current.dropping(last &+ 1 &- count).prefix(count)
+        rest = rest.lowerBound..<rest.upperBound &- Int(count)
+        bury(last &+ 1 &- count, count)
+      } else {
+        let skipped = tree.seek(rest.lowerBound)
+        let count = min(tree.current.count &- skipped, UInt32(truncatingIfNeeded: rest.count))
+        removed = tree.current.dropping(skipped).prefix(count)
+        rest = rest.lowerBound..<rest.upperBound &- Int(count)
+        bury(skipped, count)
+      }
+      if order == .atOnce {
+        authors[Int(author)].record(
+          number: number, removing: removed.author, removed.offset, removed.count)
+        continue
+      }
+      for step in 0..<removed.count {
+        let offset = order == .forward ? step : removed.count &- 1 &- step
+        authors[Int(author)].record(
+          number: number, removing: removed.author, removed.offset &+ offset, 1)
+        number &+= 1
+      }
+    }
+    let last = order == .atOnce ? number : number &- 1
+    authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, last)
+  }
+
+  /// Moves to the gap before a position: its neighbours, and how many elements of the cursor's piece are before it.
+  mutating func moveToGap(at position: Int) -> (left: LocalID, right: LocalID, skipped: UInt32) {
+    if position == 0 {
+      tree.moveToStart()
+      return (.none, tree.isEmpty ? .none : tree.current.first, 0)
+    }
+    let skipped = tree.seek(position &- 1) &+ 1
+    let piece = tree.current
+    let left = LocalID(piece.author, piece.offset &+ skipped &- 1)
+    if skipped < piece.count {
+      return (left, LocalID(piece.author, piece.offset &+ skipped), skipped)
+    }
+    return (left, tree.following, skipped)
+  }
+
+  // MARK: - Into the tree
+
+  /// Inserts elements, the next in their author's numbering, behind `skipped` elements of the cursor's piece. Afterwards the
+  /// cursor is on the piece that ends with them.
+  @inline(__always)
+  mutating func insert(
+    _ elements: borrowing Span<Element>, by author: UInt16, number: UInt64, lamport: UInt64,
+    isStepping: Bool, left: LocalID, right: LocalID, behind skipped: UInt32
+  ) {
+    let count = UInt32(truncatingIfNeeded: elements.count)
+    let first = authors[Int(author)].count
+    authors[Int(author)].record(
+      count: count, number: number, lamport: lamport, isStepping: isStepping, left: left,
+      right: right, me: author)
+    authors[Int(author)].lastNumber = max(
+      authors[Int(author)].lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
+    authors[Int(author)].append(elements)
+    self.lamport = max(self.lamport, lamport &+ UInt64(count) &- 1)
+    if count <= tree.sizes.piece {
+      put(Piece(author, first, count), behind: skipped)
+    } else {
+      putLong(author, first, count, behind: skipped)
+    }
+  }
+
+  @inline(never)
+  private mutating func putLong(
+    _ author: UInt16, _ first: UInt32, _ count: UInt32, behind skipped: UInt32
+  ) {
+    var skipped = skipped
+    var done: UInt32 = 0
+    while done < count {
+      let part = min(tree.sizes.piece, count - done)
+      put(Piece(author, first + done, part), behind: skipped)
+      skipped = tree.current.count
+      done += part
+    }
+  }
+
+  @inline(__always)
+  private mutating func put(_ piece: Piece, behind skipped: UInt32) {
+    let weight = weight(of: piece)
+    var old = tree.current
+    if skipped > 0, old.bits == piece.kind | skipped, old.end == piece.offset,
+      skipped &+ piece.count <= tree.sizes.piece
+    {
+      tree.current.bits &+= piece.count
+    } else {
+      if tree.isFull {
+        splitLeaf()
+        old = tree.current
+      }
+      let index = tree.cursor.index
+      if skipped == 0 {
+        // Only at the very beginning.
+        tree.makeRoom(at: index, 1)
+      } else if skipped == old.count {
+        tree.makeRoom(at: index &+ 1, 1)
+        tree.cursor.start &+= old.visibleCount
+        tree.cursor.index &+= 1
+      } else {
+        tree.makeRoom(at: index &+ 1, 2)
+        tree.current = old.prefix(skipped)
+        tree.pieces[tree.at &+ 2] = old.dropping(skipped)
+        tree.cursor.start &+= tree.current.visibleCount
+        tree.cursor.index &+= 1
+      }
+      tree.current = piece
+    }
+    tree.count(Int(piece.count), weight)
+    if isIndexed { authors[Int(piece.author)].leaves.set(piece, to: tree.cursor.leaf) }
+  }
+
+  @inline(never)
+  private mutating func splitLeaf() {
+    let new: Int
+    do {
+      let authors = authors
+      new = tree.splitLeaf { Self.weight(of: $0, in: authors[Int($0.author)].content) }
+    }
+    if isIndexed { enterLeaf(new) }
+  }
+
+  private mutating func enterLeaf(_ leaf: Int) {
+    let first = leaf * tree.sizes.leaf
+    for index in first..<first + Int(tree.leafCounts[leaf]) {
+      let piece = tree.pieces[index]
+      authors[Int(piece.author)].leaves.set(piece, to: leaf)
+    }
+  }
+
+  /// Makes `count` elements behind `skipped` of the cursor's piece, which is visible, tombstones: joined with their
+  /// neighbours in the leaf where they can be.
+  @inline(__always)
+  mutating func bury(_ skipped: UInt32, _ count: UInt32) {
+    if tree.isFull { splitLeaf() }
+    let at = tree.at
+    let old = tree.current
+    let dead = old.dropping(skipped).prefix(count)
+    let tomb = Piece(offset: dead.offset, bits: dead.bits | 0x8000)
+    let rest = old.count &- skipped &- count
+    tree.count(-Int(count), -weight(of: dead))
+    if rest == 0, tree.cursor.index &+ 1 < Int(tree.leafCounts[tree.cursor.leaf]) {
+      let next = tree.pieces[at &+ 1]
+      if next.kind == tomb.kind, next.offset == tomb.end, next.count &+ count <= tree.sizes.piece {
+        tree.pieces[at &+ 1] = Piece(offset: tomb.offset, bits: next.bits &+ count)
+        if skipped > 0 {
+          tree.current = old.prefix(skipped)
+        } else {
+          tree.removePiece(at: tree.cursor.index)
+          joinWithPrevious()
+        }
+        return
+      }
+    }
+    if skipped == 0, tree.cursor.index > 0 {
+      let previous = tree.pieces[at &- 1]
+      if previous.kind == tomb.kind, previous.end == tomb.offset,
+        previous.count &+ count <= tree.sizes.piece
+      {
+        tree.pieces[at &- 1].bits &+= count
+        if rest > 0 {
+          tree.current = old.dropping(count)
+        } else {
+          tree.removePiece(at: tree.cursor.index)
+          tree.cursor.index &-= 1
+        }
+        return
+      }
+    }
+    let index = tree.cursor.index
+    switch (skipped == 0, rest == 0) {
+    case (true, true):
+      tree.current = tomb
+    case (true, false):
+      tree.makeRoom(at: index, 1)
+      tree.pieces[at] = tomb
+      tree.pieces[at &+ 1] = old.dropping(count)
+    case (false, true):
+      tree.makeRoom(at: index &+ 1, 1)
+      tree.pieces[at] = old.prefix(skipped)
+      tree.pieces[at &+ 1] = tomb
+    case (false, false):
+      tree.makeRoom(at: index &+ 1, 2)
+      tree.pieces[at] = old.prefix(skipped)
+      tree.pieces[at &+ 1] = tomb
+      tree.pieces[at &+ 2] = old.dropping(skipped &+ count)
+    }
+  }
+
+  /// After a piece between two tombstones has gone: makes them one if they can be.
+  private mutating func joinWithPrevious() {
+    guard tree.cursor.index > 0 else { return }
+    let at = tree.at
+    let (previous, piece) = (tree.pieces[at &- 1], tree.pieces[at])
+    if previous.kind == piece.kind, previous.end == piece.offset,
+      previous.count &+ piece.count <= tree.sizes.piece
+    {
+      tree.pieces[at &- 1].bits &+= piece.count
+      tree.removePiece(at: tree.cursor.index)
+    }
+    tree.cursor.index &-= 1
+    tree.cursor.start &-= tree.current.visibleCount
+  }
+}

@@ -1,0 +1,69 @@
+extension ReplicatingArray {
+  /// Checks everything that must hold between the authors' runs, the tree and the index. O(elements): for tests.
+  public func checkInvariants() {
+    let value = settled
+    value.checkTree()
+    var seen = value.authors.map { _ in 0 }
+    value.tree.forEachPiece { seen[Int($0.author)] += Int($0.count) }
+    for (author, count) in zip(value.authors, seen) {
+      precondition(author.content.count == count, "elements that stand nowhere, or twice")
+      for runs in [
+        author.origins.map(\.first), author.stamps.map(\.first), author.skews.map(\.first),
+      ] {
+        precondition(runs.first ?? 0 == 0 && zip(runs, runs.dropFirst()).allSatisfy(<), "runs")
+      }
+    }
+  }
+
+  private func checkTree() {
+    var visible = 0
+    var previous: Piece?
+    for (place, block) in tree.top.enumerated() {
+      precondition(Int(tree.blockPlaces[Int(block)]) == place, "a block that is elsewhere")
+      let (blockVisible, blockWeight) = checkBlock(Int(block), visible, &previous)
+      precondition(tree.topVisible[place] == blockVisible, "a block's count")
+      precondition(tree.topWeights[place] == blockWeight, "a block's weight")
+      visible += blockVisible
+    }
+    precondition(visible == tree.visible, "the count is \(tree.visible), visible are \(visible)")
+  }
+
+  private func checkBlock(
+    _ block: Int, _ start: Int, _ previous: inout Piece?
+  ) -> (visible: Int, weight: TextWeight) {
+    var visible = 0
+    var weight = TextWeight.zero
+    for slot in 0..<Int(tree.blockCounts[block]) {
+      let place = block * tree.sizes.block + slot
+      let leaf = Int(tree.slotLeaves[place])
+      precondition(Int(tree.leafBlocks[leaf]) == block, "a leaf that is elsewhere")
+      precondition(tree.leafCounts[leaf] > 0 || tree.isEmpty, "an empty leaf")
+      if leaf == tree.cursor.leaf {
+        precondition(tree.cursor.leafStart == start + visible, "a cursor out of step")
+        precondition(tree.cursor.block == block && tree.cursor.slot == slot, "a cursor elsewhere")
+      }
+      var leafVisible = 0
+      var leafWeight = TextWeight.zero
+      for index in 0..<Int(tree.leafCounts[leaf]) {
+        let piece = tree.pieces[leaf * tree.sizes.leaf + index]
+        precondition((1...tree.sizes.piece).contains(piece.count), "a piece of a wrong size")
+        if leaf == tree.cursor.leaf && index == tree.cursor.index {
+          precondition(tree.cursor.start == start + visible + leafVisible, "a cursor out of step")
+        }
+        leafVisible += piece.visibleCount
+        if !piece.isRemoved { leafWeight += self.weight(of: piece) }
+        if isIndexed {
+          for offset in piece.offset..<piece.end {
+            precondition(authors[Int(piece.author)].leaves[offset] == leaf, "a wrong index")
+          }
+        }
+        previous = piece
+      }
+      precondition(Int(tree.slotVisible[place]) == leafVisible, "a leaf's count")
+      precondition(tree.slotWeights[place] == leafWeight, "a leaf's weight")
+      visible += leafVisible
+      weight += leafWeight
+    }
+    return (visible, weight)
+  }
+}

@@ -1,0 +1,77 @@
+extension ReplicatingArray {
+  /// Whether an operation from outside may be applied: its author can have made it, and every author would agree where it
+  /// goes. `isKnown` tells whether the author had seen a change; what the operation refers to must be among those.
+  ///
+  /// O(log n) when nothing was inserted concurrently at its place, else O(pieces between its origins).
+  public mutating func validate(
+    _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+  ) throws(InvalidChange) {
+    settle()
+    guard authorIndex[author] != nil || authors.count < Self.maximumAuthors else {
+      throw InvalidChange("more than \(Self.maximumAuthors) replicas in one sequence")
+    }
+    switch operation {
+    case .insert(let elements, let left, let right):
+      guard !elements.isEmpty else { throw InvalidChange("an insertion of nothing") }
+      let present = authorIndex[author].map { authors[Int($0)].content.count } ?? 0
+      guard elements.count <= Self.maximumCount - present else {
+        throw InvalidChange("more than \(Self.maximumCount) elements by one author")
+      }
+      let leftElement = try checked(left, isKnown)
+      let rightElement = try checked(right, isKnown)
+      try validateGap(leftElement, rightElement, isKnown)
+    case .remove(let range):
+      guard range.count > 0, range.offset >= 0 else { throw InvalidChange("a removal of nothing") }
+      guard let index = authorIndex[range.author],
+        range.offset < authors[Int(index)].content.count,
+        range.count <= authors[Int(index)].content.count - range.offset,
+        isKnown(change(of: LocalID(index, UInt32(range.end - 1))))
+      else { throw InvalidChange("a removal of elements that its author could not know") }
+    }
+  }
+
+  /// The change that inserted an element.
+  private func change(of element: LocalID) -> ChangeID {
+    let author = authors[Int(element.author)]
+    return ChangeID(replica: author.id, number: author.number(of: element.offset))
+  }
+
+  private func checked(
+    _ element: ElementID?, _ isKnown: (ChangeID) -> Bool
+  ) throws(InvalidChange) -> LocalID {
+    guard let element else { return .none }
+    guard let index = authorIndex[element.author], element.offset >= 0,
+      element.offset < authors[Int(index)].content.count,
+      isKnown(change(of: LocalID(index, UInt32(element.offset))))
+    else { throw InvalidChange("an origin that its author could not know") }
+    return LocalID(index, UInt32(element.offset))
+  }
+
+  /// Between the origins of an insertion there may be only what its author had not seen.
+  private mutating func validateGap(
+    _ left: LocalID, _ right: LocalID, _ isKnown: (ChangeID) -> Bool
+  ) throws(InvalidChange) {
+    if tree.isEmpty { return }
+    var skipped: UInt32 = 0
+    if left.isNone {
+      tree.moveToStart()
+    } else {
+      locate(left)
+      skipped = left.offset - tree.current.offset + 1
+    }
+    while true {
+      if skipped == tree.current.count {
+        if !tree.stepForward() { break }
+        skipped = 0
+      }
+      let between = LocalID(tree.current.author, tree.current.offset + skipped)
+      if between == right { return }
+      if isKnown(change(of: between)) {
+        throw InvalidChange("origins that never stood side by side")
+      }
+      if tree.current.contains(right), right.offset > between.offset { return }
+      skipped = tree.current.count
+    }
+    if !right.isNone { throw InvalidChange("a right origin that stands before the left one") }
+  }
+}

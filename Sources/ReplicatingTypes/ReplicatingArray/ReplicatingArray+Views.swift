@@ -1,0 +1,201 @@
+// Reading: the present, other states, and what leads from one to the other.
+
+extension ReplicatingArray {
+  /// The same value with nothing open.
+  var settled: Self {
+    var copy = self
+    copy.settle()
+    return copy
+  }
+
+  /// The visible elements in order.
+  public var elements: [Element] {
+    if open.position >= 0 && !open.typed.isEmpty || open.removedFrom >= 0 {
+      return settled.elements
+    }
+    var result: [Element] = []
+    result.reserveCapacity(tree.visible)
+    tree.forEachPiece { piece in
+      if piece.isRemoved { return }
+      let start = Int(piece.offset)
+      result.append(
+        contentsOf: authors[Int(piece.author)].content[start..<start &+ Int(piece.count)])
+    }
+    return result
+  }
+
+  /// The state that a replica at `version` sees: everything removed is revealed but what was removed by then, and what
+  /// was inserted later is hidden. O(runs).
+  public func view(at version: Version) -> SequenceView {
+    let value = settled
+    var hidden: [ElementRange] = []
+    for author in value.authors {
+      let last = version[author.id]
+      let seen = Int(author.count(upTo: last))
+      if seen < author.content.count {
+        hidden.append(
+          ElementRange(author: author.id, offset: seen, count: author.content.count - seen))
+      }
+      for removal in author.removals {
+        if UInt64(removal.number) > last { break }
+        let (offset, count) = removal.range(upTo: last)
+        hidden.append(
+          ElementRange(
+            author: value.authors[Int(removal.target)].id, offset: Int(offset), count: Int(count)))
+      }
+    }
+    return SequenceView(hidden: ElementRanges(hidden), revealed: nil)
+  }
+
+  /// The elements visible in `view`, in order. O(count + n).
+  public func elements(in view: SequenceView) -> [Element] {
+    let value = settled
+    var result: [Element] = []
+    value.forEachSegment(in: view) { segment in
+      if segment.isInView { result.append(contentsOf: value.content(of: segment)) }
+    }
+    return result
+  }
+
+  /// What leads from `view` to the present. O(count + n).
+  public func edits(from view: SequenceView) -> [Edit<Element>] {
+    let value = settled
+    var edits: [Edit<Element>] = []
+    var offset = 0
+    var isOpen = false
+    value.forEachSegment(in: view) { segment in
+      if segment.isInView != segment.isInPresent {
+        if !isOpen {
+          edits.append(Edit(range: offset..<offset, replacement: []))
+          isOpen = true
+        }
+        let last = edits.count - 1
+        if segment.isInView {
+          edits[last].range = edits[last].range.lowerBound..<offset + segment.count
+        } else {
+          edits[last].replacement.append(contentsOf: value.content(of: segment))
+        }
+      } else if segment.isInView {
+        isOpen = false
+      }
+      if segment.isInView { offset += segment.count }
+    }
+    return edits
+  }
+
+  /// The operations that make `edits`, which are sorted and in offsets of the present.
+  /// O(log n) for each, and the pieces it removes.
+  public func operations(for edits: [Edit<Element>]) -> [Operation] {
+    var value = settled
+    var operations: [Operation] = []
+    for edit in edits.joiningNeighbours() {
+      if !edit.replacement.isEmpty {
+        let (left, right, _) = value.moveToGap(at: edit.range.lowerBound)
+        operations.append(
+          .insert(edit.replacement, after: value.id(of: left), before: value.id(of: right)))
+      }
+      var rest = edit.range
+      while !rest.isEmpty {
+        let skipped = value.tree.seek(rest.lowerBound)
+        let count = min(value.tree.current.count - skipped, UInt32(rest.count))
+        let removed = value.tree.current.dropping(skipped).prefix(count)
+        operations.append(.remove(value.range(removed)))
+        rest = rest.lowerBound + Int(count)..<rest.upperBound
+      }
+    }
+    return operations
+  }
+
+  /// The same for edits in offsets of `view`. What is removed already stays as it is. O(n).
+  public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
+    let value = settled
+    let edits = edits.joiningNeighbours()
+    var operations: [Operation] = []
+    var next = 0
+    var offset = 0
+    var before: ElementID?
+    /// Set when an insertion waits for the element that follows its place.
+    var waiting: (replacement: [Element], after: ElementID?)?
+    func begin() {
+      while next < edits.count, edits[next].range.lowerBound == offset, waiting == nil {
+        if !edits[next].replacement.isEmpty { waiting = (edits[next].replacement, before) }
+        if edits[next].range.isEmpty { next += 1 } else { break }
+      }
+    }
+    begin()
+    value.forEachSegment(in: view) { segment in
+      let author = value.authors[Int(segment.author)].id
+      var start = segment.offset
+      let end = segment.offset + segment.count
+      while start < end {
+        if let (replacement, after) = waiting {
+          operations.append(
+            .insert(replacement, after: after, before: ElementID(author: author, offset: start)))
+          waiting = nil
+        }
+        guard segment.isInView else { return }
+        var stop = end
+        if next < edits.count {
+          let edge =
+            offset < edits[next].range.lowerBound
+            ? edits[next].range.lowerBound : edits[next].range.upperBound
+          stop = min(end, start + edge - offset)
+          if offset >= edits[next].range.lowerBound, segment.isInPresent {
+            operations.append(
+              .remove(ElementRange(author: author, offset: start, count: stop - start)))
+          }
+        }
+        offset += stop - start
+        start = stop
+        before = ElementID(author: author, offset: stop - 1)
+        if next < edits.count, !edits[next].range.isEmpty, offset == edits[next].range.upperBound {
+          next += 1
+        }
+        begin()
+      }
+    }
+    if let (replacement, after) = waiting {
+      operations.append(.insert(replacement, after: after, before: nil))
+    }
+    return operations
+  }
+
+  // MARK: - Segments
+
+  /// A part of a piece that a view shows, or doesn't, as a whole.
+  struct Segment {
+    var author: UInt16
+    var offset: Int
+    var count: Int
+    var isInView: Bool
+    var isInPresent: Bool
+  }
+
+  private func content(of segment: Segment) -> ArraySlice<Element> {
+    authors[Int(segment.author)].content[segment.offset..<segment.offset + segment.count]
+  }
+
+  /// Visits all elements in order, cut where visibility in `view` changes. Nothing is open.
+  private func forEachSegment(in view: SequenceView, _ body: (Segment) -> Void) {
+    tree.forEachPiece { piece in
+      let author = authors[Int(piece.author)].id
+      var offset = Int(piece.offset)
+      let end = Int(piece.end)
+      while offset < end {
+        let hidden = view.hidden.run(of: author, from: offset, to: end)
+        var stop = hidden.end
+        var isInView = !hidden.isMember
+        if isInView && piece.isRemoved, let revealed = view.revealed {
+          let run = revealed.run(of: author, from: offset, to: stop)
+          isInView = run.isMember
+          stop = run.end
+        }
+        body(
+          Segment(
+            author: piece.author, offset: offset, count: stop - offset, isInView: isInView,
+            isInPresent: !piece.isRemoved))
+        offset = stop
+      }
+    }
+  }
+}
