@@ -92,9 +92,10 @@ extension NoteBook {
     var edits: [(stamp: Stamp, time: Int64, operation: Note.Operation)] = []
     for replica in version.replicas {
       forEachChange(of: replica, upTo: version[replica]) { change in
-        for case .edit(id, let operation) in change.operations {
-          let lamport = histories[replica]!.lamport(change.id.number)
-          edits.append((Stamp(change: change.id, lamport: lamport), change.time, operation))
+        var stamp = firstStamp(of: change)
+        for operation in change.operations {
+          if case .edit(id, let edit) = operation { edits.append((stamp, change.time, edit)) }
+          stamp.lamport += operation.ticks
         }
       }
     }

@@ -20,7 +20,9 @@ extension Revision: CustomStringConvertible {
     self.init(heads: [])
     if description == "0" { return }
     for part in description.split(separator: "+", omittingEmptySubsequences: false) {
-      guard let head = ChangeID(part), heads.last.map({ $0 < head }) ?? true else { return nil }
+      guard let head = ChangeID(part), heads.last.map({ $0.replica < head.replica }) ?? true else {
+        return nil
+      }
       heads.append(head)
     }
   }
@@ -37,8 +39,12 @@ extension Version {
     guard description.first == "v" else { return nil }
     self.init()
     if description == "v" { return }
+    var previous: ReplicaID?
     for part in description.dropFirst().split(separator: "+", omittingEmptySubsequences: false) {
-      guard let last = ChangeID(part), self[last.replica] == 0 else { return nil }
+      guard let last = ChangeID(part), previous.map({ $0 < last.replica }) ?? true else {
+        return nil
+      }
+      previous = last.replica
       self[last.replica] = last.number
     }
   }

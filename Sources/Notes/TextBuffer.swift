@@ -32,6 +32,8 @@ public struct TextBuffer: Sendable {
   /// Where a line begins; the line after the last begins at the end.
   public mutating func start(ofLine line: Int) -> Int? {
     guard (0...lengths.count).contains(line) else { return nil }
+    // The cursor stays on a line that there is.
+    if line == lengths.count { return utf8.count }
     if line < cursor.line / 2 { cursor = (0, 0) }
     while cursor.line < line {
       cursor.start += lengths[cursor.line]
@@ -116,7 +118,8 @@ public struct TextBuffer: Sendable {
     replacing replacements: [(lines: Range<Int>, new: [[UInt8]])]
   ) -> [Edit<UInt8>]? {
     let order = replacements.indices.sorted {
-      (replacements[$0].lines.lowerBound, $0) < (replacements[$1].lines.lowerBound, $1)
+      (replacements[$0].lines.lowerBound, replacements[$0].lines.upperBound, $0)
+        < (replacements[$1].lines.lowerBound, replacements[$1].lines.upperBound, $1)
     }
     // Neighbours are made one, since what happens at the end of the text concerns the line feed before it.
     var joined: [(lines: Range<Int>, new: [[UInt8]])] = []
@@ -135,7 +138,7 @@ public struct TextBuffer: Sendable {
       guard let edit = edit(replacing: lines, with: new) else { return nil }
       edits.append(edit)
     }
-    return edits
+    return edits.joiningNeighbours()
   }
 
   private mutating func edit(replacing lines: Range<Int>, with new: [[UInt8]]) -> Edit<UInt8>? {

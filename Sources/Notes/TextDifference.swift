@@ -183,20 +183,3 @@ private func difference(
   }
   return edits
 }
-
-extension Array where Element == Edit<UInt8> {
-  /// The same edits, those that touch each other made one.
-  public func joiningNeighbours() -> [Edit<UInt8>] {
-    var result: [Edit<UInt8>] = []
-    for edit in self {
-      if let last = result.last, last.range.upperBound == edit.range.lowerBound {
-        result[result.count - 1] = Edit(
-          range: last.range.lowerBound..<edit.range.upperBound,
-          replacement: last.replacement + edit.replacement)
-      } else {
-        result.append(edit)
-      }
-    }
-    return result
-  }
-}
