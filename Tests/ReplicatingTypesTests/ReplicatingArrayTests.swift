@@ -8,6 +8,16 @@ private struct SequenceChange {
   var operations: [ReplicatingArray<Int>.Operation]
   var insertions: [FugueTree<Int>.Insertion] = []
   var deletions: [ElementID] = []
+
+  func refers(to id: ElementID) -> Bool {
+    operations.contains { operation in
+      switch operation {
+      case .insert(_, let left, let right): left == id || right == id
+      case .remove(let range):
+        range.author == id.author && (range.offset..<range.end).contains(id.offset)
+      }
+    }
+  }
 }
 
 /// One replica with the sequence under test and the tree that says what it must be.
@@ -56,9 +66,12 @@ private struct SequenceHistory {
       switch generator.below(12) {
       case 0, 1: type(peer, moving: 1)
       case 2, 3: type(peer, moving: 0)
-      case 4: insert(values(2 + generator.below(9)), at: generator.below(peer.array.count + 1), peer)
+      case 4:
+        let place = generator.below(peer.array.count + 1)
+        insert(values(2 + generator.below(9)), at: place, peer)
       case 5:
-        insert(values(1), at: min(peer.caret, peer.array.count), peer)
+        peer.caret = min(peer.caret, peer.array.count)
+        insert(values(1), at: peer.caret, peer)
         for _ in 0..<3 {
           insert(values(1), at: peer.caret, peer)
           insert(values(1), at: min(peer.caret + 2, peer.array.count), peer)
@@ -152,10 +165,8 @@ private struct SequenceHistory {
       // The author's next, if what it refers to is here.
       let index = waiting.firstIndex { $0.stamp.change.replica == author }!
       let next = waiting[index]
-      let first = next.insertions.first
-      let needed = [first?.left, first?.right].compactMap { $0 } + next.deletions
-      let lacks = needed.contains { id in
-        waiting.contains { $0.insertions.contains { $0.id == id } }
+      let lacks = waiting.contains {
+        $0.insertions.contains { next.refers(to: $0.id) && $0.id.author != author }
       }
       if lacks { continue }
       for operation in next.operations { peer.array.apply(operation, next.stamp) }
