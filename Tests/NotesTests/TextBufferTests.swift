@@ -1,0 +1,262 @@
+import ReplicatingTypes
+import Testing
+
+@testable import Notes
+
+/// Texts with line feeds in all places, and scalars of one to four bytes.
+extension Generator {
+  fileprivate mutating func text(_ most: Int = 12) -> [UInt8] {
+    (0..<below(most)).flatMap { _ in
+      Array(pick(["\n", "\n", "a", "b", "é", "中", "😀", "\r\n", "e\u{301}"]).utf8)
+    }
+  }
+
+  fileprivate mutating func place(in utf8: [UInt8], from low: Int = 0) -> Int {
+    pick((low...utf8.count).filter { $0 == utf8.count || utf8[$0] & 0xC0 != 0x80 })
+  }
+
+  /// Edits that are sorted and apart from each other.
+  fileprivate mutating func edits(of utf8: [UInt8]) -> [Edit<UInt8>] {
+    var edits: [Edit<UInt8>] = []
+    var low = 0
+    for _ in 0..<below(4) {
+      let start = place(in: utf8, from: low)
+      let end = place(in: utf8, from: start)
+      let replacement = text(4)
+      if start == end && replacement.isEmpty { continue }
+      edits.append(Edit(range: start..<end, replacement: replacement))
+      if end == utf8.count { break }
+      low = String(decoding: utf8[end...], as: UTF8.self).unicodeScalars.first!.utf8.count + end
+    }
+    return edits
+  }
+}
+
+private func lines(of utf8: [UInt8]) -> [[UInt8]] {
+  utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
+}
+
+private func applied(_ edits: [Edit<UInt8>], to utf8: [UInt8]) -> [UInt8] {
+  var result = utf8
+  for edit in edits.reversed() { result.replaceSubrange(edit.range, with: edit.replacement) }
+  return result
+}
+
+private func units(_ scalar: Unicode.Scalar, _ encoding: PositionEncoding) -> Int {
+  switch encoding {
+  case .utf8: scalar.utf8.count
+  case .utf16: scalar.utf16.count
+  case .utf32: 1
+  }
+}
+
+@Suite struct `Text buffer` {
+  @Test func `maps positions and offsets as counting by hand does, in all encodings`() {
+    for seed in seeds(60) {
+      var generator = Generator(seed: seed)
+      let utf8 = generator.text()
+      var buffer = TextBuffer(utf8)
+      #expect(buffer.lineCount == lines(of: utf8).count, at(seed))
+      for encoding in PositionEncoding.allCases {
+        // Every position that exists, by hand.
+        var offsets: [TextPosition: Int] = [:]
+        var position = TextPosition(line: 0, character: 0)
+        var offset = 0
+        offsets[position] = 0
+        for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+          offset += scalar.utf8.count
+          if scalar == "\n" {
+            position = TextPosition(line: position.line + 1, character: 0)
+          } else {
+            position.character += units(scalar, encoding)
+          }
+          offsets[position] = offset
+        }
+        var candidates: [TextPosition] = []
+        for line in -1...lines(of: utf8).count + 1 {
+          for character in -1...45 {
+            candidates.append(TextPosition(line: line, character: character))
+          }
+        }
+        candidates.shuffle(using: &generator)
+        for candidate in candidates.prefix(60) + Array(offsets.keys) where candidate.line >= 0 {
+          #expect(buffer.offset(of: candidate, encoding) == offsets[candidate], at(seed))
+        }
+        for (position, offset) in offsets {
+          #expect(buffer.position(of: offset, encoding) == position, at(seed))
+        }
+      }
+    }
+  }
+
+  @Test func `a position in no line, or far outside one, is refused`() {
+    var buffer = TextBuffer(Array("a😀\nb".utf8))
+    for encoding in PositionEncoding.allCases {
+      for position in [(2, 0), (Int.max, 0), (0, Int.max), (0, -1), (0, Int.min), (1, 2)] {
+        let position = TextPosition(line: position.0, character: position.1)
+        #expect(buffer.offset(of: position, encoding) == nil)
+      }
+      #expect(buffer.offset(of: TextPosition(line: 1, character: 1), encoding) == 7)
+    }
+    #expect(buffer.offset(of: TextPosition(line: 0, character: 2), .utf16) == nil)
+    #expect(buffer.offset(of: TextPosition(line: 0, character: 3), .utf16) == 5)
+    #expect(buffer.offset(of: TextPosition(line: 0, character: 3), .utf8) == nil)
+    #expect(buffer.offset(of: TextPosition(line: 0, character: 2), .utf32) == 5)
+  }
+
+  @Test func `stays what its edits make of it`() {
+    for seed in seeds(60) {
+      var generator = Generator(seed: seed)
+      var text = generator.text()
+      var buffer = TextBuffer(text)
+      for step in 0..<20 {
+        let edits = generator.edits(of: text)
+        text = applied(edits, to: text)
+        buffer.apply(edits)
+        #expect(buffer.utf8 == text, at(seed, step))
+        #expect(buffer.lineCount == lines(of: text).count, at(seed, step))
+        for _ in 0..<3 {
+          let offset = generator.place(in: text)
+          let before = lines(of: Array(text[..<offset]))
+          #expect(buffer.line(at: offset) == before.count - 1, at(seed, step))
+          let position = TextPosition(line: before.count - 1, character: before.last!.count)
+          #expect(buffer.position(of: offset, .utf8) == position, at(seed, step))
+          #expect(buffer.offset(of: position, .utf8) == offset, at(seed, step))
+        }
+      }
+    }
+  }
+
+  // MARK: - Whole lines
+
+  /// A fresh buffer for each question: that the questions of one buffer disturb each other is a test of its own.
+  @Test func `replacing lines is what it is in a list of lines`() {
+    for seed in seeds(200) {
+      var generator = Generator(seed: seed)
+      let text = generator.text()
+      let before = lines(of: text)
+      var replacements: [(lines: Range<Int>, new: [[UInt8]])] = []
+      var low = 0
+      for _ in 0..<1 + generator.below(3) where low <= before.count {
+        let start = low + generator.below(before.count - low + 1)
+        let end = start + generator.below(before.count - start + 1)
+        let new = (0..<generator.below(3)).map { _ in lines(of: generator.text(4))[0] }
+        if start == end && new.isEmpty { continue }
+        replacements.append((start..<end, new))
+        // One line stays between two replacements.
+        low = end + 1
+      }
+      var expected = before
+      for (lines, new) in replacements.reversed() { expected.replaceSubrange(lines, with: new) }
+      var buffer = TextBuffer(text)
+      var shuffled = replacements
+      shuffled.shuffle(using: &generator)
+      guard let edits = buffer.edits(replacing: shuffled) else {
+        Issue.record("refused, \(at(seed))")
+        continue
+      }
+      let result = applied(edits, to: text)
+      #expect(result == Array(expected.joined(separator: [0x0A])), at(seed))
+      if !expected.isEmpty { #expect(lines(of: result) == expected, at(seed)) }
+      for (edit, next) in zip(edits, edits.dropFirst()) {
+        #expect(edit.range.upperBound <= next.range.lowerBound, at(seed))
+        // Two that begin at one place: see the test below.
+        if edit.range.lowerBound == next.range.lowerBound { continue }
+        #expect(edit.range.lowerBound < next.range.lowerBound, at(seed))
+      }
+    }
+  }
+
+  @Test func `the edits of replaced lines are apart from each other`() {
+    var buffer = TextBuffer(Array("a\n\nc".utf8))
+    let edits = buffer.edits(replacing: [(1..<1, [Array("Y".utf8)]), (2..<3, [Array("Z".utf8)])])
+    #expect(applied(edits!, to: buffer.utf8) == Array("a\nY\n\nZ".utf8))
+    withKnownIssue("the last lines take the line feed before them, which another edit touches") {
+      #expect(edits![0].range.upperBound < edits![1].range.lowerBound)
+    }
+  }
+
+  @Test func `lines that are not there or named twice are refused`() {
+    let line = [Array("x".utf8)]
+    for text in ["", "a", "a\n", "a\nb"] {
+      let count = lines(of: Array(text.utf8)).count
+      for range in [-1..<0, count + 1..<count + 1, 0..<count + 1, Int.max..<Int.max, 0..<Int.max] {
+        var buffer = TextBuffer(Array(text.utf8))
+        #expect(buffer.edits(replacing: [(range, line)]) == nil, "\(range) of \(count)")
+      }
+      var buffer = TextBuffer(Array(text.utf8))
+      #expect(buffer.edits(replacing: [(0..<1, line), (0..<1, line)]) == nil)
+      #expect(buffer.edits(replacing: []) == [])
+      #expect(buffer.edits(replacing: [(0..<0, [])]) == [])
+    }
+  }
+
+  @Test func `an insertion before a replaced line may be named before or after it`() {
+    var buffer = TextBuffer(Array("a\nb\nc".utf8))
+    let insertion = (1..<1, [Array("I".utf8)])
+    let replacement = (1..<2, [Array("R".utf8)])
+    let first = buffer.edits(replacing: [insertion, replacement])
+    #expect(first.map { applied($0, to: buffer.utf8) } == Array("a\nI\nR\nc".utf8))
+    withKnownIssue("an insertion that is named after the line it stands before is refused") {
+      #expect(buffer.edits(replacing: [replacement, insertion]) == first)
+    }
+  }
+
+  @Test func `edits as replaced lines lead to the same text`() {
+    for seed in seeds(200) {
+      var generator = Generator(seed: seed)
+      let text = generator.text()
+      let edits = generator.edits(of: text)
+      var buffer = TextBuffer(text)
+      let replacements = buffer.lineEdits(for: edits)
+      for (replacement, next) in zip(replacements, replacements.dropFirst()) {
+        #expect(replacement.lines.upperBound <= next.lines.lowerBound, at(seed))
+      }
+      var result = lines(of: text)
+      for (range, new) in replacements.reversed() {
+        guard range.upperBound <= result.count else {
+          Issue.record("lines \(range) of \(result.count), \(at(seed))")
+          break
+        }
+        #expect(new.allSatisfy { !$0.contains(0x0A) }, at(seed))
+        result.replaceSubrange(range, with: new)
+      }
+      #expect(Array(result.joined(separator: [0x0A])) == applied(edits, to: text), at(seed))
+      #expect(result.count == lines(of: applied(edits, to: text)).count, at(seed))
+    }
+  }
+
+  // MARK: - One question after the other
+
+  @Test func `looking up the end of the last line does not spoil what comes after`() async {
+    var buffer = TextBuffer(Array("abc".utf8))
+    #expect(buffer.start(ofLine: 1) == 3)
+    withKnownIssue("the line after the last is taken for one that holds the end") {
+      #expect(buffer.line(at: 3) == 0)
+      #expect(buffer.position(of: 3, .utf8) == TextPosition(line: 0, character: 3))
+    }
+  }
+
+  @Test func `replacing the last line and then typing at the end works`() async {
+    await withKnownIssue("traps: there is no line after the last") {
+      await #expect(processExitsWith: .success) {
+        var buffer = TextBuffer(Array("abc".utf8))
+        let edits = buffer.edits(replacing: [(0..<1, [Array("abcd".utf8)])])!
+        buffer.apply(edits)
+        precondition(buffer.utf8 == Array("abcd".utf8))
+      }
+    }
+  }
+
+  @Test func `telling what changed in the last line and then making it works`() async {
+    await withKnownIssue("traps: there is no line after the last") {
+      await #expect(processExitsWith: .success) {
+        var buffer = TextBuffer(Array("a\nb".utf8))
+        let edits = [Edit(range: 3..<3, replacement: Array("c".utf8))]
+        _ = buffer.lineEdits(for: edits)
+        buffer.apply(edits)
+        precondition(buffer.utf8 == Array("a\nbc".utf8))
+      }
+    }
+  }
+}
