@@ -1,0 +1,173 @@
+import ReplicatingTypes
+import Testing
+
+@testable import Notes
+
+/// Swift Testing has tags of its own.
+typealias Tag = Notes.Tag
+
+let notebook = Identifier(high: 7, low: 7)
+
+/// Small numbers are replicas of tests; larger ones win ties.
+func replicaID(_ number: UInt64) -> ReplicaID { ReplicaID(high: 0, low: number) }
+
+/// What a person can see of a note.
+struct Face: Equatable {
+  var title: [UInt8]
+  var tags: Set<Tag>
+  var priority: Priority
+  var isTrashed: Bool
+  var created: Int64
+  var modified: Int64
+  var text: [UInt8]
+
+  init(_ note: Note, text: [UInt8]) {
+    title = Array(note.title.value.utf8)
+    tags = note.tags.elements
+    priority = note.priority.value
+    isTrashed = note.isTrashed
+    created = note.created
+    modified = note.modified
+    self.text = text
+  }
+
+  init(_ note: Note) { self.init(note, text: note.text.utf8) }
+}
+
+/// One person with a notebook, who does what a client can ask for.
+final class Person {
+  let id: ReplicaID
+  var book = NoteBook()
+  var now: Int64 = 1_767_225_600_000
+
+  init(_ number: UInt64) { id = replicaID(number) }
+
+  @discardableResult
+  func make(_ operations: [Change.Operation]) -> Effects {
+    if operations.isEmpty { return Effects() }
+    return book.apply(book.change(by: id, at: now, operations))
+  }
+
+  @discardableResult
+  func create(_ title: String, _ text: String = "", at index: Int = 0) -> NoteID {
+    let note = NoteID(creation: book.next(by: id))
+    var operations: [Change.Operation] = [
+      .create, .place(book.placement(of: note, at: index)),
+      .edit(note, .title(ReplicatingRegister("").assignment(of: title, at: now))),
+    ]
+    let edit = Edit(range: 0..<0, replacement: Array(text.utf8))
+    operations += ReplicatingText().operations(for: [edit]).map { .edit(note, .text($0)) }
+    make(operations)
+    return note
+  }
+
+  func edit(_ note: NoteID, _ edit: Note.Operation) { make([.edit(note, edit)]) }
+
+  func setTitle(_ note: NoteID, _ title: String) {
+    edit(note, .title(book[note]!.title.assignment(of: title, at: now)))
+  }
+
+  func setText(_ note: NoteID, _ text: String) {
+    let present = book[note]!.text
+    let edits = textDifference(from: present.utf8, to: Array(text.utf8))
+    make(present.operations(for: edits).map { .edit(note, .text($0)) })
+  }
+
+  func setTags(_ note: NoteID, _ tags: String...) {
+    make(book[note]!.operations(settingTags: Set(tags.map { Tag($0) })).map { .edit(note, $0) })
+  }
+
+  func setPriority(_ note: NoteID, _ priority: Priority) {
+    edit(note, .priority(book[note]!.priority.assignment(of: priority, at: now)))
+  }
+
+  func delete(_ note: NoteID) { edit(note, book[note]!.deletion) }
+  func restore(_ note: NoteID) { edit(note, .restore) }
+  func move(_ note: NoteID, to index: Int) { make([.place(book.placement(of: note, at: index))]) }
+
+  /// Takes over what another person has, as it travels.
+  func pull(_ other: Person) throws {
+    let bytes = other.book.changes(since: book.version).encoded(of: notebook)
+    let (name, changes) = try ChangeSet.decode(bytes)
+    #expect(name == notebook)
+    try book.merge(foreign: changes)
+  }
+
+  var titles: [String] { book.notes.map(\.title.value) }
+}
+
+/// Everybody gets everything, and all are equal, to the byte.
+func exchangeAll(_ people: [Person], _ comment: Comment = "") throws {
+  for _ in 0..<2 {
+    for person in people {
+      for other in people where other !== person { try person.pull(other) }
+    }
+  }
+  let bytes = people[0].book.changes(since: Version()).encoded(of: notebook)
+  for person in people {
+    #expect(person.book == people[0].book, comment)
+    #expect(person.book.changes(since: Version()).encoded(of: notebook) == bytes, comment)
+    #expect(person.book.revision == people[0].book.revision, comment)
+    checkInvariants(person.book, comment)
+  }
+}
+
+/// What holds for every notebook at every moment.
+func checkInvariants(_ book: NoteBook, _ comment: Comment) {
+  book.order.checkInvariants()
+  #expect(Set(book.notes.map(\.id)) == Set(book.notesByID.keys), comment)
+  #expect(book.notes.count == book.notesByID.count, "a note twice, \(comment)")
+  #expect(book.counts.live + book.counts.trashed == book.notes.count, comment)
+  for note in book.notes { note.text.checkInvariants() }
+  #expect(book.revision(of: book.version) == book.revision, comment)
+  #expect(book.version(ofRevision: book.revision.description) == book.version, comment)
+  #expect(book.changes(since: book.version).isEmpty, comment)
+}
+
+extension Generator {
+  /// Something that a person may do.
+  mutating func act(_ person: Person) {
+    person.now = 1_767_225_600_000 + Int64(pick([0, 0, 1, 2, 1000]))
+    if chance(2) { person.now = pick([0, -5, 2_524_608_000_000, .max, .min]) }
+    let notes = person.book.notes.map(\.id)
+    guard let note = notes.randomElement(using: &self) else {
+      person.create("first", "text")
+      return
+    }
+    let texts = ["a", "the ", "é", "e\u{301}", "😀", "\n", "\r\n", "word", "中"]
+    switch below(16) {
+    case 0, 1:
+      let live = person.book.counts.live
+      let index = below(live + 1)
+      let new = person.create(pick(["x", "y", ""]), chance(50) ? pick(texts) : "", at: index)
+      let shown = person.book.notes.filter { !$0.isTrashed }.map(\.id)
+      #expect(shown.firstIndex(of: new) == index)
+    case 2: person.setTitle(note, pick(["one", "two", "é", "e\u{301}", ""]))
+    case 3: person.setPriority(note, pick(Priority.allCases))
+    case 4, 5:
+      let tags = ["home", "work", "travel", "é", "e\u{301}"].filter { _ in below(2) == 0 }
+      let operations = person.book[note]!.operations(settingTags: Set(tags.map { Tag($0) }))
+      person.make(operations.map { .edit(note, $0) })
+      #expect(person.book[note]!.tags.elements == Set(tags.map { Tag($0) }))
+    case 6: person.delete(note)
+    case 7: if person.book[note]!.isTrashed { person.restore(note) }
+    case 8, 9:
+      let live = person.book.notes.filter { !$0.isTrashed }.map(\.id)
+      guard let moved = live.randomElement(using: &self) else { return }
+      let index = below(live.count)
+      person.move(moved, to: index)
+      var expected = live.filter { $0 != moved }
+      expected.insert(moved, at: index)
+      #expect(person.book.notes.filter { !$0.isTrashed }.map(\.id) == expected)
+    default:
+      var scalars = Array(person.book[note]!.text.string.unicodeScalars)
+      let start = below(scalars.count + 1)
+      let end = chance(60) ? start : start + below(scalars.count - start + 1)
+      scalars.replaceSubrange(start..<end, with: pick(texts).unicodeScalars)
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: scalars)
+      person.setText(note, String(text))
+      #expect(person.book[note]!.text.utf8 == Array(String(text).utf8))
+    }
+  }
+}
