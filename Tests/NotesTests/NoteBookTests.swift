@@ -406,4 +406,27 @@ private struct Moment {
       #expect(book == bob.book)
     }
   }
+
+  /// Times are compared with each other only.
+  @Test func `changes of two who took turns cost no more than those of two who did not`() throws {
+    func time(isInTurns: Bool) throws -> Duration {
+      let people = [Person(1), Person(2)]
+      let note = people[0].create("title")
+      let book = people[0]
+      for step in 0..<1500 {
+        let author = isInTurns ? people[step % 2].id : people[step / 750].id
+        book.book.apply(book.book.change(by: author, at: 0, [.edit(note, .restore)]))
+      }
+      let changes = book.book.changes(since: Version())
+      var other = NoteBook()
+      let duration = try ContinuousClock().measure { try other.merge(foreign: changes) }
+      #expect(other == book.book)
+      return duration
+    }
+    let apart = try time(isInTurns: false)
+    let inTurns = try time(isInTurns: true)
+    withKnownIssue("what waits is copied each time that the other one's turn comes") {
+      #expect(inTurns < apart * 6)
+    }
+  }
 }
