@@ -54,7 +54,8 @@ struct FugueTree<Element: Equatable> {
 
   var visible: [ElementID] { document.filter { !nodes[$0]!.isDeleted } }
   var elements: [Element] { visible.map { nodes[$0]!.insertion.value } }
-  func time(of id: ElementID) -> LamportTimestamp { nodes[id]!.insertion.time }
+  func insertion(of id: ElementID) -> Insertion { nodes[id]!.insertion }
+  private func time(of id: ElementID) -> LamportTimestamp { nodes[id]!.insertion.time }
 
   /// Inserts before the visible element at `index`, as an author does; the first value at the time `lamport`.
   mutating func insert(

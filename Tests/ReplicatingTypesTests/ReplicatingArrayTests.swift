@@ -41,6 +41,18 @@ private final class Peer {
   }
 }
 
+extension ReplicatingArray {
+  /// Between which elements one was inserted.
+  fileprivate func origins(of element: ElementID) -> (left: ElementID?, right: ElementID?) {
+    let local = local(element)!
+    let author = authors[Int(local.author)]
+    return (
+      author.left(of: local.offset, author: local.author).map { id(of: $0) },
+      author.origin(at: local.offset).right.map { id(of: $0) }
+    )
+  }
+}
+
 /// A random history of several replicas: everything that happened, in an order in which it can have happened.
 private struct SequenceHistory {
   let peers: [Peer]
@@ -191,10 +203,14 @@ private struct SequenceHistory {
 
   private mutating func compare(_ peer: Peer, _ step: Int) {
     var slots: [ElementID] = []
-    var areTimesRight = true
+    var areOriginsRight = true
     peer.array.forEachSlot { _, id, time in
       slots.append(id)
-      areTimesRight = areTimesRight && peer.tree.time(of: id) == time
+      let expected = peer.tree.insertion(of: id)
+      let (left, right) = peer.array.origins(of: id)
+      areOriginsRight =
+        areOriginsRight && expected.time == time && expected.left == left
+        && expected.right == right
     }
     let agrees = peer.array.elements == peer.tree.elements && slots == peer.tree.document
     guard isNewestFirst else {
@@ -202,7 +218,7 @@ private struct SequenceHistory {
       return
     }
     #expect(agrees, at(seed, step))
-    #expect(areTimesRight, at(seed, step))
+    #expect(areOriginsRight, at(seed, step))
     #expect(peer.array.version == peer.known, at(seed, step))
   }
 }
