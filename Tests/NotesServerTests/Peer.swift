@@ -1,0 +1,178 @@
+import Foundation
+import JSONRPC
+import NotesServer
+import ReplicatingTypes
+import Testing
+
+/// A client and its server, in this process: what is sent has been acted on when the call returns.
+final class Peer {
+  struct Failure: Error, Equatable {
+    var code: Int
+    var message: String
+    var reason: String?
+  }
+
+  struct Answer {
+    var result: JSON?
+    var error: Failure?
+
+    subscript(name: String) -> JSON? { result?[name] }
+  }
+
+  private var server: NotesServer
+  private var unread: [UInt8] = []
+  private var lastID = 0
+  /// Notifications that came, oldest first; whoever has dealt with them removes them.
+  var notifications: [JSON] = []
+  /// Responses that nobody has waited for.
+  var responses: [JSON] = []
+
+  /// - Parameter seed: of the server's identifiers, so that no two have the same.
+  init(
+    _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000
+  ) {
+    var random = SplitMix64(seed: seed)
+    var time = clock
+    server = NotesServer(
+      NotesServer.Environment(
+        folder: folder, framing: .lines,
+        now: {
+          time += 1000
+          return time
+        },
+        makeIdentifier: { Identifier(high: random.next(), low: random.next()) }))
+  }
+
+  var exitStatus: Int32? { server.exitStatus }
+
+  // MARK: - Messages
+
+  /// Gives the server text as it stands, and reads what it says.
+  func write(_ text: String) {
+    server.receive(Array(text.utf8)[...])
+    read()
+  }
+
+  private func read() {
+    unread += server.outbox.unsent
+    server.outbox.removeFirst(server.outbox.count)
+    while let end = unread.firstIndex(of: 0x0A) {
+      let line = String(decoding: unread[..<end], as: UTF8.self)
+      unread.removeSubrange(...end)
+      guard let message = try? JSON(parsing: line) else {
+        Issue.record("the server said what is no JSON: \(line)")
+        continue
+      }
+      if message["method"] != nil {
+        notifications.append(message)
+      } else {
+        responses.append(message)
+      }
+    }
+  }
+
+  func notify(_ method: String, _ params: JSON = [:]) {
+    let message: JSON = ["jsonrpc": "2.0", "method": .string(method), "params": params]
+    write(message.text + "\n")
+  }
+
+  /// Sends a request; the answer may come later.
+  @discardableResult
+  func send(_ method: String, _ params: JSON = [:]) -> Int {
+    lastID += 1
+    let message: JSON = [
+      "jsonrpc": "2.0", "id": JSON(lastID), "method": .string(method), "params": params,
+    ]
+    write(message.text + "\n")
+    return lastID
+  }
+
+  /// The answer to a request, if it has come.
+  func answer(to id: Int) -> Answer? {
+    guard let index = responses.firstIndex(where: { $0["id"]?.integer == id }) else { return nil }
+    let response = responses.remove(at: index)
+    guard let error = response["error"] else { return Answer(result: response["result"]) }
+    return Answer(
+      error: Failure(
+        code: error["code"]!.integer!, message: error["message"]!.string!,
+        reason: error["data"]?["reason"]?.string))
+  }
+
+  /// Sends a request and waits for its answer.
+  func ask(_ method: String, _ params: JSON = [:]) -> Answer {
+    let id = send(method, params)
+    for _ in 0..<2000 {
+      if let answer = answer(to: id) { return answer }
+      Thread.sleep(forTimeInterval: 0.001)
+      server.diskCaughtUp()
+      read()
+    }
+    Issue.record("no answer to \(method)")
+    return Answer()
+  }
+
+  /// The result of a request that succeeds.
+  @discardableResult
+  func call(
+    _ method: String, _ params: JSON = [:], sourceLocation: SourceLocation = #_sourceLocation
+  ) -> JSON {
+    let answer = ask(method, params)
+    if let result = answer.result { return result }
+    Issue.record(
+      "\(method) failed: \(answer.error?.message ?? "")", sourceLocation: sourceLocation)
+    return .null
+  }
+
+  @discardableResult
+  func initialize(encoding: String = "utf-16") -> JSON {
+    call(
+      "initialize",
+      ["capabilities": ["general": ["positionEncodings": [.string(encoding)]]]])
+  }
+
+  /// Takes in what other processes wrote to the folder.
+  func folderChanged() {
+    server.folderChanged()
+    server.folderChanged(lookingEverywhere: true)
+    read()
+  }
+
+  func inputEnded() {
+    server.inputEnded()
+    read()
+  }
+
+  /// The notifications of a method, which are thereby read.
+  func take(_ method: String) -> [JSON] {
+    defer { notifications.removeAll { $0["method"]?.string == method } }
+    return notifications.filter { $0["method"]?.string == method }.map { $0["params"]! }
+  }
+
+  // MARK: - Shorthands
+
+  func create(_ params: JSON = [:]) -> String {
+    call("note/create", params)["note"]?["id"]?.string ?? ""
+  }
+
+  func text(_ note: String) -> String {
+    call("note/get", ["id": .string(note)])["text"]?.string ?? "?"
+  }
+
+  var revision: String { call("notebook/status")["revision"]?.string ?? "?" }
+
+  /// The ids of the notes in the list.
+  func list(_ params: JSON = [:]) -> [String] {
+    call("notebook/list", params)["notes"]?.array?.compactMap { $0["id"]?.string } ?? []
+  }
+
+  /// Everything that `other` knows comes here.
+  func merge(from other: Peer) {
+    var since: JSON = call("notebook/status")["version"]!
+    while true {
+      let piece = other.call("notebook/changes", ["since": since])
+      call("notebook/merge", ["changes": piece["changes"]!])
+      guard piece["more"] == true else { return }
+      since = piece["revision"]!
+    }
+  }
+}
