@@ -153,9 +153,11 @@ final class ProgramRun {
         defer { unread.removeSubrange(...end) }
         return String(decoding: unread[..<end], as: UTF8.self)
       }
-      let more = output.fileHandleForReading.availableData
-      if more.isEmpty { return nil }
-      unread += more
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      let count = read(output.fileHandleForReading.fileDescriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return nil }
+      unread += buffer[..<count]
     }
   }
 }

@@ -1,0 +1,306 @@
+import Testing
+
+/// Several editors at several servers on one note, with every message under way for as long as chance has it.
+///
+/// Every scalar that is inserted, but for spaces and line feeds, occurs once in a run, so that what is lost or doubled can
+/// be named at the end.
+struct LiveTextFuzz {
+  private struct Editor {
+    let host: Int
+    var client: LiveClient
+    /// Changes on their way to the server, and what the server sent, each in order.
+    var outgoing: [JSON] = []
+    var incoming: [JSON] = []
+  }
+
+  private struct Host {
+    let peer: Peer
+    let encoding: String
+    /// Requests that are not answered yet, and the editors they are of.
+    var open: [Int: Int] = [:]
+    /// What a tool has got, works on and will put back.
+    var borrowed: (text: String, revision: JSON)?
+  }
+
+  private let seed: UInt64
+  private var random: SplitMix64
+  private let scratch = Scratch()
+  private var hosts: [Host] = []
+  private var editors: [Editor] = []
+  /// A replica in a folder of its own.
+  private let remote: Peer
+  private var note: JSON = ""
+  private var inserted: Set<Unicode.Scalar> = []
+  private var deleted: Set<Unicode.Scalar> = []
+  private var problems: [String] = []
+  /// How many messages were delivered, and pushes applied: for the one who wants to know what a run is worth.
+  private(set) var delivered = 0
+  var applied: Int { editors.reduce(0) { $0 + $1.client.applied } }
+
+  init(seed: UInt64, mistake: LiveClient.Mistake = .none) {
+    self.seed = seed
+    random = SplitMix64(seed: seed)
+    let folder = scratch.folder("notes")
+    for (index, encoding) in ["utf-16", "utf-8", "utf-32"].enumerated() {
+      hosts.append(
+        Host(peer: Peer(folder, seed: seed &* 8 &+ UInt64(index)), encoding: encoding))
+      hosts[index].peer.initialize(encoding: encoding)
+    }
+    remote = Peer(scratch.folder("elsewhere"), seed: seed &* 8 &+ 7)
+    remote.initialize()
+    note = .string(hosts[0].peer.create(["title": "Fuzz", "text": .string(newText())]))
+    for host in hosts { host.peer.folderChanged() }
+    exchange()
+    for (host, form) in zip([0, 0, 1, 1, 2], LiveClient.Form.allCases + [.lines, .ranges]) {
+      open(at: host, form, mistake: mistake)
+    }
+    for host in hosts.indices {
+      open(at: host, random.pick(LiveClient.Form.allCases), isObserver: true)
+    }
+    hosts[0].peer.notifications = []
+  }
+
+  // MARK: - A run
+
+  /// What is wrong after `steps` steps, when everything has been delivered.
+  mutating func run(steps: Int) -> [String] {
+    for _ in 0..<steps where problems.isEmpty { step() }
+    settle()
+    compare()
+    return problems.map { "seed \(seed): \($0)" }
+  }
+
+  private mutating func step() {
+    switch random.below(100) {
+    case ..<28: type(random.below(editors.count))
+    case ..<56: deliverToServer(random.below(editors.count))
+    case ..<84: deliverToEditor(random.below(editors.count))
+    case ..<90: look(random.below(hosts.count))
+    case ..<93: exchange()
+    case ..<95: append()
+    case ..<98: useTool(random.below(hosts.count))
+    default:
+      _ = remote.call(
+        "note/append", ["id": note, "text": .string(newText())])
+    }
+  }
+
+  private mutating func settle() {
+    for _ in 0..<12 where problems.isEmpty {
+      var isQuiet = true
+      for _ in 0..<12 {
+        for index in editors.indices {
+          while !editors[index].outgoing.isEmpty {
+            deliverToServer(index)
+            isQuiet = false
+          }
+          while !editors[index].incoming.isEmpty {
+            deliverToEditor(index)
+            isQuiet = false
+          }
+        }
+        if editors.allSatisfy({ $0.outgoing.isEmpty && $0.incoming.isEmpty }) { break }
+      }
+      for index in editors.indices where editors[index].client.hasMissed {
+        editors[index].outgoing.append(editors[index].client.confirm())
+        isQuiet = false
+      }
+      let before = remote.revision + hosts.map(\.peer.revision).joined()
+      for host in hosts.indices { look(host) }
+      exchange()
+      for host in hosts.indices { look(host) }
+      if remote.revision + hosts.map(\.peer.revision).joined() != before { isQuiet = false }
+      if isQuiet { return }
+    }
+    if problems.isEmpty { problems.append("messages never come to an end") }
+  }
+
+  private mutating func compare() {
+    let reader = Peer(scratch.folder("notes"), seed: seed &* 8 &+ 6)
+    reader.initialize()
+    let expected = reader.text(note.string!)
+    var texts: [(String, String)] = hosts.map { ($0.encoding, $0.peer.text(note.string!)) }
+    texts.append(("elsewhere", remote.text(note.string!)))
+    for editor in editors {
+      let kind = editor.client.isObserver ? "observer" : "\(editor.client.form) editor"
+      texts.append(("\(kind) at \(hosts[editor.host].encoding)", editor.client.string))
+    }
+    for (name, text) in texts where !text.utf8.elementsEqual(expected.utf8) {
+      problems.append("\(name) has \(text.debugDescription), not \(expected.debugDescription)")
+    }
+    var counts: [Unicode.Scalar: Int] = [:]
+    for scalar in expected.unicodeScalars { counts[scalar, default: 0] += 1 }
+    for scalar in inserted.sorted() {
+      let count = counts[scalar] ?? 0
+      if deleted.contains(scalar) {
+        if count > 0 { problems.append("\(scalar) was deleted and is there") }
+      } else if count != 1 {
+        problems.append("\(scalar) is there \(count) times")
+      }
+    }
+  }
+
+  // MARK: - What happens
+
+  /// One to three scalars that were never there before, perhaps with a space or a line feed.
+  private mutating func newText() -> String {
+    var text = String.UnicodeScalarView()
+    if random.chance(15) { text.append("\n") }
+    for _ in 0...random.below(3) {
+      let scalar = Self.alphabet[inserted.count]
+      inserted.insert(scalar)
+      text.append(scalar)
+    }
+    if random.chance(40) { text.append(random.pick([" ", "\n"])) }
+    return String(text)
+  }
+
+  /// Symbols of three and four bytes of UTF-8, one and two units of UTF-16, none of which joins with another.
+  private static let alphabet: [Unicode.Scalar] = {
+    let blocks: [ClosedRange<UInt32>] = [
+      0x1F400...0x1F4FF, 0x2800...0x28FF, 0x1F500...0x1F53D, 0x2200...0x22FF, 0x1D100...0x1D164,
+      0x2500...0x25FC, 0x1FB00...0x1FB92, 0x2A00...0x2AFF,
+    ]
+    var symbols = blocks.map { $0.compactMap(Unicode.Scalar.init) }
+    var mixed: [Unicode.Scalar] = []
+    while symbols.contains(where: { !$0.isEmpty }) {
+      for index in symbols.indices { if let last = symbols[index].popLast() { mixed.append(last) } }
+    }
+    return mixed
+  }()
+
+  private mutating func type(_ index: Int) {
+    guard !editors[index].client.isObserver else { return }
+    let text = editors[index].client.text
+    let isMissed = random.chance(10)
+    var range = 0..<0
+    var new = ""
+    if !text.isEmpty, random.chance(40) {
+      let start = random.below(text.count)
+      var end = min(text.count, start + 1 + random.below(4))
+      // What is told apart only by its place is not deleted where a whole text may have to tell of it.
+      if isMissed || editors[index].client.hasMissed || editors[index].client.form == .text {
+        end = text[start..<end].firstIndex { $0 == " " || $0 == "\n" } ?? end
+      }
+      range = start..<end
+      deleted.formUnion(text[range])
+      let hasSeparators = text[range].contains { $0 == " " || $0 == "\n" }
+      if random.chance(30), editors[index].client.form != .lines || !hasSeparators {
+        new = newText()
+      }
+    } else {
+      let place = random.below(text.count + 1)
+      range = place..<place
+      new = newText()
+    }
+    if let change = editors[index].client.replace(range, with: new, isMissed: isMissed) {
+      editors[index].outgoing.append(change)
+    }
+  }
+
+  private mutating func append() {
+    let host = random.below(hosts.count)
+    _ = hosts[host].peer.call("note/append", ["id": note, "text": .string(newText())])
+    collect(host)
+  }
+
+  /// A tool gets the text, and later puts it back with something deleted and something inserted.
+  private mutating func useTool(_ host: Int) {
+    guard let (old, revision) = hosts[host].borrowed else {
+      let got = hosts[host].peer.call("note/get", ["id": note])
+      hosts[host].borrowed = (got["text"]!.string!, got["revision"]!)
+      return
+    }
+    hosts[host].borrowed = nil
+    var text = Array(old.unicodeScalars)
+    if !text.isEmpty {
+      let victim = random.below(text.count)
+      if inserted.contains(text[victim]) { deleted.insert(text.remove(at: victim)) }
+    }
+    text.insert(contentsOf: newText().unicodeScalars, at: random.below(text.count + 1))
+    var view = String.UnicodeScalarView()
+    view.append(contentsOf: text)
+    _ = hosts[host].peer.call(
+      "note/setText", ["id": note, "text": .string(String(view)), "base": revision])
+    collect(host)
+  }
+
+  private mutating func exchange() {
+    let host = random.below(hosts.count)
+    remote.merge(from: hosts[host].peer)
+    hosts[host].peer.merge(from: remote)
+    collect(host)
+  }
+
+  /// A server looks at what the others wrote.
+  private mutating func look(_ host: Int) {
+    hosts[host].peer.folderChanged()
+    collect(host)
+  }
+
+  private mutating func open(
+    at host: Int, _ form: LiveClient.Form, isObserver: Bool = false,
+    mistake: LiveClient.Mistake = .none
+  ) {
+    let result = hosts[host].peer.call(
+      "note/open",
+      [
+        "id": note, "mode": isObserver ? "observe" : "edit",
+        "push": .string(random.pick(LiveClient.Form.allCases).rawValue),
+      ])
+    editors.append(
+      Editor(
+        host: host,
+        client: LiveClient(
+          attachment: result["attachment"]!.integer!, isObserver: isObserver, form: form,
+          encoding: hosts[host].encoding, text: result["text"]!.string!, mistake: mistake)))
+  }
+
+  // MARK: - Messages
+
+  private mutating func deliverToServer(_ index: Int) {
+    guard !editors[index].outgoing.isEmpty else { return }
+    delivered += 1
+    let host = editors[index].host
+    let id = hosts[host].peer.send("note/change", editors[index].outgoing.removeFirst())
+    hosts[host].open[id] = index
+    collect(host)
+  }
+
+  /// Hands out what a server said: answers come before the pushes that follow them.
+  private mutating func collect(_ host: Int) {
+    for response in hosts[host].peer.responses {
+      guard let id = response["id"]?.integer, let index = hosts[host].open.removeValue(forKey: id)
+      else { continue }
+      editors[index].incoming.append(response)
+    }
+    hosts[host].peer.responses = []
+    for push in hosts[host].peer.take("note/edit") {
+      let attachment = push["attachment"]!.integer!
+      let index = editors.firstIndex { $0.host == host && $0.client.attachment == attachment }!
+      editors[index].incoming.append(push)
+    }
+    hosts[host].peer.notifications = []
+  }
+
+  private mutating func deliverToEditor(_ index: Int) {
+    guard !editors[index].incoming.isEmpty else { return }
+    delivered += 1
+    let message = editors[index].incoming.removeFirst()
+    if message["rev"] != nil {
+      do {
+        if let change = try editors[index].client.receive(message) {
+          editors[index].outgoing.append(change)
+        }
+      } catch {
+        problems.append("a push that fits cannot be applied: \(message)")
+      }
+    } else if let error = message["error"] {
+      if error["code"] == -32801 {
+        editors[index].outgoing.append(editors[index].client.whole())
+      } else {
+        problems.append("a change was refused: \(error)")
+      }
+    }
+  }
+}
