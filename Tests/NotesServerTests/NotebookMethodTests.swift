@@ -153,6 +153,34 @@ struct NotebookMethodTests {
     }
   }
 
+  @Test func `refuse a folder that a later version wrote`() throws {
+    _ = peer.create()
+    peer.call("notebook/flush")
+    let file = URL(fileURLWithPath: scratch.folder("notes") + "/decent.json")
+    let later = try contents(of: file).replacing(/"version": ?\d+/, with: "\"version\": 99")
+    #expect(later != (try contents(of: file)))
+    try Data(later.utf8).write(to: file)
+    let next = Peer(scratch.folder("notes"), seed: 5)
+    let error = next.ask("initialize").error
+    #expect(error?.code == -32803)
+    withKnownIssue("The reason is the store's own word, newerFormat, not the protocol's") {
+      #expect(error?.reason == "unusableFolder")
+    }
+  }
+
+  @Test func `say that writing failed, in the protocol's word for it`() throws {
+    let path = scratch.folder("file")
+    try Data("hello".utf8).write(to: URL(fileURLWithPath: path))
+    let next = Peer(path + "/notes", seed: 5)
+    guard next.ask("initialize").error == nil else { return }
+    let error = next.ask("note/create").error
+    #expect(error?.code == -32803)
+    #expect(next.list() == [])
+    withKnownIssue("The reason is the store's own word, not the protocol's") {
+      #expect(error?.reason == "writeFailed")
+    }
+  }
+
   // MARK: - notebook/changes, notebook/merge
 
   @Test func `bring two replicas together, in any order and any number of times`() {
