@@ -118,62 +118,69 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
 
 /// Changes that have come and wait until everything they follow is here.
 public struct PendingChanges: Sendable {
-  private var queues: [ReplicaID: [ChangeSet.Group]] = [:]
+  /// What waits of one replica. Neighbours are one group, so that whoever takes turns with others is read in one go.
+  private struct Queue {
+    var groups: [ChangeSet.Group] = []
+    /// The group that is being taken.
+    var head = 0
+
+    mutating func append(_ change: UInt64, _ encoded: some Collection<UInt8>, of replica: ReplicaID)
+    {
+      if groups.last?.end != change {
+        groups.append(ChangeSet.Group(replica: replica, first: change))
+      }
+      groups[groups.count - 1].append(encoded)
+    }
+
+    mutating func append(_ group: ChangeSet.Group) {
+      guard groups.last?.end == group.first else { return groups.append(group) }
+      for number in group.first..<group.end { groups[groups.count - 1].append(group[number]!) }
+    }
+  }
+
+  private var queues: [ReplicaID: Queue] = [:]
 
   public init() {}
 
-  public init(_ changes: ChangeSet) {
-    for group in changes.groups { queues[group.replica, default: []].append(group) }
-  }
+  public init(_ changes: ChangeSet) { insert(changes) }
 
   public var isEmpty: Bool { queues.isEmpty }
-
-  /// How many wait.
-  public var count: Int { queues.values.joined().reduce(0) { $0 + $1.count } }
 
   /// The replicas of which changes wait, in order.
   public var replicas: [ReplicaID] { queues.keys.sorted() }
 
   public mutating func insert(_ change: ChangeID, _ encoded: [UInt8]) {
-    var queue = queues[change.replica] ?? []
-    queues[change.replica] = nil
-    if queue.last?.end != change.number {
-      queue.append(ChangeSet.Group(replica: change.replica, first: change.number))
-    }
-    queue[queue.count - 1].append(encoded)
-    queues[change.replica] = queue
+    queues[change.replica, default: Queue()].append(change.number, encoded, of: change.replica)
   }
 
   public mutating func insert(_ changes: ChangeSet) {
-    for group in changes.groups { queues[group.replica, default: []].append(group) }
+    for group in changes.groups { queues[group.replica, default: Queue()].append(group) }
   }
 
-  subscript(change: ChangeID) -> ArraySlice<UInt8>? {
+  /// A waiting change. O(1) for the one after the last taken, if it came in order.
+  mutating func take(_ change: ChangeID) -> ArraySlice<UInt8>? {
     guard let queue = queues[change.replica] else { return nil }
-    for group in queue { if let encoded = group[change.number] { return encoded } }
+    if let encoded = queue.groups[queue.head][change.number] { return encoded }
+    for (index, group) in queue.groups.enumerated() {
+      if let encoded = group[change.number] {
+        queues[change.replica]!.head = index
+        return encoded
+      }
+    }
     return nil
   }
 
-  /// Drops what waits of a replica up to `number`, after `compare` has seen it.
-  mutating func removeKnown(
-    of replica: ReplicaID, upTo number: UInt64, _ compare: (UInt64, ArraySlice<UInt8>) -> Void
+  /// Visits what waits of a replica up to `number`, and forgets the replica if nothing else does.
+  mutating func settle(
+    _ replica: ReplicaID, upTo number: UInt64, _ body: (UInt64, ArraySlice<UInt8>) -> Void
   ) {
     guard let queue = queues[replica] else { return }
-    var rest: [ChangeSet.Group] = []
-    for group in queue {
+    for group in queue.groups {
       for known in group.first..<max(group.first, min(group.end, number + 1)) {
-        compare(known, group[known]!)
+        body(known, group[known]!)
       }
-      guard group.end > number + 1 else { continue }
-      if group.first > number {
-        rest.append(group)
-        continue
-      }
-      var tail = ChangeSet.Group(replica: replica, first: number + 1)
-      for waiting in number + 1..<group.end { tail.append(group[waiting]!) }
-      rest.append(tail)
     }
-    queues[replica] = rest.isEmpty ? nil : rest
+    if queue.groups.allSatisfy({ $0.end <= number + 1 }) { queues[replica] = nil }
   }
 
   mutating func discard(_ replica: ReplicaID) { queues[replica] = nil }

@@ -126,7 +126,7 @@ public struct Note: Sendable, Equatable {
   }
 
   mutating func validate(
-    _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+    _ operation: Operation, of change: ChangeID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     switch operation {
     case .title(let assignment):
@@ -139,14 +139,16 @@ public struct Note: Sendable, Equatable {
     case .tags(.insert(let tag)):
       guard Self.isTag(tag.name) else { throw InvalidChange("a tag that can be none") }
     case .tags(.remove(_, let observed)):
-      for change in observed where !isKnown(change) {
+      for seen in observed where seen == change || !isKnown(seen) {
         throw InvalidChange("a removal of what its author could not know")
       }
     case .text(let operation):
-      try text.validate(operation, by: author, isKnown: isKnown)
+      try text.validate(operation, by: change.replica, isKnown: isKnown)
     case .delete(let covered):
       for replica in covered.replicas
-      where !isKnown(ChangeID(replica: replica, number: covered[replica])) {
+      where replica == change.replica && covered[replica] >= change.number
+        || !isKnown(ChangeID(replica: replica, number: covered[replica]))
+      {
         throw InvalidChange("a deletion of what its author could not know")
       }
     case .restore: break

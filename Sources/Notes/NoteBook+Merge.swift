@@ -59,7 +59,7 @@ extension NoteBook: Replicable {
     if let (change, reason) = refused.first { throw .invalid(change, reason: reason) }
     if !pending.isEmpty {
       var needed = Version()
-      for change in trial.blockers(of: pending) { needed.insert(change) }
+      for change in trial.blockers(of: &pending) { needed.insert(change) }
       throw .missing(MissingChanges(needed: needed))
     }
     self = trial
@@ -74,17 +74,12 @@ extension NoteBook: Replicable {
   ) -> (effects: Effects, refused: [(ChangeID, reason: String)]) {
     var effects = Effects()
     var refused: [(ChangeID, reason: String)] = []
-    var ready = pending.replicas
+    let waitingReplicas = pending.replicas
+    var ready = waitingReplicas
     var waiting: [ChangeID: [ReplicaID]] = [:]
+    for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
     while let replica = ready.popLast() {
-      let history = histories[replica]
-      pending.removeKnown(of: replica, upTo: version[replica]) { number, encoded in
-        if history?.change(number) != encoded {
-          let change = ChangeID(replica: replica, number: number)
-          refused.append((change, "another change is known under this name"))
-        }
-      }
-      while let encoded = pending[next(by: replica)] {
+      while let encoded = pending.take(next(by: replica)) {
         let id = next(by: replica)
         do {
           if let blocker = try admit(id, encoded, &effects) {
@@ -97,16 +92,36 @@ extension NoteBook: Replicable {
           pending.discard(replica)
         }
       }
-      pending.removeKnown(of: replica, upTo: version[replica]) { _, _ in }
     }
+    for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
     return (effects, refused)
   }
 
+  /// Looks whether what came of a replica is what is known of it. An author who tells one change in two ways is not
+  /// believed any further.
+  private func compareKnown(
+    of replica: ReplicaID, _ pending: inout PendingChanges,
+    _ refused: inout [(ChangeID, reason: String)]
+  ) {
+    guard let history = histories[replica] else { return }
+    var differing: UInt64?
+    pending.settle(replica, upTo: version[replica]) { number, encoded in
+      if history.change(number) != encoded { differing = min(number, differing ?? number) }
+    }
+    guard let differing else { return }
+    pending.discard(replica)
+    refused.append(
+      (
+        ChangeID(replica: replica, number: differing),
+        "another change is known under this name"
+      ))
+  }
+
   /// What the waiting changes wait for.
-  private func blockers(of pending: PendingChanges) -> [ChangeID] {
+  private func blockers(of pending: inout PendingChanges) -> [ChangeID] {
     pending.replicas.map { replica in
       let id = next(by: replica)
-      guard let encoded = pending[id] else { return id }
+      guard let encoded = pending.take(id) else { return id }
       let history = histories[replica] ?? History()
       var mentions = history.mentions
       let change = try? Change(
@@ -129,44 +144,50 @@ extension NoteBook: Replicable {
       throw InvalidChange("\(error.reason), at byte \(error.offset)")
     }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
-    try performForeign(change, &effects)
+    let past = past(of: change)
+    try performForeign(change, past, &effects)
     admit(change, encoded: encoded, mentions: mentions)
+    pasts.set(id.replica, id.number, past)
     return nil
   }
 
   /// Checks and performs the operations of a change, all or none.
   private mutating func performForeign(
-    _ change: Change, _ effects: inout Effects
+    _ change: Change, _ past: Version, _ effects: inout Effects
   ) throws(InvalidChange) {
-    let past = past(of: change)
-    var stamp = firstStamp(of: change)
-    // One operation is checked before anything is touched. Of several, a later one may only make sense after an earlier
-    // one, so what they touch is kept until all are done.
-    var saved: [NoteID: Note?] = [:]
-    let savedOrder = change.operations.count > 1 ? order : nil
+    try Self.validateShape(of: change)
+    if (try? validateAll(change, past)) != nil {
+      perform(change, &effects)
+      return
+    }
+    // A later operation may only make sense after an earlier one. So they are tried one after the other, on a copy of what
+    // they touch; a change that needs this is rare, or forged.
+    guard change.operations.count > 1 else { return try validateAll(change, past) }
+    let (savedNotes, savedOrder) = (notesByID, order)
     var own = Effects()
+    var stamp = firstStamp(of: change)
     do {
-      try Self.validateShape(of: change)
       for operation in change.operations {
         try validate(operation, of: change, past)
-        if change.operations.count > 1 {
-          switch operation {
-          case .create:
-            let id = NoteID(creation: change.id)
-            if saved[id] == nil { saved[id] = .some(nil) }
-          case .edit(let id, _): if saved[id] == nil { saved[id] = .some(notesByID[id]) }
-          case .place: break
-          }
-        }
         perform(operation, stamp, at: change.time, &own)
         stamp.lamport += operation.ticks
       }
     } catch {
-      for (id, note) in saved { notesByID[id] = note }
-      if let savedOrder { order = savedOrder }
+      (notesByID, order) = (savedNotes, savedOrder)
       throw error
     }
     effects.merge(own)
+  }
+
+  /// Checks all operations on the present state.
+  private mutating func validateAll(_ change: Change, _ past: Version) throws(InvalidChange) {
+    let isCreating = change.operations.first == .create
+    if isCreating {
+      let id = NoteID(creation: change.id)
+      notesByID[id] = Note(id: id, created: change.time)
+    }
+    defer { if isCreating { notesByID[NoteID(creation: change.id)] = nil } }
+    for operation in change.operations { try validate(operation, of: change, past) }
   }
 
   /// A creation comes first in its change, and the new note's place with it: no note is without a place.
@@ -189,7 +210,7 @@ extension NoteBook: Replicable {
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
-      try notesByID[id]!.validate(edit, by: change.id.replica) { past.contains($0) }
+      try notesByID[id]!.validate(edit, of: change.id) { past.contains($0) }
     }
   }
 

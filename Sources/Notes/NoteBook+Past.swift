@@ -1,17 +1,19 @@
 public import ReplicatingTypes
 
-/// The pasts of the replicas whose changes came last. A cache: bounded, and never needed for the result.
+/// The pasts of replicas whose changes came lately. A cache: bounded, and never needed for the result.
 struct Pasts: Sendable {
-  private var entries: [(replica: ReplicaID, number: UInt64, past: Version)] = []
+  private var entries: [ReplicaID: (number: UInt64, past: Version)] = [:]
 
-  func past(of replica: ReplicaID) -> (number: UInt64, past: Version)? {
-    entries.first { $0.replica == replica }.map { ($0.number, $0.past) }
+  /// Takes out the past of a change, if it is here: it is about to grow into the next one's, and must not be copied.
+  mutating func take(_ change: ChangeID) -> Version? {
+    guard let entry = entries[change.replica], entry.number == change.number else { return nil }
+    entries[change.replica] = nil
+    return entry.past
   }
 
   mutating func set(_ replica: ReplicaID, _ number: UInt64, _ past: Version) {
-    entries.removeAll { $0.replica == replica }
-    if entries.count == 8 { entries.removeFirst() }
-    entries.append((replica, number, past))
+    if entries.count >= 256 { entries = [:] }
+    entries[replica] = (number, past)
   }
 }
 
@@ -71,16 +73,15 @@ extension NoteBook {
   mutating func past(of change: Change) -> Version {
     let replica = change.id.replica
     let previous = change.id.number - 1
-    var past: Version
-    if let cached = pasts.past(of: replica), cached.number == previous {
-      past = cached.past
-    } else {
-      past = Version()
-      if previous > 0 { extend(&past, to: ChangeID(replica: replica, number: previous)) }
+    let last = ChangeID(replica: replica, number: previous)
+    var past = Version()
+    if let known = pasts.take(last) {
+      past = known
+    } else if previous > 0 {
+      extend(&past, to: last)
     }
     for predecessor in change.predecessors { extend(&past, to: predecessor) }
     past.insert(change.id)
-    pasts.set(replica, change.id.number, past)
     return past
   }
 

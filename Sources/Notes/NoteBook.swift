@@ -101,13 +101,18 @@ public struct NoteBook: Sendable, Equatable {
     let encoded = change.encoded(
       after: histories[change.id.replica]?.lastTime ?? 0, &mentions)
     var effects = Effects()
+    perform(change, &effects)
+    admit(change, encoded: encoded[...], mentions: mentions)
+    return effects
+  }
+
+  /// Performs the operations of a change that are all in order.
+  mutating func perform(_ change: Change, _ effects: inout Effects) {
     var stamp = firstStamp(of: change)
     for operation in change.operations {
       perform(operation, stamp, at: change.time, &effects)
       stamp.lamport += operation.ticks
     }
-    admit(change, encoded: encoded[...], mentions: mentions)
-    return effects
   }
 
   /// Where the logical time of a change begins: after that of all its predecessors.

@@ -278,10 +278,11 @@ struct PieceTree: Sendable {
   mutating func makeRoom(at index: Int, _ count: Int) {
     let base = cursor.leaf &* sizes.leaf
     let end = base &+ Int(leafCounts[cursor.leaf])
-    var span = pieces.mutableSpan
+    // Not through `mutableSpan`: with Swift 6.3.1 an optimised build writes through it into an array that another value
+    // shares, without making it unique.
     var from = end &- 1
     while from >= base &+ index {
-      span[from &+ count] = span[from]
+      pieces[from &+ count] = pieces[from]
       from &-= 1
     }
     leafCounts[cursor.leaf] &+= Int32(truncatingIfNeeded: count)
@@ -292,10 +293,9 @@ struct PieceTree: Sendable {
   mutating func removePiece(at index: Int) {
     let base = cursor.leaf &* sizes.leaf
     let end = base &+ Int(leafCounts[cursor.leaf])
-    var span = pieces.mutableSpan
     var to = base &+ index
     while to < end &- 1 {
-      span[to] = span[to &+ 1]
+      pieces[to] = pieces[to &+ 1]
       to &+= 1
     }
     leafCounts[cursor.leaf] &-= 1
