@@ -179,8 +179,32 @@ public struct TextBuffer: Sendable {
       // The line feed that ends the last of these lines belongs to the lines, not between them.
       if last + 1 < lengths.count { text.removeLast() }
       let new = text.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
-      result.append((first..<last + 1, new))
+      result.append(withoutEqualEnds(first..<last + 1, new))
     }
     return result
+  }
+
+  /// The same replacement without the lines that stay as they are at its beginning and end.
+  private mutating func withoutEqualEnds(
+    _ lines: Range<Int>, _ new: [[UInt8]]
+  ) -> (lines: Range<Int>, new: [[UInt8]]) {
+    var lines = lines
+    var new = new[...]
+    while let line = new.first, !lines.isEmpty, line.elementsEqual(self.line(lines.lowerBound)) {
+      lines = lines.lowerBound + 1..<lines.upperBound
+      new = new.dropFirst()
+    }
+    while let line = new.last, !lines.isEmpty, line.elementsEqual(self.line(lines.upperBound - 1)) {
+      lines = lines.lowerBound..<lines.upperBound - 1
+      new = new.dropLast()
+    }
+    return (lines, Array(new))
+  }
+
+  /// A line without its line feed.
+  private mutating func line(_ line: Int) -> [UInt8] {
+    let start = start(ofLine: line)!
+    let isLast = line == lengths.count - 1
+    return Array(utf8[start..<start + lengths[line] - (isLast ? 0 : 1)])
   }
 }

@@ -1,11 +1,11 @@
 // From two texts to the edits that lead from one to the other.
 //
 // First the region: what both begin and end with is left out, byte by byte. Then lines: those that occur once in each text
-// and stand in the same order are taken for the same (patience difference), which leaves hunks. In each hunk
-// `String.difference` compares what a person sees, characters, by their bytes: two texts that differ only in how
-// characters are composed do differ. It is quadratic, so a hunk of too many characters, or too many hunks, are replaced as
-// they stand. At last, a word that both loses and gains letters is replaced whole: two people who replace one word then
-// never make a mixture of their two words.
+// and stand in the same order are taken for the same (patience difference), which leaves hunks; a large hunk is cut once
+// more, at words that occur once. In each hunk `String.difference` compares what a person sees, characters, by their
+// bytes: two texts that differ only in how characters are composed do differ. It is quadratic, so a hunk of too many
+// characters, or too many hunks, are replaced as they stand. At last what is ambiguous is settled as people mean it
+// (`WordSnapping.swift`): a word that both loses and gains letters is replaced whole.
 
 public import ReplicatingTypes
 
@@ -22,17 +22,21 @@ public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] 
     edits = [Edit(range: region.0, replacement: Array(new[region.1]))]
   } else {
     var budget = DifferenceBudget()
-    for hunk in hunks(from: old, region.0, to: new, region.1) {
-      edits += difference(old[hunk.0], new[hunk.1], &budget)
+    for hunk in hunks(from: old, region.0, to: new, region.1, at: .lines) {
+      edits += difference(old[hunk.0], new[hunk.1], at: .lines, &budget)
     }
   }
-  return WordSnapping(text: old).snap(edits.joiningNeighbours())
+  let snapping = WordSnapping(text: old)
+  return snapping.snap(snapping.slide(edits.joiningNeighbours()))
 }
 
-/// How much may be spent on comparing characters: the product of the two sides of a hunk, in one hunk and in all.
+/// What texts are cut into before their characters are compared.
+private enum Cut { case lines, words }
+
+/// How much may be spent on comparing characters: the square of how many there are, in one hunk and in all.
 private struct DifferenceBudget {
-  static let hunk = 65_536
-  var rest = 8_000_000
+  static let hunk = 1 << 20
+  var rest = 1 << 26
 }
 
 /// How many bytes both begin and end with, between scalars.
@@ -60,12 +64,12 @@ private func commonEnds(
   return (prefix, suffix)
 }
 
-/// The parts of two regions that lie between lines which are the same in both.
+/// The parts of two regions that lie between lines, or words, which are the same in both.
 private func hunks(
-  from old: [UInt8], _ oldRegion: Range<Int>, to new: [UInt8], _ newRegion: Range<Int>
+  from old: [UInt8], _ oldRegion: Range<Int>, to new: [UInt8], _ newRegion: Range<Int>, at cut: Cut
 ) -> [(Range<Int>, Range<Int>)] {
-  let oldLines = lines(of: old, in: oldRegion)
-  let newLines = lines(of: new, in: newRegion)
+  let oldLines = pieces(of: old, in: oldRegion, cut)
+  let newLines = pieces(of: new, in: newRegion, cut)
   let anchors = commonLines(oldLines.map { old[$0] }, newLines.map { new[$0] })
   var hunks: [(Range<Int>, Range<Int>)] = []
   var start = (oldRegion.lowerBound, newRegion.lowerBound)
@@ -78,19 +82,19 @@ private func hunks(
   return hunks.filter { !$0.0.isEmpty || !$0.1.isEmpty }
 }
 
-/// Whole lines with their line feed, but for the ends of the region.
-private func lines(of text: [UInt8], in region: Range<Int>) -> [Range<Int>] {
-  var lines: [Range<Int>] = []
+/// Whole lines with their line feed, or words with the space behind them; but for the ends of the region.
+private func pieces(of text: [UInt8], in region: Range<Int>, _ cut: Cut) -> [Range<Int>] {
+  var pieces: [Range<Int>] = []
   var start = region.lowerBound
-  for index in region where text[index] == 0x0A {
-    lines.append(start..<index + 1)
+  for index in region where text[index] == 0x0A || cut == .words && text[index] == 0x20 {
+    pieces.append(start..<index + 1)
     start = index + 1
   }
-  if start < region.upperBound { lines.append(start..<region.upperBound) }
-  return lines
+  if start < region.upperBound { pieces.append(start..<region.upperBound) }
+  return pieces
 }
 
-/// Pairs of equal lines, each the only one of its kind on either side, increasing on both sides: as many as there can be.
+/// Pairs of equal pieces, each the only one of its kind on either side, increasing on both sides: as many as there can be.
 /// O(n log n).
 private func commonLines(
   _ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>]
@@ -134,21 +138,32 @@ private func commonLines(
 
 /// The difference of two hunks by characters; the whole hunk where that would cost too much.
 private func difference(
-  _ old: ArraySlice<UInt8>, _ new: ArraySlice<UInt8>, _ budget: inout DifferenceBudget
+  _ old: ArraySlice<UInt8>, _ new: ArraySlice<UInt8>, at cut: Cut,
+  _ budget: inout DifferenceBudget
 ) -> [Edit<UInt8>] {
   let (prefix, suffix) = commonEnds(old, new)
   let old = old.dropFirst(prefix).dropLast(suffix)
   let new = new.dropFirst(prefix).dropLast(suffix)
   let whole = Edit(range: old.startIndex..<old.endIndex, replacement: Array(new))
   if old.isEmpty || new.isEmpty { return old.isEmpty && new.isEmpty ? [] : [whole] }
-  // A character takes a byte at least; no need to count those of a large hunk.
-  guard old.count <= 1 << 16, new.count <= 1 << 16 else { return [whole] }
+  // Bytes tell enough of how many characters there can be.
+  let size = old.count + new.count
+  let isAffordable =
+    size <= 1 << 10 && size * size <= min(DifferenceBudget.hunk, budget.rest)
+  if !isAffordable {
+    if cut == .words { return [whole] }
+    let words = hunks(
+      from: Array(old), 0..<old.count, to: Array(new), 0..<new.count, at: .words)
+    return words.flatMap { hunk in
+      difference(
+        old[hunk.0.shifted(by: old.startIndex)], new[hunk.1.shifted(by: new.startIndex)],
+        at: .words, &budget)
+    }
+  }
+  budget.rest -= size * size
   let before = String(decoding: old, as: UTF8.self)
   let after = String(decoding: new, as: UTF8.self)
   let lengths = (before.map { $0.utf8.count }, after.map { $0.utf8.count })
-  let cost = lengths.0.count * lengths.1.count
-  guard cost <= DifferenceBudget.hunk, cost <= budget.rest else { return [whole] }
-  budget.rest -= cost
 
   var removed = Array(repeating: false, count: lengths.0.count)
   var inserted = Array(repeating: false, count: lengths.1.count)
@@ -182,4 +197,10 @@ private func difference(
     }
   }
   return edits
+}
+
+extension Range<Int> {
+  fileprivate func shifted(by distance: Int) -> Range<Int> {
+    lowerBound + distance..<upperBound + distance
+  }
 }

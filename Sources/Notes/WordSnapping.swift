@@ -1,13 +1,82 @@
 internal import ReplicatingTypes
 
-/// Widens edits to whole words, where a word would both lose and gain letters.
+/// Chooses, among edits that lead to the same text, those that people mean.
 ///
-/// A word is a maximal run of letters, digits, marks and apostrophes. Pure insertions and pure deletions inside a word stay
-/// as they are.
+/// A word is a maximal run of letters, digits, marks and apostrophes.
 struct WordSnapping {
   /// The text before the edits.
   let text: [UInt8]
 
+  /// How far an edit is slid at most, in bytes.
+  private static var reach: Int { 1024 }
+
+  /// Slides pure insertions and deletions to where a line or a word begins or ends, if the text is the same then. Taking
+  /// "two " out of "one two three" could be taking out "wo t" as well, and a concurrent change would tell the difference.
+  func slide(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {
+    var result: [Edit<UInt8>] = []
+    for (index, edit) in edits.enumerated() {
+      guard edit.range.isEmpty != edit.replacement.isEmpty else {
+        result.append(edit)
+        continue
+      }
+      // Apart from the neighbours by a byte at least.
+      let low = max(
+        result.last.map { $0.range.upperBound + 1 } ?? 0, edit.range.lowerBound - Self.reach)
+      let next = index + 1 < edits.count ? edits[index + 1].range.lowerBound - 1 : text.count
+      let high = min(next, edit.range.upperBound + Self.reach)
+      guard low <= edit.range.lowerBound, high >= edit.range.upperBound else {
+        result.append(edit)
+        continue
+      }
+      let middle = edit.range.isEmpty ? edit.replacement[...] : text[edit.range]
+      let window = Array(
+        text[low..<edit.range.lowerBound] + middle + text[edit.range.upperBound..<high])
+      let start = edit.range.lowerBound - low
+      let best = bestStart(in: window, from: start, count: middle.count, isAtBeginning: low == 0)
+      let place = low + best
+      result.append(
+        edit.range.isEmpty
+          ? Edit(range: place..<place, replacement: Array(window[best..<best + middle.count]))
+          : Edit(range: place..<place + middle.count, replacement: []))
+    }
+    return result
+  }
+
+  /// Where among equivalent places the run of `count` bytes at `start` begins best.
+  private func bestStart(
+    in window: [UInt8], from start: Int, count: Int, isAtBeginning: Bool
+  ) -> Int {
+    func score(_ place: Int) -> Int {
+      guard place > 0 || isAtBeginning else { return 0 }
+      for edge in [place, place + count] where edge < window.count && window[edge] & 0xC0 == 0x80 {
+        return -1
+      }
+      if place == 0 || window[place - 1] == 0x0A { return 2 }
+      return isWordByte(window[place - 1]) != isWordByte(window[place]) ? 1 : 0
+    }
+    var best = (place: start, score: score(start))
+    var place = start
+    while place > 0, window[place - 1] == window[place + count - 1] {
+      place -= 1
+      let score = score(place)
+      if score > best.score { best = (place, score) }
+    }
+    place = start
+    while place + count < window.count, window[place] == window[place + count] {
+      place += 1
+      let score = score(place)
+      if score > best.score { best = (place, score) }
+    }
+    return best.place
+  }
+
+  private func isWordByte(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || isWordScalar(Unicode.Scalar(byte))
+  }
+
+  /// Widens edits to whole words, where a word would both lose and gain letters. Pure insertions and pure deletions inside
+  /// a word stay as they are.
+  ///
   /// `edits` are sorted and apart from each other; so are those returned, and they lead to the same text. O(edits and the
   /// words they touch).
   func snap(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {

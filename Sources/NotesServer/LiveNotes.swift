@@ -34,6 +34,9 @@ struct LiveNotes {
     var effect: ReplicatingText.Effect
     /// The attachment that did it; `nil` if it came from elsewhere.
     var source: Int?
+    /// Whether it changed nothing, because somebody else had removed the same before: only the view of its source has
+    /// lost something by it.
+    var isRepetition = false
   }
 
   /// One note's text while it is open.
@@ -48,17 +51,26 @@ struct LiveNotes {
 
     /// What an attachment shows after `seen` arrivals and its own; `nil` if that is the present.
     func view(after seen: Int, of attachment: Int) -> SequenceView? {
-      let unseen = arrivals[(seen - dropped)...].filter { $0.source != attachment }
-      if unseen.isEmpty { return nil }
+      let late = arrivals[(seen - dropped)...]
       var insertions: [ElementRange] = []
       var removals: [ElementRange] = []
-      for arrival in unseen {
+      var own: [ElementRange] = []
+      for arrival in late {
         switch arrival.effect {
-        case .inserted(let range): insertions.append(range)
-        case .removed(let range): removals.append(range)
+        case .inserted(let range):
+          if arrival.source != attachment { insertions.append(range) }
+        case .removed(let range):
+          if arrival.source == attachment {
+            own.append(range)
+          } else if !arrival.isRepetition {
+            removals.append(range)
+          }
         }
       }
-      return SequenceView(before: insertions, and: removals)
+      if insertions.isEmpty && removals.isEmpty { return nil }
+      return SequenceView(
+        hidden: ElementRanges(insertions),
+        revealed: ElementRanges(removals).subtracting(ElementRanges(own)))
     }
   }
 
@@ -106,6 +118,13 @@ struct LiveNotes {
     for (note, effects) in effects.text where texts[note] != nil {
       texts[note]!.arrivals += effects.map { Arrival(effect: $0, source: source) }
       texts[note]!.buffer = nil
+    }
+  }
+
+  /// Notes what an attachment removed that somebody else had removed before, unseen by it.
+  mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
+    texts[note]?.arrivals += removals.map {
+      Arrival(effect: .removed($0), source: source, isRepetition: true)
     }
   }
 

@@ -80,6 +80,8 @@ extension NotesServer {
       plan.buffer.apply(plan.edits)
       live[text: attachment.note].buffer = plan.buffer
       attachment.seen = live[text: attachment.note].count
+    } else {
+      live.record(repeated: plan.removals, on: attachment.note, from: attachment.id)
     }
     live[attachment.id] = attachment
     live.trim(attachment.note)
@@ -96,6 +98,10 @@ extension NotesServer {
     var isPresent: Bool
     var edits: [Edit<UInt8>]
     var operations: [ReplicatingText.Operation]
+
+    var removals: [ElementRange] {
+      operations.compactMap { if case .remove(let range) = $0 { range } else { nil } }
+    }
   }
 
   private mutating func plan(
@@ -155,7 +161,15 @@ extension NotesServer {
     guard let edits = buffer.edits(replacing: replacements) else {
       throw .contentModified("lines: there are no such lines; the text has \(buffer.lineCount)")
     }
-    return edits
+    // A client says which lines changed; what changed in them is for us to find out. Replaced whole, two people's changes of
+    // one line would double it.
+    return edits.flatMap { edit in
+      textDifference(from: Array(buffer.utf8[edit.range]), to: edit.replacement).map {
+        Edit(
+          range: $0.range.lowerBound + edit.range.lowerBound..<$0.range.upperBound
+            + edit.range.lowerBound, replacement: $0.replacement)
+      }
+    }
   }
 
   private func rangeEdits(

@@ -37,6 +37,14 @@ public struct NotesServer: ~Copyable {
 
   enum Phase { case new, ready, shutDown }
 
+  /// A request that is answered when everything committed before it is on disk for good.
+  struct DiskRequest {
+    var id: RequestID
+    /// What the client calls its progress, as it wrote it.
+    var progress: [UInt8]?
+    var isShutdown: Bool
+  }
+
   /// The version of this program.
   public static let programVersion = "0.1.0"
 
@@ -58,8 +66,7 @@ public struct NotesServer: ~Copyable {
   var rememberedResults = RememberedResults()
   /// Notifications that follow the reply to the request that caused them.
   var outboxAfterReply: [(inout Outbox) -> Void] = []
-  /// Requests that are answered when everything committed before them is on disk for good.
-  var waitingForDisk: [(id: RequestID, method: Method)] = []
+  var waitingForDisk: [DiskRequest] = []
 
   public init(_ environment: Environment) {
     self.environment = environment
@@ -110,15 +117,29 @@ public struct NotesServer: ~Copyable {
     let failure = store?.takeSyncResult()
     if let failure { showMessage(.error, "\(failure)") }
     guard store?.isDurable ?? true || failure != nil else { return }
-    for (id, method) in waitingForDisk {
+    for request in waitingForDisk {
+      if let token = request.progress { progress(token, "end") }
       if let failure {
-        outbox.respond(to: id, error: ResponseError(failure))
+        outbox.respond(to: request.id, error: ResponseError(failure))
       } else {
-        finish(method)
-        outbox.respond(to: id) { $0.null() }
+        outbox.respond(to: request.id) { $0.null() }
       }
     }
     waitingForDisk = []
+  }
+
+  private mutating func progress(_ token: [UInt8], _ kind: String) {
+    outbox.notify("$/progress") {
+      $0.beginObject()
+      $0.key("token")
+      $0.raw(token)
+      $0.key("value")
+      $0.beginObject()
+      $0.member("kind", kind)
+      if kind == "begin" { $0.member("title", "Flushing") }
+      $0.endObject()
+      $0.endObject()
+    }
   }
 
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
@@ -164,11 +185,7 @@ public struct NotesServer: ~Copyable {
     do throws(ResponseError) {
       try checkPhase(of: name)
       guard let method = Method(rawValue: name) else { throw .methodNotFound(name) }
-      if method.waitsForDisk {
-        waitingForDisk.append((id, method))
-        store?.requestSync()
-        return diskCaughtUp()
-      }
+      if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
       let result = try result(of: method, Parameters(value: params))
       outbox.respond(to: id) { $0.raw(result) }
     } catch {
@@ -185,6 +202,22 @@ public struct NotesServer: ~Copyable {
     push()
   }
 
+  private mutating func waitForDisk(
+    _ id: RequestID, _ method: Method, _ params: Parameters
+  ) throws(ResponseError) {
+    let token = params["workDoneToken"]
+    guard token.map({ $0.string != nil || $0.integer != nil }) ?? true else {
+      throw .invalidParams("workDoneToken", "must be a string or a whole number")
+    }
+    // From now on only `exit` is heeded, although the answer may take a moment.
+    if method == .shutdown { phase = .shutDown }
+    let progress = token.map { Array($0.rawBytes) }
+    if let progress { self.progress(progress, "begin") }
+    waitingForDisk.append(DiskRequest(id: id, progress: progress, isShutdown: method == .shutdown))
+    store?.requestSync()
+    diskCaughtUp()
+  }
+
   private func checkPhase(of name: String) throws(ResponseError) {
     switch phase {
     case .new: if name != "initialize" { throw .serverNotInitialized }
@@ -198,7 +231,7 @@ public struct NotesServer: ~Copyable {
   private mutating func result(
     of method: Method, _ params: Parameters
   ) throws(ResponseError) -> [UInt8] {
-    let key = method.isMutating ? try params.string("requestKey") : nil
+    let key = method.isMutating ? try params.string("requestKey").map { Array($0.utf8) } : nil
     if let key, let result = rememberedResults[key] { return result }
     var writer = JSONWriter()
     try perform(method, params, &writer)
@@ -230,11 +263,6 @@ public struct NotesServer: ~Copyable {
     }
   }
 
-  /// What a request that waited for the disk does at last.
-  private mutating func finish(_ method: Method) {
-    if method == .shutdown { phase = .shutDown }
-  }
-
   private mutating func cancel(_ params: Parameters) {
     let id: RequestID
     if let number = params["id"]?.integer {
@@ -244,9 +272,9 @@ public struct NotesServer: ~Copyable {
     } else {
       return
     }
-    guard let index = waitingForDisk.firstIndex(where: { $0.id == id && $0.method != .shutdown })
+    guard let index = waitingForDisk.firstIndex(where: { $0.id == id && !$0.isShutdown })
     else { return }
-    waitingForDisk.remove(at: index)
+    if let token = waitingForDisk.remove(at: index).progress { progress(token, "end") }
     outbox.respond(to: id, error: .requestCancelled)
   }
 }
@@ -286,14 +314,14 @@ enum Method: String {
 
 /// The results of requests that carried a key: the same key again gives the same result.
 ///
-/// Kept for the life of the process; of more than 16,384 keys, or 64 MiB of results beyond the first 10,000 keys' worth of
-/// short ones, the oldest go.
+/// Kept for the life of the process; of more than 16,384 keys, or 64 MiB of results, the oldest quarter goes.
 struct RememberedResults {
-  private var results: [String: [UInt8]] = [:]
-  private var keys: [String] = []
+  /// By the bytes of the key: keys that only look the same are two.
+  private var results: [[UInt8]: [UInt8]] = [:]
+  private var keys: [[UInt8]] = []
   private var size = 0
 
-  subscript(key: String) -> [UInt8]? {
+  subscript(key: [UInt8]) -> [UInt8]? {
     get { results[key] }
     set {
       guard let newValue, results[key] == nil else { return }

@@ -23,14 +23,15 @@ private struct SequenceChange {
 /// One replica with the sequence under test and the tree that says what it must be.
 private final class Peer {
   let author: Author
-  var array = ReplicatingArray<Int>()
+  var array: ReplicatingArray<Int>
   var tree: FugueTree<Int>
   var known = Version()
   /// Where this person types.
   var caret = 0
 
-  init(_ number: UInt64, isNewestFirst: Bool) {
+  init(_ number: UInt64, isNewestFirst: Bool, nodeSizes: PieceTree.NodeSizes) {
     author = Author(number)
+    array = ReplicatingArray(nodeSizes: nodeSizes)
     tree = FugueTree(isNewestFirst: isNewestFirst)
   }
 
@@ -44,11 +45,11 @@ private final class Peer {
 extension ReplicatingArray {
   /// Between which elements one was inserted.
   fileprivate func origins(of element: ElementID) -> (left: ElementID?, right: ElementID?) {
-    let local = local(element)!
+    let local = local(element)
     let author = authors[Int(local.author)]
     return (
-      author.left(of: local.offset, author: local.author).map { id(of: $0) },
-      author.origin(at: local.offset).right.map { id(of: $0) }
+      id(of: author.left(of: local.offset, author: local.author)),
+      id(of: author.right(of: local.offset))
     )
   }
 }
@@ -69,7 +70,13 @@ private struct SequenceHistory {
     self.seed = seed
     self.isNewestFirst = isNewestFirst
     generator = Generator(seed: seed)
-    peers = (1...UInt64(3 + generator.below(3))).map { Peer($0, isNewestFirst: isNewestFirst) }
+    // Tiny nodes, so that splits happen; real ones in every fourth history.
+    let sizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 4096)][Int(seed % 4)]
+    let nodeSizes = PieceTree.NodeSizes(
+      leaf: sizes.0, block: sizes.1, piece: UInt32(sizes.2))
+    peers = (1...UInt64(3 + generator.below(3))).map {
+      Peer($0, isNewestFirst: isNewestFirst, nodeSizes: nodeSizes)
+    }
   }
 
   mutating func run(steps: Int) throws {
@@ -293,7 +300,7 @@ private struct SequenceHistory {
   }
 
   @Test func `a merge that ticks would not be idempotent`() throws {
-    /// A value whose `apply` ticks, as that of the articles does.
+    /// A value whose `join` ticks, as that of the articles does.
     struct Ticking: Replicable {
       var set = ReplicatingSet<Int>()
       var ticks = 0
@@ -301,8 +308,8 @@ private struct SequenceHistory {
       func changes(since version: Version) -> ReplicatingSet<Int>.Changes {
         set.changes(since: version)
       }
-      mutating func apply(_ changes: ReplicatingSet<Int>.Changes) throws(MissingChanges) {
-        try set.apply(changes)
+      mutating func join(_ changes: ReplicatingSet<Int>.Changes) {
+        set.join(changes)
         ticks += 1
       }
     }

@@ -283,7 +283,8 @@ private struct TextHistory {
     _ operation: ReplicatingText.Operation, _ text: ReplicatingText,
     isKnown: (ChangeID) -> Bool = { _ in true }
   ) -> Bool {
-    (try? text.validate(operation, by: replicaID(2), isKnown: isKnown)) == nil
+    var text = text
+    return (try? text.validate(operation, by: replicaID(2), isKnown: isKnown)) == nil
   }
 
   private static let x = Array("x".utf8)

@@ -52,6 +52,25 @@ public struct ElementRanges: Equatable, Sendable {
 
   public var isEmpty: Bool { ranges.isEmpty }
 
+  /// The elements of this set that are not in another.
+  public func subtracting(_ other: ElementRanges) -> ElementRanges {
+    if other.isEmpty { return self }
+    var rest: [ElementRange] = []
+    for (author, list) in ranges {
+      for range in list {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+          let run = other.run(of: author, from: offset, to: range.upperBound)
+          if !run.isMember {
+            rest.append(ElementRange(author: author, offset: offset, count: run.end - offset))
+          }
+          offset = run.end
+        }
+      }
+    }
+    return ElementRanges(rest)
+  }
+
   /// Whether the element at `offset` is in the set, and how far from there that stays so, at most to `end`.
   /// O(log n) in the ranges of `author`.
   func run(of author: ReplicaID, from offset: Int, to end: Int) -> (isMember: Bool, end: Int) {
@@ -86,7 +105,7 @@ public struct SequenceView: Equatable, Sendable {
     revealed = ElementRanges(removals)
   }
 
-  init(hidden: ElementRanges, revealed: ElementRanges?) {
+  public init(hidden: ElementRanges, revealed: ElementRanges?) {
     self.hidden = hidden
     self.revealed = revealed
   }

@@ -106,7 +106,8 @@ extension ReplicatingArray {
     return operations
   }
 
-  /// The same for edits in offsets of `view`. What is removed already stays as it is. O(n).
+  /// The same for edits in offsets of `view`. What somebody else has removed already is removed again: whoever shows the
+  /// view has removed it too. O(n).
   public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
@@ -140,7 +141,7 @@ extension ReplicatingArray {
             offset < edits[next].range.lowerBound
             ? edits[next].range.lowerBound : edits[next].range.upperBound
           stop = min(end, start + edge - offset)
-          if offset >= edits[next].range.lowerBound, segment.isInPresent {
+          if offset >= edits[next].range.lowerBound {
             operations.append(
               .remove(ElementRange(author: author, offset: start, count: stop - start)))
           }
