@@ -295,7 +295,8 @@ struct EnvelopeTests {
     for (odd, id) in [
       (#"{"id":"o","method":"notebook/list"}"#, "\"o\""),
       (#"{"jsonrpc":"1.0","id":"p","method":"notebook/list"}"#, "\"p\""),
-      (#"{"jsonrpc":"2.0","id":"q","method":7}"#, "\"q\""), (#"{"jsonrpc":"2.0","id":"r"}"#, "\"r\""),
+      (#"{"jsonrpc":"2.0","id":"q","method":7}"#, "\"q\""),
+      (#"{"jsonrpc":"2.0","id":"r"}"#, "\"r\""),
     ] {
       try server.send(.raw(odd))
       #expect(try server.response(to: id)["error"]?.code == -32600)
