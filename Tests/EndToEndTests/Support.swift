@@ -191,7 +191,7 @@ func sha256(_ text: [UInt8]) -> String {
   var message = text + [0x80]
   message += [UInt8](repeating: 0, count: (120 - message.count % 64) % 64)
   for shift in stride(from: 56, through: 0, by: -8) {
-    message.append(UInt8(truncatingIfNeeded: text.count * 8 >> shift))
+    message.append(UInt8(truncatingIfNeeded: (text.count * 8) >> shift))
   }
   message.withUnsafeBufferPointer { message in
     sha256Constants.withUnsafeBufferPointer { constants in

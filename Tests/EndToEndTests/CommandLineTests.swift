@@ -1,0 +1,166 @@
+import Foundation
+import JSONRPC
+import Testing
+
+@Suite("The command line")
+struct CommandLineTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("A call prints its result, or says why there is none")
+  func call() throws {
+    let options = ["--notebook", folder("notes")]
+    let made = try Outcome(options + ["call", "note/create", #"{"title":"by\#u{20}hand"}"#])
+    #expect(made.ending == .status(0))
+    #expect(made.errors == "")
+    let note = try JSONValue(parsing: Array(made.output.utf8))["note"]!
+    #expect(note["title"]?.string == "by hand")
+    let params = #"{"id":"\#(note["id"]!.string!)","text":"from the\ninput"}"#
+    // White space in the params, line breaks too, is JSON's own affair.
+    let input = params.replacingOccurrences(of: ",", with: ",\n\r\n\t ") + "\n"
+    let set = try Outcome(options + ["call", "note/setText", "-"], input: input)
+    #expect(set.ending == .status(0))
+    let list = try Outcome(["call", "notebook/list"] + options)
+    #expect(list.output.contains("by hand"))
+    for method in ["notebook/flush", "shutdown"] {
+      #expect(try Outcome(options + ["call", method]).output == "null")
+    }
+    for wrong in [
+      ["note/get", #"{"id":"none"}"#], ["no/such"], ["note/create", "{"], ["note/create", "[1]"],
+      ["note/get"], ["initialize"], ["note/create", ""], ["note/create", "{}{}"],
+      ["note/create", "{},\"method\":\"shutdown\""],
+    ] {
+      let outcome = try Outcome(options + ["call"] + wrong)
+      #expect(outcome.ending == .status(1), "\(wrong)")
+      #expect(outcome.output == "", "\(wrong)")
+      #expect(outcome.errors.hasPrefix("decent-notes: "), "\(wrong)")
+    }
+  }
+
+  @Test("Help and version are printed")
+  func help() throws {
+    let help = try Outcome(["--help"])
+    #expect(help.ending == .status(0))
+    #expect(help.output.hasPrefix("usage: decent-notes"))
+    let version = try Outcome(["--version"])
+    #expect(version.ending == .status(0))
+    #expect(version.output.hasPrefix("decent-notes "))
+  }
+
+  @Test(
+    "Wrong arguments show the usage, and end with status 64",
+    arguments: [
+      ["--nonsense"], ["-x"], ["nonsense"], ["call"], ["call", "a", "b", "c"], ["--notebook"],
+      ["--notebook", ""], ["--framing", "pigeon"], ["--max-message", "0"], ["--max-message=x"],
+      ["--max-message", "-5"], ["--max-message", "99999999999999999999"], ["--stdio=1"], ["--"],
+      ["--help=1"], ["--seed", "x"],
+    ])
+  func misuse(_ arguments: [String]) throws {
+    let outcome = try Outcome(arguments)
+    #expect(outcome.ending == .status(64))
+    #expect(outcome.errors.contains("usage: decent-notes"))
+    #expect(outcome.output == "")
+  }
+
+  @Test("The folder is the argument, or comes from the environment")
+  func folders() throws {
+    let none: [String: String?] = ["DECENT_NOTES": nil, "XDG_DATA_HOME": nil, "HOME": nil]
+    let home: [String: String?] = none.merging(["HOME": folder("home")]) { $1 }
+    let data: [String: String?] = home.merging(["XDG_DATA_HOME": folder("data")]) { $1 }
+    let notes: [String: String?] = data.merging(["DECENT_NOTES": folder("notes")]) { $1 }
+    for (environment, path) in [
+      (home, "home/.local/share/decent-notes"), (data, "data/decent-notes"), (notes, "notes"),
+    ] {
+      let outcome = try Outcome(["call", "note/create"], environment: environment)
+      #expect(outcome.ending == .status(0), "\(outcome.errors)")
+      #expect(access(folder(path) + "/decent.json", F_OK) == 0)
+    }
+    let option = ["--notebook=\(folder("option"))", "call", "note/create"]
+    #expect(try Outcome(option, environment: notes).ending == .status(0))
+    #expect(access(folder("option/decent.json"), F_OK) == 0)
+    #expect(try Outcome(["call", "notebook/list"], environment: none).ending == .status(64))
+    // What the client says comes before all of them.
+    let server = try Server(folder("option"), environment: notes)
+    let options: JSON = ["notebook": .string(folder("client"))]
+    try server.call("initialize", ["initializationOptions": options])
+    try server.call("note/create")
+    #expect(access(folder("client/decent.json"), F_OK) == 0)
+  }
+}
+
+@Suite("Disks that refuse")
+struct FaultTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("A full disk is told, and what was acknowledged stays")
+  func fullDisk() throws {
+    // Files of 16 blocks of 512 bytes at most.
+    let server = try Server(folder("notes"), shell: "ulimit -f 16 && exec \"$@\"")
+    try server.initialize()
+    var kept: [String] = []
+    var refused = 0
+    for number in 0..<30 {
+      let text = String(repeating: "text \(number) ", count: 100)
+      let response = try server.response(
+        to: try server.post("note/create", ["title": .string("\(number)"), "text": .string(text)]))
+      if let error = response["error"] {
+        refused += 1
+        #expect(error.code == -32803)
+        #expect(error.reason == "diskFull")
+        let big = String(repeating: "never ", count: 4000)
+        #expect(try server.error("note/create", ["text": .string(big)]).reason == "diskFull")
+      } else {
+        kept.insert("\(number)", at: 0)
+      }
+      let titles = try server.call("notebook/list")["notes"]!.array!.map { $0["title"]!.string! }
+      #expect(titles == kept)
+    }
+    #expect(refused > 0)
+    // A client that types keeps its text, and sends it whole with its next change.
+    let id = JSON.raw(try server.call("note/create", [:])["note"]!["id"]!.written)
+    let open = try server.call("note/open", ["id": id, "mode": "edit"])["attachment"]!.written
+    func change(_ version: Int, _ text: String) -> JSON {
+      ["attachment": .raw(open), "version": .int(version), "rev": 0, "text": .string(text)]
+    }
+    let big = String(repeating: "big ", count: 4000)
+    #expect(try server.error("note/change", change(1, big)).reason == "diskFull")
+    try server.call("note/change", change(2, "small"))
+    try server.killNow()
+    let next = try Server(folder("notes"))
+    try next.initialize()
+    let titles = try next.call("notebook/list")["notes"]!.array!.map { $0["title"]!.string! }
+    #expect(titles == [""] + kept)
+    #expect(try next.call("note/get", ["id": id])["text"]?.string == "small")
+    #expect(try next.call("note/create", ["text": .string(big)])["note"] != nil)
+  }
+
+  @Test("A folder that can't be written says so clearly")
+  func unwritable() throws {
+    let file = folder("file")
+    try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+    let blocked = folder("blocked")
+    try FileManager.default.createDirectory(atPath: blocked, withIntermediateDirectories: true)
+    try Data("x".utf8).write(to: URL(fileURLWithPath: blocked + "/log"))
+    for path in ["/proc/nonexistent", file, file + "/notes", blocked] {
+      let server = try Server(path)
+      let start = try server.response(to: try server.post("initialize", [:]))
+      if let error = start["error"] {
+        #expect(error.code == -32803)
+        #expect(error["message"]?.string?.contains(path) == true, "\(error.written)")
+        continue
+      }
+      #expect(try server.call("notebook/list")["notes"]?.array?.isEmpty == true)
+      for _ in 0..<2 {
+        let error = try server.error("note/create", ["title": "no"])
+        #expect(error.code == -32803)
+        #expect(error.reason != nil)
+        #expect(error["message"]?.string?.contains(path) == true, "\(error.written)")
+      }
+      #expect(try server.call("notebook/list")["notes"]?.array?.isEmpty == true)
+      try server.leave()
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import JSONRPC
+import Testing
+
+@Suite("Two processes")
+struct TwoProcessTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func server(_ name: String = "notes") throws -> Server {
+    let server = try Server(folder(name))
+    try server.initialize()
+    return server
+  }
+
+  @Test("What one writes appears in the other, and is pushed to who has it open")
+  func seesTheOther() throws {
+    let (a, b) = (try server(), try server())
+    let note = try a.call("note/create", ["title": "t", "text": "one\ntwo"])["note"]!["id"]!
+    let id = JSON.raw(note.written)
+    func told(_ what: String) throws -> Bool {
+      _ = try b.notification("notebook/didChange") {
+        $0["changed"]!.array!.contains {
+          $0["id"]?.string == note.string && $0["what"]!.array!.contains { $0.string == what }
+        }
+      }
+      return true
+    }
+    #expect(try told("created"))
+    var opened: [String: String] = [:]
+    for form in ["lines", "ranges", "text"] {
+      let open = try b.call("note/open", ["id": id, "mode": "observe", "push": .string(form)])
+      #expect(open["readOnly"]?.boolean == true)
+      opened[form] = open["attachment"]!.written
+    }
+    try a.call("note/setText", ["id": id, "text": "one\n2\ntwo"])
+    #expect(try told("text"))
+    for (form, attachment) in opened {
+      let push = try b.notification("note/edit") { $0["attachment"]?.written == attachment }
+      #expect(push["version"]?.integer == 0)
+      #expect(push["rev"]?.integer == 1)
+      #expect(push["sha256"]?.string == sha256(Array("one\ntwo".utf8)))
+      #expect(push[form] != nil)
+    }
+    try a.call("note/update", ["id": id, "title": "u", "tags": ["x"], "priority": "low"])
+    let facets: Set<String> = ["title", "tags", "priority"]
+    _ = try b.notification("notebook/didChange") {
+      $0["changed"]!.array!.contains { Set($0["what"]!.array!.map { $0.string! }) == facets }
+    }
+    try a.call("note/delete", ["id": id])
+    #expect(try told("trashed"))
+    try a.call("note/restore", ["id": id])
+    #expect(try told("trashed"))
+    try a.call("note/create", ["title": "second"])
+    try a.call("note/move", ["id": id, "index": 0])
+    #expect(try told("position"))
+    let lists = [a, b].map { try? $0.call("notebook/list").written }
+    #expect(lists[0] != nil && lists[0] == lists[1])
+    // Nobody is told what it did itself.
+    #expect(!a.notifications.contains { $0["method"]?.string == "notebook/didChange" })
+  }
+
+  @Test(
+    "Two who type into one note at once lose and double nothing", arguments: [1, 2, 3] as [UInt64])
+  func typing(_ seed: UInt64) throws {
+    var random = Random(seed)
+    let (a, b) = (try server(), try server())
+    let note = try a.call("note/create", ["text": "shopping list"])["note"]!["id"]!.written
+    _ = try b.notification("notebook/didChange")
+    let clients = [try LiveClient(a, .raw(note)), try LiveClient(b, .raw(note))]
+    var typed: Set<String> = ["shopping", "list"]
+    for number in 0..<scaled(300, 3000) {
+      let who = random.below(2)
+      let word = "w\(who)n\(number)"
+      typed.insert(word)
+      try clients[who].type(word, &random)
+      if random.below(3) == 0 { try clients[random.below(2)].proceed() }
+    }
+    try run(clients) {
+      clients.allSatisfy(\.isIdle) && clients[0].text == clients[1].text
+        && clients[0].words.count == typed.count
+    }
+    #expect(Set(clients[0].words.keys) == typed)
+    #expect(clients[0].words.values.allSatisfy { $0 == 1 })
+    for server in [a, b] {
+      let text = try server.call("note/get", ["id": .raw(note)])["text"]!.utf8
+      #expect(text == clients[0].text)
+      try server.leave()
+    }
+  }
+
+  @Test(
+    "One of two is killed while both type, and nothing acknowledged is lost",
+    arguments: [4, 5] as [UInt64])
+  func killedWhileTyping(_ seed: UInt64) throws {
+    var random = Random(seed)
+    let a = try server()
+    var b = try server()
+    let note = try a.call("note/create", ["text": "shopping list"])["note"]!["id"]!.written
+    _ = try b.notification("notebook/didChange")
+    var clients = [try LiveClient(a, .raw(note)), try LiveClient(b, .raw(note))]
+    var certain: Set<String> = ["shopping", "list"]
+    var possible: Set<String> = []
+    for number in 0..<300 {
+      if number == 150 {
+        kill(b.process, SIGKILL)
+        try b.killNow()
+        try clients[1].takeAnswers()
+        certain.formUnion(clients[1].kept)
+        possible = clients[1].pendingWords
+        b = try server()
+        clients[1] = try LiveClient(b, .raw(note))
+      }
+      let who = random.below(2)
+      try clients[who].type("w\(who)n\(number)", &random)
+      if random.below(3) == 0 { try clients[random.below(2)].proceed() }
+    }
+    try run(clients) {
+      clients.allSatisfy(\.isIdle) && clients[0].text == clients[1].text
+        && certain.union(clients[0].kept).union(clients[1].kept)
+          .isSubset(of: clients[0].words.keys)
+    }
+    certain.formUnion(clients[0].kept)
+    certain.formUnion(clients[1].kept)
+    #expect(clients[0].words.values.allSatisfy { $0 == 1 })
+    #expect(Set(clients[0].words.keys).subtracting(certain).isSubset(of: possible))
+  }
+
+  @Test("Two that write first into a folder that is not there are one notebook")
+  func firstWrite() throws {
+    for round in 0..<scaled(10, 200) {
+      let servers = [try server("new\(round)/notes"), try server("new\(round)/notes")]
+      let requests = try servers.map { try $0.post("note/create", ["title": "first"]) }
+      for (server, request) in zip(servers, requests) { _ = try server.result(of: request) }
+      for server in servers {
+        while try server.call("notebook/list")["notes"]!.array!.count < 2 {
+          _ = try server.notification("notebook/didChange")
+        }
+      }
+      let statuses = try servers.map { try $0.call("notebook/status") }
+      #expect(statuses[0]["revision"]?.string == statuses[1]["revision"]?.string)
+      let third = try Server(folder("new\(round)/notes"))
+      #expect(try third.initialize()["notebook"]?["id"]?.string != nil)
+      // One identity: what either gives out is known to the other.
+      let changes = try servers[0].call("notebook/changes")["changes"]!.string!
+      let merged = try servers[1].call("notebook/merge", ["changes": .string(changes)])
+      #expect(merged["changed"]?.array?.isEmpty == true)
+    }
+  }
+}
+
+@Suite("Exchange")
+struct ExchangeTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func server(_ name: String) throws -> Server {
+    let server = try Server(folder(name))
+    try server.initialize()
+    return server
+  }
+
+  /// Hands over in pieces what `to` has not seen; returns the ids of the notes that changed.
+  @discardableResult
+  private func exchange(_ from: Server, _ to: Server, limit: Int? = nil) throws -> [String] {
+    var since = JSON.string(try to.call("notebook/status")["version"]!.string!)
+    var changed: [String] = []
+    for _ in 0..<10_000 {
+      let params: JSON = ["since": since, "limit": limit.map { .int($0) } ?? .null]
+      let piece = try from.call("notebook/changes", params)
+      let changes = JSON.string(piece["changes"]!.string!)
+      let merged = try to.call("notebook/merge", ["changes": changes])
+      changed += merged["changed"]!.array!.map { $0.string! }
+      guard piece["more"]!.boolean! else { return changed }
+      since = .string(piece["revision"]!.string!)
+    }
+    throw Failure("there was no end of changes")
+  }
+
+  @Test("Two folders that exchange what they know agree", arguments: [nil, 1, 300])
+  func agree(_ limit: Int?) throws {
+    let (a, b) = (try server("a"), try server("b"))
+    for number in 0..<10 {
+      try a.call("note/create", ["title": .string("a\(number)"), "text": "one\ntwo"])
+    }
+    #expect(try exchange(a, b, limit: limit).count >= 10)
+    let list = try a.call("notebook/list", ["limit": 1])
+    let note = JSON.raw(list["next"]!.written)
+    try a.call("note/setText", ["id": note, "text": "one and a half\ntwo"])
+    try b.call("note/setText", ["id": note, "text": "one\ntwo and a half"])
+    try b.call("note/create", ["title": "b"])
+    try a.call("note/move", ["id": note, "index": 5])
+    try exchange(b, a, limit: limit)
+    try exchange(a, b, limit: limit)
+    #expect(try a.call("notebook/list").written == b.call("notebook/list").written)
+    let text = try a.call("note/get", ["id": note])["text"]!.string
+    #expect(text == "one and a half\ntwo and a half")
+    // Once more changes nothing, and tells nobody.
+    let revision = try b.call("notebook/status")["revision"]!.string
+    b.notifications = []
+    let all = try a.call("notebook/changes")["changes"]!.string!
+    let again = try b.call("notebook/merge", ["changes": .string(all)])
+    #expect(again["changed"]?.array?.isEmpty == true)
+    #expect(again["revision"]?.string == revision)
+    #expect(b.notifications.isEmpty)
+    // It is the same after a restart.
+    try b.killNow()
+    let next = try Server(folder("b"))
+    let start = try next.initialize()
+    #expect(start["notebook"]?["revision"]?.string == revision)
+    let other = try Server(folder("a")).initialize()["notebook"]!["id"]!.string
+    #expect(start["notebook"]?["id"]?.string == other)
+  }
+
+  @Test("Changes of another notebook, or that are damaged, are refused as a whole")
+  func refused() throws {
+    let (a, b) = (try server("a"), try server("b"))
+    for number in 0..<3 { try a.call("note/create", ["title": .string("a\(number)")]) }
+    let own = try b.call("note/create", ["title": "b"])["revision"]!.string
+    let changes = try a.call("notebook/changes")["changes"]!.string!
+    let foreign = try b.error("notebook/merge", ["changes": .string(changes)])
+    #expect(foreign.code == -32803)
+    #expect(foreign.reason == "foreignNotebook")
+    for wrong in ["*", "AAA", changes + "=", changes + "\n", " " + changes, changes + changes] {
+      let error = try b.error("notebook/merge", ["changes": .string(wrong)])
+      #expect(error.code == -32602, "\(wrong)")
+    }
+    let c = try server("c")
+    let bytes = [UInt8](Data(base64Encoded: changes)!)
+    for index in bytes.indices {
+      var damaged = bytes
+      damaged[index] ^= 0x10
+      let text = Data(damaged).base64EncodedString()
+      let error = try c.error("notebook/merge", ["changes": .string(text)])
+      #expect(error.code == -32803)
+      #expect(error.reason == "damagedChanges", "byte \(index): \(error.written)")
+    }
+    for length in 0..<bytes.count {
+      let text = Data(bytes[..<length]).base64EncodedString()
+      #expect(try c.error("notebook/merge", ["changes": .string(text)]).code == -32803)
+    }
+    // Nothing was taken, and nothing written.
+    #expect(try b.call("notebook/status")["revision"]?.string == own)
+    #expect(try c.call("notebook/status")["revision"]?.string == "0")
+    #expect(access(folder("c"), F_OK) != 0)
+    // A piece without the one before it.
+    let first = try a.call("notebook/changes", ["limit": 1])["revision"]!.string!
+    let rest = try a.call("notebook/changes", ["since": .string(first)])["changes"]!.string!
+    let missing = try c.error("notebook/merge", ["changes": .string(rest)])
+    #expect(missing.reason == "missingChanges")
+    #expect(try a.error("notebook/changes", ["since": "nonsense"]).code == -32602)
+  }
+}
