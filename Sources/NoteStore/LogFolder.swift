@@ -1,5 +1,11 @@
 public import ReplicatingTypes
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The folder of a notebook, as far as its logs go: one file of our own to append to, and everybody's
 /// files to read.
 ///
@@ -139,7 +145,8 @@ public struct LogFolder: ~Copyable {
       let folder = try FileDescriptor.folder(path, followingLinks: true)
       return try NotebookFile.read(in: folder)
     } catch {
-      guard error.reason == .notFound else { throw error }
+      // What is no folder can never become one; what is not there can.
+      guard error.reason == .notFound, error.errno != ENOTDIR else { throw error }
       return nil
     }
   }

@@ -117,6 +117,7 @@ public struct TextBuffer: Sendable {
   public mutating func edits(
     replacing replacements: [(lines: Range<Int>, new: [[UInt8]])]
   ) -> [Edit<UInt8>]? {
+    guard replacements.allSatisfy({ $0.lines.upperBound <= lengths.count }) else { return nil }
     let order = replacements.indices.sorted {
       (replacements[$0].lines.lowerBound, replacements[$0].lines.upperBound, $0)
         < (replacements[$1].lines.lowerBound, replacements[$1].lines.upperBound, $1)
@@ -142,7 +143,7 @@ public struct TextBuffer: Sendable {
   }
 
   private mutating func edit(replacing lines: Range<Int>, with new: [[UInt8]]) -> Edit<UInt8>? {
-    guard lines.upperBound <= lengths.count, let start = start(ofLine: lines.lowerBound),
+    guard let start = start(ofLine: lines.lowerBound),
       let end = self.start(ofLine: lines.upperBound)
     else { return nil }
     let text = Array(new.joined(separator: [0x0A]))

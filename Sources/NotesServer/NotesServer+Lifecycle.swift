@@ -1,6 +1,7 @@
 internal import JSONRPC
 internal import NoteStore
 internal import Notes
+internal import ReplicatingTypes
 
 extension NotesServer {
   /// `initialize`: opens the notebook, and settles in which units positions count.
@@ -14,7 +15,11 @@ extension NotesServer {
       parentProcess = number
     }
     encoding = try positionEncoding(params)
-    isTracing = try params.string("trace").map { $0 != "off" } ?? false
+    _ = try params.object("clientInfo").map { info throws(ResponseError) in
+      (try info.string("name"), try info.string("version"))
+    }
+    isTracing =
+      try params.word("trace", [("off", false), ("messages", true), ("verbose", true)]) ?? false
     var path = try params.object("initializationOptions")?.string("notebook") ?? environment.folder
     if path == "~" || path.hasPrefix("~/"), let home = environment.homeFolder {
       path = home + path.dropFirst()
@@ -23,11 +28,15 @@ extension NotesServer {
       throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
     }
     do { store = try NoteStore(path: path, makeIdentifier: environment.makeIdentifier) } catch {
-      throw ResponseError(error)
+      throw ResponseError(opening: error)
     }
     phase = .ready
     reportDamage()
     writeInitializeResult(&result)
+    if isTracing {
+      logMessage(
+        "opened \(store?.path ?? ""): \(book.counts.live) notes, \(book.version.count) replicas")
+    }
   }
 
   /// The first of the client's encodings that is known here; UTF-16 when it names none.
@@ -37,6 +46,9 @@ extension NotesServer {
     else { return .utf16 }
     guard let offers = offered.array else {
       throw .invalidParams("capabilities.general.positionEncodings", "must be an array")
+    }
+    for offer in offers where offer.string == nil {
+      throw .invalidParams("capabilities.general.positionEncodings", "must be an array of strings")
     }
     return offers.lazy.compactMap { $0.string.flatMap(PositionEncoding.init) }.first ?? .utf16
   }
@@ -82,6 +94,19 @@ extension NotesServer {
   enum MessageType: Int {
     case error = 1
     case warning, info, log
+  }
+
+  /// Says something to whoever reads the client's log, after the reply to the present request.
+  private mutating func logMessage(_ message: String) {
+    outboxAfterReply.append { outbox in
+      outbox.notify("window/logMessage") {
+        $0.beginObject()
+        $0.key("type")
+        $0.integer(MessageType.log.rawValue)
+        $0.member("message", message)
+        $0.endObject()
+      }
+    }
   }
 
   mutating func showMessage(_ type: MessageType, _ message: String) {

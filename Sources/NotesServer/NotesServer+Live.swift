@@ -19,7 +19,9 @@ extension NotesServer {
       "push", [("lines", Attachment.Form.lines), ("ranges", .ranges), ("text", .text)])
     let check = try params.word(
       "check", [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
-    if params["resume"] != nil {
+    if let resume = try params.object("resume") {
+      _ = (try resume.string("session"), try resume.count("version"), try resume.count("rev"))
+      _ = (try resume.text("text"), try resume.text("baseText"))
       throw .requestFailed("reopen", "resume: not supported yet; keep the text and open anew")
     }
     let attachment = live.open(
@@ -226,7 +228,9 @@ extension NotesServer {
     after.apply(edits)
     if let bytes, bytes != after.count { throw .contentModified }
     if let lineCount, lineCount != after.lineCount { throw .contentModified }
-    if let sha256, sha256 != SHA256.hexDigest(of: after.utf8) { throw .contentModified }
+    if let sha256, sha256.lowercased() != SHA256.hexDigest(of: after.utf8) {
+      throw .contentModified
+    }
   }
 
   // MARK: - To the client

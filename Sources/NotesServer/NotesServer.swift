@@ -57,6 +57,8 @@ public struct NotesServer: ~Copyable {
   /// The process whose end is ours, as the client named it.
   public internal(set) var parentProcess: Int?
 
+  private var isInputOver = false
+  private var isOutputGone = false
   var phase = Phase.new
   /// The notebook's folder, once the client has named it. Whoever waits on descriptors waits on those it has.
   public internal(set) var store: NoteStore?
@@ -89,18 +91,34 @@ public struct NotesServer: ~Copyable {
 
   /// Acts on messages that have come and were put off, as far as there is room for the answers.
   public mutating func proceed() {
-    while exitStatus == nil, outbox.count < Self.fullOutbox, let event = input.next() {
+    while exitStatus == nil, !isFull {
+      guard let event = input.next() else {
+        if isInputOver { finish() }
+        return
+      }
       handle(event)
+      if isOutputGone { outbox.removeFirst(outbox.count) }
     }
   }
 
   /// Whether the client has to read before more is taken from it.
-  public var isFull: Bool { outbox.count >= Self.fullOutbox }
+  public var isFull: Bool { outbox.count >= Self.fullOutbox && !isOutputGone }
 
-  /// The client has nothing more to say: everything is kept, and the process leaves.
+  /// The client has nothing more to say: what it said is done and kept, and the process leaves.
   public mutating func inputEnded() {
-    while exitStatus == nil, let event = input.next() { handle(event) }
-    if exitStatus == nil, let event = input.finish() { handle(event) }
+    isInputOver = true
+    proceed()
+  }
+
+  /// The client reads no more. What it asks for is still done, but answers are not kept.
+  public mutating func outputFailed() {
+    isOutputGone = true
+    outbox.removeFirst(outbox.count)
+    proceed()
+  }
+
+  private mutating func finish() {
+    if let event = input.finish() { handle(event) }
     leave()
   }
 
@@ -176,7 +194,7 @@ public struct NotesServer: ~Copyable {
     switch name {
     case "exit": leave()
     case "$/cancelRequest": if phase == .ready { cancel(params) }
-    case "$/setTrace": if phase == .ready { isTracing = params["value"]?.string != "off" }
+    case "$/setTrace": if phase == .ready { isTracing = params["value"]?.string ?? "off" != "off" }
     default: break
     }
   }
@@ -185,6 +203,8 @@ public struct NotesServer: ~Copyable {
     do throws(ResponseError) {
       try checkPhase(of: name)
       guard let method = Method(rawValue: name) else { throw .methodNotFound(name) }
+      // Nobody would hear the answer: what only asks is passed over.
+      if isOutputGone, !method.isMutating, !method.waitsForDisk { return }
       if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
       let result = try result(of: method, Parameters(value: params))
       outbox.respond(to: id) { $0.raw(result) }
@@ -231,12 +251,20 @@ public struct NotesServer: ~Copyable {
   private mutating func result(
     of method: Method, _ params: Parameters
   ) throws(ResponseError) -> [UInt8] {
-    let key = method.isMutating ? try params.string("requestKey").map { Array($0.utf8) } : nil
+    let key = method.isMutating ? try requestKey(params) : nil
     if let key, let result = rememberedResults[key] { return result }
     var writer = JSONWriter()
     try perform(method, params, &writer)
     if let key { rememberedResults[key] = writer.bytes }
     return writer.bytes
+  }
+
+  private func requestKey(_ params: Parameters) throws(ResponseError) -> [UInt8]? {
+    guard let key = try params.string("requestKey") else { return nil }
+    guard key.utf8.count <= 1024 else {
+      throw .invalidParams("requestKey", "must be at most 1024 bytes")
+    }
+    return Array(key.utf8)
   }
 
   private mutating func perform(

@@ -91,8 +91,20 @@ extension Int64 {
 }
 
 extension ResponseError {
-  /// A failure of the disk: nothing of the request happened.
+  /// A failure to write: nothing of the request happened.
   init(_ error: StoreError) {
-    self = .requestFailed(error.reason.rawValue, "\(error)")
+    switch error.reason {
+    case .diskFull, .readOnly, .tooLarge:
+      self = .requestFailed(error.reason.rawValue, "\(error)")
+    default: self = .requestFailed("writeFailed", "\(error)")
+    }
+  }
+
+  /// A failure to open the notebook: nothing was touched.
+  init(opening error: StoreError) {
+    switch error.reason {
+    case .newerFormat, .damaged: self = .requestFailed(error.reason.rawValue, "\(error)")
+    default: self = .requestFailed("unusableFolder", "\(error)")
+    }
   }
 }

@@ -26,6 +26,8 @@ struct EventLoop: ~Copyable {
   private var buffer = [UInt8](repeating: 0, count: 1 << 17)
   private var isInputOpen = true
   private var isOutputOpen = true
+  /// The client has closed its end of our input; there may still be something in the pipe.
+  private var hasInputHungUp = false
   private let clock = ContinuousClock()
   private var syncDue: ContinuousClock.Instant?
   private var rescanDue: ContinuousClock.Instant
@@ -47,11 +49,11 @@ struct EventLoop: ~Copyable {
     defer { if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags) } }
     while true {
       flush()
-      if server.exitStatus != nil, leaveDue == nil { leaveDue = clock.now + Self.farewell }
-      if let status = server.exitStatus, server.outbox.isEmpty || !isOutputOpen || isPast(leaveDue)
-      {
-        return status
+      if server.exitStatus != nil || hasInputHungUp || !isInputOpen {
+        leaveDue = leaveDue ?? clock.now + Self.farewell
       }
+      if let status = server.exitStatus, server.outbox.isEmpty || isPast(leaveDue) { return status }
+      if isOutputOpen, isPast(leaveDue) { outputFailed() }
       wait()
       handleTimers()
     }
@@ -63,10 +65,13 @@ struct EventLoop: ~Copyable {
 
   /// Waits for the next thing to happen, and acts on it.
   private mutating func wait() {
-    let isReading =
-      isInputOpen && server.exitStatus == nil && !server.isFull
+    let isListening = isInputOpen && server.exitStatus == nil
+    let isReading = isListening && !server.isFull
     var polls = [
-      pollfd(fd: isReading ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+      // Also while nothing is read: to notice the client's end.
+      pollfd(
+        fd: isReading || isListening && !hasInputHungUp ? STDIN_FILENO : -1,
+        events: isReading ? Int16(POLLIN) : 0, revents: 0),
       // A reader that goes away is noticed also while there is nothing to write.
       pollfd(
         fd: isOutputOpen ? STDOUT_FILENO : -1,
@@ -78,8 +83,12 @@ struct EventLoop: ~Copyable {
     if count <= 0 { return }
     if polls[3].revents != 0 { server.diskCaughtUp() }
     if polls[2].revents != 0 { server.folderChanged() }
-    if polls[1].revents & Int16(POLLERR) != 0 { outputFailed() }
-    if polls[0].revents != 0 { read() }
+    if polls[1].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { outputFailed() }
+    if isReading {
+      if polls[0].revents != 0 { read() }
+    } else if polls[0].revents & Int16(POLLHUP) != 0 {
+      hasInputHungUp = true
+    }
   }
 
   /// How long to wait at most.
@@ -153,9 +162,10 @@ struct EventLoop: ~Copyable {
     }
   }
 
-  /// The client has gone: nothing can be said to it any more.
+  /// Nothing can be said to the client any more: what it has asked for is done, and then we leave.
   private mutating func outputFailed() {
     isOutputOpen = false
+    server.outputFailed()
     server.inputEnded()
   }
 }

@@ -105,10 +105,8 @@ struct EnvelopeTests {
     #expect(try server.waitForEnd() == .status(0))
     let after = try server.response(to: "\"c\"")
     let list = try server.response(to: "\"d\"")
-    withKnownIssue("requests between shutdown and its answer are carried out") {
-      #expect(after["error"]?.code == -32600)
-      #expect(list["error"]?.code == -32600)
-    }
+    #expect(after["error"]?.code == -32600)
+    #expect(list["error"]?.code == -32600)
   }
 
   @Test("An exit without shutdown has status 1, and keeps everything")

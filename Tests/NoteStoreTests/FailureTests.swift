@@ -138,10 +138,10 @@ import Testing
 
   @Test func `is told with operation, path and cause`() throws {
     write([], to: scratch.path + "/file")
-    var folder = try LogFolder(
-      path: scratch.path + "/file/notebook", makeIdentifier: makeIdentifier)
-    let error = #expect(throws: StoreError.self) { () throws in try folder.append("one") }
+    let error = #expect(throws: StoreError.self) { () throws in
+      _ = try LogFolder(path: scratch.path + "/file/notebook", makeIdentifier: makeIdentifier)
+    }
     #expect(error?.reason == .notFound)
-    #expect(error?.description == "mkdir \(scratch.path)/file/notebook: Not a directory")
+    #expect(error?.description == "open \(scratch.path)/file/notebook: Not a directory")
   }
 }

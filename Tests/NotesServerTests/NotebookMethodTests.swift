@@ -111,9 +111,7 @@ struct NotebookMethodTests {
   @Test func `tell how far a flush has got, to whom asks for it`() {
     _ = peer.create()
     peer.call("notebook/flush", ["workDoneToken": "flush"])
-    withKnownIssue("workDoneToken is passed over: $/progress is never sent") {
-      #expect(peer.take("$/progress").map { $0["token"] } == ["flush", "flush"])
-    }
+    #expect(peer.take("$/progress").map { $0["token"] } == ["flush", "flush"])
   }
 
   @Test func `can be given up while they wait for the disk`() {
@@ -136,9 +134,8 @@ struct NotebookMethodTests {
         + #"{"jsonrpc":"2.0","id":"a","method":"note/append","params":{"id":"\#(id)","text":"x"}}"#
         + "\n")
     let answer = peer.responses.first { $0["id"] == "a" }
-    withKnownIssue("A request that follows shutdown before its answer is carried out") {
-      #expect(answer?["error"]?["code"] == -32600)
-    }
+    #expect(answer?["error"]?["code"] == -32600)
+
     peer.notify("exit")
     #expect(peer.exitStatus == 0)
     #expect(peer.responses.contains { $0["id"] == "s" && $0["result"]?.isNull == true })
@@ -148,9 +145,7 @@ struct NotebookMethodTests {
     let path = scratch.folder("file")
     try Data("hello".utf8).write(to: URL(fileURLWithPath: path))
     let next = Peer(path, seed: 5)
-    withKnownIssue("A file is taken for a new notebook until the first change fails") {
-      #expect(next.ask("initialize").error?.reason == "unusableFolder")
-    }
+    #expect(next.ask("initialize").error?.reason == "unusableFolder")
   }
 
   @Test func `refuse a folder that a later version wrote`() throws {
@@ -163,9 +158,7 @@ struct NotebookMethodTests {
     let next = Peer(scratch.folder("notes"), seed: 5)
     let error = next.ask("initialize").error
     #expect(error?.code == -32803)
-    withKnownIssue("The reason is the store's own word, newerFormat, not the protocol's") {
-      #expect(error?.reason == "unusableFolder")
-    }
+    #expect(error?.reason == "newerFormat")
   }
 
   @Test func `say that writing failed, in the protocol's word for it`() throws {
@@ -176,9 +169,7 @@ struct NotebookMethodTests {
     let error = next.ask("note/create").error
     #expect(error?.code == -32803)
     #expect(next.list() == [])
-    withKnownIssue("The reason is the store's own word, not the protocol's") {
-      #expect(error?.reason == "writeFailed")
-    }
+    #expect(error?.reason == "writeFailed")
   }
 
   // MARK: - notebook/changes, notebook/merge

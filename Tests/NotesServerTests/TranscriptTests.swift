@@ -16,15 +16,11 @@ struct TranscriptTests {
       try Data(recorded.text.utf8).write(to: Transcript.file(name))
       return
     }
-    withKnownIssue("Lines that are added at the end of a text end the process") {
-      for (index, (expected, played)) in zip(written.lines, player.played).enumerated() {
-        #expect(played == expected, "\(name).txt, line \(index + 1)")
-        if played != expected { return }
-      }
-      #expect(player.played.count == written.lines.count, "\(name).txt ends otherwise")
-    } when: {
-      ["live-text", "crossing"].contains(name)
+    for (index, (expected, played)) in zip(written.lines, player.played).enumerated() {
+      #expect(played == expected, "\(name).txt, line \(index + 1)")
+      if played != expected { return }
     }
+    #expect(player.played.count == written.lines.count, "\(name).txt ends otherwise")
   }
 
   @Test(arguments: Transcript.names)

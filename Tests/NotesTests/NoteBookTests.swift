@@ -169,11 +169,9 @@ private struct Moment {
     alice.setText(note, "text 2")
     let after = alice.book[note]!
     // `merge` traps here.
-    withKnownIssue("the parts of a note know less of a replica than the whole") {
-      var result = before
-      try result.apply(after.changes(since: before.version))
-      #expect(result == after)
-    }
+    var result = before
+    try result.apply(after.changes(since: before.version))
+    #expect(result == after)
   }
 
   // MARK: - Scenarios
@@ -345,9 +343,7 @@ private struct Moment {
     let present = alice.book[notes[0]]!
     let past = alice.book.note(notes[0], at: alice.book.version)!
     #expect(present.title.value == "B")
-    withKnownIssue("the past takes a change's last tick for the time of all its operations") {
-      #expect(past.note.title == present.title)
-    }
+    #expect(past.note.title == present.title)
   }
 
   @Test func `a name of a state has one way of being written`() throws {
@@ -366,12 +362,9 @@ private struct Moment {
     for wrong in ["", "V", "v+", "v0", "\(names[0]).1", "v\(names[0]).1+\(names[0]).2"] {
       #expect(Version(wrong) == nil, "\(wrong)")
     }
-    withKnownIssue("two heads of one replica, which no state has, are read") {
-      #expect(Revision("\(names[0]).1+\(names[0]).2") == nil)
-    }
-    withKnownIssue("replicas out of order are read") {
-      #expect(Version("v\(names[1]).1+\(names[0]).1") == nil)
-    }
+    #expect(Revision("\(names[0]).1+\(names[0]).2") == nil)
+
+    #expect(Version("v\(names[1]).1+\(names[0]).1") == nil)
   }
 
   @Test func `an unknown state has no version`() throws {
@@ -425,11 +418,7 @@ private struct Moment {
     }
     let apart = try time(isInTurns: false)
     let inTurns = try time(isInTurns: true)
-    withKnownIssue(
-      "what waits is copied each time that the other one's turn comes", isIntermittent: true
-    ) {
-      #expect(inTurns < apart * 6)
-    }
+    #expect(inTurns < apart * 6)
   }
 
   /// Times are compared with each other only.
@@ -450,11 +439,6 @@ private struct Moment {
     }
     let ofTwo = time(2)
     let ofTen = time(10)
-    withKnownIssue(
-      "the pasts of eight replicas are kept; with more, each is found out anew",
-      isIntermittent: true
-    ) {
-      #expect(ofTen < ofTwo * 3)
-    }
+    #expect(ofTen < ofTwo * 3)
   }
 }

@@ -142,10 +142,6 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
         _ = textDifference(from: [0x51] + texts[0] + [0x51], to: [0x52] + texts[1] + [0x52])
       }
     }
-    withKnownIssue(
-      "the cost is counted as a product, and is the square of the sum", isIntermittent: true
-    ) {
-      #expect(time(0, 12_000) < time(240, 240) * 10)
-    }
+    #expect(time(0, 12_000) < time(240, 240) * 10)
   }
 }
