@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+// What holds for the project as a whole: its style, its clients, its demonstration.
+
+@Suite("The project", .serialized)
+struct ProjectTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Runs a tool in the project's folder to its end; returns what it says, and its status.
+  private func run(
+    _ arguments: [String], _ environment: [String: String] = [:]
+  ) throws -> (output: String, status: Int32) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    process.currentDirectoryURL = Self.root
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (output, process.terminationStatus)
+  }
+
+  @Test(
+    "The sources are formatted as the toolchain formats them",
+    .enabled(if: hasTool("swift") || isContinuousIntegration, "swift is not on the path"))
+  func formatting() throws {
+    let lint = try run(
+      ["swift", "format", "lint", "--strict", "-r", "Sources", "Tests", "Package.swift"])
+    #expect(lint.status == 0, "\(lint.output)")
+  }
+
+  @Test(
+    "The Python client passes its tests against this program",
+    .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"))
+  func pythonClient() throws {
+    let tests = try run(
+      ["python3", "-B", "clients/python/test_decent_notes.py"],
+      ["DECENT_NOTES_COMMAND": Server.program, "CI": "true"])
+    #expect(tests.status == 0, "\(tests.output)")
+    #expect(tests.output.contains("\nOK\n"), "\(tests.output)")
+  }
+
+  @Test("The demonstration of the README ends with one text")
+  func demonstration() throws {
+    let demo = try run([Server.program, "demo", "README.md"])
+    #expect(demo.status == 0, "\(demo.output)")
+    let lines = demo.output.split(separator: "\n").map(String.init)
+    let folder = lines.first?.split(separator: " ").last.map(String.init) ?? ""
+    #expect(folder.hasPrefix("/tmp/decent-notes-demo-"))
+    try? FileManager.default.removeItem(atPath: folder)
+    let readme = try Data(contentsOf: Self.root.appendingPathComponent("README.md")).count
+    #expect(lines.last == "editor 3  opens the note and shows the same \(readme + 64) bytes")
+  }
+}
