@@ -113,8 +113,12 @@ public final class NoteStore {
     return read(.noticed)
   }
 
-  /// The same, looking at every file: for now and then, because watching is a hint.
-  public func rescan() -> Effects { read(.everything) }
+  /// The same, looking at every file, our own too: for now and then, because watching is a hint.
+  public func rescan() -> Effects {
+    let effects = read(.everything)
+    if !ownSessions.isEmpty { republish() }
+    return effects
+  }
 
   private func read(_ scope: LogFolder.Scope) -> Effects {
     for record in folder.readNew(scope) { take(record) }
@@ -176,8 +180,19 @@ public final class NoteStore {
 
   /// Learns what the disk did; returns what it could not do, once.
   public func takeSyncResult() -> StoreError? {
-    do { try folder.drainWakeUps() } catch { return error }
-    return nil
+    do {
+      try folder.drainWakeUps()
+      return nil
+    } catch {
+      republish()
+      return error
+    }
+  }
+
+  /// Looks after our own file, and writes again what may be lost with it. If that fails too, the next change tries again.
+  private func republish() {
+    _ = folder.session()
+    try? settleDoubt()
   }
 
   /// Writes once more what we wrote and what may not be on disk after all, under its original names, in a new session.
