@@ -163,7 +163,7 @@ extension NoteBook: Replicable {
     // A later operation may only make sense after an earlier one. So they are tried one after the other, on a copy of what
     // they touch; a change that needs this is rare, or forged.
     guard change.operations.count > 1 else { return try validateAll(change, past) }
-    let (savedNotes, savedOrder) = (notesByID, order)
+    let (savedTable, savedOrder) = (table, order)
     var own = Effects()
     var stamp = firstStamp(of: change)
     do {
@@ -173,7 +173,7 @@ extension NoteBook: Replicable {
         stamp.lamport += operation.ticks
       }
     } catch {
-      (notesByID, order) = (savedNotes, savedOrder)
+      (table, order) = (savedTable, savedOrder)
       throw error
     }
     effects.merge(own)
@@ -182,11 +182,8 @@ extension NoteBook: Replicable {
   /// Checks all operations on the present state.
   private mutating func validateAll(_ change: Change, _ past: Version) throws(InvalidChange) {
     let isCreating = change.operations.first == .create
-    if isCreating {
-      let id = NoteID(creation: change.id)
-      notesByID[id] = Note(id: id, created: change.time)
-    }
-    defer { if isCreating { notesByID[NoteID(creation: change.id)] = nil } }
+    if isCreating { table.append(Note(id: NoteID(creation: change.id), created: change.time)) }
+    defer { if isCreating { table.removeLast() } }
     for operation in change.operations { try validate(operation, of: change, past) }
   }
 
@@ -210,12 +207,12 @@ extension NoteBook: Replicable {
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
-      try notesByID[id]!.validate(edit, of: change.id) { past.contains($0) }
+      try table[existing: id].validate(edit, of: change.id) { past.contains($0) }
     }
   }
 
   private func checkKnown(_ id: NoteID, _ past: Version) throws(InvalidChange) {
-    guard past.contains(id.creation), notesByID[id] != nil else {
+    guard past.contains(id.creation), table.contains(id) else {
       throw InvalidChange("a change of a note that its author could not know")
     }
   }

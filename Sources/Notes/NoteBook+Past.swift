@@ -89,7 +89,7 @@ extension NoteBook {
   ///
   /// O(changes of the notebook up to then); the text is O(its runs and length).
   public func note(_ id: NoteID, at version: Version) -> (note: Note, utf8: [UInt8])? {
-    guard version.contains(id.creation), let present = notesByID[id] else { return nil }
+    guard version.contains(id.creation), let present = table[id] else { return nil }
     var edits: [(stamp: Stamp, time: Int64, operation: Note.Operation)] = []
     for replica in version.replicas {
       forEachChange(of: replica, upTo: version[replica]) { change in

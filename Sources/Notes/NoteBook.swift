@@ -20,7 +20,7 @@ public struct NoteBook: Sendable, Equatable {
   var heads: [ChangeID] = []
   /// The last tick of logical time that any change takes.
   var lamport: UInt64 = 0
-  var notesByID: [NoteID: Note] = [:]
+  var table = NoteTable()
   var order = ReplicatingOrderedSet<NoteID>()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
@@ -29,28 +29,35 @@ public struct NoteBook: Sendable, Equatable {
 
   public static func == (a: Self, b: Self) -> Bool {
     a.version == b.version && a.histories == b.histories && a.heads == b.heads
-      && a.notesByID == b.notesByID && a.order == b.order
+      && a.table == b.table && a.order == b.order
   }
 
   public var isEmpty: Bool { version.isEmpty }
   public var revision: Revision { Revision(heads: heads) }
 
-  public subscript(id: NoteID) -> Note? { notesByID[id] }
+  public subscript(id: NoteID) -> Note? { table[id] }
 
   /// All notes in their order, those in the trash too. O(notes).
-  public var notes: [Note] { order.elements.compactMap { notesByID[$0] } }
+  public var notes: [Note] { order.elements.map { table[existing: $0] } }
+
+  /// Looks at a note that is here, without copying it.
+  public func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
+    body(table[existing: id])
+  }
 
   /// How many notes there are, without and with those in the trash.
   public var counts: (live: Int, trashed: Int) {
-    let trashed = notesByID.values.count { $0.isTrashed }
-    return (notesByID.count - trashed, trashed)
+    let trashed = table.notes.count { $0.isTrashed }
+    return (table.count - trashed, trashed)
   }
 
   /// The slot that puts a note at `index` of the notes that are not in the trash, counted afterwards.
   public func placement(
     of note: NoteID, at index: Int
   ) -> ReplicatingOrderedSet<NoteID>.Placement {
-    order.placement(of: note, at: index) { notesByID[$0].map { !$0.isTrashed } ?? false }
+    order.placement(of: note, at: index) {
+      table.contains($0) && !table[existing: $0].isTrashed
+    }
   }
 
   /// The slot that puts a note directly before or after another, which is here; notes in the trash count.
@@ -145,16 +152,16 @@ public struct NoteBook: Sendable, Equatable {
     switch operation {
     case .create:
       let id = NoteID(creation: stamp.change)
-      notesByID[id] = Note(id: id, created: time)
+      table.append(Note(id: id, created: time))
       order.apply(.insert(id), stamp)
       effects.insert(.created, id)
     case .place(let placement):
       order.apply(placement, stamp)
       effects.insert(.position, placement.element)
     case .edit(let id, let edit):
-      let wasTrashed = notesByID[id]?.isTrashed
-      let text = notesByID[id]?.apply(edit, stamp, at: time) ?? []
-      if notesByID[id]?.isTrashed != wasTrashed { effects.insert(.trashed, id) }
+      let wasTrashed = table[existing: id].isTrashed
+      let text = table[existing: id].apply(edit, stamp, at: time)
+      if table[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
       effects.insert(edit, id, text)
     }
   }

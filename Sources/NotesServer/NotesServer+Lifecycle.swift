@@ -83,7 +83,7 @@ extension NotesServer {
   }
 
   /// The name of the present state.
-  var revision: String { "\(book.revision)" }
+  var revision: String { store.map { "\($0.notebook.revision)" } ?? "0" }
 
   private mutating func reportDamage() {
     for damage in store?.damage ?? [] {

@@ -109,21 +109,20 @@ extension NotesServer {
   private mutating func plan(
     _ params: Parameters, _ attachment: Attachment
   ) throws(ResponseError) -> Plan {
-    let text = book[attachment.note]!.text
     let view = live[text: attachment.note].view(after: attachment.seen, of: attachment.id)
     var buffer: TextBuffer
-    if let view {
-      buffer = TextBuffer(text.utf8(in: view))
-    } else {
+    if view == nil, let present = live[text: attachment.note].buffer {
       // Taken out, so that it can be changed in place; it goes back when the change has been kept.
-      buffer = live[text: attachment.note].buffer ?? TextBuffer(text.utf8)
+      buffer = present
       live[text: attachment.note].buffer = nil
+    } else {
+      buffer = TextBuffer(read(attachment.note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 })
     }
     let edits = try edits(params, &buffer)
     try check(params, edits, buffer)
     return Plan(
       buffer: buffer, isPresent: view == nil, edits: edits,
-      operations: text.operations(for: edits, in: view))
+      operations: read(attachment.note) { $0.text.operations(for: edits, in: view) })
   }
 
   /// What the client changed in what it shows.
@@ -250,8 +249,7 @@ extension NotesServer {
       live[id] = attachment
       return
     }
-    let present = book[attachment.note]!.text
-    let edits = present.edits(from: view)
+    let edits = read(attachment.note) { $0.text.edits(from: view) }
     if edits.isEmpty {
       // What came and went again in between: what the client shows is the present, element by element.
       if attachment.pending.isEmpty {
@@ -263,7 +261,7 @@ extension NotesServer {
       return
     }
     attachment.lastRev += 1
-    notify(attachment, edits, TextBuffer(present.utf8(in: view)))
+    notify(attachment, edits, TextBuffer(read(attachment.note) { $0.text.utf8(in: view) }))
     if attachment.isObserver {
       // It can't cross a push with a change of its own, so it will apply each one.
       attachment.seen = text.count

@@ -22,6 +22,11 @@ extension NotesServer {
   /// change touches: so operations are planned in functions of their own, which have returned by then.
   var book: NoteBook { store?.notebook ?? NoteBook() }
 
+  /// Looks at a note that is here.
+  func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
+    store!.notebook.read(id, body)
+  }
+
   /// Makes one change of these operations; none, if there are none. What it did is told to whoever looks at the notes.
   mutating func commit(
     _ operations: [Change.Operation], from attachment: Int? = nil
