@@ -6,8 +6,8 @@ public import ReplicatingTypes
 /// starts from the line that was looked up last; neighbouring edits cost O(their size) beside moving the bytes that follow.
 public struct TextBuffer: Sendable {
   public private(set) var utf8: [UInt8]
-  /// Bytes of each line, with its line feed.
-  private var lengths: [Int]
+  /// Bytes of each line, with its line feed. A text may be nothing but line feeds, so these are small.
+  private var lengths: [UInt32]
   private var cursor = (line: 0, start: 0)
 
   public init(_ utf8: [UInt8]) {
@@ -15,14 +15,15 @@ public struct TextBuffer: Sendable {
     lengths = Self.lengths(of: utf8)
   }
 
-  private static func lengths(of utf8: [UInt8]) -> [Int] {
-    var lengths: [Int] = []
+  private static func lengths(of utf8: [UInt8]) -> [UInt32] {
+    var lengths: [UInt32] = []
+    lengths.reserveCapacity(utf8.count { $0 == 0x0A } + 1)
     var start = 0
     for index in utf8.indices where utf8[index] == 0x0A {
-      lengths.append(index + 1 - start)
+      lengths.append(UInt32(index + 1 - start))
       start = index + 1
     }
-    lengths.append(utf8.count - start)
+    lengths.append(UInt32(utf8.count - start))
     return lengths
   }
 
@@ -36,12 +37,12 @@ public struct TextBuffer: Sendable {
     if line == lengths.count { return utf8.count }
     if line < cursor.line / 2 { cursor = (0, 0) }
     while cursor.line < line {
-      cursor.start += lengths[cursor.line]
+      cursor.start += Int(lengths[cursor.line])
       cursor.line += 1
     }
     while cursor.line > line {
       cursor.line -= 1
-      cursor.start -= lengths[cursor.line]
+      cursor.start -= Int(lengths[cursor.line])
     }
     return cursor.start
   }
@@ -50,10 +51,10 @@ public struct TextBuffer: Sendable {
   public mutating func line(at offset: Int) -> Int {
     while offset < cursor.start {
       cursor.line -= 1
-      cursor.start -= lengths[cursor.line]
+      cursor.start -= Int(lengths[cursor.line])
     }
-    while cursor.line + 1 < lengths.count, offset >= cursor.start + lengths[cursor.line] {
-      cursor.start += lengths[cursor.line]
+    while cursor.line + 1 < lengths.count, offset >= cursor.start + Int(lengths[cursor.line]) {
+      cursor.start += Int(lengths[cursor.line])
       cursor.line += 1
     }
     return cursor.line
@@ -65,7 +66,7 @@ public struct TextBuffer: Sendable {
       let start = start(ofLine: position.line)
     else { return nil }
     let isLast = position.line == lengths.count - 1
-    let end = start + lengths[position.line] - (isLast ? 0 : 1)
+    let end = start + Int(lengths[position.line]) - (isLast ? 0 : 1)
     var offset = start
     var units = 0
     while units < position.character, offset < end {
@@ -94,73 +95,70 @@ public struct TextBuffer: Sendable {
 
   private mutating func replace(_ range: Range<Int>, with replacement: [UInt8]) {
     let last = line(at: range.upperBound)
-    let end = cursor.start + lengths[last]
+    let end = cursor.start + Int(lengths[last])
     let first = line(at: range.lowerBound)
     let head = range.lowerBound - cursor.start
     utf8.replaceSubrange(range, with: replacement)
     if first == last && !replacement.contains(0x0A) {
-      lengths[first] += replacement.count - range.count
+      lengths[first] = UInt32(Int(lengths[first]) + replacement.count - range.count)
     } else {
       var new = Self.lengths(of: replacement)
-      new[0] += head
-      new[new.count - 1] += end - range.upperBound
+      new[0] += UInt32(head)
+      new[new.count - 1] += UInt32(end - range.upperBound)
       lengths.replaceSubrange(first...last, with: new)
     }
   }
 
   // MARK: - Whole lines
 
-  /// Replacements of lines `[first, end)` by others, as edits. All refer to the text as it is; `nil` if lines are named that
-  /// are not there, or twice.
+  /// Replacements of lines by others, as edits. All refer to the text as it is; `nil` if lines are named that are not there,
+  /// or twice.
   ///
   /// A text without lines is empty, and so is one of one empty line.
-  public mutating func edits(
-    replacing replacements: [(lines: Range<Int>, new: [[UInt8]])]
-  ) -> [Edit<UInt8>]? {
+  public mutating func edits(replacing replacements: [LineReplacement]) -> [Edit<UInt8>]? {
     guard replacements.allSatisfy({ $0.lines.upperBound <= lengths.count }) else { return nil }
     let order = replacements.indices.sorted {
       (replacements[$0].lines.lowerBound, replacements[$0].lines.upperBound, $0)
         < (replacements[$1].lines.lowerBound, replacements[$1].lines.upperBound, $1)
     }
     // Neighbours are made one, since what happens at the end of the text concerns the line feed before it.
-    var joined: [(lines: Range<Int>, new: [[UInt8]])] = []
+    var joined: [LineReplacement] = []
     for next in order.map({ replacements[$0] }) {
       guard let last = joined.last, last.lines.upperBound >= next.lines.lowerBound else {
         joined.append(next)
         continue
       }
       guard last.lines.upperBound == next.lines.lowerBound else { return nil }
-      joined[joined.count - 1] = (
-        last.lines.lowerBound..<next.lines.upperBound, last.new + next.new
-      )
+      joined[joined.count - 1].append(next)
     }
     var edits: [Edit<UInt8>] = []
-    for (lines, new) in joined where !lines.isEmpty || !new.isEmpty {
-      guard let edit = edit(replacing: lines, with: new) else { return nil }
+    for replacement in joined where !replacement.lines.isEmpty || replacement.text != nil {
+      guard let edit = edit(making: replacement) else { return nil }
       edits.append(edit)
     }
     return edits.joiningNeighbours()
   }
 
-  private mutating func edit(replacing lines: Range<Int>, with new: [[UInt8]]) -> Edit<UInt8>? {
+  private mutating func edit(making replacement: LineReplacement) -> Edit<UInt8>? {
+    let lines = replacement.lines
     guard let start = start(ofLine: lines.lowerBound),
       let end = self.start(ofLine: lines.upperBound)
     else { return nil }
-    let text = Array(new.joined(separator: [0x0A]))
     if lines.upperBound < lengths.count {
-      return Edit(range: start..<end, replacement: new.isEmpty ? [] : text + [0x0A])
+      return Edit(range: start..<end, replacement: replacement.text.map { $0 + [0x0A] } ?? [])
     }
     // Up to the end of the text: with the line feed before, unless everything is replaced.
-    if lines.lowerBound == 0 { return Edit(range: start..<end, replacement: text) }
+    if lines.lowerBound == 0 {
+      return Edit(range: start..<end, replacement: replacement.text ?? [])
+    }
     return Edit(
-      range: (lines.isEmpty ? end : start - 1)..<end, replacement: new.isEmpty ? [] : [0x0A] + text)
+      range: (lines.isEmpty ? end : start - 1)..<end,
+      replacement: replacement.text.map { [0x0A] + $0 } ?? [])
   }
 
-  /// Edits as replacements of whole lines: `[first, end)` and what stands there afterwards, from the top.
-  public mutating func lineEdits(
-    for edits: [Edit<UInt8>]
-  ) -> [(lines: Range<Int>, new: [[UInt8]])] {
-    var result: [(lines: Range<Int>, new: [[UInt8]])] = []
+  /// Edits as replacements of whole lines, from the top: those that change, and no others.
+  public mutating func lineEdits(for edits: [Edit<UInt8>]) -> [LineReplacement] {
+    var result: [LineReplacement] = []
     var index = 0
     while index < edits.count {
       let first = line(at: edits[index].range.lowerBound)
@@ -179,33 +177,55 @@ public struct TextBuffer: Sendable {
       text += utf8[offset..<end]
       // The line feed that ends the last of these lines belongs to the lines, not between them.
       if last + 1 < lengths.count { text.removeLast() }
-      let new = text.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
-      result.append(withoutEqualEnds(first..<last + 1, new))
+      result.append(withoutEqualEnds(LineReplacement(lines: first..<last + 1, text: text)))
     }
     return result
   }
 
   /// The same replacement without the lines that stay as they are at its beginning and end.
-  private mutating func withoutEqualEnds(
-    _ lines: Range<Int>, _ new: [[UInt8]]
-  ) -> (lines: Range<Int>, new: [[UInt8]]) {
-    var lines = lines
-    var new = new[...]
-    while let line = new.first, !lines.isEmpty, line.elementsEqual(self.line(lines.lowerBound)) {
+  private mutating func withoutEqualEnds(_ replacement: LineReplacement) -> LineReplacement {
+    var lines = replacement.lines
+    var rest = replacement.text?[...]
+    while let text = rest, !lines.isEmpty {
+      let end = text.firstIndex(of: 0x0A)
+      guard text[..<(end ?? text.endIndex)] == line(lines.lowerBound) else { break }
       lines = lines.lowerBound + 1..<lines.upperBound
-      new = new.dropFirst()
+      rest = end.map { text[($0 + 1)...] }
     }
-    while let line = new.last, !lines.isEmpty, line.elementsEqual(self.line(lines.upperBound - 1)) {
+    while let text = rest, !lines.isEmpty {
+      let start = text.lastIndex(of: 0x0A)
+      guard text[(start.map { $0 + 1 } ?? text.startIndex)...] == line(lines.upperBound - 1) else {
+        break
+      }
       lines = lines.lowerBound..<lines.upperBound - 1
-      new = new.dropLast()
+      rest = start.map { text[..<$0] }
     }
-    return (lines, Array(new))
+    return LineReplacement(lines: lines, text: rest.map(Array.init))
   }
 
   /// A line without its line feed.
-  private mutating func line(_ line: Int) -> [UInt8] {
+  private mutating func line(_ line: Int) -> ArraySlice<UInt8> {
     let start = start(ofLine: line)!
     let isLast = line == lengths.count - 1
-    return Array(utf8[start..<start + lengths[line] - (isLast ? 0 : 1)])
+    return utf8[start..<start + Int(lengths[line]) - (isLast ? 0 : 1)]
+  }
+}
+
+/// The replacement of whole lines by others.
+public struct LineReplacement: Equatable, Sendable {
+  /// From 0, the end excluded.
+  public var lines: Range<Int>
+  /// The new lines with line feeds between them, in one piece since there may be millions; `nil` for no lines at all.
+  public var text: [UInt8]?
+
+  public init(lines: Range<Int>, text: [UInt8]?) {
+    self.lines = lines
+    self.text = text
+  }
+
+  mutating func append(_ next: LineReplacement) {
+    lines = lines.lowerBound..<next.lines.upperBound
+    guard let more = next.text else { return }
+    text = text.map { $0 + [0x0A] + more } ?? more
   }
 }

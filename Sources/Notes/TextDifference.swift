@@ -68,6 +68,11 @@ private func commonEnds(
 private func hunks(
   from old: [UInt8], _ oldRegion: Range<Int>, to new: [UInt8], _ newRegion: Range<Int>, at cut: Cut
 ) -> [(Range<Int>, Range<Int>)] {
+  // Of more lines than this no table is made: a text may be nothing but line feeds.
+  for (text, region) in [(old, oldRegion), (new, newRegion)]
+  where text[region].count(where: { $0 == 0x0A || cut == .words && $0 == 0x20 }) > 1 << 19 {
+    return [(oldRegion, newRegion)]
+  }
   let oldLines = pieces(of: old, in: oldRegion, cut)
   let newLines = pieces(of: new, in: newRegion, cut)
   let anchors = commonLines(oldLines.map { old[$0] }, newLines.map { new[$0] })

@@ -140,7 +140,7 @@ extension NotesServer {
   private func lineEdits(
     _ params: Parameters, _ buffer: inout TextBuffer
   ) throws(ResponseError) -> [Edit<UInt8>] {
-    var replacements: [(lines: Range<Int>, new: [[UInt8]])] = []
+    var replacements: [LineReplacement] = []
     for item in try params.requiredArray("lines") {
       let parts = item.array.map(Array.init) ?? []
       guard parts.count == 3, let start = parts[0].integer, let end = parts[1].integer,
@@ -149,15 +149,15 @@ extension NotesServer {
       guard start >= 0, start <= end else {
         throw .invalidParams("lines", "\(start) to \(end) is no range of lines")
       }
-      var new: [[UInt8]] = []
+      var new: [UInt8]?
       for line in lines {
         let text = try Parameters.text(line, "lines")
         guard !text.contains(0x0A) else {
           throw .invalidParams("lines", "a line must not contain a line feed")
         }
-        new.append(text)
+        if new == nil { new = text } else { new! += [0x0A] + text }
       }
-      replacements.append((start..<end, new))
+      replacements.append(LineReplacement(lines: start..<end, text: new))
     }
     guard let edits = buffer.edits(replacing: replacements) else {
       throw .contentModified("lines: there are no such lines; the text has \(buffer.lineCount)")
@@ -307,15 +307,20 @@ extension NotesServer {
 }
 
 extension JSONWriter {
-  fileprivate mutating func lines(_ edits: [(lines: Range<Int>, new: [[UInt8]])]) {
+  fileprivate mutating func lines(_ edits: [LineReplacement]) {
     key("lines")
     beginArray()
-    for (lines, new) in edits {
+    for edit in edits {
       beginArray()
-      integer(lines.lowerBound)
-      integer(lines.upperBound)
+      integer(edit.lines.lowerBound)
+      integer(edit.lines.upperBound)
       beginArray()
-      for line in new { string(utf8: line) }
+      var rest = edit.text?[...]
+      while let text = rest {
+        let end = text.firstIndex(of: 0x0A)
+        string(utf8: text[..<(end ?? text.endIndex)])
+        rest = end.map { text[($0 + 1)...] }
+      }
       endArray()
       endArray()
     }

@@ -50,6 +50,25 @@ private func units(_ scalar: Unicode.Scalar, _ encoding: PositionEncoding) -> In
   }
 }
 
+extension TextBuffer {
+  /// The same with the new lines one by one.
+  fileprivate mutating func edits(
+    replacing replacements: [(lines: Range<Int>, new: [[UInt8]])]
+  ) -> [Edit<UInt8>]? {
+    edits(
+      replacing: replacements.map {
+        LineReplacement(
+          lines: $0.lines, text: $0.new.isEmpty ? nil : Array($0.new.joined(separator: [0x0A])))
+      })
+  }
+}
+
+extension LineReplacement {
+  fileprivate var new: [[UInt8]] {
+    text.map { $0.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init) } ?? []
+  }
+}
+
 @Suite struct `Text buffer` {
   @Test func `maps positions and offsets as counting by hand does, in all encodings`() {
     for seed in seeds(60) {
@@ -185,7 +204,7 @@ private func units(_ scalar: Unicode.Scalar, _ encoding: PositionEncoding) -> In
       }
       var buffer = TextBuffer(Array(text.utf8))
       #expect(buffer.edits(replacing: [(0..<1, line), (0..<1, line)]) == nil)
-      #expect(buffer.edits(replacing: []) == [])
+      #expect(buffer.edits(replacing: [LineReplacement]()) == [])
       #expect(buffer.edits(replacing: [(0..<0, [])]) == [])
     }
   }
@@ -210,7 +229,8 @@ private func units(_ scalar: Unicode.Scalar, _ encoding: PositionEncoding) -> In
         #expect(replacement.lines.upperBound <= next.lines.lowerBound, at(seed))
       }
       var result = lines(of: text)
-      for (range, new) in replacements.reversed() {
+      for replacement in replacements.reversed() {
+        let (range, new) = (replacement.lines, replacement.new)
         guard range.upperBound <= result.count else {
           Issue.record("lines \(range) of \(result.count), \(at(seed))")
           break
