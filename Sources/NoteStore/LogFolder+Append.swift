@@ -75,6 +75,9 @@ extension LogFolder {
     return live.path
   }
 
+  /// Begins a new session with the next append.
+  mutating func endSession() { abandon(takenAway: false) }
+
   /// Gives up the current session. What of it is in the folder is from now on read like anybody's.
   ///
   /// - Parameter takenAway: whether the file itself is gone, so that even what had been synchronized

@@ -121,15 +121,16 @@ public struct LogFolder: ~Copyable {
     thread.finish()
   }
 
-  /// The notebook's identity; nil until `decent.json` exists or `adopt` was called.
-  public var notebook: Identifier? { identity }
+  /// The notebook's identity: what `decent.json` says or will say; while it is missing, what the logs say. Nil for a new
+  /// notebook.
+  public var notebook: Identifier? { identity ?? aliases.min() }
 
   /// Takes over the identity of a notebook elsewhere, for a folder that has none. It is written with the
   /// first append; if another process was first then, its identity counts.
   ///
   /// Does nothing when `notebook` is not nil.
   public mutating func adopt(notebook: Identifier) {
-    if identity == nil { identity = notebook }
+    if self.notebook == nil { identity = notebook }
   }
 
   /// Reads `decent.json`, if it came to be since.

@@ -8,7 +8,7 @@ public import ReplicatingTypes
 /// on the notebook, appended to our log, and only then applied: what could not be kept has not happened.
 ///
 ///     let store = try NoteStore(path: path, makeIdentifier: makeIdentifier)
-///     let id = NoteID(creation: store.notebook.next(by: store.session()))
+///     let id = NoteID(creation: store.notebook.next(by: try store.nextSession()))
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 public final class NoteStore {
   /// What a record of a log holds.
@@ -25,11 +25,12 @@ public final class NoteStore {
   private var pending = PendingChanges()
   /// How many changes were read from the log of each session.
   private var counts: [ReplicaID: UInt64] = [:]
-  /// The sessions that this process wrote.
-  private var ownSessions: Set<ReplicaID> = []
+  /// How many changes this process wrote in each of its sessions.
+  private var written: [ReplicaID: UInt64] = [:]
+  /// What files of others hold, of each replica without gaps: all else stands in our files only.
+  private var elsewhere = Version()
   /// What was read and could not be taken.
   private var refusals: [LogFolder.Damage] = []
-  private var syncFailure: StoreError?
 
   /// Opens a folder and reads everything in it. Writes nothing; a folder that doesn't exist is an empty notebook.
   ///
@@ -48,30 +49,57 @@ public final class NoteStore {
   /// The notebook's identity; `nil` as long as nothing was written and none was taken over.
   public var identity: Identifier? { folder.notebook }
 
-  /// What could not be read, with file, offset and what was kept.
-  public var damage: [LogFolder.Damage] { folder.damage + refusals }
-
-  /// The replica whose change comes next. Ask for each change anew: it is another one after a failure.
-  public func session() -> ReplicaID { folder.session() }
+  /// What could not be read, with file, offset and what was kept; and what waits for something that is not here.
+  public var damage: [LogFolder.Damage] {
+    var damage = folder.damage + refusals
+    if !pending.isEmpty {
+      let description =
+        "changes of \(pending.replicas.count) replicas wait for others that are missing"
+      damage.append(LogFolder.Damage(path: path, offset: 0, description: description))
+    }
+    return damage
+  }
 
   // MARK: - Our own changes
 
   /// Makes one change of operations on the present notebook. When this returns, the change is in the log and survives the
   /// end of the process.
   ///
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameters:
+  ///   - expected: the session that the operations were planned for, if they name it.
+  ///   - now: milliseconds since 1970.
   /// - Throws: what kept the change from being written. It did not happen then.
   @discardableResult
   public func commit(
-    _ operations: [Change.Operation], at now: Int64
+    _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64
   ) throws(StoreError) -> Effects {
+    let session = try nextSession()
+    guard expected == nil || expected == session else {
+      throw failure(.other, "the session has ended; plan the change anew")
+    }
+    let change = notebook.change(by: session, at: now, operations)
+    guard notebook.hasRoom(for: change) else {
+      throw failure(.tooLarge, "too many replicas have written there")
+    }
+    try folder.append([(RecordType.change.rawValue, notebook.encode(change))])
+    written[session, default: 0] += 1
+    return notebook.apply(change)
+  }
+
+  private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
+    StoreError(operation: "change", path: path, reason: reason, detail: detail)
+  }
+
+  /// The session whose change comes next, with nothing in doubt. Ask for each change anew: it is another one after a
+  /// failure.
+  public func nextSession() throws(StoreError) -> ReplicaID {
     _ = folder.session()
     try settleDoubt()
     let session = folder.session()
-    let change = notebook.change(by: session, at: now, operations)
-    try folder.append([(RecordType.change.rawValue, notebook.encode(change))])
-    ownSessions.insert(session)
-    return notebook.apply(change)
+    // A record doesn't say its number, its place does. If somebody else has gone on in our name (a copy of this process,
+    // or a forgery), that would be wrong from now on.
+    if notebook.version[session] != written[session] ?? 0 { folder.endSession() }
+    return folder.session()
   }
 
   // MARK: - Changes of others
@@ -99,12 +127,14 @@ public final class NoteStore {
     let new = merged.changes(since: notebook.version)
     do {
       folder.adopt(notebook: decoded.notebook)
-      _ = folder.session()
-      try settleDoubt()
+      _ = try nextSession()
       try append(new)
     } catch { throw .notKept(error) }
     notebook = merged
-    return effects
+    var all = effects
+    // What was read before may have waited for just this.
+    all.merge(drainPending())
+    return all
   }
 
   /// Takes what other processes have written since the last call.
@@ -116,28 +146,41 @@ public final class NoteStore {
   /// The same, looking at every file, our own too: for now and then, because watching is a hint.
   public func rescan() -> Effects {
     let effects = read(.everything)
-    if !ownSessions.isEmpty { republish() }
+    if !written.isEmpty || folder.doubtful != nil { republish() }
     return effects
   }
 
   private func read(_ scope: LogFolder.Scope) -> Effects {
     for record in folder.readNew(scope) { take(record) }
+    let before = notebook.version
+    let effects = drainPending()
+    for replica in notebook.version.replicas
+    where notebook.version[replica] > before[replica] && elsewhere[replica] == before[replica] {
+      elsewhere[replica] = notebook.version[replica]
+    }
+    return effects
+  }
+
+  private func drainPending() -> Effects {
     if pending.isEmpty { return Effects() }
     let (effects, refused) = notebook.drain(&pending)
     for (change, reason) in refused {
-      refusals.append(
-        LogFolder.Damage(
-          path: path, offset: 0,
-          description: "change \(change.number) of \(change.replica) is left out: \(reason)"))
+      report("change \(change.number) of \(change.replica) is left out: \(reason)")
     }
     return effects
+  }
+
+  /// A damage for each record could be as much as the records themselves.
+  private func report(_ description: String) {
+    guard refusals.count < 1000 else { return }
+    refusals.append(LogFolder.Damage(path: path, offset: 0, description: description))
   }
 
   private func take(_ record: LogFolder.Record) {
     switch RecordType(rawValue: record.type) {
     case .change:
       // Of a session of our own that was given up, only what is not applied already comes back to us.
-      let applied = ownSessions.contains(record.session) ? notebook.version[record.session] : 0
+      let applied = written[record.session] ?? 0
       counts[record.session, default: applied] += 1
       let change = ChangeID(replica: record.session, number: counts[record.session]!)
       if !notebook.version.contains(change) { pending.insert(change, record.payload) }
@@ -150,10 +193,7 @@ public final class NoteStore {
   }
 
   private func refuse(_ record: LogFolder.Record, _ reason: String) {
-    refusals.append(
-      LogFolder.Damage(
-        path: path, offset: 0,
-        description: "record \(record.number) of session \(record.session) is left out: \(reason)"))
+    report("record \(record.number) of session \(record.session) is left out: \(reason)")
   }
 
   private func append(_ changes: ChangeSet) throws(StoreError) {
@@ -166,8 +206,17 @@ public final class NoteStore {
   /// Whether everything answered is on disk for good.
   public var isDurable: Bool { folder.durable == folder.appended }
 
+  /// How many records were written, and how many of them are on disk for good.
+  public var progress: (appended: UInt64, durable: UInt64) { (folder.appended, folder.durable) }
+
+  /// Why something written may not be on disk, and could not be written again.
+  public var doubt: StoreError? { folder.doubtful == nil ? nil : folder.doubtCause }
+
   /// Asks for everything to be put on disk; `wakeDescriptor` tells when it was.
-  public func requestSync() { folder.requestSync() }
+  public func requestSync() {
+    if folder.doubtful != nil { republish() }
+    folder.requestSync()
+  }
 
   /// Waits until everything is on disk for good.
   public func sync() throws(StoreError) { try folder.sync() }
@@ -195,14 +244,15 @@ public final class NoteStore {
     try? settleDoubt()
   }
 
-  /// Writes once more what we wrote and what may not be on disk after all, under its original names, in a new session.
+  /// Writes once more, under its original names, what only our files held and what may not be there after all.
   private func settleDoubt() throws(StoreError) {
     guard folder.doubtful != nil else { return }
-    var others = notebook.version
-    for session in ownSessions { others[session] = 0 }
-    let doubtful = notebook.changes(since: others)
-    if !doubtful.isEmpty {
-      try append(doubtful)
+    var known = elsewhere
+    var isMore = true
+    while isMore {
+      let piece: ChangeSet
+      (piece, known, isMore) = notebook.changes(since: known, limit: 16 << 20)
+      if !piece.isEmpty { try append(piece) }
     }
     folder.settleDoubt()
   }

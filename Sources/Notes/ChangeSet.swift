@@ -120,21 +120,45 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
 public struct PendingChanges: Sendable {
   /// What waits of one replica. Neighbours are one group, so that whoever takes turns with others is read in one go.
   private struct Queue {
-    var groups: [ChangeSet.Group] = []
+    /// Ascending, as a rule; see `isAscending`.
+    private(set) var groups: [ChangeSet.Group] = []
     /// The group that is being taken.
-    var head = 0
+    private var head = 0
+    private var isAscending = true
 
     mutating func append(_ change: UInt64, _ encoded: some Collection<UInt8>, of replica: ReplicaID)
     {
-      if groups.last?.end != change {
-        groups.append(ChangeSet.Group(replica: replica, first: change))
-      }
+      if groups.last?.end != change { begin(ChangeSet.Group(replica: replica, first: change)) }
       groups[groups.count - 1].append(encoded)
     }
 
     mutating func append(_ group: ChangeSet.Group) {
-      guard groups.last?.end == group.first else { return groups.append(group) }
+      guard groups.last?.end == group.first else { return begin(group) }
       for number in group.first..<group.end { groups[groups.count - 1].append(group[number]!) }
+    }
+
+    private mutating func begin(_ group: ChangeSet.Group) {
+      if let last = groups.last, last.end > group.first { isAscending = false }
+      groups.append(group)
+    }
+
+    /// A waiting change. Looked for in ascending order.
+    mutating func take(_ number: UInt64) -> ArraySlice<UInt8>? {
+      if !isAscending { sort() }
+      while head < groups.count, groups[head].end <= number { head += 1 }
+      // Groups may overlap: another one may hold it that begins no later.
+      var index = head
+      while index < groups.count, groups[index].first <= number {
+        if let encoded = groups[index][number] { return encoded }
+        index += 1
+      }
+      return nil
+    }
+
+    private mutating func sort() {
+      groups.sort { $0.first < $1.first }
+      head = 0
+      isAscending = true
     }
   }
 
@@ -157,17 +181,9 @@ public struct PendingChanges: Sendable {
     for group in changes.groups { queues[group.replica, default: Queue()].append(group) }
   }
 
-  /// A waiting change. O(1) for the one after the last taken, if it came in order.
+  /// A waiting change. O(1) if what came of its replica is asked for in order.
   mutating func take(_ change: ChangeID) -> ArraySlice<UInt8>? {
-    guard let queue = queues[change.replica] else { return nil }
-    if let encoded = queue.groups[queue.head][change.number] { return encoded }
-    for (index, group) in queue.groups.enumerated() {
-      if let encoded = group[change.number] {
-        queues[change.replica]!.head = index
-        return encoded
-      }
-    }
-    return nil
+    queues[change.replica]?.take(change.number)
   }
 
   /// Visits what waits of a replica up to `number`, and forgets the replica if nothing else does.

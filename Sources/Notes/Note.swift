@@ -74,9 +74,8 @@ public struct Note: Sendable, Equatable {
     content.insert(id.creation)
   }
 
-  public var isTrashed: Bool {
-    deletions.contains { $0.covered.isSuperset(of: content) }
-  }
+  /// Whether a deletion covers all content.
+  public private(set) var isTrashed = false
 
   /// The deletion that covers what is here.
   public var deletion: Operation { .delete(covered: content) }
@@ -96,7 +95,7 @@ public struct Note: Sendable, Equatable {
     _ operation: Operation, _ stamp: Stamp, at time: Int64
   ) -> [ReplicatingText.Effect] {
     modified = max(modified, time)
-    if operation.isContent { content.insert(stamp.change) }
+    if operation.isContent { touch(stamp.change) }
     switch operation {
     case .title(let assignment): title.apply(assignment, stamp)
     case .priority(let assignment): priority.apply(assignment, stamp)
@@ -113,13 +112,20 @@ public struct Note: Sendable, Equatable {
   mutating func record(_ operation: Operation, _ stamp: Stamp, at time: Int64) {
     if case .text = operation {
       modified = max(modified, time)
-      content.insert(stamp.change)
+      touch(stamp.change)
     } else {
       _ = apply(operation, stamp, at: time)
     }
   }
 
+  /// Content that comes now is covered by no deletion that came before: whoever made that can't have seen it.
+  private mutating func touch(_ change: ChangeID) {
+    content.insert(change)
+    isTrashed = false
+  }
+
   private mutating func insert(_ deletion: Deletion) {
+    isTrashed = isTrashed || deletion.covered.isSuperset(of: content)
     let place = deletions.lastIndex { $0.change <= deletion.change }
     if let place, deletions[place] == deletion { return }
     deletions.insert(deletion, at: place.map { $0 + 1 } ?? 0)
@@ -202,6 +208,7 @@ extension Note: Replicable {
     text.join(changes.text)
     content.merge(changes.content)
     for deletion in changes.deletions { insert(deletion) }
+    isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
     modified = max(modified, changes.modified)
   }
 }

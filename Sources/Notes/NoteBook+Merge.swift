@@ -144,25 +144,32 @@ extension NoteBook: Replicable {
       throw InvalidChange("\(error.reason), at byte \(error.offset)")
     }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
-    let past = past(of: change)
-    try performForeign(change, past, &effects)
+    let kept = try performForeign(change, &effects)
     admit(change, encoded: encoded, mentions: mentions)
-    pasts.set(id.replica, id.number, past)
+    if let kept { pasts.set(id.replica, id.number, kept) }
     return nil
   }
 
   /// Checks and performs the operations of a change, all or none.
+  ///
+  /// Returns what its author had seen with it, if that is worth keeping. Where it is all that is known, nothing may hold on
+  /// to it: the notebook's own version is about to grow, and would be copied.
   private mutating func performForeign(
-    _ change: Change, _ past: Version, _ effects: inout Effects
-  ) throws(InvalidChange) {
+    _ change: Change, _ effects: inout Effects
+  ) throws(InvalidChange) -> Version? {
+    let past = past(of: change)
+    let kept = past.version.contains(change.id) ? past.version : nil
     try Self.validateShape(of: change)
     if (try? validateAll(change, past)) != nil {
       perform(change, &effects)
-      return
+      return kept
     }
     // A later operation may only make sense after an earlier one. So they are tried one after the other, on a copy of what
     // they touch; a change that needs this is rare, or forged.
-    guard change.operations.count > 1 else { return try validateAll(change, past) }
+    guard change.operations.count > 1 else {
+      try validate(change.operations[0], of: change, past)
+      return kept
+    }
     let (savedTable, savedOrder) = (table, order)
     var own = Effects()
     var stamp = firstStamp(of: change)
@@ -177,10 +184,11 @@ extension NoteBook: Replicable {
       throw error
     }
     effects.merge(own)
+    return kept
   }
 
   /// Checks all operations on the present state.
-  private mutating func validateAll(_ change: Change, _ past: Version) throws(InvalidChange) {
+  private mutating func validateAll(_ change: Change, _ past: Past) throws(InvalidChange) {
     let isCreating = change.operations.first == .create
     if isCreating { table.append(Note(id: NoteID(creation: change.id), created: change.time)) }
     defer { if isCreating { table.removeLast() } }
@@ -198,7 +206,7 @@ extension NoteBook: Replicable {
   }
 
   private mutating func validate(
-    _ operation: Change.Operation, of change: Change, _ past: Version
+    _ operation: Change.Operation, of change: Change, _ past: Past
   ) throws(InvalidChange) {
     switch operation {
     case .create: break
@@ -211,7 +219,7 @@ extension NoteBook: Replicable {
     }
   }
 
-  private func checkKnown(_ id: NoteID, _ past: Version) throws(InvalidChange) {
+  private func checkKnown(_ id: NoteID, _ past: Past) throws(InvalidChange) {
     guard past.contains(id.creation), table.contains(id) else {
       throw InvalidChange("a change of a note that its author could not know")
     }

@@ -1,5 +1,16 @@
 public import ReplicatingTypes
 
+/// What the author of a change had seen with it, the change included.
+struct Past: Sendable {
+  /// The changes before it.
+  var version: Version
+  var change: ChangeID
+
+  func contains(_ other: ChangeID) -> Bool {
+    other.replica == change.replica && other.number <= change.number || version.contains(other)
+  }
+}
+
 /// The pasts of replicas whose changes came lately. A cache: bounded, and never needed for the result.
 struct Pasts: Sendable {
   private var entries: [ReplicaID: (number: UInt64, past: Version)] = [:]
@@ -69,20 +80,22 @@ extension NoteBook {
     }
   }
 
-  /// Everything that the author of a change had seen with it, the change included. Its predecessors are known here.
-  mutating func past(of change: Change) -> Version {
-    let replica = change.id.replica
-    let previous = change.id.number - 1
-    let last = ChangeID(replica: replica, number: previous)
+  /// Everything that the author of a change, the next to be admitted, had seen with it. Its predecessors are known here.
+  /// O(heads) if that is all that is known, as a rule; else O(what it had not seen with its previous change).
+  mutating func past(of change: Change) -> Past {
+    let previous = ChangeID(replica: change.id.replica, number: change.id.number - 1)
+    if heads.allSatisfy({ $0 == previous || change.predecessors.contains($0) }) {
+      return Past(version: version, change: change.id)
+    }
     var past = Version()
-    if let known = pasts.take(last) {
+    if let known = pasts.take(previous) {
       past = known
-    } else if previous > 0 {
-      extend(&past, to: last)
+    } else if previous.number > 0 {
+      extend(&past, to: previous)
     }
     for predecessor in change.predecessors { extend(&past, to: predecessor) }
     past.insert(change.id)
-    return past
+    return Past(version: past, change: change.id)
   }
 
   /// A note as it was, and its text then; `nil` if it did not exist yet. `version` is known here.

@@ -16,8 +16,8 @@ public import ReplicatingTypes
 public struct NoteBook: Sendable, Equatable {
   var histories: [ReplicaID: History] = [:]
   public internal(set) var version = Version()
-  /// The changes that nothing known follows, sorted.
-  var heads: [ChangeID] = []
+  /// The changes that nothing known follows.
+  var heads: Set<ChangeID> = []
   /// The last tick of logical time that any change takes.
   var lamport: UInt64 = 0
   var table = NoteTable()
@@ -33,7 +33,7 @@ public struct NoteBook: Sendable, Equatable {
   }
 
   public var isEmpty: Bool { version.isEmpty }
-  public var revision: Revision { Revision(heads: heads) }
+  public var revision: Revision { Revision(heads: heads.sorted()) }
 
   public subscript(id: NoteID) -> Note? { table[id] }
 
@@ -91,7 +91,20 @@ public struct NoteBook: Sendable, Equatable {
   ) -> Change {
     Change(
       id: next(by: replica), time: Change.clamped(time),
-      predecessors: heads.filter { $0.replica != replica }, operations: operations)
+      predecessors: heads.filter { $0.replica != replica }.sorted(), operations: operations)
+  }
+
+  /// Whether the sequences that a change writes into have room for one more author, if it is one.
+  public func hasRoom(for change: Change) -> Bool {
+    change.operations.allSatisfy { operation in
+      switch operation {
+      case .create: true
+      case .place: order.hasRoom(for: change.id.replica)
+      case .edit(let id, .text):
+        !table.contains(id) || table[existing: id].text.hasRoom(for: change.id.replica)
+      case .edit: true
+      }
+    }
   }
 
   /// The encoding of a change that was planned here and is the next of its author.
@@ -140,9 +153,9 @@ public struct NoteBook: Sendable, Equatable {
     lamport = max(lamport, end)
     version.insert(change.id)
     let previous = ChangeID(replica: change.id.replica, number: change.id.number - 1)
-    heads.removeAll { $0 == previous || change.predecessors.contains($0) }
-    let place = heads.firstIndex { $0 > change.id } ?? heads.endIndex
-    heads.insert(change.id, at: place)
+    heads.remove(previous)
+    for predecessor in change.predecessors { heads.remove(predecessor) }
+    heads.insert(change.id)
   }
 
   /// Performs an operation that is in order.

@@ -85,9 +85,11 @@ extension NotesServer {
   /// The name of the present state.
   var revision: String { store.map { "\($0.notebook.revision)" } ?? "0" }
 
-  private mutating func reportDamage() {
+  /// Tells the user of damage, once.
+  mutating func reportDamage() {
     for damage in store?.damage ?? [] {
-      showMessage(.warning, "\(damage.path), byte \(damage.offset): \(damage.description)")
+      let message = "\(damage.path), byte \(damage.offset): \(damage.description)"
+      if reportedDamage.insert(message).inserted { showMessage(.warning, message) }
     }
   }
 

@@ -29,11 +29,13 @@ extension NotesServer {
 
   /// Makes one change of these operations; none, if there are none. What it did is told to whoever looks at the notes.
   mutating func commit(
-    _ operations: [Change.Operation], from attachment: Int? = nil
+    _ operations: [Change.Operation], as session: ReplicaID? = nil, from attachment: Int? = nil
   ) throws(ResponseError) {
     guard !operations.isEmpty else { return }
     do {
-      guard let effects = try store?.commit(operations, at: environment.now()) else { return }
+      guard let effects = try store?.commit(operations, as: session, at: environment.now()) else {
+        return
+      }
       live.record(effects, from: attachment)
     } catch {
       throw ResponseError(error)
@@ -108,8 +110,10 @@ extension NotesServer {
   mutating func createNote(
     _ params: Parameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    let id = NoteID(creation: book.next(by: store?.session() ?? Identifier(high: 0, low: 0)))
-    try commit(try creation(of: id, params))
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let id = NoteID(creation: book.next(by: session))
+    try commit(try creation(of: id, params), as: session)
     writeNoteAndRevision(id, &result)
   }
 

@@ -43,6 +43,8 @@ public struct NotesServer: ~Copyable {
     /// What the client calls its progress, as it wrote it.
     var progress: [UInt8]?
     var isShutdown: Bool
+    /// How many records had been written when it came.
+    var through: UInt64
   }
 
   /// The version of this program.
@@ -69,6 +71,8 @@ public struct NotesServer: ~Copyable {
   /// Notifications that follow the reply to the request that caused them.
   var outboxAfterReply: [(inout Outbox) -> Void] = []
   var waitingForDisk: [DiskRequest] = []
+  /// What the user was told about damage.
+  var reportedDamage: Set<String> = []
 
   public init(_ environment: Environment) {
     self.environment = environment
@@ -126,24 +130,25 @@ public struct NotesServer: ~Copyable {
   public mutating func folderChanged(lookingEverywhere: Bool = false) {
     guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
     live.record(effects, from: nil)
+    reportDamage()
     tell(effects)
     push()
   }
 
   /// Data reached the disk, or could not.
   public mutating func diskCaughtUp() {
-    let failure = store?.takeSyncResult()
-    if let failure { showMessage(.error, "\(failure)") }
-    guard store?.isDurable ?? true || failure != nil else { return }
-    for request in waitingForDisk {
+    if let failure = store?.takeSyncResult() { showMessage(.error, "\(failure)") }
+    let durable = store?.progress.durable ?? .max
+    let doubt = store?.doubt
+    for request in waitingForDisk where request.through <= durable || doubt != nil {
       if let token = request.progress { progress(token, "end") }
-      if let failure {
-        outbox.respond(to: request.id, error: ResponseError(failure))
+      if request.through > durable, let doubt {
+        outbox.respond(to: request.id, error: ResponseError(doubt))
       } else {
         outbox.respond(to: request.id) { $0.null() }
       }
     }
-    waitingForDisk = []
+    waitingForDisk.removeAll { $0.through <= durable || doubt != nil }
   }
 
   private mutating func progress(_ token: [UInt8], _ kind: String) {
@@ -154,7 +159,7 @@ public struct NotesServer: ~Copyable {
       $0.key("value")
       $0.beginObject()
       $0.member("kind", kind)
-      if kind == "begin" { $0.member("title", "Flushing") }
+      if kind == "begin" { $0.member("title", "Writing to disk") }
       $0.endObject()
       $0.endObject()
     }
@@ -233,7 +238,10 @@ public struct NotesServer: ~Copyable {
     if method == .shutdown { phase = .shutDown }
     let progress = token.map { Array($0.rawBytes) }
     if let progress { self.progress(progress, "begin") }
-    waitingForDisk.append(DiskRequest(id: id, progress: progress, isShutdown: method == .shutdown))
+    waitingForDisk.append(
+      DiskRequest(
+        id: id, progress: progress, isShutdown: method == .shutdown,
+        through: store?.progress.appended ?? 0))
     store?.requestSync()
     diskCaughtUp()
   }
@@ -252,10 +260,15 @@ public struct NotesServer: ~Copyable {
     of method: Method, _ params: Parameters
   ) throws(ResponseError) -> [UInt8] {
     let key = method.isMutating ? try requestKey(params) : nil
-    if let key, let result = rememberedResults[key] { return result }
+    if let key, let (known, result) = rememberedResults[key] {
+      guard known == method else {
+        throw .invalidParams("requestKey", "was used for \(known.rawValue)")
+      }
+      return result
+    }
     var writer = JSONWriter()
     try perform(method, params, &writer)
-    if let key { rememberedResults[key] = writer.bytes }
+    if let key { rememberedResults[key] = (method, writer.bytes) }
     return writer.bytes
   }
 
@@ -345,20 +358,22 @@ enum Method: String {
 /// Kept for the life of the process; of more than 16,384 keys, or 64 MiB of results, the oldest quarter goes.
 struct RememberedResults {
   /// By the bytes of the key: keys that only look the same are two.
-  private var results: [[UInt8]: [UInt8]] = [:]
+  private var results: [[UInt8]: (method: Method, result: [UInt8])] = [:]
   private var keys: [[UInt8]] = []
   private var size = 0
 
-  subscript(key: [UInt8]) -> [UInt8]? {
+  subscript(key: [UInt8]) -> (method: Method, result: [UInt8])? {
     get { results[key] }
     set {
       guard let newValue, results[key] == nil else { return }
       results[key] = newValue
       keys.append(key)
-      size += newValue.count
+      size += newValue.result.count
       guard keys.count > 16_384 || size > 64 << 20 else { return }
       let surplus = max(1, keys.count / 4)
-      for key in keys.prefix(surplus) { size -= results.removeValue(forKey: key)?.count ?? 0 }
+      for key in keys.prefix(surplus) {
+        size -= results.removeValue(forKey: key)?.result.count ?? 0
+      }
       keys.removeFirst(surplus)
     }
   }

@@ -115,6 +115,9 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     members.apply(operation, stamp)
   }
 
+  /// Whether a replica may place elements.
+  public func hasRoom(for author: ReplicaID) -> Bool { slots.hasRoom(for: author) }
+
   public mutating func validate(
     _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {

@@ -58,6 +58,9 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.apply(operation, stamp)
   }
 
+  /// Whether a replica may write into the text.
+  public func hasRoom(for author: ReplicaID) -> Bool { bytes.hasRoom(for: author) }
+
   // MARK: - Other states
 
   public func utf8(in view: SequenceView) -> [UInt8] { bytes.elements(in: view) }

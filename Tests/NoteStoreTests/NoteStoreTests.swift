@@ -13,7 +13,7 @@ extension Scratch {
 
 extension NoteStore {
   fileprivate func create(_ text: String) throws(StoreError) -> NoteID {
-    let id = NoteID(creation: notebook.next(by: session()))
+    let id = NoteID(creation: notebook.next(by: try nextSession()))
     try commit(
       [
         .create, .place(notebook.placement(of: id, at: 0)),
@@ -86,6 +86,48 @@ struct NoteStoreTests {
     #expect(!one.rescan().isEmpty)
     #expect(one.notebook == two.notebook)
     #expect(one.text(id) == "one two")
+  }
+
+  @Test func `writes again also what it had merged, when somebody deletes it`() throws {
+    let source = try Scratch().store()
+    let id = try source.create("one")
+    let store = try scratch.store()
+    _ = try store.merge(source.notebook.changes(since: Version()).encoded(of: source.identity!))
+    try FileManager.default.removeItem(atPath: scratch.notebook + "/log")
+    let own = try store.create("two")
+    let again = try scratch.store()
+    #expect(again.text(id) == "one")
+    #expect(again.text(own) == "two")
+    #expect(again.damage == [])
+  }
+
+  @Test func `begins a new session when somebody else goes on in its name`() throws {
+    let store = try scratch.store()
+    let id = try store.create("one")
+    // A copy of this process makes the next change of its session, and sends it to us.
+    var copy = store.notebook
+    let change = copy.change(
+      by: id.creation.replica, at: 1_767_225_600_000, [.edit(id, .restore)])
+    copy.apply(change)
+    _ = try store.merge(copy.changes(since: Version()).encoded(of: store.identity!))
+    try store.append(" two", to: id)
+    try store.append(" three", to: id)
+    let again = try scratch.store()
+    #expect(again.text(id) == "one two three")
+    #expect(again.notebook == store.notebook)
+    #expect(again.damage == [])
+  }
+
+  @Test func `keeps its identity when decent.json is missing`() throws {
+    let store = try scratch.store()
+    _ = try store.create("one")
+    try FileManager.default.removeItem(atPath: scratch.notebook + "/decent.json")
+    let again = try scratch.store()
+    #expect(again.identity == store.identity)
+    let other = try Scratch().store()
+    _ = try other.create("foreign")
+    let changes = other.notebook.changes(since: Version()).encoded(of: other.identity!)
+    #expect(throws: NoteStore.MergeError.self) { _ = try again.merge(changes) }
   }
 
   @Test func `keeps what it merges, once`() throws {

@@ -1,4 +1,9 @@
 extension ReplicatingArray {
+  /// Whether a replica may write into the sequence.
+  public func hasRoom(for author: ReplicaID) -> Bool {
+    authorIndex[author] != nil || authors.count < Self.maximumAuthors
+  }
+
   /// Whether an operation from outside may be applied: its author can have made it, and every author would agree where it
   /// goes. `isKnown` tells whether the author had seen a change; what the operation refers to must be among those.
   ///
@@ -7,7 +12,7 @@ extension ReplicatingArray {
     _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     settle()
-    guard authorIndex[author] != nil || authors.count < Self.maximumAuthors else {
+    guard hasRoom(for: author) else {
       throw InvalidChange("more than \(Self.maximumAuthors) replicas in one sequence")
     }
     switch operation {
