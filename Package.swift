@@ -33,6 +33,10 @@ let package = Package(
       dependencies: ["JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes"],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["JSONRPC", "Notes", "ReplicatingTypes"],
+      exclude: ["README.md"], swiftSettings: strict),
+
     .testTarget(
       name: "ReplicatingTypesTests", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
     .testTarget(

@@ -1,0 +1,137 @@
+import Notes
+import ReplicatingTypes
+
+/// A note in a notebook: each edit a change, encoded; and changes on their way to other notebooks.
+func encodeRows(_ trace: Trace, _ report: inout Report) {
+  let part = trace.prefix(5_000)
+  let timing = measure(
+    prepare: { NotebookWriter() },
+    body: { $0.replay(part) },
+    check: { writer, _ in
+      expect(writer.book[writer.note]?.text.utf8 == part.end, "edits in a notebook")
+    })
+  report.add(
+    Row(
+      "encode", "\(trace.name), edit with its message", timing.divided(by: part.edits.count),
+      .microseconds, goal: .units(1e-4)))
+
+  var writer = NotebookWriter()
+  writer.replay(part)
+  let book = writer.book
+  let name = Identifier(high: 1, low: 1)
+  let encode = measure {
+    book.changes(since: Version()).encoded(of: name)
+  } check: { _ in
+  }
+  let bytes = book.changes(since: Version()).encoded(of: name)
+  report.add(Row("encode", "\(trace.name), 5,000 changes, encode", encode))
+  let merge = measure {
+    merged(NoteBook(), bytes)
+  } check: {
+    expect($0 == book, "a notebook from its changes")
+  }
+  report.add(Row("encode", "\(trace.name), 5,000 changes, merge", merge))
+  report.add(Row("encode", "\(trace.name), 5,000 changes", bytes: bytes.count))
+}
+
+/// Two notebooks whose note of 100,000 characters got 1,000 edits on each side.
+func divergedNotebookRows(_ report: inout Report) {
+  var random = SeededRandom(seed: 8)
+  let length = 100_000
+  var first = NotebookWriter()
+  first.edit(0..<0, [UInt8](repeating: 120, count: length))
+  var second = first
+  second.replica = ReplicaID(high: 0, low: 2)
+  for (offset, letter) in RandomEdits(1_000, in: length, &random).edits {
+    first.edit(offset..<offset + (letter == nil ? 1 : 0), letter.map { [$0] } ?? [])
+  }
+  for (offset, letter) in RandomEdits(1_000, in: length, &random).edits {
+    second.edit(offset..<offset + (letter == nil ? 1 : 0), letter.map { [$0] } ?? [])
+  }
+  let name = Identifier(high: 1, low: 1)
+  let bytes = second.book.changes(since: first.book.version).encoded(of: name)
+  let both = first.book.merged(with: second.book)
+  let book = first.book
+  let timing = measure {
+    merged(book, bytes)
+  } check: {
+    expect($0 == both, "a merge of diverged notebooks")
+  }
+  let row = "two notebooks, 1,000 edits each"
+  report.add(Row("diverged", "\(row), apply", timing, goal: .units(0.3)))
+  report.add(Row("diverged", "\(row), delta", bytes: bytes.count, goal: .bytes(4_860)))
+}
+
+/// 10,000 notes, merged with themselves and into an empty notebook.
+func notebookRows(_ report: inout Report) {
+  let author = ReplicaID(high: 0, low: 1)
+  var random = SeededRandom(seed: 9)
+  var prose = Prose()
+  var book = NoteBook()
+  for _ in 0..<10_000 {
+    let note = NoteID(creation: book.next(by: author))
+    let text = prose.text(atLeast: 100, &random)
+    book.apply(
+      book.change(
+        by: author, at: 1_000,
+        [
+          .create, .place(book.placement(of: note, at: 0)),
+          .edit(note, .text(.insert(text, after: nil, before: nil))),
+        ]))
+  }
+  let bytes = book.changes(since: Version()).encoded(of: Identifier(high: 1, low: 1))
+  let whole = book
+  for (name, start) in [("with itself", whole), ("into an empty one", NoteBook())] {
+    let timing = measure {
+      merged(start, bytes)
+    } check: {
+      expect($0 == whole, "10,000 notes \(name)")
+    }
+    report.add(Row("notebook", "10,000 notes \(name), from bytes", timing))
+  }
+  let timing = measure {
+    whole.merged(with: whole)
+  } check: {
+    expect($0 == whole, "10,000 notes merged with themselves")
+  }
+  report.add(Row("notebook", "10,000 notes with itself, merged(with:)", timing))
+  report.add(Row("notebook", "10,000 notes, all changes", bytes: bytes.count))
+}
+
+private func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {
+  var book = book
+  do {
+    try book.merge(foreign: ChangeSet.decode(bytes).changes)
+  } catch {
+    fatalError("wrong result: changes are refused: \(error)")
+  }
+  return book
+}
+
+/// Writes one note, as the server does: a change is planned, encoded, and then applied.
+private struct NotebookWriter {
+  var book = NoteBook()
+  var replica = ReplicaID(high: 0, low: 1)
+  let note: NoteID
+  private var encodedBytes = 0
+
+  init() {
+    note = NoteID(creation: book.next(by: replica))
+    let placement = book.placement(of: note, at: 0)
+    book.apply(book.change(by: replica, at: 1_000, [.create, .place(placement)]))
+  }
+
+  mutating func edit(_ range: Range<Int>, _ new: [UInt8]) {
+    let operations = book[note]!.text.operations(for: [Edit(range: range, replacement: new)])
+    let change = book.change(by: replica, at: 1_000, operations.map { .edit(note, .text($0)) })
+    encodedBytes += book.encode(change).count
+    book.apply(change)
+  }
+
+  mutating func replay(_ trace: Trace) {
+    for edit in trace.edits where edit.removed > 0 || edit.count > 0 {
+      let offset = Int(edit.offset)
+      self.edit(offset..<offset + Int(edit.removed), Array(trace.inserted[edit.range]))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import ReplicatingTypes
+
+/// What an edit at a random place costs in texts that were written in random order, word by word: how it grows.
+func randomRows(_ report: inout Report) {
+  for (name, length) in [
+    ("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000), ("10M", 10_000_000),
+  ] {
+    var random = SeededRandom(seed: 4)
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = scattered(length, by: &replica, &random)
+    let end = text.utf8
+    var buffer = GapBuffer(capacity: end.count + 100_000)
+    buffer.replace(at: 0, removing: 0, with: end.span)
+    let clock = ContinuousClock()
+    // The floor moves a third of the text for each edit.
+    let count = length > 100_000 ? 500 : 5_000
+    var ours: [Double] = []
+    var floors: [Double] = []
+    for _ in 0..<9 {
+      let edits = RandomEdits(count, in: buffer.count, &random)
+      var start = clock.now
+      edits.make(in: &text, by: &replica)
+      ours.append((clock.now - start) / .nanoseconds(count))
+      start = clock.now
+      edits.make(in: &buffer)
+      floors.append((clock.now - start) / .nanoseconds(count))
+    }
+    expect(text.utf8 == buffer.text, "random edits, \(name)")
+    report.add(
+      Row(
+        "random edits", "\(name) characters, one edit", Timing(ours), .microseconds,
+        floor: Timing(floors)))
+  }
+}
+
+/// A text whose words of eight letters were inserted in random order, so that each is a piece.
+private func scattered(
+  _ length: Int, by replica: inout Replica, _ random: inout SeededRandom
+) -> ReplicatingText {
+  let size = 8
+  let words = length / size
+  let end = (0..<words * size).map { _ in UInt8(97 + random.below(26)) }
+  // How many words before each are here already: a Fenwick tree.
+  var present = [Int32](repeating: 0, count: words + 1)
+  var text = ReplicatingText()
+  for word in Array(0..<words).shuffled(using: &random) {
+    var before: Int32 = 0
+    var index = word
+    while index > 0 {
+      before += present[index]
+      index &= index - 1
+    }
+    index = word + 1
+    while index <= words {
+      present[index] += 1
+      index += index & -index
+    }
+    text.insert(
+      end.span.extracting(word * size..<(word + 1) * size), at: Int(before) * size, by: &replica)
+  }
+  expect(text.utf8 == end, "a text written in random order")
+  return text
+}

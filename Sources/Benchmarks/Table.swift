@@ -1,0 +1,189 @@
+import JSONRPC
+
+/// One line of the table.
+struct Row {
+  enum Unit: String {
+    case milliseconds = "ms"
+    case microseconds = "µs"
+    case bytes = "B"
+  }
+
+  /// What the project goes for.
+  enum Goal {
+    /// So many times the floor beside it.
+    case floor(Double)
+    /// So many units, u.
+    case units(Double)
+    case bytes(Double)
+  }
+
+  var group: String
+  var name: String
+  var unit = Unit.milliseconds
+  /// The least of all runs, and their median; nanoseconds or bytes.
+  var value: Double
+  var median: Double?
+  var floor: Double?
+  var goal: Goal?
+
+  init(
+    _ group: String, _ name: String, _ timing: Timing, _ unit: Unit = .milliseconds,
+    floor: Timing? = nil, goal: Goal? = nil
+  ) {
+    self.group = group
+    self.name = name
+    self.unit = unit
+    value = timing.minimum
+    median = timing.median
+    self.floor = floor?.minimum
+    self.goal = goal
+  }
+
+  init(_ group: String, _ name: String, bytes: Int, goal: Goal? = nil) {
+    self.group = group
+    self.name = name
+    unit = .bytes
+    value = Double(bytes)
+    self.goal = goal
+  }
+
+  /// The ratio to the floor, or to u; `nil` for bytes.
+  func ratio(_ u: Double) -> Double? {
+    if unit == .bytes { return nil }
+    if case .units = goal { return value / u }
+    return floor.map { value / $0 }
+  }
+
+  func isMet(_ u: Double) -> Bool? {
+    switch goal {
+    case .floor(let most): floor.map { value / $0 <= most }
+    case .units(let most): value / u <= most
+    case .bytes(let most): value <= most
+    case nil: nil
+    }
+  }
+}
+
+/// All rows, and the unit that goals are counted in: the floor's time for automerge-paper, or for the generated trace if
+/// that one isn't there.
+struct Report {
+  var u: Timing
+  var unitTrace: String
+  var isJSON: Bool
+  private var rows: [Row] = []
+
+  init(u: Timing, unitTrace: String, isJSON: Bool) {
+    self.u = u
+    self.unitTrace = unitTrace
+    self.isJSON = isJSON
+    if isJSON { return }
+    print("u = \(number(u.minimum / 1e6)) ms: the gap buffer, \(unitTrace), in this run")
+    print("ours and the floor: the least of all runs; in brackets the median\n")
+    print(line(["", "", "ours", "(median)", "floor", "ratio", "goal", "met"]))
+    print(line(["---", "---", "--:", "--:", "--:", "--:", "--:", "---"]))
+  }
+
+  mutating func add(_ row: Row) {
+    rows.append(row)
+    if isJSON { return }
+    let ratio = row.ratio(u.minimum)
+    var goal = ""
+    var suffix = "x"
+    switch row.goal {
+    case .floor(let most): goal = "≤ \(number(most))x"
+    case .units(let most):
+      goal = "≤ \(number(most)) u"
+      suffix = " u"
+    case .bytes(let most): goal = "≤ \(number(most)) B"
+    case nil: break
+    }
+    print(
+      line([
+        row.group, row.name, amount(row.value, row.unit),
+        row.median.map { "(\(amount($0, row.unit)))" } ?? "",
+        row.floor.map { amount($0, row.unit) } ?? "", ratio.map { number($0) + suffix } ?? "",
+        goal, row.isMet(u.minimum).map { $0 ? "yes" : "no" } ?? "",
+      ]))
+  }
+
+  /// Everything as one JSON object: times in nanoseconds.
+  func json(date: String) -> String {
+    var writer = JSONWriter()
+    func field(_ name: String, _ value: Double?) {
+      guard let value else { return }
+      writer.key(name)
+      writer.raw("\(value)".utf8)
+    }
+    writer.beginObject()
+    writer.key("date")
+    writer.string(date)
+    writer.key("unitTrace")
+    writer.string(unitTrace)
+    field("u", u.minimum)
+    writer.key("rows")
+    writer.beginArray()
+    for row in rows {
+      writer.beginObject()
+      writer.key("group")
+      writer.string(row.group)
+      writer.key("name")
+      writer.string(row.name)
+      writer.key("unit")
+      writer.string(row.unit == .bytes ? "B" : "ns")
+      field("value", row.value)
+      field("median", row.median)
+      field("floor", row.floor)
+      field("ratio", row.ratio(u.minimum))
+      switch row.goal {
+      case .floor(let most): field("goalTimesFloor", most)
+      case .units(let most): field("goalUnits", most)
+      case .bytes(let most): field("goalBytes", most)
+      case nil: break
+      }
+      if let isMet = row.isMet(u.minimum) {
+        writer.key("isMet")
+        writer.boolean(isMet)
+      }
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}
+
+private func line(_ cells: [String]) -> String {
+  let widths = [16, 38, 11, 13, 10, 9, 11, 4]
+  var line = "|"
+  for (index, (cell, width)) in zip(cells, widths).enumerated() {
+    let space = String(repeating: " ", count: max(0, width - cell.count))
+    line += index < 2 || index == 7 ? " \(cell)\(space) |" : " \(space)\(cell) |"
+  }
+  return line
+}
+
+private func amount(_ value: Double, _ unit: Row.Unit) -> String {
+  switch unit {
+  case .milliseconds: "\(number(value / 1e6)) ms"
+  case .microseconds: "\(number(value / 1e3)) µs"
+  case .bytes: "\(Int(value)) B"
+  }
+}
+
+/// Three digits that count, or all before the point.
+private func number(_ value: Double) -> String {
+  if value == 0 { return "0" }
+  var scale = 1.0
+  while abs(value) * scale < 100, scale < 1e8 { scale *= 10 }
+  let rounded = (value * scale).rounded() / scale
+  if rounded == rounded.rounded() && abs(rounded) < 1e15 { return "\(Int(rounded))" }
+  var digits = "\(rounded)"
+  if digits.contains("e") {
+    // Small numbers, without an exponent.
+    let places = Int("\(scale)".count - 3)
+    digits = "\(Int((value * scale).rounded()))"
+    digits = "0." + String(repeating: "0", count: max(0, places - digits.count)) + digits
+    while digits.last == "0" { digits.removeLast() }
+  }
+  return digits
+}
