@@ -52,19 +52,19 @@ func generatedTrace(edits count: Int, seed: UInt64) -> Trace {
 
   while trace.edits.count < count {
     switch random.below(100) {
-    case 0..<8:
+    case 0..<4:
       cursor =
         random.oneIn(3)
         ? boundary(random.below(buffer.count + 1)) : boundary(cursor + random.below(400) - 200)
-    case 8..<9:
+    case 4:
       edit(boundary(cursor + random.below(60)) - cursor, [])
-    case 9 where random.oneIn(4):
+    case 5 where random.oneIn(4):
       edit(0, prose.text(atLeast: random.below(300), &random))
-    case 10..<60:
+    case 6..<80:
       for scalar in Prose.scalars(prose.word(&random)) { edit(0, scalar) }
     default:
-      // Backspaces: about four for ten keystrokes.
-      for _ in 0..<random.below(10) where cursor > 0 {
+      // Backspaces: about one in four keystrokes.
+      for _ in 0..<random.below(17) where cursor > 0 {
         let start = boundary(cursor - 1)
         let removed = cursor - start
         cursor = start

@@ -4,16 +4,18 @@ import ReplicatingTypes
 /// Random single edits in a text of ASCII; also made in plain bytes, to compare with.
 struct RandomEdits {
   var edits: [(offset: Int, letter: UInt8?)] = []
+  /// Of the text afterwards.
+  var length: Int
 
   init(_ count: Int, in length: Int, _ random: inout SeededRandom) {
-    var length = length
+    self.length = length
     for _ in 0..<count {
       if random.oneIn(3) {
-        edits.append((random.below(length), nil))
-        length -= 1
+        edits.append((random.below(self.length), nil))
+        self.length -= 1
       } else {
-        edits.append((random.below(length + 1), UInt8(97 + random.below(26))))
-        length += 1
+        edits.append((random.below(self.length + 1), UInt8(97 + random.below(26))))
+        self.length += 1
       }
     }
   }
@@ -55,7 +57,7 @@ func mergeRows(_ report: inout Report) {
     RandomEdits(count, in: length, &random).make(in: &b, by: &second)
     let merged = b.merged(with: a)
     expect(merged.utf8 == a.merged(with: b).utf8, "the merge the other way round")
-    let name = "two replicas, \(count) edits each"
+    let name = "two replicas, \(count / 1_000),000 edits each"
 
     let making = measure {
       b.changes(since: a.version)

@@ -15,6 +15,24 @@ func encodeRows(_ trace: Trace, _ report: inout Report) {
       "encode", "\(trace.name), edit with its message", timing.divided(by: part.edits.count),
       .microseconds, goal: .units(1e-4)))
 
+  var random = SeededRandom(seed: 10)
+  let length = 100_000
+  var scattered = NotebookWriter()
+  scattered.edit(0..<0, [UInt8](repeating: 120, count: length))
+  let before = RandomEdits(10_000, in: length, &random)
+  scattered.make(before)
+  let last = RandomEdits(1_000, in: before.length, &random)
+  let later = measure(
+    prepare: { scattered },
+    body: { $0.make(last) },
+    check: { writer, _ in
+      expect(writer.book[writer.note]?.text.count == last.length, "random edits in a notebook")
+    })
+  report.add(
+    Row(
+      "encode", "random edit with its message, 20,000 pieces", later.divided(by: 1_000),
+      .microseconds, goal: .units(1e-4)))
+
   var writer = NotebookWriter()
   writer.replay(part)
   let book = writer.book
@@ -42,12 +60,8 @@ func divergedNotebookRows(_ report: inout Report) {
   first.edit(0..<0, [UInt8](repeating: 120, count: length))
   var second = first
   second.replica = ReplicaID(high: 0, low: 2)
-  for (offset, letter) in RandomEdits(1_000, in: length, &random).edits {
-    first.edit(offset..<offset + (letter == nil ? 1 : 0), letter.map { [$0] } ?? [])
-  }
-  for (offset, letter) in RandomEdits(1_000, in: length, &random).edits {
-    second.edit(offset..<offset + (letter == nil ? 1 : 0), letter.map { [$0] } ?? [])
-  }
+  first.make(RandomEdits(1_000, in: length, &random))
+  second.make(RandomEdits(1_000, in: length, &random))
   let name = Identifier(high: 1, low: 1)
   let bytes = second.book.changes(since: first.book.version).encoded(of: name)
   let both = first.book.merged(with: second.book)
@@ -126,6 +140,12 @@ private struct NotebookWriter {
     let change = book.change(by: replica, at: 1_000, operations.map { .edit(note, .text($0)) })
     encodedBytes += book.encode(change).count
     book.apply(change)
+  }
+
+  mutating func make(_ random: RandomEdits) {
+    for (offset, letter) in random.edits {
+      edit(offset..<offset + (letter == nil ? 1 : 0), letter.map { [$0] } ?? [])
+    }
   }
 
   mutating func replay(_ trace: Trace) {

@@ -47,16 +47,21 @@ struct Row {
     self.goal = goal
   }
 
-  /// The ratio to the floor, or to u; `nil` for bytes.
+  /// The ratio to the floor; `nil` for bytes.
   func ratio(_ u: Double) -> Double? {
     if unit == .bytes { return nil }
-    if case .units = goal { return value / u }
-    return floor.map { value / $0 }
+    return value / floor(u)
+  }
+
+  /// The floor beside it; u for what a plain buffer can't do.
+  func floor(_ u: Double) -> Double {
+    if case .units = goal { return u }
+    return floor ?? u
   }
 
   func isMet(_ u: Double) -> Bool? {
     switch goal {
-    case .floor(let most): floor.map { value / $0 <= most }
+    case .floor(let most): value / floor(u) <= most
     case .units(let most): value / u <= most
     case .bytes(let most): value <= most
     case nil: nil
@@ -83,17 +88,17 @@ struct Report {
     print(line(["---", "---", "--:", "--:", "--:", "--:", "--:", "---"]))
   }
 
+  var isEmpty: Bool { rows.isEmpty }
+
   mutating func add(_ row: Row) {
     rows.append(row)
     if isJSON { return }
     let ratio = row.ratio(u.minimum)
     var goal = ""
-    var suffix = "x"
+    let suffix = row.floor(u.minimum) == u.minimum ? " u" : "x"
     switch row.goal {
     case .floor(let most): goal = "≤ \(number(most))x"
-    case .units(let most):
-      goal = "≤ \(number(most)) u"
-      suffix = " u"
+    case .units(let most): goal = "≤ \(number(most)) u"
     case .bytes(let most): goal = "≤ \(number(most)) B"
     case nil: break
     }
@@ -101,7 +106,8 @@ struct Report {
       line([
         row.group, row.name, amount(row.value, row.unit),
         row.median.map { "(\(amount($0, row.unit)))" } ?? "",
-        row.floor.map { amount($0, row.unit) } ?? "", ratio.map { number($0) + suffix } ?? "",
+        row.unit == .bytes ? "" : amount(row.floor(u.minimum), row.unit),
+        ratio.map { number($0) + suffix } ?? "",
         goal, row.isMet(u.minimum).map { $0 ? "yes" : "no" } ?? "",
       ]))
   }
@@ -132,7 +138,7 @@ struct Report {
       writer.string(row.unit == .bytes ? "B" : "ns")
       field("value", row.value)
       field("median", row.median)
-      field("floor", row.floor)
+      if row.unit != .bytes { field("floor", row.floor(u.minimum)) }
       field("ratio", row.ratio(u.minimum))
       switch row.goal {
       case .floor(let most): field("goalTimesFloor", most)
@@ -153,7 +159,7 @@ struct Report {
 }
 
 private func line(_ cells: [String]) -> String {
-  let widths = [16, 38, 11, 13, 10, 9, 11, 4]
+  let widths = [15, 46, 10, 12, 10, 10, 11, 3]
   var line = "|"
   for (index, (cell, width)) in zip(cells, widths).enumerated() {
     let space = String(repeating: " ", count: max(0, width - cell.count))
@@ -186,4 +192,18 @@ private func number(_ value: Double) -> String {
     while digits.last == "0" { digits.removeLast() }
   }
   return digits
+}
+
+/// What is replayed.
+func describe(_ flat: [Trace], _ concurrent: [ConcurrentTrace]) {
+  for trace in flat {
+    print(
+      "\(trace.name): \(trace.edits.count) edits, \(trace.inserted.count) bytes inserted,",
+      "\(trace.end.count) at the end")
+  }
+  for trace in concurrent {
+    print(
+      "\(trace.name): \(trace.messages.count) messages by several authors,",
+      "\(trace.end.count) bytes at the end")
+  }
 }

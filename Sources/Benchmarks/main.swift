@@ -39,6 +39,7 @@ if let folder {
   }
 }
 
+if !isJSON { describe(flat, concurrent) }
 let paper = flat.first { $0.name == "automerge-paper" } ?? flat[0]
 var report = Report(u: floor(paper), unitTrace: paper.name, isJSON: isJSON)
 let wanted = filter
@@ -59,4 +60,8 @@ if isWanted("diverged") {
   divergedNotebookRows(&report)
 }
 if isWanted("notebook") { notebookRows(&report) }
+if report.isEmpty {
+  print("no group begins with \"\(filter)\"; --help names them")
+  exit(1)
+}
 if isJSON { print(report.json(date: Date.now.ISO8601Format())) }
