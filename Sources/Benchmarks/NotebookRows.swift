@@ -30,7 +30,7 @@ func encodeRows(_ trace: Trace, _ report: inout Report) {
     })
   report.add(
     Row(
-      "encode", "random edit with its message, 20,000 pieces", later.divided(by: 1_000),
+      "encode", "random edit with its message, after 10,000", later.divided(by: 1_000),
       .microseconds, goal: .units(1e-4)))
 
   var writer = NotebookWriter()
