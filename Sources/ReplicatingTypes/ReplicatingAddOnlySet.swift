@@ -1,0 +1,55 @@
+/// A set to which elements are added, and from which none is ever removed. Merging is the union.
+///
+/// For what only accumulates: whom somebody has met, which hints were shown, the keys of something kept elsewhere. What
+/// may be taken back belongs into a `ReplicatingSet`, which costs more.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     var shown = ReplicatingAddOnlySet<String>()
+///     shown.insert("welcome", by: &replica)
+///     shown.contains("welcome")  // true
+///
+/// The laws of `Replicable` hold on the whole state. When several replicas add one element, the least of their changes
+/// stands for it, whatever the way they came.
+///
+/// `contains`, `insert` and `count` are O(1); `elements`, `changes(since:)` and comparing are O(count); joining is
+/// O(changes).
+public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Equatable {
+  /// Each element with the least of the changes that added it.
+  private var additions: [Element: ChangeID] = [:]
+  public private(set) var version = Version()
+
+  public init() {}
+
+  public var count: Int { additions.count }
+  public var elements: Set<Element> { Set(additions.keys) }
+  public func contains(_ element: Element) -> Bool { additions[element] != nil }
+
+  /// Adds an element. Adding what is there already is no change.
+  public mutating func insert(_ element: Element, by replica: inout Replica) {
+    if contains(element) { return }
+    let change = replica.stamp(after: 0).change
+    additions[element] = change
+    version.insert(change)
+  }
+}
+
+extension ReplicatingAddOnlySet: Replicable {
+  public struct Changes: ReplicatingChanges, Sendable {
+    public var since: Version
+    var version: Version
+    var additions: [(Element, ChangeID)]
+  }
+
+  public func changes(since version: Version) -> Changes {
+    Changes(
+      since: version.intersection(self.version), version: self.version,
+      additions: additions.compactMap { version.contains($1) ? nil : ($0, $1) })
+  }
+
+  public mutating func join(_ changes: Changes) {
+    for (element, change) in changes.additions {
+      additions[element] = additions[element].map { min($0, change) } ?? change
+    }
+    version.merge(changes.version)
+  }
+}

@@ -1,0 +1,169 @@
+/// Replicating values, each under a key; a value that several replicas change merges by its own rules.
+///
+/// The values may be dictionaries again, and so on: how deep they lie makes no difference, and neither does generic code,
+/// since there is one way of merging only. Atomic values, those that are replaced as a whole, are put into a
+/// `ReplicatingRegister`.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     var cities = ReplicatingDictionary<String, ReplicatingDictionary<String, ReplicatingSet<String>>>()
+///     cities.update("Italy", default: ReplicatingDictionary(), by: &replica) { country, replica in
+///       country.update("Rome", default: ReplicatingSet(), by: &replica) { tags, replica in
+///         tags.insert("travel", by: &replica)
+///       }
+///     }
+///     cities["Italy"]?["Rome"]?.elements  // ["travel"]
+///
+///     var settings = ReplicatingDictionary<String, ReplicatingRegister<Int>>()
+///     settings.update("size", default: ReplicatingRegister(0), by: &replica) { size, replica in
+///       size.assign(12, at: 1_767_225_600_000, by: &replica)
+///     }
+///     settings["size"]?.value  // 12
+///
+/// A removal covers what its author had seen of the value, and no more: with a change that the author had not seen, and
+/// with any later change, the key is there again, with the whole value. So nothing that somebody wrote is lost because
+/// somebody else removed it at the same time; and whoever uses a removed key again finds what it held.
+///
+/// All replicas must use the same initial value for a key, as with the initial value of a `ReplicatingRegister`. A key
+/// exists from the first change of its value on; a body that changes nothing leaves no trace.
+///
+/// The laws of `Replicable` hold on the whole state, if they hold for `Value`.
+///
+/// Values of removed keys are kept. Looking up and removing are O(1) in the number of keys, and so is `update`, beside
+/// what its body costs; each is O(replicas that changed the value). `keys`, `count` and `changes(since:)` are O(keys ever
+/// used); joining is O(changes).
+public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable & Sendable>:
+  Sendable, Equatable
+{
+  struct Removal: Equatable, Sendable {
+    var change: ChangeID
+    /// What of the value its author had seen.
+    var covered: Version
+
+    /// Whether `other` has no say beside this removal.
+    func supersedes(_ other: Removal) -> Bool {
+      guard covered.isSuperset(of: other.covered) else { return false }
+      return change >= other.change || !other.covered.isSuperset(of: covered)
+    }
+  }
+
+  private struct Entry: Equatable, Sendable {
+    /// What the value is made of, for those who don't know the key yet.
+    let initial: Value
+    var value: Value
+    /// Those that no other supersedes, sorted by change.
+    var removals: [Removal] = []
+
+    init(initial: Value) {
+      precondition(initial.version.isEmpty, "an initial value that somebody has changed")
+      self.initial = initial
+      value = initial
+    }
+
+    var isPresent: Bool {
+      if removals.isEmpty { return true }
+      let version = value.version
+      return !removals.contains { $0.covered.isSuperset(of: version) }
+    }
+
+    mutating func insert(_ removal: Removal) {
+      if removals.contains(where: { $0.supersedes(removal) }) { return }
+      removals.removeAll { removal.supersedes($0) }
+      let place = removals.firstIndex { $0.change > removal.change } ?? removals.endIndex
+      removals.insert(removal, at: place)
+    }
+  }
+
+  /// Every key ever used.
+  private var entries: [Key: Entry] = [:]
+  public private(set) var version = Version()
+
+  public init() {}
+
+  public var keys: Set<Key> {
+    Set(entries.lazy.filter { $0.value.isPresent }.map(\.key))
+  }
+
+  public var count: Int { entries.values.count { $0.isPresent } }
+
+  /// The value of a key; `nil` if it was never used, or is removed.
+  public subscript(key: Key) -> Value? {
+    guard let entry = entries[key], entry.isPresent else { return nil }
+    return entry.value
+  }
+
+  /// Changes the value of a key in place; if the key was never used, `initial`, which nobody has changed yet. The body
+  /// makes its changes by the replica it is given.
+  @discardableResult
+  public mutating func update<Result, Failure: Error>(
+    _ key: Key, default initial: @autoclosure () -> Value, by replica: inout Replica,
+    _ body: (inout Value, inout Replica) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // Taken out meanwhile, so that changing it in place copies nothing.
+    var entry = entries.removeValue(forKey: key) ?? Entry(initial: initial())
+    let before = entry.value.version
+    defer {
+      let after = entry.value.version
+      checkAuthorship(before, after, replica.id)
+      if !after.isEmpty { entries[key] = entry }
+      version.merge(after)
+    }
+    return try body(&entry.value, &replica)
+  }
+
+  /// Changes of others come with the whole dictionary: with a value alone they would pretend that all else that these
+  /// replicas did here was known.
+  private func checkAuthorship(_ before: Version, _ after: Version, _ replica: ReplicaID) {
+    var expected = before
+    expected[replica] = max(before[replica], after[replica])
+    precondition(after == expected, "a body took changes back, or made them in another's name")
+  }
+
+  /// Removes a key, as far as its value is known here. Removing what is not there is no change.
+  public mutating func remove(_ key: Key, by replica: inout Replica) {
+    guard let entry = entries[key], entry.isPresent else { return }
+    let change = replica.stamp(after: 0).change
+    entries[key]!.insert(Removal(change: change, covered: entry.value.version))
+    version.insert(change)
+  }
+}
+
+extension ReplicatingDictionary: Replicable {
+  public struct Changes: ReplicatingChanges {
+    struct Part {
+      var key: Key
+      var initial: Value
+      var changes: Value.Changes
+    }
+
+    public var since: Version
+    var version: Version
+    var parts: [Part]
+    var removals: [(Key, Removal)]
+  }
+
+  public func changes(since version: Version) -> Changes {
+    var changes = Changes(
+      since: version.intersection(self.version), version: self.version, parts: [], removals: [])
+    for (key, entry) in entries {
+      if !version.isSuperset(of: entry.value.version) {
+        let part = entry.value.changes(since: version)
+        changes.parts.append(Changes.Part(key: key, initial: entry.initial, changes: part))
+      }
+      for removal in entry.removals where !version.contains(removal.change) {
+        changes.removals.append((key, removal))
+      }
+    }
+    return changes
+  }
+
+  public mutating func join(_ changes: Changes) {
+    for part in changes.parts {
+      entries[part.key, default: Entry(initial: part.initial)].value.join(part.changes)
+    }
+    for (key, removal) in changes.removals { entries[key]?.insert(removal) }
+    version.merge(changes.version)
+  }
+}
+
+extension ReplicatingDictionary.Changes.Part: Sendable where Value.Changes: Sendable {}
+extension ReplicatingDictionary.Changes: Sendable where Value.Changes: Sendable {}
