@@ -117,7 +117,9 @@ private func commonLines(
     occurrences[line, default: Occurrence()].counts.new += 1
     occurrences[line]!.places.new = place
   }
-  let pairs = occurrences.values.filter { $0.counts == (1, 1) }.map(\.places)
+  // A blank line that stands once in each text need not be the same one.
+  let pairs = occurrences.filter { $0.value.counts == (1, 1) && $0.key.contains { $0 > 0x20 } }
+    .map(\.value.places)
     .sorted { $0.old < $1.old }
   // The longest increasing subsequence: `ends[k]` is the pair with the smallest end of all of length k + 1.
   var ends: [Int] = []

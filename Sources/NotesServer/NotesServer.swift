@@ -355,12 +355,17 @@ enum Method: String {
 
 /// The results of requests that carried a key: the same key again gives the same result.
 ///
-/// Kept for the life of the process; of more than 16,384 keys, or 64 MiB of results, the oldest quarter goes.
+/// Kept for the life of the process, of at least 10,000 keys, but for results above 4 KiB: of those the older ones go when
+/// all together pass 64 MiB. What that leaves is bounded too: 16,384 keys.
 struct RememberedResults {
   /// By the bytes of the key: keys that only look the same are two.
   private var results: [[UInt8]: (method: Method, result: [UInt8])] = [:]
   private var keys: [[UInt8]] = []
   private var size = 0
+
+  private static let mostKeys = 16_384
+  private static let mostBytes = 64 << 20
+  private static let smallResult = 4 << 10
 
   subscript(key: [UInt8]) -> (method: Method, result: [UInt8])? {
     get { results[key] }
@@ -369,12 +374,16 @@ struct RememberedResults {
       results[key] = newValue
       keys.append(key)
       size += newValue.result.count
-      guard keys.count > 16_384 || size > 64 << 20 else { return }
-      let surplus = max(1, keys.count / 4)
-      for key in keys.prefix(surplus) {
-        size -= results.removeValue(forKey: key)?.result.count ?? 0
+      if size > Self.mostBytes {
+        let large = keys.filter { results[$0]!.result.count > Self.smallResult }
+        forget(Set(large.prefix(large.count / 2 + 1)))
       }
-      keys.removeFirst(surplus)
+      if keys.count > Self.mostKeys { forget(Set(keys.prefix(keys.count / 4))) }
     }
+  }
+
+  private mutating func forget(_ victims: Set<[UInt8]>) {
+    for key in victims { size -= results.removeValue(forKey: key)!.result.count }
+    keys.removeAll { victims.contains($0) }
   }
 }
