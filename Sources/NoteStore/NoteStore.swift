@@ -152,10 +152,11 @@ public final class NoteStore {
 
   private func read(_ scope: LogFolder.Scope) -> Effects {
     for record in folder.readNew(scope) { take(record) }
-    let before = notebook.version
+    // Only of these can anything be new: what a keystroke elsewhere costs must not grow with the sessions there ever were.
+    let waiting = pending.replicas.map { ($0, number: notebook.version[$0]) }
     let effects = drainPending()
-    for replica in notebook.version.replicas
-    where notebook.version[replica] > before[replica] && elsewhere[replica] == before[replica] {
+    for (replica, number) in waiting
+    where notebook.version[replica] > number && elsewhere[replica] == number {
       elsewhere[replica] = notebook.version[replica]
     }
     return effects

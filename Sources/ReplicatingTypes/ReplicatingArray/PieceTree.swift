@@ -394,7 +394,4 @@ struct PieceTree: Sendable {
       }
     }
   }
-
-  /// How many pieces there are.
-  var pieceCount: Int { leafCounts.reduce(0) { $0 + Int($1) } }
 }
