@@ -201,6 +201,13 @@ extension Note: Replicable {
       deletions: deletions.filter { !version.contains($0.change) }, modified: modified)
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try title.validate(changes.title)
+    try priority.validate(changes.priority)
+    try tags.validate(changes.tags)
+    try text.validate(changes.text)
+  }
+
   public mutating func join(_ changes: Changes) {
     title.join(changes.title)
     priority.join(changes.priority)

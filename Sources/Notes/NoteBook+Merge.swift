@@ -43,6 +43,17 @@ extension NoteBook: Replicable {
     return (answer, reached, false)
   }
 
+  /// Each change is looked at where it is applied, since the next depends on it; so a copy is merged with all of them.
+  public func validate(_ changes: ChangeSet) throws(InvalidChange) {
+    var trial = self
+    do { try trial.merge(foreign: changes) } catch {
+      switch error {
+      case .missing: throw InvalidChange("changes that follow others that are not here")
+      case .invalid(_, let reason): throw InvalidChange(reason)
+      }
+    }
+  }
+
   /// Applies changes that come from a value of this program. What comes from outside goes through `merge(foreign:)`.
   public mutating func join(_ changes: ChangeSet) {
     do { try merge(foreign: changes) } catch {

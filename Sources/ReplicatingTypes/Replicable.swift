@@ -20,8 +20,12 @@ public protocol Replicable: Equatable {
   /// What a replica at `version` has not seen.
   func changes(since version: Version) -> Changes
 
-  /// Joins changes whose base is here: for `apply`, and for types made of several replicating ones, which have looked after
-  /// the base of all of them.
+  /// Whether changes whose base is here may be joined: authors who keep the rules can have made them, and they fit what is
+  /// here. What was made in memory from a value of the same history always may.
+  func validate(_ changes: Changes) throws(InvalidChange)
+
+  /// Joins changes whose base is here and that are valid: for `apply`, for `merge`, and for types made of several replicating
+  /// ones, which have looked after all of them first.
   mutating func join(_ changes: Changes)
 }
 
@@ -32,9 +36,13 @@ public protocol ReplicatingChanges {
 }
 
 extension Replicable {
-  /// Joins `changes`. Throws, and leaves the value as it was, when they follow something that is not here.
-  public mutating func apply(_ changes: Changes) throws(MissingChanges) {
-    guard version.isSuperset(of: changes.since) else { throw MissingChanges(needed: changes.since) }
+  /// Joins `changes`, wherever they come from. Throws, and leaves the value as it was, when they follow something that is
+  /// not here, or when no honest author can have made them.
+  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    guard version.isSuperset(of: changes.since) else {
+      throw .missing(MissingChanges(needed: changes.since))
+    }
+    do { try validate(changes) } catch { throw .invalid(error) }
     join(changes)
   }
 
@@ -48,6 +56,12 @@ extension Replicable {
     result.merge(other)
     return result
   }
+}
+
+/// Why changes can't be applied. Nothing of them was.
+public enum RefusedChanges: Error, Equatable, Sendable {
+  case missing(MissingChanges)
+  case invalid(InvalidChange)
 }
 
 /// Changes can't be applied, because they follow others that are not here.

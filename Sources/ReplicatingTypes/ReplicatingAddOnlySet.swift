@@ -46,6 +46,8 @@ extension ReplicatingAddOnlySet: Replicable {
       additions: additions.compactMap { version.contains($1) ? nil : ($0, $1) })
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) {
     for (element, change) in changes.additions {
       additions[element] = additions[element].map { min($0, change) } ?? change

@@ -156,6 +156,8 @@ extension ReplicatingDictionary: Replicable {
     return changes
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) {
     for part in changes.parts {
       entries[part.key, default: Entry(initial: part.initial)].value.join(part.changes)

@@ -146,6 +146,8 @@ extension ReplicatingOrderedSet: Replicable {
       members: members.changes(since: version))
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) {
     slots.join(changes.slots)
     members.join(changes.members)

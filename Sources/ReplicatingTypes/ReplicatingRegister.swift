@@ -90,6 +90,8 @@ extension ReplicatingRegister: Replicable {
     return changes
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) {
     if let (assignment, stamp) = changes.winner { apply(assignment, stamp) }
     version.merge(changes.version)

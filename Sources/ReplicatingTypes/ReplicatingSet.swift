@@ -89,6 +89,8 @@ extension ReplicatingSet: Replicable {
     return changes
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) {
     for (element, addition) in changes.additions where !version.contains(addition) {
       additions[element, default: []].insertSorted(addition)

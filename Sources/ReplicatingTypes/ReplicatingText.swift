@@ -73,6 +73,8 @@ public struct ReplicatingText: Sendable, Replicable {
 
   public func changes(since version: Version) -> Changes { bytes.changes(since: version) }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) { bytes.join(changes) }
 
   /// Whether an operation from outside may be applied. Beside what the sequence checks: an insertion is valid UTF-8

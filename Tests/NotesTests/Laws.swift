@@ -2,7 +2,7 @@ import ReplicatingTypes
 import Testing
 
 /// `a` with what it lacks of `b`, as it travels; where `merge` would trap, this throws.
-func joined<Value: Replicable>(_ a: Value, _ b: Value) throws(MissingChanges) -> Value {
+func joined<Value: Replicable>(_ a: Value, _ b: Value) throws(RefusedChanges) -> Value {
   var result = a
   try result.apply(b.changes(since: a.version))
   return result
@@ -11,7 +11,7 @@ func joined<Value: Replicable>(_ a: Value, _ b: Value) throws(MissingChanges) ->
 /// `a` with all of `b`, however much of it is known already.
 func joinedWhole<Value: Replicable>(
   _ a: Value, _ b: Value, _ empty: Value
-) throws(MissingChanges) -> Value {
+) throws(RefusedChanges) -> Value {
   var result = a
   try result.apply(b.changes(since: empty.version))
   return result
@@ -20,7 +20,7 @@ func joinedWhole<Value: Replicable>(
 /// The laws of merging, on the whole state, for values of one history. `join` says how two of them are joined.
 func expectLaws<Value: Replicable>(
   _ a: Value, _ b: Value, _ c: Value, empty: Value, _ comment: Comment,
-  join: (Value, Value) throws(MissingChanges) -> Value
+  join: (Value, Value) throws(RefusedChanges) -> Value
 ) throws {
   let ab = try join(a, b)
   #expect(ab == (try join(b, a)), "commutative, \(comment)")
@@ -44,10 +44,10 @@ func expectLaws<Value: Replicable>(
 func expectLaws<Value: Replicable>(
   _ a: Value, _ b: Value, _ c: Value, empty: Value, _ comment: Comment
 ) throws {
-  try expectLaws(a, b, c, empty: empty, comment) { a, b throws(MissingChanges) in
+  try expectLaws(a, b, c, empty: empty, comment) { a, b throws(RefusedChanges) in
     try joined(a, b)
   }
-  try expectLaws(a, b, c, empty: empty, comment) { a, b throws(MissingChanges) in
+  try expectLaws(a, b, c, empty: empty, comment) { a, b throws(RefusedChanges) in
     try joinedWhole(a, b, empty)
   }
   #expect(a.merged(with: b) == (try joined(a, b)), "merging is applying, \(comment)")

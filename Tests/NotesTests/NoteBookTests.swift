@@ -146,7 +146,7 @@ private struct Moment {
         let (a, b, c) = (
           generator.pick(states), generator.pick(states), generator.pick(states)
         )
-        try expectLaws(a, b, c, empty: created, at(seed)) { a, b throws(MissingChanges) in
+        try expectLaws(a, b, c, empty: created, at(seed)) { a, b throws(RefusedChanges) in
           var result = a
           try result.apply(b.changes(since: Version()))
           return result

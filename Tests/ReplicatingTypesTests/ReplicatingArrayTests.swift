@@ -308,6 +308,7 @@ private struct SequenceHistory {
       func changes(since version: Version) -> ReplicatingSet<Int>.Changes {
         set.changes(since: version)
       }
+      func validate(_ changes: ReplicatingSet<Int>.Changes) throws(InvalidChange) {}
       mutating func join(_ changes: ReplicatingSet<Int>.Changes) {
         set.join(changes)
         ticks += 1

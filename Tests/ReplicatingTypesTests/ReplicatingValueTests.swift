@@ -273,7 +273,7 @@ private func expectLaws<Value: Replicable>(
         let (a, b, c) = (
           generator.pick(states), generator.pick(states), generator.pick(states)
         )
-        try expectLaws(a, b, c, empty: empty, at(seed)) { a, b throws(MissingChanges) in
+        try expectLaws(a, b, c, empty: empty, at(seed)) { a, b throws(RefusedChanges) in
           try joinedWhole(a, b, empty)
         }
       }

@@ -94,6 +94,8 @@ extension ReplicatingArray: Replicable {
     }
   }
 
+  public func validate(_ changes: Changes) throws(InvalidChange) {}
+
   public mutating func join(_ changes: Changes) {
     settle()
     let own = version
