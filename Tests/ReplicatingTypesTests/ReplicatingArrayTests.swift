@@ -71,7 +71,7 @@ private struct SequenceHistory {
     self.isNewestFirst = isNewestFirst
     generator = Generator(seed: seed)
     // Tiny nodes, so that splits happen; real ones in every fourth history.
-    let sizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 4096)][Int(seed % 4)]
+    let sizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 2047)][Int(seed % 4)]
     let nodeSizes = PieceTree.NodeSizes(
       leaf: sizes.0, block: sizes.1, piece: UInt32(sizes.2))
     peers = (1...UInt64(3 + generator.below(3))).map {
@@ -285,6 +285,37 @@ private struct SequenceHistory {
         #expect(zip(order, order.dropFirst()).allSatisfy(<), at(seed))
       }
     }
+  }
+
+  @Test func `takes 70,000 authors, in one place and one after the other`() throws {
+    var array = ReplicatingArray<Int>()
+    var first = Replica(id: ReplicaID(high: 0, low: 1))
+    array.insert(contentsOf: [0, 1], at: 0, by: &first)
+    let open = ElementID(author: first.id, offset: 0)
+    let close = ElementID(author: first.id, offset: 1)
+    var last: ElementID?
+    for number in 2..<UInt64(70_000) {
+      let author = ReplicaID(high: 0, low: number)
+      let isContested = number.isMultiple(of: 2)
+      let stamp = Stamp(change: ChangeID(replica: author, number: 1), lamport: number + 1)
+      array.apply(
+        isContested
+          ? .insert([Int(number)], after: open, before: close)
+          : .insert([Int(number)], after: last ?? close, before: nil), stamp)
+      if !isContested { last = ElementID(author: author, offset: 0) }
+    }
+    var remover = Replica(id: ReplicaID(high: 0, low: 70_000))
+    array.remove(array.count - 1..<array.count, by: &remover)
+    array.checkInvariants()
+    let contested = stride(from: 69_998, through: 2, by: -2)
+    let appended = stride(from: 3, to: 69_999, by: 2)
+    #expect(array.elements == [0] + contested + [1] + appended)
+    #expect(array.hasRoom(for: ReplicaID(high: 1, low: 0)))
+
+    var other = ReplicatingArray<Int>()
+    try other.apply(array.changes(since: Version()))
+    #expect(other == array)
+    other.checkInvariants()
   }
 
   // MARK: - Negative controls

@@ -28,24 +28,11 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   }
 
   /// Between which elements those from offset `first` on were inserted: the first after `left`, each other after the one
-  /// before it, all before `right`. 16 bytes.
+  /// before it, all before `right`. 20 bytes.
   struct Origin: ElementRun, Equatable, Sendable {
     var first: UInt32
-    private var leftOffset: UInt32
-    private var rightOffset: UInt32
-    private var leftAuthor: UInt16
-    private var rightAuthor: UInt16
-
-    init(first: UInt32, left: LocalID, right: LocalID) {
-      self.first = first
-      leftOffset = left.offset
-      leftAuthor = left.author
-      rightOffset = right.offset
-      rightAuthor = right.author
-    }
-
-    var left: LocalID { LocalID(leftAuthor, leftOffset) }
-    var right: LocalID { LocalID(rightAuthor, rightOffset) }
+    var left: LocalID
+    var right: LocalID
   }
 
   let id: ReplicaID
@@ -67,7 +54,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
 
   // MARK: - Looking up
 
-  func left(of offset: UInt32, author: UInt16) -> LocalID {
+  func left(of offset: UInt32, author: AuthorIndex) -> LocalID {
     let origin = origins[origins.index(holding: offset)]
     return origin.first == offset ? origin.left : LocalID(author, offset - 1)
   }
@@ -116,7 +103,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   @inline(__always)
   mutating func record(
     count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool, left: LocalID,
-    right: LocalID, me: UInt16
+    right: LocalID, me: AuthorIndex
   ) {
     let first = self.count
     let extends =
@@ -160,7 +147,9 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   }
 
   /// Notes that a change removed elements of one author.
-  mutating func record(number: UInt64, removing target: UInt16, _ offset: UInt32, _ count: UInt32) {
+  mutating func record(
+    number: UInt64, removing target: AuthorIndex, _ offset: UInt32, _ count: UInt32
+  ) {
     let number = UInt32(number)
     if let last = removals.last, last.target == target {
       let isNext = offset == last.offset &+ last.count
@@ -184,15 +173,29 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   }
 }
 
-/// Elements of one author that were removed: by one change, or one by one by consecutive changes, forward or backward.
+/// Elements of one author that were removed: by one change, or one by one by consecutive changes, forward or backward. 16
+/// bytes.
 struct RemovalRun: Equatable, Sendable {
-  enum Order: UInt8, Sendable { case atOnce, forward, backward }
+  enum Order: UInt32, Sendable { case atOnce, forward, backward }
 
   var number: UInt32
   var offset: UInt32
   var count: UInt32
-  var target: UInt16
-  var order: Order
+  /// The author of the elements, and, in the two lowest bits, the order.
+  private var bits: UInt32
+
+  init(number: UInt32, offset: UInt32, count: UInt32, target: AuthorIndex, order: Order) {
+    self.number = number
+    self.offset = offset
+    self.count = count
+    bits = target &<< 2 | order.rawValue
+  }
+
+  var target: AuthorIndex { bits &>> 2 }
+  var order: Order {
+    get { Order(rawValue: bits & 3)! }
+    set { bits = bits & ~3 | newValue.rawValue }
+  }
 
   /// The number of the last change.
   var lastNumber: UInt64 { UInt64(number) + (order == .atOnce ? 0 : UInt64(count) - 1) }

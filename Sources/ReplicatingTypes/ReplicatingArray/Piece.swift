@@ -1,10 +1,13 @@
+/// The place of an author in `authors`. It fits 20 bits.
+typealias AuthorIndex = UInt32
+
 /// The name of an element inside one value: its author by its place in `authors`, and its offset in what that author
 /// inserted.
 struct LocalID: Equatable, Hashable, Sendable {
   var offset: UInt32
-  var author: UInt16
+  var author: AuthorIndex
 
-  init(_ author: UInt16, _ offset: UInt32) {
+  init(_ author: AuthorIndex, _ offset: UInt32) {
     self.author = author
     self.offset = offset
   }
@@ -17,15 +20,18 @@ struct LocalID: Equatable, Hashable, Sendable {
 /// Neighbouring elements of one author with consecutive offsets, all visible or all removed. 8 bytes.
 struct Piece: Equatable, Sendable {
   var offset: UInt32
-  /// The author in the upper half; below it a bit for removed, and 15 for the count.
+  /// From the highest: 20 bits for the author, one for removed, and 11 for the count.
   var bits: UInt32
 
   /// The most elements that fit a piece, whatever the node sizes.
-  static var largest: UInt32 { 0x7FFF }
+  static var largest: UInt32 { 0x7FF }
+  /// How many authors have an index that fits.
+  static var authors: Int { 1 << 20 }
+  static var removed: UInt32 { 0x800 }
 
-  init(_ author: UInt16, _ offset: UInt32, _ count: UInt32, isRemoved: Bool = false) {
+  init(_ author: AuthorIndex, _ offset: UInt32, _ count: UInt32) {
     self.offset = offset
-    bits = UInt32(author) &<< 16 | (isRemoved ? 0x8000 : 0) | count
+    bits = author &<< 12 | count
   }
 
   init(offset: UInt32, bits: UInt32) {
@@ -33,12 +39,12 @@ struct Piece: Equatable, Sendable {
     self.bits = bits
   }
 
-  var author: UInt16 { UInt16(truncatingIfNeeded: bits &>> 16) }
-  var count: UInt32 { bits & 0x7FFF }
-  var isRemoved: Bool { bits & 0x8000 != 0 }
-  var visibleCount: Int { Int(bits & 0x8000 == 0 ? bits & 0x7FFF : 0) }
+  var author: AuthorIndex { bits &>> 12 }
+  var count: UInt32 { bits & Self.largest }
+  var isRemoved: Bool { bits & Self.removed != 0 }
+  var visibleCount: Int { isRemoved ? 0 : Int(count) }
   /// Author and removed bit: what neighbours share that can be one piece.
-  var kind: UInt32 { bits & 0xFFFF_8000 }
+  var kind: UInt32 { bits & ~Self.largest }
   var end: UInt32 { offset &+ count }
   var first: LocalID { LocalID(author, offset) }
   var last: LocalID { LocalID(author, offset &+ count &- 1) }

@@ -12,7 +12,7 @@ struct PieceTree: Sendable {
     var leaf = 64
     var block = 128
     /// Longer runs are several pieces: within a piece, lines are found by looking at every byte.
-    var piece: UInt32 = 4096
+    var piece: UInt32 = Piece.largest
   }
 
   /// A piece, how it was reached, and how many visible elements stand before it.

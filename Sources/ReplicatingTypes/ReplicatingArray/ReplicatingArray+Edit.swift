@@ -15,7 +15,7 @@ struct OpenEdit<Element: Sendable>: Sendable {
   var removedCount = 0
   var order = RemovalRun.Order.atOnce
   /// Who does it, and what the stamp of an edit that continues it must be; the first one's is `number` and `lamport`.
-  var author: UInt16 = 0
+  var author: AuthorIndex = 0
   var replica = ReplicaID(high: 0, low: 0)
   var number: UInt64 = 0
   var lamport: UInt64 = 0
@@ -34,7 +34,7 @@ struct OpenEdit<Element: Sendable>: Sendable {
     nextLamport &+= 1
   }
 
-  mutating func begin(_ author: UInt16, _ stamp: Stamp) {
+  mutating func begin(_ author: AuthorIndex, _ stamp: Stamp) {
     self.author = author
     replica = stamp.change.replica
     number = stamp.change.number
@@ -168,7 +168,7 @@ extension ReplicatingArray {
 
   /// Removes visible elements by changes from `number` on.
   private mutating func removeNow(
-    _ range: Range<Int>, by author: UInt16, number: UInt64, _ order: RemovalRun.Order
+    _ range: Range<Int>, by author: AuthorIndex, number: UInt64, _ order: RemovalRun.Order
   ) {
     var number = number
     var rest = range
@@ -224,7 +224,7 @@ extension ReplicatingArray {
   /// cursor is on the piece that ends with them.
   @inline(__always)
   mutating func insert(
-    _ elements: borrowing Span<Element>, by author: UInt16, number: UInt64, lamport: UInt64,
+    _ elements: borrowing Span<Element>, by author: AuthorIndex, number: UInt64, lamport: UInt64,
     isStepping: Bool, left: LocalID, right: LocalID, behind skipped: UInt32
   ) {
     let count = UInt32(truncatingIfNeeded: elements.count)
@@ -245,7 +245,7 @@ extension ReplicatingArray {
 
   @inline(never)
   private mutating func putLong(
-    _ author: UInt16, _ first: UInt32, _ count: UInt32, behind skipped: UInt32
+    _ author: AuthorIndex, _ first: UInt32, _ count: UInt32, behind skipped: UInt32
   ) {
     var skipped = skipped
     var done: UInt32 = 0
@@ -317,7 +317,7 @@ extension ReplicatingArray {
     let at = tree.at
     let old = tree.current
     let dead = old.dropping(skipped).prefix(count)
-    let tomb = Piece(offset: dead.offset, bits: dead.bits | 0x8000)
+    let tomb = Piece(offset: dead.offset, bits: dead.bits | Piece.removed)
     let rest = old.count &- skipped &- count
     tree.count(-Int(count), -weight(of: dead))
     if rest == 0, tree.cursor.index &+ 1 < Int(tree.leafCounts[tree.cursor.leaf]) {

@@ -62,7 +62,7 @@ extension ReplicatingArray {
   /// Enters a run of elements of `author`, the next in its numbering, and returns the offset of the first.
   @inline(__always)
   mutating func integrate(
-    _ elements: borrowing Span<Element>, by author: UInt16, number: UInt64, lamport: UInt64,
+    _ elements: borrowing Span<Element>, by author: AuthorIndex, number: UInt64, lamport: UInt64,
     isStepping: Bool, left: LocalID, right: LocalID
   ) -> Int {
     let offset = authors[Int(author)].content.count
@@ -121,7 +121,7 @@ extension ReplicatingArray {
 
   /// Removes elements by name, in the name of a change; reports those that had been visible until now.
   mutating func erase(
-    _ range: ElementRange, by author: UInt16, number: UInt64, _ report: (ElementRange) -> Void
+    _ range: ElementRange, by author: AuthorIndex, number: UInt64, _ report: (ElementRange) -> Void
   ) {
     let target = authorIndex[range.author]!
     authors[Int(author)].record(

@@ -165,7 +165,7 @@ extension ReplicatingArray {
 
   /// A part of a piece that a view shows, or doesn't, as a whole.
   struct Segment {
-    var author: UInt16
+    var author: AuthorIndex
     var offset: Int
     var count: Int
     var isInView: Bool

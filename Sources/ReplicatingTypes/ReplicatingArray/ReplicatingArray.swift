@@ -39,7 +39,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   }
 
   var authors: [Author<Element>] = []
-  var authorIndex: [ReplicaID: UInt16] = [:]
+  var authorIndex: [ReplicaID: AuthorIndex] = [:]
   var tree: PieceTree
   /// The end of the latest operation in logical time.
   var lamport: UInt64 = 0
@@ -59,7 +59,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
 
   /// The most elements that one author can insert into one sequence, and the most replicas that can write into it.
   public static var maximumCount: Int { Int(Int32.max) }
-  public static var maximumAuthors: Int { Int(UInt16.max) - 1 }
+  public static var maximumAuthors: Int { Piece.authors }
 
   /// The number of visible elements.
   public var count: Int { tree.visible &+ open.typed.count &- open.removedCount }
@@ -93,18 +93,18 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   // MARK: - Names
 
   @inline(__always)
-  mutating func index(of replica: ReplicaID) -> UInt16 {
+  mutating func index(of replica: ReplicaID) -> AuthorIndex {
     if let last = authors.last, last.id == replica {
-      return UInt16(truncatingIfNeeded: authors.count &- 1)
+      return AuthorIndex(truncatingIfNeeded: authors.count &- 1)
     }
     return lookUp(replica)
   }
 
   @inline(never)
-  private mutating func lookUp(_ replica: ReplicaID) -> UInt16 {
+  private mutating func lookUp(_ replica: ReplicaID) -> AuthorIndex {
     if let index = authorIndex[replica] { return index }
     precondition(authors.count < Self.maximumAuthors, "too many replicas")
-    let index = UInt16(authors.count)
+    let index = AuthorIndex(authors.count)
     authors.append(Author(id: replica))
     authorIndex[replica] = index
     return index
