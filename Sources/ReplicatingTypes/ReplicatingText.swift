@@ -73,7 +73,19 @@ public struct ReplicatingText: Sendable, Replicable {
 
   public func changes(since version: Version) -> Changes { bytes.changes(since: version) }
 
-  public func validate(_ changes: Changes) throws(InvalidChange) {}
+  /// Beside what the sequence checks: what is inserted is valid UTF-8 without U+0000, and nothing begins or ends inside a
+  /// scalar.
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try bytes.joining(changes).validateScalars(of: changes)
+  }
+
+  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    if changes.isSingleStep, bytes.areWholeScalars(changes) { return try bytes.apply(changes) }
+    var trial = bytes
+    try trial.apply(changes)
+    do { try trial.validateScalars(of: changes) } catch { throw .invalid(error) }
+    bytes = trial
+  }
 
   public mutating func join(_ changes: Changes) { bytes.join(changes) }
 
@@ -103,9 +115,7 @@ public struct ReplicatingText: Sendable, Replicable {
 
   /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there.
   private func isBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
-    guard let index = bytes.authorIndex[author] else { return false }
-    let content = bytes.authors[Int(index)].content
-    return offset == content.count || content[offset] & 0xC0 != 0x80
+    bytes.isScalarBoundary(author, offset)
   }
 
   public func checkInvariants() {

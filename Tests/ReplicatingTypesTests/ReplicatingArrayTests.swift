@@ -263,7 +263,7 @@ private struct SequenceHistory {
           if a.version.isSuperset(of: b.version) {
             try receiver.apply(changes)
           } else {
-            #expect(throws: MissingChanges(needed: b.version), at(seed)) {
+            #expect(throws: RefusedChanges.missing(MissingChanges(needed: b.version)), at(seed)) {
               try receiver.apply(changes)
             }
           }

@@ -191,7 +191,10 @@ struct RemovalRun: Equatable, Sendable {
     bits = target &<< 2 | order.rawValue
   }
 
-  var target: AuthorIndex { bits &>> 2 }
+  var target: AuthorIndex {
+    get { bits &>> 2 }
+    set { bits = newValue &<< 2 | bits & 3 }
+  }
   var order: Order {
     get { Order(rawValue: bits & 3)! }
     set { bits = bits & ~3 | newValue.rawValue }

@@ -108,7 +108,7 @@ extension ReplicatingArray {
     tree.move(to: element, inLeaf: authors[Int(element.author)].leaves[element.offset])
   }
 
-  private mutating func buildIndex() {
+  mutating func buildIndex() {
     isIndexed = true
     for leaf in tree.leafCounts.indices {
       let first = leaf * tree.sizes.leaf

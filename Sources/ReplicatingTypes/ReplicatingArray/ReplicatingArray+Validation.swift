@@ -80,3 +80,67 @@ extension ReplicatingArray {
     if !right.isNone { throw InvalidChange("a right origin that stands before the left one") }
   }
 }
+
+extension ReplicatingArray<UInt8> {
+  /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there or before.
+  func isScalarBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
+    guard let index = authorIndex[author] else { return true }
+    let content = authors[Int(index)].content
+    return offset >= content.count || content[offset] & 0xC0 != 0x80
+  }
+
+  /// Whether changes that were joined here hold whole scalars and lie between whole scalars.
+  ///
+  /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,
+  /// and these change inside a scalar when one of a single byte is followed by one of several.
+  func validateScalars(of changes: Changes) throws(InvalidChange) {
+    for insertion in changes.insertions {
+      let content = authors[Int(authorIndex[changes.authors[Int(insertion.author)]]!)].content
+      var start = Int(insertion.offset)
+      var end = start + Int(insertion.count)
+      while start > 0, content[start] & 0xC0 == 0x80 { start -= 1 }
+      while end < content.count, content[end] & 0xC0 == 0x80 { end += 1 }
+      guard !content[start..<end].contains(0),
+        String(validating: content[start..<end], as: UTF8.self) != nil
+      else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
+      let goesOn =
+        insertion.left.author == insertion.author && insertion.left.offset &+ 1 == insertion.offset
+      guard goesOn || isBoundary(insertion.left, behind: true, changes),
+        isBoundary(insertion.right, behind: false, changes)
+      else { throw InvalidChange("an insertion inside a scalar") }
+    }
+    for removal in changes.removals {
+      let author = changes.authors[Int(removal.run.target)]
+      let offset = Int(removal.run.offset)
+      let isSingle = removal.run.order != .atOnce && removal.run.count > 1
+      guard isScalarBoundary(author, offset),
+        isScalarBoundary(author, offset + Int(removal.run.count)),
+        !isSingle || isASCII(author, offset, Int(removal.run.count))
+      else { throw InvalidChange("a removal of part of a scalar") }
+    }
+  }
+
+  /// Whether it is certain, before they are joined, that changes of one step hold whole scalars and lie between whole ones.
+  func areWholeScalars(_ changes: Changes) -> Bool {
+    for insertion in changes.insertions {
+      guard !changes.content.contains(0),
+        String(validating: changes.content, as: UTF8.self) != nil,
+        isBoundary(insertion.left, behind: true, changes),
+        isBoundary(insertion.right, behind: false, changes)
+      else { return false }
+    }
+    return changes.removals.isEmpty
+  }
+
+  private func isBoundary(_ element: LocalID, behind: Bool, _ changes: Changes) -> Bool {
+    if element.isNone { return true }
+    return isScalarBoundary(
+      changes.authors[Int(element.author)], Int(element.offset) + (behind ? 1 : 0))
+  }
+
+  /// What is removed one by one are single bytes.
+  private func isASCII(_ author: ReplicaID, _ offset: Int, _ count: Int) -> Bool {
+    guard let index = authorIndex[author] else { return true }
+    return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy { $0 < 0x80 }
+  }
+}

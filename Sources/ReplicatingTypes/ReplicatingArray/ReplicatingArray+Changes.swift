@@ -1,0 +1,517 @@
+// What one value has seen and another has not, and joining it.
+
+extension ReplicatingArray: Replicable {
+  /// Insertions and removals in runs, in an order in which each can be made after those before it.
+  ///
+  /// Elements and authors are named as inside the value that made the changes: an author by its place in `authors`.
+  public struct Changes: ReplicatingChanges, Sendable {
+    /// Elements that one author inserted one after the other: by one change or, stepping, each by the next.
+    struct Insertion: Equatable, Sendable {
+      var author: AuthorIndex
+      var offset: UInt32
+      var count: UInt32
+      var isStepping: Bool
+      /// Of the first element; every other was inserted after the one before it.
+      var left: LocalID
+      var right: LocalID
+      var number: UInt64
+      var lamport: UInt64
+
+      /// The number of the last element's change.
+      var lastNumber: UInt64 { isStepping ? number + UInt64(count) - 1 : number }
+    }
+
+    struct Removal: Equatable, Sendable {
+      var author: AuthorIndex
+      /// How many of the insertions come before it.
+      var place: UInt32
+      var run: RemovalRun
+    }
+
+    public var since: Version
+    /// What is seen afterwards.
+    var version: Version
+    var lamport: UInt64
+    var authors: [ReplicaID]
+    var insertions: [Insertion] = []
+    var removals: [Removal] = []
+    /// The elements of the insertions, one after the other.
+    var content: [Element] = []
+
+    /// Whether all is in one insertion or removal, or nothing at all.
+    var isSingleStep: Bool { insertions.count + removals.count <= 1 }
+  }
+
+  public var version: Version {
+    var version = Version()
+    for author in authors { version[author.id] = author.lastNumber }
+    if open.position >= 0 || open.removedFrom >= 0 {
+      version.insert(ChangeID(replica: open.replica, number: open.nextNumber - 1))
+    }
+    return version
+  }
+
+  // MARK: - Making
+
+  /// O(runs and elements of the answer + authors × log runs).
+  public func changes(since version: Version) -> Changes {
+    let value = settled
+    let own = value.version
+    var changes = Changes(
+      since: version.intersection(own), version: own, lamport: lamport,
+      authors: value.authors.map(\.id))
+    var steps: [Step] = []
+    var makers = 0
+    for (index, author) in value.authors.enumerated() {
+      let known = version[author.id]
+      if author.lastNumber <= known { continue }
+      let before = steps.count
+      value.collect(AuthorIndex(index), since: known, &steps)
+      if steps.count > before { makers += 1 }
+    }
+    if makers > 1 { steps.sort { ($0.time, $0.rank) < ($1.time, $1.rank) } }
+    for step in steps {
+      switch step.operation {
+      case .insertion(let insertion):
+        changes.insertions.append(insertion)
+        let start = Int(insertion.offset)
+        changes.content.append(
+          contentsOf: value.authors[Int(insertion.author)].content[
+            start..<start + Int(insertion.count)])
+      case .removal(let author, let run):
+        changes.removals.append(
+          Changes.Removal(author: author, place: UInt32(changes.insertions.count), run: run))
+      }
+    }
+    return changes
+  }
+
+  /// One run of one author, and when it was made. The time of a removal isn't kept; what is known is that it came after
+  /// what its author did before, and after the insertion of what it removes.
+  private struct Step {
+    enum Operation {
+      case insertion(Changes.Insertion)
+      case removal(AuthorIndex, RemovalRun)
+    }
+
+    var time: LamportTimestamp
+    /// Orders what one author did at one time.
+    var rank: Int
+    var operation: Operation
+  }
+
+  /// What an author did after change `known`, in the order of its changes: runs are cut where another kind comes between.
+  private func collect(_ index: AuthorIndex, since known: UInt64, _ steps: inout [Step]) {
+    let author = authors[Int(index)]
+    var first = author.count(upTo: known)
+    var next = author.removals.firstIndex(after: known)
+    var removal = next < author.removals.count ? author.removals[next].dropping(upTo: known) : nil
+    /// By how much the author's logical time exceeds the numbers of its changes, now.
+    var skew = first == 0 ? 0 : author.skew(of: first - 1)
+    var latest: UInt64 = 0
+    while true {
+      var insertion = first < author.count ? self.insertion(of: index, from: first) : nil
+      if let present = insertion, let other = removal {
+        let number = UInt64(other.number)
+        if present.number < number || other.target == index && other.offset + other.count > first {
+          if present.isStepping, present.lastNumber > number {
+            insertion!.count = UInt32(number - present.number + 1)
+          }
+        } else {
+          insertion = nil
+          removal!.keep(upTo: present.number)
+        }
+      }
+      if let insertion {
+        latest = max(latest, insertion.lamport)
+        steps.append(
+          Step(
+            time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
+            operation: .insertion(insertion)))
+        first += insertion.count
+        skew = author.skew(of: first - 1)
+      } else if let run = removal {
+        latest = max(latest, UInt64(max(Int64(run.number) + skew, 0)))
+        if run.target != index {
+          latest = max(
+            latest, authors[Int(run.target)].lamport(of: run.offset + run.count - 1) + 1)
+        }
+        steps.append(
+          Step(
+            time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
+            operation: .removal(index, run)))
+        if run.lastNumber == author.removals[next].lastNumber {
+          next += 1
+          removal = next < author.removals.count ? author.removals[next] : nil
+        } else {
+          removal = author.removals[next].dropping(upTo: run.lastNumber)
+        }
+      } else {
+        return
+      }
+    }
+  }
+
+  /// The run that begins at an offset: up to where origin or stamp change.
+  private func insertion(of index: AuthorIndex, from first: UInt32) -> Changes.Insertion {
+    let author = authors[Int(index)]
+    let origin = author.origins.index(holding: first)
+    let run = author.stamps.index(holding: first)
+    let skew = author.skews.index(holding: first)
+    var end = author.count
+    if origin + 1 < author.origins.count { end = min(end, author.origins[origin + 1].first) }
+    if run + 1 < author.stamps.count { end = min(end, author.stamps[run + 1].first) }
+    if skew + 1 < author.skews.count { end = min(end, author.skews[skew + 1].first) }
+    let isHead = author.origins[origin].first == first
+    return Changes.Insertion(
+      author: index, offset: first, count: end - first, isStepping: author.stamps[run].isStepping,
+      left: isHead ? author.origins[origin].left : LocalID(index, first - 1),
+      right: author.origins[origin].right, number: author.number(of: first),
+      lamport: author.lamport(of: first))
+  }
+
+  // MARK: - Joining
+
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    _ = try joining(changes)
+  }
+
+  /// This value with changes from outside, if they are valid.
+  func joining(_ changes: Changes) throws(InvalidChange) -> Self {
+    var trial = self
+    try trial.joinChecked(changes)
+    return trial
+  }
+
+  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing.
+  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    guard version.isSuperset(of: changes.since) else {
+      throw .missing(MissingChanges(needed: changes.since))
+    }
+    do {
+      if changes.isSingleStep { try joinStep(changes) } else { self = try joining(changes) }
+    } catch {
+      throw .invalid(error)
+    }
+  }
+
+  /// What is a single step is looked at before it is made, and needs no copy to be made on.
+  private mutating func joinStep(_ changes: Changes) throws(InvalidChange) {
+    let count = authors.count
+    do { try joinChecked(changes) } catch {
+      for author in authors[count...] { authorIndex[author.id] = nil }
+      authors.removeSubrange(count...)
+      throw error
+    }
+  }
+
+  public mutating func join(_ changes: Changes) {
+    settle()
+    var names = Names(changes.authors.count)
+    var start = 0
+    var next = 0
+    for (index, insertion) in changes.insertions.enumerated() {
+      while next < changes.removals.count, changes.removals[next].place <= index {
+        join(changes.removals[next], changes.authors, &names)
+        next += 1
+      }
+      join(insertion, changes.content, start, changes.authors, &names)
+      start += Int(insertion.count)
+    }
+    for removal in changes.removals[next...] { join(removal, changes.authors, &names) }
+    finish(changes)
+  }
+
+  private mutating func finish(_ changes: Changes) {
+    for replica in changes.version.replicas {
+      let author = Int(index(of: replica))
+      authors[author].lastNumber = max(authors[author].lastNumber, changes.version[replica])
+    }
+    lamport = max(lamport, changes.lamport)
+  }
+
+  /// What the authors of changes are called here, and which of their changes were known before; found when first needed.
+  private struct Names {
+    private var indices: [AuthorIndex]
+    private(set) var known: [UInt64]
+
+    init(_ count: Int) {
+      indices = Array(repeating: .max, count: count)
+      known = Array(repeating: 0, count: count)
+    }
+
+    @inline(__always)
+    mutating func index(
+      _ author: AuthorIndex, _ authors: [ReplicaID], _ value: inout ReplicatingArray
+    ) -> AuthorIndex {
+      let index = indices[Int(author)]
+      return index != .max ? index : find(author, authors, &value)
+    }
+
+    @inline(never)
+    private mutating func find(
+      _ author: AuthorIndex, _ authors: [ReplicaID], _ value: inout ReplicatingArray
+    ) -> AuthorIndex {
+      let index = value.index(of: authors[Int(author)])
+      indices[Int(author)] = index
+      known[Int(author)] = value.authors[Int(index)].lastNumber
+      return index
+    }
+
+    @inline(__always)
+    mutating func element(
+      _ element: LocalID, _ authors: [ReplicaID], _ value: inout ReplicatingArray
+    ) -> LocalID {
+      if element.isNone { return element }
+      return LocalID(index(element.author, authors, &value), element.offset)
+    }
+  }
+
+  /// Enters what of an insertion is not here yet.
+  @inline(__always)
+  private mutating func join(
+    _ insertion: Changes.Insertion, _ content: [Element], _ start: Int, _ replicas: [ReplicaID],
+    _ names: inout Names
+  ) {
+    let author = names.index(insertion.author, replicas, &self)
+    let present = authors[Int(author)].count
+    guard present < insertion.offset &+ insertion.count else { return }
+    let known = Int(present &- insertion.offset)
+    let left =
+      known == 0
+      ? names.element(insertion.left, replicas, &self) : LocalID(author, present &- 1)
+    let right = names.element(insertion.right, replicas, &self)
+    _ = integrate(
+      content.span.extracting(start &+ known..<start &+ Int(insertion.count)), by: author,
+      number: insertion.number &+ (insertion.isStepping ? UInt64(known) : 0),
+      lamport: insertion.lamport &+ UInt64(known), isStepping: insertion.isStepping, left: left,
+      right: right)
+  }
+
+  /// Makes what of a removal comes after the changes of its author that were known.
+  private mutating func join(
+    _ removal: Changes.Removal, _ replicas: [ReplicaID], _ names: inout Names
+  ) {
+    let author = names.index(removal.author, replicas, &self)
+    let known = names.known[Int(removal.author)]
+    guard removal.run.lastNumber > known else { return }
+    var run = removal.run.dropping(upTo: known)
+    run.target = names.index(run.target, replicas, &self)
+    bury(run)
+    authors[Int(author)].record(run)
+  }
+
+  /// Removes elements by name.
+  private mutating func bury(_ run: RemovalRun) {
+    var offset = run.offset
+    let end = run.offset &+ run.count
+    while offset < end {
+      locate(LocalID(run.target, offset))
+      let piece = tree.current
+      let skipped = offset &- piece.offset
+      let count = min(end &- offset, piece.count &- skipped)
+      if !piece.isRemoved { bury(skipped, count) }
+      offset &+= count
+    }
+  }
+
+  // MARK: - Looking at what comes from outside
+
+  /// Joins changes of which nothing is certain but that their parts fit together. When it throws, some may have been made.
+  ///
+  /// What is asked of each: that it is its author's next, in number and in logical time; that what it refers to is here
+  /// and earlier in logical time; that its origins stand in order, and that nothing is between them that its author is
+  /// known to have seen.
+  private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
+    settle()
+    guard changes.version.isSuperset(of: changes.since) else {
+      throw InvalidChange("a version that does not contain what it follows")
+    }
+    guard changes.lamport <= lamport + 1 << 40 else {
+      throw InvalidChange("a logical time far beyond that of all that is known")
+    }
+    let room = changes.authors.count { authorIndex[$0] == nil } + authors.count
+    guard room <= Self.maximumAuthors else {
+      throw InvalidChange("more than \(Self.maximumAuthors) replicas in one sequence")
+    }
+    for replica in changes.version.replicas
+    where changes.version[replica] > Self.maximumNumber {
+      throw InvalidChange("change \(changes.version[replica]) of one replica")
+    }
+    var names = Names(changes.authors.count)
+    var start = 0
+    var next = 0
+    for (index, insertion) in changes.insertions.enumerated() {
+      while next < changes.removals.count, changes.removals[next].place <= index {
+        try check(changes.removals[next], in: changes, &names)
+        join(changes.removals[next], changes.authors, &names)
+        next += 1
+      }
+      try check(insertion, in: changes, &names)
+      join(insertion, changes.content, start, changes.authors, &names)
+      start += Int(insertion.count)
+    }
+    for removal in changes.removals[next...] {
+      try check(removal, in: changes, &names)
+      join(removal, changes.authors, &names)
+    }
+    finish(changes)
+  }
+
+  /// The largest number of a change that touches a sequence.
+  static var maximumNumber: UInt64 { UInt64(Int32.max) }
+
+  private mutating func check(
+    _ insertion: Changes.Insertion, in changes: Changes, _ names: inout Names
+  ) throws(InvalidChange) {
+    let id = changes.authors[Int(insertion.author)]
+    guard insertion.number > changes.since[id], insertion.lastNumber <= changes.version[id] else {
+      throw InvalidChange("an insertion by a change that its version does not name")
+    }
+    let author = names.index(insertion.author, changes.authors, &self)
+    let present = Int(authors[Int(author)].count)
+    guard insertion.offset <= present else { throw InvalidChange("elements are left out") }
+    guard Int(insertion.offset) + Int(insertion.count) <= Self.maximumCount else {
+      throw InvalidChange("more than \(Self.maximumCount) elements by one author")
+    }
+    let known = present - Int(insertion.offset)
+    if known >= insertion.count { return }
+    let number = insertion.number + (insertion.isStepping ? UInt64(known) : 0)
+    guard number > names.known[Int(insertion.author)], number >= authors[Int(author)].lastNumber
+    else { throw InvalidChange("an insertion by an earlier change than the one before it") }
+    guard insertion.lamport <= changes.lamport - UInt64(insertion.count - 1),
+      present == 0
+        || insertion.lamport + UInt64(known) > authors[Int(author)].lamport(of: UInt32(present - 1))
+    else { throw InvalidChange("a logical time that does not grow") }
+    // The elements that are here already have been looked at.
+    let left =
+      known == 0
+      ? try origin(insertion.left, of: insertion, changes.authors, &names)
+      : LocalID(author, UInt32(present - 1))
+    let right = try origin(insertion.right, of: insertion, changes.authors, &names)
+    try checkGap(left, right, by: author)
+  }
+
+  private mutating func origin(
+    _ element: LocalID, of insertion: Changes.Insertion, _ replicas: [ReplicaID],
+    _ names: inout Names
+  ) throws(InvalidChange) -> LocalID {
+    if element.isNone { return element }
+    let author = names.index(element.author, replicas, &self)
+    guard element.offset < authors[Int(author)].count else {
+      throw InvalidChange("an origin that is not here")
+    }
+    guard authors[Int(author)].lamport(of: element.offset) < insertion.lamport else {
+      throw InvalidChange("an origin that is not earlier")
+    }
+    return LocalID(author, element.offset)
+  }
+
+  /// Origins stand in order. Behind the left one there is not an element that the author of the insertion must have seen,
+  /// since it or the author of an origin inserted that element first.
+  private mutating func checkGap(
+    _ left: LocalID, _ right: LocalID, by author: AuthorIndex
+  ) throws(InvalidChange) {
+    let next: LocalID
+    if left.isNone {
+      if tree.isEmpty { return }
+      tree.moveToStart()
+      next = tree.current.first
+    } else {
+      locate(left)
+      next =
+        tree.current.contains(LocalID(left.author, left.offset + 1))
+        ? LocalID(left.author, left.offset + 1) : tree.following
+    }
+    if next == right { return }
+    if !left.isNone, !right.isNone {
+      if !isIndexed { buildIndex() }
+      guard left != right, isOrdered(left, before: right) else {
+        throw InvalidChange("a right origin that stands before the left one")
+      }
+    }
+    guard next.author != author, next.author != left.author || next.offset > left.offset,
+      next.author != right.author || next.offset > right.offset
+    else { throw InvalidChange("origins that never stood side by side") }
+  }
+
+  private mutating func check(
+    _ removal: Changes.Removal, in changes: Changes, _ names: inout Names
+  ) throws(InvalidChange) {
+    let id = changes.authors[Int(removal.author)]
+    let run = removal.run
+    guard UInt64(run.number) > changes.since[id], run.lastNumber <= changes.version[id] else {
+      throw InvalidChange("a removal by a change that its version does not name")
+    }
+    let author = names.index(removal.author, changes.authors, &self)
+    let known = names.known[Int(removal.author)]
+    if run.lastNumber <= known { return }
+    guard run.dropping(upTo: known).number >= authors[Int(author)].lastNumber else {
+      throw InvalidChange("a removal by an earlier change than the one before it")
+    }
+    let target = names.index(run.target, changes.authors, &self)
+    guard UInt64(run.offset) + UInt64(run.count) <= authors[Int(target)].count else {
+      throw InvalidChange("a removal of elements that are not here")
+    }
+  }
+}
+
+extension Author {
+  fileprivate func skew(of offset: UInt32) -> Int64 {
+    Int64(lamport(of: offset)) - Int64(number(of: offset))
+  }
+
+  /// Notes removals, in runs as long as they can be, however they were grouped on their way here.
+  mutating func record(_ run: RemovalRun) {
+    if run.order == .atOnce {
+      record(number: UInt64(run.number), removing: run.target, run.offset, run.count)
+    } else {
+      var step: UInt32 = 0
+      while step < run.count {
+        let offset =
+          run.order == .forward ? run.offset &+ step : run.offset &+ run.count &- 1 &- step
+        record(number: UInt64(run.number &+ step), removing: run.target, offset, 1)
+        step &+= 1
+        let last = removals.count &- 1
+        if step >= 2, removals[last].order == run.order {
+          // The rest goes on as the last two do.
+          removals[last].count &+= run.count &- step
+          if run.order == .backward { removals[last].offset &-= run.count &- step }
+          break
+        }
+      }
+    }
+    lastNumber = max(lastNumber, run.lastNumber)
+  }
+}
+
+extension RemovalRun {
+  /// Leaves what changes up to `last` removed of it.
+  fileprivate mutating func keep(upTo last: UInt64) {
+    (offset, count) = range(upTo: last)
+  }
+
+  /// What changes after `number` removed of it.
+  func dropping(upTo number: UInt64) -> RemovalRun {
+    let seen = range(upTo: number).count
+    var rest = self
+    guard seen > 0 else { return rest }
+    rest.number += seen
+    rest.count -= seen
+    if order == .forward { rest.offset += seen }
+    return rest
+  }
+}
+
+extension [RemovalRun] {
+  /// The first run of one author of which changes after `number` are a part. O(log n).
+  fileprivate func firstIndex(after number: UInt64) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].lastNumber <= number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,65 @@
+extension ReplicatingArray: Equatable {
+  /// Equal histories: the same elements in the same order by the same authors, inserted and removed by the same changes.
+  public static func == (a: Self, b: Self) -> Bool {
+    let (a, b) = (a.settled, b.settled)
+    guard a.version == b.version, a.count == b.count, a.lamport == b.lamport,
+      a.order == b.order
+    else { return false }
+    for x in a.authors {
+      guard let index = b.authorIndex[x.id] else { continue }
+      let y = b.authors[Int(index)]
+      guard x.content == y.content, x.stamps == y.stamps, x.skews == y.skews,
+        x.origins.count == y.origins.count,
+        a.removals(of: x) == b.removals(of: y)
+      else { return false }
+      for (p, q) in zip(x.origins, y.origins) {
+        guard p.first == q.first, a.id(of: p.left) == b.id(of: q.left),
+          a.id(of: p.right) == b.id(of: q.right)
+        else { return false }
+      }
+    }
+    return true
+  }
+
+  /// All elements in order, in runs as long as they can be.
+  private var order: [OrderedRun] {
+    var runs: [OrderedRun] = []
+    tree.forEachPiece { piece in
+      let range = range(piece)
+      if let last = runs.last, last.isRemoved == piece.isRemoved,
+        last.range.author == range.author, last.range.end == range.offset
+      {
+        runs[runs.count - 1].range.count += range.count
+      } else {
+        runs.append(OrderedRun(range: range, isRemoved: piece.isRemoved))
+      }
+    }
+    return runs
+  }
+
+  /// What an author removed, element by element: how it is grouped into runs may differ.
+  private func removals(of author: Author<Element>) -> [RemovedElement] {
+    var result: [RemovedElement] = []
+    for removal in author.removals {
+      for step in 0..<removal.count {
+        let isBackward = removal.order == .backward
+        let offset = isBackward ? removal.offset + removal.count - 1 - step : removal.offset + step
+        result.append(
+          RemovedElement(
+            number: UInt64(removal.number) + (removal.order == .atOnce ? 0 : UInt64(step)),
+            element: id(of: LocalID(removal.target, offset))))
+      }
+    }
+    return result
+  }
+}
+
+private struct OrderedRun: Equatable {
+  var range: ElementRange
+  var isRemoved: Bool
+}
+
+private struct RemovedElement: Equatable {
+  var number: UInt64
+  var element: ElementID?
+}
