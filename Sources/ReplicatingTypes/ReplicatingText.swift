@@ -123,3 +123,13 @@ public struct ReplicatingText: Sendable, Replicable {
     precondition(String(validating: utf8, as: UTF8.self) != nil, "text that is not UTF-8")
   }
 }
+
+/// As the sequence of its bytes is encoded.
+extension ReplicatingText: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) { bytes.encode(into: &writer) }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    bytes = try ReplicatingArray(from: &reader)
+    do { try bytes.validateScalars() } catch { throw reader.failure(error.reason) }
+  }
+}

@@ -252,6 +252,21 @@ private struct SequenceHistory {
     }
   }
 
+  @Test func `has one encoding in bytes, and changes that travel as bytes, in random histories`()
+    throws
+  {
+    for seed in seeds(30) {
+      var history = SequenceHistory(seed: seed &+ 4_000_000)
+      try history.run(steps: 40)
+      for _ in 0..<6 {
+        let (a, b) = (
+          history.generator.pick(history.states), history.generator.pick(history.states)
+        )
+        try expectEncodings(a, b, empty: ReplicatingArray(), at(history.seed))
+      }
+    }
+  }
+
   @Test func `refuses changes that follow what is not here, and stays as it was`() throws {
     for seed in seeds(10) {
       var history = SequenceHistory(seed: seed &+ 2_000_000)

@@ -193,6 +193,7 @@ private struct TextHistory {
       let texts = history.writers.map(\.text)
       for text in texts { #expect(text.merged(with: texts[0]) == texts[0].merged(with: text)) }
       try expectLaws(texts[0], texts[1], texts[2], empty: ReplicatingText(), at(seed))
+      try expectEncodings(texts[0], texts[1], empty: ReplicatingText(), at(seed))
     }
   }
 

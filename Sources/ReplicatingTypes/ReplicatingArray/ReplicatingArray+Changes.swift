@@ -60,7 +60,7 @@ extension ReplicatingArray: Replicable {
     var changes = Changes(
       since: version.intersection(own), version: own, lamport: lamport,
       authors: value.authors.map(\.id))
-    var steps: [Step] = []
+    var steps: [TimedStep] = []
     var makers = 0
     for (index, author) in value.authors.enumerated() {
       let known = version[author.id]
@@ -88,7 +88,7 @@ extension ReplicatingArray: Replicable {
 
   /// One run of one author, and when it was made. The time of a removal isn't kept; what is known is that it came after
   /// what its author did before, and after the insertion of what it removes.
-  private struct Step {
+  private struct TimedStep {
     enum Operation {
       case insertion(Changes.Insertion)
       case removal(AuthorIndex, RemovalRun)
@@ -101,7 +101,7 @@ extension ReplicatingArray: Replicable {
   }
 
   /// What an author did after change `known`, in the order of its changes: runs are cut where another kind comes between.
-  private func collect(_ index: AuthorIndex, since known: UInt64, _ steps: inout [Step]) {
+  private func collect(_ index: AuthorIndex, since known: UInt64, _ steps: inout [TimedStep]) {
     let author = authors[Int(index)]
     var first = author.count(upTo: known)
     var next = author.removals.firstIndex(after: known)
@@ -125,7 +125,7 @@ extension ReplicatingArray: Replicable {
       if let insertion {
         latest = max(latest, insertion.lamport)
         steps.append(
-          Step(
+          TimedStep(
             time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
             operation: .insertion(insertion)))
         first += insertion.count
@@ -137,7 +137,7 @@ extension ReplicatingArray: Replicable {
             latest, authors[Int(run.target)].lamport(of: run.offset + run.count - 1) + 1)
         }
         steps.append(
-          Step(
+          TimedStep(
             time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
             operation: .removal(index, run)))
         if run.lastNumber == author.removals[next].lastNumber {
@@ -302,7 +302,7 @@ extension ReplicatingArray: Replicable {
   }
 
   /// Removes elements by name.
-  private mutating func bury(_ run: RemovalRun) {
+  mutating func bury(_ run: RemovalRun) {
     var offset = run.offset
     let end = run.offset &+ run.count
     while offset < end {
@@ -409,7 +409,7 @@ extension ReplicatingArray: Replicable {
 
   /// Origins stand in order. Behind the left one there is not an element that the author of the insertion must have seen,
   /// since it or the author of an origin inserted that element first.
-  private mutating func checkGap(
+  mutating func checkGap(
     _ left: LocalID, _ right: LocalID, by author: AuthorIndex
   ) throws(InvalidChange) {
     let next: LocalID

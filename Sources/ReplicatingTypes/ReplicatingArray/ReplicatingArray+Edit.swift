@@ -167,7 +167,7 @@ extension ReplicatingArray {
   }
 
   /// Removes visible elements by changes from `number` on.
-  private mutating func removeNow(
+  mutating func removeNow(
     _ range: Range<Int>, by author: AuthorIndex, number: UInt64, _ order: RemovalRun.Order
   ) {
     var number = number

@@ -89,6 +89,40 @@ extension ReplicatingArray<UInt8> {
     return offset >= content.count || content[offset] & 0xC0 != 0x80
   }
 
+  /// Whether everything in it is whole scalars: what was inserted, what stands side by side, and what was removed.
+  func validateScalars() throws(InvalidChange) {
+    for author in authors {
+      guard !author.content.contains(0), String(validating: author.content, as: UTF8.self) != nil
+      else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
+      for run in author.removals { try validateScalars(of: run, authors[Int(run.target)].content) }
+    }
+    var previous: Piece?
+    var isWhole = true
+    tree.forEachPiece { piece in
+      let byte = authors[Int(piece.author)].content[Int(piece.offset)]
+      if byte & 0xC0 == 0x80 {
+        isWhole =
+          isWhole && previous?.end == piece.offset && previous?.author == piece.author
+          && previous?.isRemoved == piece.isRemoved
+      } else if let previous {
+        let content = authors[Int(previous.author)].content
+        let end = Int(previous.end)
+        isWhole = isWhole && (end == content.count || content[end] & 0xC0 != 0x80)
+      }
+      previous = piece
+    }
+    guard isWhole else { throw InvalidChange("a scalar that is torn") }
+  }
+
+  private func validateScalars(
+    of run: RemovalRun, _ content: [UInt8]
+  ) throws(InvalidChange) {
+    let (start, end) = (Int(run.offset), Int(run.offset + run.count))
+    guard content[start] & 0xC0 != 0x80, end == content.count || content[end] & 0xC0 != 0x80,
+      run.order == .atOnce || content[start..<end].allSatisfy({ $0 < 0x80 })
+    else { throw InvalidChange("a removal of part of a scalar") }
+  }
+
   /// Whether changes that were joined here hold whole scalars and lie between whole scalars.
   ///
   /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,
