@@ -65,11 +65,16 @@ func mergeRows(_ report: inout Report) {
     }
     report.add(Row("diverged", "\(name), changes", making))
     let changes = b.changes(since: a.version)
+    let bytes = changes.encoded()
+    report.add(
+      Row(
+        "diverged", "\(name), delta", bytes: bytes.count,
+        goal: count == 1_000 ? .bytes(4_860) : nil))
     let apply = measure(
-      prepare: { a }, body: { $0.join(changes) },
+      prepare: { a }, body: { $0.join(decoded(ReplicatingText.Changes.self, bytes)) },
       check: { text, _ in expect(text == merged, "a merge of diverged replicas") })
     report.add(
-      Row("diverged", "\(name), apply", apply, goal: count == 1_000 ? .units(0.3) : nil))
+      Row("diverged", "\(name), delta, apply", apply, goal: count == 1_000 ? .units(0.3) : nil))
     let whole = measure {
       a.merged(with: b)
     } check: {

@@ -12,7 +12,12 @@
 public struct ReplicatingText: Sendable, Replicable {
   public typealias Operation = ReplicatingArray<UInt8>.Operation
   public typealias Effect = ReplicatingArray<UInt8>.Effect
-  public typealias Changes = ReplicatingArray<UInt8>.Changes
+
+  /// Those of the sequence.
+  public struct Changes: ReplicatingChanges, Sendable {
+    var bytes: ReplicatingArray<UInt8>.Changes
+    public var since: Version { bytes.since }
+  }
 
   private var bytes = ReplicatingArray<UInt8>()
 
@@ -71,23 +76,27 @@ public struct ReplicatingText: Sendable, Replicable {
 
   // MARK: - Merging
 
-  public func changes(since version: Version) -> Changes { bytes.changes(since: version) }
+  public func changes(since version: Version) -> Changes {
+    Changes(bytes: bytes.changes(since: version))
+  }
 
   /// Beside what the sequence checks: what is inserted is valid UTF-8 without U+0000, and nothing begins or ends inside a
   /// scalar.
   public func validate(_ changes: Changes) throws(InvalidChange) {
-    try bytes.joining(changes).validateScalars(of: changes)
+    try bytes.joining(changes.bytes).validateScalars(of: changes.bytes)
   }
 
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
-    if changes.isSingleStep, bytes.areWholeScalars(changes) { return try bytes.apply(changes) }
+    if changes.bytes.isSingleStep, bytes.areWholeScalars(changes.bytes) {
+      return try bytes.apply(changes.bytes)
+    }
     var trial = bytes
-    try trial.apply(changes)
-    do { try trial.validateScalars(of: changes) } catch { throw .invalid(error) }
+    try trial.apply(changes.bytes)
+    do { try trial.validateScalars(of: changes.bytes) } catch { throw .invalid(error) }
     bytes = trial
   }
 
-  public mutating func join(_ changes: Changes) { bytes.join(changes) }
+  public mutating func join(_ changes: Changes) { bytes.join(changes.bytes) }
 
   /// Whether an operation from outside may be applied. Beside what the sequence checks: an insertion is valid UTF-8
   /// without U+0000, and nothing begins or ends inside a scalar.
@@ -131,5 +140,13 @@ extension ReplicatingText: BinaryCodable {
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     bytes = try ReplicatingArray(from: &reader)
     do { try bytes.validateScalars() } catch { throw reader.failure(error.reason) }
+  }
+}
+
+extension ReplicatingText.Changes: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) { bytes.encode(into: &writer) }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    bytes = try ReplicatingArray.Changes(from: &reader)
   }
 }
