@@ -94,7 +94,9 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     if elements.count == 1 {
       content.append(elements[0])
     } else {
-      for index in elements.indices { content.append(elements[index]) }
+      content.append(addingCapacity: elements.count) { new in
+        for index in elements.indices { new.append(elements[index]) }
+      }
     }
   }
 
@@ -161,15 +163,32 @@ struct Author<Element: Equatable & Sendable>: Sendable {
         let isPrevious = offset &+ 1 == last.offset
         let order: RemovalRun.Order = isNext ? .forward : .backward
         if (isNext || isPrevious) && (last.count == 1 || last.order == order) {
-          removals[removals.count &- 1].count &+= 1
-          removals[removals.count &- 1].order = order
-          if isPrevious { removals[removals.count &- 1].offset &-= 1 }
+          removals[removals.count &- 1].extend(1, order)
           return
         }
       }
     }
     removals.append(
       RemovalRun(number: number, offset: offset, count: count, target: target, order: .atOnce))
+  }
+
+  /// Notes that changes from `number` on removed elements of one author one by one.
+  mutating func record(
+    number: UInt64, removing target: AuthorIndex, _ offset: UInt32, _ count: UInt32,
+    _ order: RemovalRun.Order
+  ) {
+    if count == 1 { return record(number: number, removing: target, offset, 1) }
+    if let last = removals.last, last.target == target, number == last.lastNumber &+ 1,
+      last.count == 1 || last.order == order,
+      order == .forward
+        ? offset == last.offset &+ last.count : offset &+ count == last.offset
+    {
+      removals[removals.count &- 1].extend(count, order)
+      return
+    }
+    removals.append(
+      RemovalRun(
+        number: UInt32(number), offset: offset, count: count, target: target, order: order))
   }
 }
 
@@ -202,6 +221,13 @@ struct RemovalRun: Equatable, Sendable {
 
   /// The number of the last change.
   var lastNumber: UInt64 { UInt64(number) + (order == .atOnce ? 0 : UInt64(count) - 1) }
+
+  /// Adds what the next changes removed, on in the same direction.
+  mutating func extend(_ more: UInt32, _ order: Order) {
+    count &+= more
+    self.order = order
+    if order == .backward { offset &-= more }
+  }
 
   /// What changes up to `last` removed of it.
   func range(upTo last: UInt64) -> (offset: UInt32, count: UInt32) {

@@ -192,12 +192,9 @@ extension ReplicatingArray {
           number: number, removing: removed.author, removed.offset, removed.count)
         continue
       }
-      for step in 0..<removed.count {
-        let offset = order == .forward ? step : removed.count &- 1 &- step
-        authors[Int(author)].record(
-          number: number, removing: removed.author, removed.offset &+ offset, 1)
-        number &+= 1
-      }
+      authors[Int(author)].record(
+        number: number, removing: removed.author, removed.offset, removed.count, order)
+      number &+= UInt64(removed.count)
     }
     let last = order == .atOnce ? number : number &- 1
     authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, last)
