@@ -66,4 +66,13 @@ public struct Replica: ~Copyable, Sendable {
     number += 1
     return Stamp(change: ChangeID(replica: id, number: number), lamport: start)
   }
+
+  /// Makes a change of one tick, if it is change `number` of `replica`: one that directly follows that replica's last.
+  @inline(__always)
+  mutating func advance(to number: UInt64, of replica: ReplicaID) -> Bool {
+    guard number == self.number &+ 1, replica == id else { return false }
+    self.number = number
+    lamport += 1
+    return true
+  }
 }

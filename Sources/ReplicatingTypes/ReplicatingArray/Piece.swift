@@ -19,9 +19,9 @@ struct LocalID: Equatable, Hashable, Sendable {
 
 /// Neighbouring elements of one author with consecutive offsets, all visible or all removed. 8 bytes.
 struct Piece: Equatable, Sendable {
-  var offset: UInt32
-  /// From the highest: 20 bits for the author, one for removed, and 11 for the count.
-  var bits: UInt32
+  /// From the highest: 32 bits for the offset, 20 for the author, one for removed, and 11 for the count. One number, because
+  /// the compiler moves several of them at a time.
+  private var word: UInt64
 
   /// The most elements that fit a piece, whatever the node sizes.
   static var largest: UInt32 { 0x7FF }
@@ -30,14 +30,15 @@ struct Piece: Equatable, Sendable {
   static var removed: UInt32 { 0x800 }
 
   init(_ author: AuthorIndex, _ offset: UInt32, _ count: UInt32) {
-    self.offset = offset
-    bits = author &<< 12 | count
+    self.init(offset: offset, bits: author &<< 12 | count)
   }
 
   init(offset: UInt32, bits: UInt32) {
-    self.offset = offset
-    self.bits = bits
+    word = UInt64(offset) &<< 32 | UInt64(bits)
   }
+
+  var offset: UInt32 { UInt32(truncatingIfNeeded: word &>> 32) }
+  var bits: UInt32 { UInt32(truncatingIfNeeded: word) }
 
   var author: AuthorIndex { bits &>> 12 }
   var count: UInt32 { bits & Self.largest }
@@ -52,6 +53,9 @@ struct Piece: Equatable, Sendable {
   func contains(_ element: LocalID) -> Bool {
     element.author == author && element.offset &- offset < count
   }
+
+  /// The same elements and the `count` next ones.
+  func extended(by count: UInt32) -> Piece { Piece(offset: offset, bits: bits &+ count) }
 
   /// The first `count` of these elements, and the rest.
   func prefix(_ count: UInt32) -> Piece { Piece(offset: offset, bits: kind | count) }

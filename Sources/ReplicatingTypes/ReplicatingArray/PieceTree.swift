@@ -22,6 +22,7 @@ struct PieceTree: Sendable {
     /// The place of the leaf in its block, and of the block in the list.
     var slot = 0
     var place = 0
+    var blockStart = 0
     /// The first visible position of the leaf, and how many it holds.
     var leafStart = 0
     var leafVisible = 0
@@ -76,6 +77,10 @@ struct PieceTree: Sendable {
   mutating func seek(_ position: Int) -> UInt32 {
     if position < cursor.leafStart || position >= cursor.leafStart &+ cursor.leafVisible {
       seekLeaf(position)
+      if position &- cursor.leafStart > cursor.leafVisible / 2 {
+        cursor.index = Int(leafCounts[cursor.leaf])
+        cursor.start = cursor.leafStart &+ cursor.leafVisible
+      }
     }
     let base = cursor.leaf &* sizes.leaf
     var index = cursor.index
@@ -98,17 +103,21 @@ struct PieceTree: Sendable {
     return UInt32(truncatingIfNeeded: position &- start)
   }
 
+  /// Moves to the leaf that holds the visible element at `position`: from leaf to leaf if it is in the same block.
   @inline(never)
   private mutating func seekLeaf(_ position: Int) {
-    var place = 0
-    var start = 0
-    while position >= start &+ topVisible[place] {
-      start &+= topVisible[place]
-      place &+= 1
+    if position < cursor.blockStart
+      || position >= cursor.blockStart &+ topVisible[cursor.place]
+    {
+      seekBlock(position)
     }
-    let block = Int(top[place])
-    let base = block &* sizes.block
-    var slot = 0
+    let base = cursor.block &* sizes.block
+    var slot = cursor.slot
+    var start = cursor.leafStart
+    while position < start {
+      slot &-= 1
+      start &-= Int(slotVisible[base &+ slot])
+    }
     while true {
       let count = Int(slotVisible[base &+ slot])
       if position < start &+ count {
@@ -118,13 +127,26 @@ struct PieceTree: Sendable {
       start &+= count
       slot &+= 1
     }
-    cursor.place = place
-    cursor.block = block
     cursor.slot = slot
     cursor.leaf = Int(slotLeaves[base &+ slot])
     cursor.leafStart = start
     cursor.index = 0
     cursor.start = start
+  }
+
+  /// Moves to the first leaf of the block that holds the visible element at `position`.
+  private mutating func seekBlock(_ position: Int) {
+    var place = 0
+    var start = 0
+    while position >= start &+ topVisible[place] {
+      start &+= topVisible[place]
+      place &+= 1
+    }
+    cursor.place = place
+    cursor.block = Int(top[place])
+    cursor.blockStart = start
+    cursor.slot = 0
+    cursor.leafStart = start
   }
 
   mutating func moveToStart() {
@@ -141,6 +163,7 @@ struct PieceTree: Sendable {
     let place = Int(blockPlaces[block])
     var start = 0
     for before in 0..<place { start &+= topVisible[before] }
+    let blockStart = start
     let base = block &* sizes.block
     var slot = 0
     while Int(slotLeaves[base &+ slot]) != leaf {
@@ -148,8 +171,8 @@ struct PieceTree: Sendable {
       slot &+= 1
     }
     cursor = Cursor(
-      leaf: leaf, block: block, slot: slot, place: place, leafStart: start,
-      leafVisible: Int(slotVisible[base &+ slot]), index: 0, start: start)
+      leaf: leaf, block: block, slot: slot, place: place, blockStart: blockStart,
+      leafStart: start, leafVisible: Int(slotVisible[base &+ slot]), index: 0, start: start)
   }
 
   /// Moves to the piece of the cursor's leaf that holds an element, which is there.
@@ -177,6 +200,7 @@ struct PieceTree: Sendable {
     if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
       cursor.slot &+= 1
     } else if cursor.place &+ 1 < top.count {
+      cursor.blockStart &+= topVisible[cursor.place]
       cursor.place &+= 1
       cursor.block = Int(top[cursor.place])
       cursor.slot = 0
@@ -201,6 +225,7 @@ struct PieceTree: Sendable {
       cursor.slot &-= 1
     } else if cursor.place > 0 {
       cursor.place &-= 1
+      cursor.blockStart &-= topVisible[cursor.place]
       cursor.block = Int(top[cursor.place])
       cursor.slot = Int(blockCounts[cursor.block]) &- 1
     } else {
@@ -273,30 +298,35 @@ struct PieceTree: Sendable {
   @inline(__always)
   var isFull: Bool { Int(leafCounts[cursor.leaf]) > sizes.leaf &- 2 }
 
-  /// Makes room for `count` pieces at `index` of the cursor's leaf.
-  @inline(__always)
-  mutating func makeRoom(at index: Int, _ count: Int) {
+  /// Puts a piece at `index` of the cursor's leaf.
+  ///
+  /// This is not inlined, and looks at the bounds first, so that the loop is nothing but moves.
+  @inline(never)
+  mutating func insert(_ piece: Piece, at index: Int) {
     let base = cursor.leaf &* sizes.leaf
     let end = base &+ Int(leafCounts[cursor.leaf])
-    // Not through `mutableSpan`: with Swift 6.3.1 an optimised build writes through it into an array that another value
-    // shares, without making it unique.
-    var from = end &- 1
-    while from >= base &+ index {
-      pieces[from &+ count] = pieces[from]
-      from &-= 1
+    var place = base &+ index
+    precondition(place >= 0 && end < pieces.count)
+    var moving = piece
+    while place <= end {
+      let next = pieces[place]
+      pieces[place] = moving
+      moving = next
+      place &+= 1
     }
-    leafCounts[cursor.leaf] &+= Int32(truncatingIfNeeded: count)
+    leafCounts[cursor.leaf] &+= 1
   }
 
   /// Takes out the piece at `index` of the cursor's leaf.
-  @inline(__always)
+  @inline(never)
   mutating func removePiece(at index: Int) {
     let base = cursor.leaf &* sizes.leaf
-    let end = base &+ Int(leafCounts[cursor.leaf])
-    var to = base &+ index
-    while to < end &- 1 {
-      pieces[to] = pieces[to &+ 1]
-      to &+= 1
+    let last = base &+ Int(leafCounts[cursor.leaf]) &- 1
+    var place = base &+ index
+    precondition(place >= 0 && last < pieces.count)
+    while place < last {
+      pieces[place] = pieces[place &+ 1]
+      place &+= 1
     }
     leafCounts[cursor.leaf] &-= 1
   }
@@ -376,6 +406,7 @@ struct PieceTree: Sendable {
     if cursor.slot >= half {
       cursor.block = new
       cursor.slot -= half
+      cursor.blockStart += topVisible[cursor.place]
       cursor.place += 1
     }
   }

@@ -5,42 +5,30 @@
 /// Most edits continue the one before. Such an edit only adds to a count here; `settle` enters them all at once, before
 /// anything else is done with the sequence.
 struct OpenEdit<Element: Sendable>: Sendable {
-  /// Where typing would go on, and how many elements may still be typed there; −1 for nowhere. The tree's cursor is on the
-  /// piece that ends there, and that piece is the author's latest.
+  /// Where typing would go on, and where it would have to stop; −1 for nowhere. The tree's cursor is on the piece that ends
+  /// there, and that piece is the author's latest.
   var position = -1
-  var room = 0
-  var typed: [Element] = []
+  var limit = -1
+  /// While typing may go on: everything that the author inserted, taken out of `authors`, so that a keystroke has one array
+  /// to touch. What begins at `first` is not in the tree.
+  var content: [Element] = []
+  var first = 0
   /// Elements from here on are removed; −1 for none.
   var removedFrom = -1
   var removedCount = 0
   var order = RemovalRun.Order.atOnce
-  /// Who does it, and what the stamp of an edit that continues it must be; the first one's is `number` and `lamport`.
+  /// Who does it, and what the number of a change that continues it must be.
   var author: AuthorIndex = 0
   var replica = ReplicaID(high: 0, low: 0)
-  var number: UInt64 = 0
-  var lamport: UInt64 = 0
   var nextNumber: UInt64 = 0
-  var nextLamport: UInt64 = 0
 
-  @inline(__always)
-  func isContinued(by stamp: Stamp) -> Bool {
-    stamp.change.number == nextNumber && stamp.lamport == nextLamport
-      && stamp.change.replica == replica
-  }
+  var isEmpty: Bool { position < 0 && removedFrom < 0 }
+  var typedCount: Int { content.count &- first }
 
-  @inline(__always)
-  mutating func advance() {
-    nextNumber &+= 1
-    nextLamport &+= 1
-  }
-
-  mutating func begin(_ author: AuthorIndex, _ stamp: Stamp) {
+  mutating func begin(_ author: AuthorIndex, after change: ChangeID) {
     self.author = author
-    replica = stamp.change.replica
-    number = stamp.change.number
-    lamport = stamp.lamport
-    nextNumber = stamp.change.number
-    nextLamport = stamp.lamport
+    replica = change.replica
+    nextNumber = change.number &+ 1
   }
 }
 
@@ -52,19 +40,17 @@ extension ReplicatingArray {
   public mutating func insert(
     _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
   ) {
-    precondition(position >= 0 && position <= count, "a position outside the sequence")
-    if elements.isEmpty { return }
-    let stamp = replica.stamp(
-      after: lamport, ticks: UInt64(truncatingIfNeeded: elements.count))
-    if elements.count == 1, position == open.position, open.room > 0, open.isContinued(by: stamp) {
-      open.typed.append(elements[0])
+    // If the author has made no change since, the value is as it was left, and so is logical time.
+    if elements.count == 1, position == open.position, position < open.limit,
+      replica.advance(to: open.nextNumber, of: open.replica)
+    {
+      open.content.append(elements[0])
       open.position &+= 1
-      open.room &-= 1
-      open.advance()
-      lamport = stamp.lamport
+      open.nextNumber &+= 1
+      lamport &+= 1
       return
     }
-    insertAnew(elements, at: position, stamp)
+    insertAnew(elements, at: position, by: &replica)
   }
 
   public mutating func insert(
@@ -75,70 +61,76 @@ extension ReplicatingArray {
 
   @inline(never)
   private mutating func insertAnew(
-    _ elements: borrowing Span<Element>, at position: Int, _ stamp: Stamp
+    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
   ) {
+    precondition(position >= 0 && position <= count, "a position outside the sequence")
+    if elements.isEmpty { return }
     settle()
+    let stamp = replica.stamp(
+      after: lamport, ticks: UInt64(truncatingIfNeeded: elements.count))
     let author = index(of: stamp.change.replica)
     let (left, right, skipped) = moveToGap(at: position)
     insert(
       elements, by: author, number: stamp.change.number, lamport: stamp.lamport,
       isStepping: false, left: left, right: right, behind: skipped)
+    open.begin(author, after: stamp.change)
     open.position = position &+ elements.count
     // The piece that ends there may grow, unless it is full.
-    open.room = Int(tree.sizes.piece) &- Int(tree.current.count)
-    open.begin(author, stamp)
-    open.nextNumber = stamp.change.number &+ 1
-    open.nextLamport = stamp.lamport &+ UInt64(truncatingIfNeeded: elements.count)
-    open.number = open.nextNumber
-    open.lamport = open.nextLamport
+    open.limit = open.position &+ Int(tree.sizes.piece &- tree.current.count)
+    swap(&open.content, &authors[Int(author)].content)
+    open.first = open.content.count
   }
 
   /// Removes elements, as one change. O(log n + pieces); deleting on, forward or backward, is O(1).
   @inline(__always)
   public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "a range outside the sequence")
-    if range.isEmpty { return }
-    let stamp = replica.stamp(after: lamport)
-    lamport = stamp.lamport
-    if range.count == 1, open.removedFrom >= 0, open.isContinued(by: stamp) {
-      if range.upperBound == open.removedFrom, open.order != .forward {
-        open.order = .backward
-        open.removedFrom &-= 1
-        open.removedCount &+= 1
-        open.advance()
-        return
-      }
-      if range.lowerBound == open.removedFrom, open.order != .backward {
+    if range.count == 1, open.removedFrom >= 0 {
+      if range.upperBound == open.removedFrom {
+        if open.order != .forward, replica.advance(to: open.nextNumber, of: open.replica) {
+          open.order = .backward
+          open.removedFrom &-= 1
+          return continueRemoving()
+        }
+      } else if range.lowerBound == open.removedFrom, open.order != .backward,
+        replica.advance(to: open.nextNumber, of: open.replica)
+      {
         open.order = .forward
-        open.removedCount &+= 1
-        open.advance()
-        return
+        return continueRemoving()
       }
     }
-    removeAnew(range, stamp)
+    removeAnew(range, by: &replica)
+  }
+
+  @inline(__always)
+  private mutating func continueRemoving() {
+    open.removedCount &+= 1
+    open.nextNumber &+= 1
+    lamport &+= 1
   }
 
   @inline(never)
-  private mutating func removeAnew(_ range: Range<Int>, _ stamp: Stamp) {
+  private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
+    if range.isEmpty { return }
     settle()
+    let stamp = replica.stamp(after: lamport)
+    lamport = stamp.lamport
     let author = index(of: stamp.change.replica)
-    open.begin(author, stamp)
     if range.count > 1 {
       removeNow(range, by: author, number: stamp.change.number, .atOnce)
       return
     }
+    open.begin(author, after: stamp.change)
     open.removedFrom = range.lowerBound
     open.removedCount = 1
     open.order = .atOnce
-    open.advance()
   }
 
   /// Enters what is open in the tree and in its author's runs.
   @inline(__always)
   mutating func settle() {
     if open.position >= 0 {
-      if !open.typed.isEmpty { settleTyping() }
-      open.position = -1
+      settleTyping()
     } else if open.removedFrom >= 0 {
       settleRemoving()
     }
@@ -146,14 +138,18 @@ extension ReplicatingArray {
 
   private mutating func settleTyping() {
     let author = Int(open.author)
-    let count = UInt32(truncatingIfNeeded: open.typed.count)
-    let first = authors[author].count
+    let first = UInt32(truncatingIfNeeded: open.first)
+    let count = UInt32(truncatingIfNeeded: open.typedCount)
+    swap(&open.content, &authors[author].content)
+    open.first = 0
+    open.position = -1
+    open.limit = -1
+    if count == 0 { return }
     authors[author].recordStamps(
-      first, count: count, number: open.number, lamport: open.lamport, isStepping: true)
+      first, count: count, number: open.nextNumber &- UInt64(count),
+      lamport: lamport &- UInt64(count) &+ 1, isStepping: true)
     authors[author].lastNumber = open.nextNumber &- 1
-    authors[author].content.append(contentsOf: open.typed)
-    open.typed.removeAll(keepingCapacity: true)
-    tree.current.bits &+= count
+    tree.current = tree.current.extended(by: count)
     let piece = Piece(open.author, first, count)
     tree.count(Int(count), weight(of: piece))
     if isIndexed { authors[author].leaves.set(piece, to: tree.cursor.leaf) }
@@ -161,9 +157,10 @@ extension ReplicatingArray {
 
   private mutating func settleRemoving() {
     let range = open.removedFrom..<open.removedFrom &+ open.removedCount
+    let number = open.nextNumber &- UInt64(open.removedCount)
     open.removedFrom = -1
     open.removedCount = 0
-    removeNow(range, by: open.author, number: open.number, open.order)
+    removeNow(range, by: open.author, number: number, open.order)
   }
 
   /// Removes visible elements by changes from `number` on.
@@ -261,7 +258,7 @@ extension ReplicatingArray {
     if skipped > 0, old.bits == piece.kind | skipped, old.end == piece.offset,
       skipped &+ piece.count <= tree.sizes.piece
     {
-      tree.current.bits &+= piece.count
+      tree.current = old.extended(by: piece.count)
     } else {
       if tree.isFull {
         splitLeaf()
@@ -270,19 +267,16 @@ extension ReplicatingArray {
       let index = tree.cursor.index
       if skipped == 0 {
         // Only at the very beginning.
-        tree.makeRoom(at: index, 1)
-      } else if skipped == old.count {
-        tree.makeRoom(at: index &+ 1, 1)
-        tree.cursor.start &+= old.visibleCount
-        tree.cursor.index &+= 1
+        tree.insert(piece, at: index)
       } else {
-        tree.makeRoom(at: index &+ 1, 2)
-        tree.current = old.prefix(skipped)
-        tree.pieces[tree.at &+ 2] = old.dropping(skipped)
-        tree.cursor.start &+= tree.current.visibleCount
+        if skipped < old.count {
+          tree.current = old.prefix(skipped)
+          tree.insert(old.dropping(skipped), at: index &+ 1)
+        }
+        tree.insert(piece, at: index &+ 1)
+        tree.cursor.start &+= old.prefix(skipped).visibleCount
         tree.cursor.index &+= 1
       }
-      tree.current = piece
     }
     tree.count(Int(piece.count), weight)
     if isIndexed { authors[Int(piece.author)].leaves.set(piece, to: tree.cursor.leaf) }
@@ -335,7 +329,7 @@ extension ReplicatingArray {
       if previous.kind == tomb.kind, previous.end == tomb.offset,
         previous.count &+ count <= tree.sizes.piece
       {
-        tree.pieces[at &- 1].bits &+= count
+        tree.pieces[at &- 1] = previous.extended(by: count)
         if rest > 0 {
           tree.current = old.dropping(count)
         } else {
@@ -346,22 +340,14 @@ extension ReplicatingArray {
       }
     }
     let index = tree.cursor.index
-    switch (skipped == 0, rest == 0) {
-    case (true, true):
+    if skipped == 0 {
       tree.current = tomb
-    case (true, false):
-      tree.makeRoom(at: index, 1)
-      tree.pieces[at] = tomb
-      tree.pieces[at &+ 1] = old.dropping(count)
-    case (false, true):
-      tree.makeRoom(at: index &+ 1, 1)
-      tree.pieces[at] = old.prefix(skipped)
-      tree.pieces[at &+ 1] = tomb
-    case (false, false):
-      tree.makeRoom(at: index &+ 1, 2)
-      tree.pieces[at] = old.prefix(skipped)
-      tree.pieces[at &+ 1] = tomb
-      tree.pieces[at &+ 2] = old.dropping(skipped &+ count)
+    } else {
+      tree.current = old.prefix(skipped)
+      tree.insert(tomb, at: index &+ 1)
+    }
+    if rest > 0 {
+      tree.insert(old.dropping(skipped &+ count), at: index &+ (skipped == 0 ? 1 : 2))
     }
   }
 
@@ -373,7 +359,7 @@ extension ReplicatingArray {
     if previous.kind == piece.kind, previous.end == piece.offset,
       previous.count &+ piece.count <= tree.sizes.piece
     {
-      tree.pieces[at &- 1].bits &+= piece.count
+      tree.pieces[at &- 1] = previous.extended(by: piece.count)
       tree.removePiece(at: tree.cursor.index)
     }
     tree.cursor.index &-= 1

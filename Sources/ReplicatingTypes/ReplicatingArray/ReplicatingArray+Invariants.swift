@@ -20,6 +20,9 @@ extension ReplicatingArray {
     var previous: Piece?
     for (place, block) in tree.top.enumerated() {
       precondition(Int(tree.blockPlaces[Int(block)]) == place, "a block that is elsewhere")
+      if place == tree.cursor.place {
+        precondition(tree.cursor.blockStart == visible, "a cursor in another block")
+      }
       let (blockVisible, blockWeight) = checkBlock(Int(block), visible, &previous)
       precondition(tree.topVisible[place] == blockVisible, "a block's count")
       precondition(tree.topWeights[place] == blockWeight, "a block's weight")

@@ -10,9 +10,7 @@ extension ReplicatingArray {
 
   /// The visible elements in order.
   public var elements: [Element] {
-    if open.position >= 0 && !open.typed.isEmpty || open.removedFrom >= 0 {
-      return settled.elements
-    }
+    if !open.isEmpty { return settled.elements }
     var result: [Element] = []
     result.reserveCapacity(tree.visible)
     tree.forEachPiece { piece in

@@ -62,7 +62,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   public static var maximumAuthors: Int { Piece.authors }
 
   /// The number of visible elements.
-  public var count: Int { tree.visible &+ open.typed.count &- open.removedCount }
+  public var count: Int { tree.visible &+ open.typedCount &- open.removedCount }
 
   // MARK: - Operations
 
