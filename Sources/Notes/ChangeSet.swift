@@ -53,6 +53,14 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
 
   public var isEmpty: Bool { groups.isEmpty }
 
+  public var version: Version {
+    var version = since
+    for group in groups where group.count > 0 {
+      version.insert(ChangeID(replica: group.replica, number: group.end - 1))
+    }
+    return version
+  }
+
   mutating func append(_ change: ChangeID, _ encoded: ArraySlice<UInt8>) {
     if groups.last?.replica != change.replica || groups.last?.end != change.number {
       groups.append(Group(replica: change.replica, first: change.number))

@@ -182,6 +182,16 @@ extension Note: Replicable {
     var content: Version
     var deletions: [Deletion]
     var modified: Int64
+
+    public var version: Version {
+      var version = content
+      for part in [title.version, priority.version, tags.version, text.version] {
+        version.merge(part)
+      }
+      for deletion in deletions { version.insert(deletion.change) }
+      version.merge(since)
+      return version
+    }
   }
 
   public var version: Version {

@@ -33,6 +33,9 @@ public protocol Replicable: Equatable {
 public protocol ReplicatingChanges {
   /// What a value must have seen for these changes to make sense: they leave out everything up to then.
   var since: Version { get }
+
+  /// What a value that has joined them has seen of it: everything they speak of is among that.
+  var version: Version { get }
 }
 
 extension Replicable {
@@ -55,6 +58,24 @@ extension Replicable {
     var result = self
     result.merge(other)
     return result
+  }
+}
+
+extension ReplicatingChanges {
+  func checkVersion() throws(InvalidChange) {
+    guard version.isSuperset(of: since) else {
+      throw InvalidChange("changes that end before they begin")
+    }
+  }
+
+  /// Throws when a change is none of those that these bring.
+  func checkIsNew(_ change: ChangeID) throws(InvalidChange) {
+    guard change.number > 0, version.contains(change) else {
+      throw InvalidChange("a change beyond those promised")
+    }
+    guard !since.contains(change) else {
+      throw InvalidChange("a change that was known before")
+    }
   }
 }
 

@@ -13,7 +13,7 @@
 ///
 /// `contains`, `insert` and `count` are O(1); `elements`, `changes(since:)` and comparing are O(count); joining is
 /// O(changes).
-public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Equatable {
+public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Each element with the least of the changes that added it.
   private var additions: [Element: ChangeID] = [:]
   public private(set) var version = Version()
@@ -36,7 +36,7 @@ public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Equ
 extension ReplicatingAddOnlySet: Replicable {
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
-    var version: Version
+    public internal(set) var version: Version
     var additions: [(Element, ChangeID)]
   }
 
@@ -46,12 +46,33 @@ extension ReplicatingAddOnlySet: Replicable {
       additions: additions.compactMap { version.contains($1) ? nil : ($0, $1) })
   }
 
-  public func validate(_ changes: Changes) throws(InvalidChange) {}
+  public func validate(_ changes: Changes) throws(InvalidChange) { try changes.check() }
 
   public mutating func join(_ changes: Changes) {
     for (element, change) in changes.additions {
       additions[element] = additions[element].map { min($0, change) } ?? change
     }
     version.merge(changes.version)
+  }
+}
+
+extension ReplicatingAddOnlySet.Changes {
+  /// Throws when no set has these changes, whatever it has seen.
+  func check() throws(InvalidChange) {
+    try checkVersion()
+    var elements: Set<Element> = []
+    for (element, change) in additions {
+      try checkIsNew(change)
+      guard elements.insert(element).inserted else { throw InvalidChange("an element twice") }
+    }
+  }
+}
+
+extension ReplicatingAddOnlySet {
+  /// Checks what must always hold. O(count): for tests.
+  public func checkInvariants() {
+    for change in additions.values {
+      precondition(change.number > 0 && version.contains(change), "an addition that was not seen")
+    }
   }
 }

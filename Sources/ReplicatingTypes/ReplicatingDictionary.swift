@@ -34,7 +34,7 @@
 public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable & Sendable>:
   Sendable, Equatable
 {
-  struct Removal: Equatable, Sendable {
+  struct Removal: Hashable, Sendable {
     var change: ChangeID
     /// What of the value its author had seen.
     var covered: Version
@@ -46,7 +46,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
     }
   }
 
-  private struct Entry: Equatable, Sendable {
+  struct Entry: Equatable, Sendable {
     /// What the value is made of, for those who don't know the key yet.
     let initial: Value
     var value: Value
@@ -74,10 +74,16 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   }
 
   /// Every key ever used.
-  private var entries: [Key: Entry] = [:]
+  private(set) var entries: [Key: Entry] = [:]
   public private(set) var version = Version()
 
   public init() {}
+
+  /// Entries that were looked after.
+  init(entries: [Key: Entry], version: Version) {
+    self.entries = entries
+    self.version = version
+  }
 
   public var keys: Set<Key> {
     Set(entries.lazy.filter { $0.value.isPresent }.map(\.key))
@@ -136,7 +142,7 @@ extension ReplicatingDictionary: Replicable {
     }
 
     public var since: Version
-    var version: Version
+    public internal(set) var version: Version
     var parts: [Part]
     var removals: [(Key, Removal)]
   }
@@ -156,7 +162,61 @@ extension ReplicatingDictionary: Replicable {
     return changes
   }
 
-  public func validate(_ changes: Changes) throws(InvalidChange) {}
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try changes.checkVersion()
+    var reached: [Key: Version] = [:]
+    for part in changes.parts {
+      guard reached[part.key] == nil else { throw InvalidChange("a key twice") }
+      reached[part.key] = try validate(part, of: changes)
+    }
+    var removals: [Key: [Removal]] = [:]
+    for (key, removal) in changes.removals {
+      try changes.checkIsNew(removal.change)
+      removals[key, default: []].append(removal)
+    }
+    for (key, removals) in removals {
+      var seen = entries[key]?.value.version ?? Version()
+      seen.merge(reached[key] ?? Version())
+      try Removal.check(removals, of: seen)
+      try validate(removals, beside: entries[key]?.removals ?? [])
+    }
+  }
+
+  /// Throws, or returns what the value has seen with the part.
+  private func validate(
+    _ part: Changes.Part, of changes: Changes
+  ) throws(InvalidChange) -> Version {
+    guard part.initial.version.isEmpty else {
+      throw InvalidChange("an initial value that somebody has changed")
+    }
+    let value = entries[part.key]?.value ?? part.initial
+    guard part.initial == entries[part.key]?.initial ?? part.initial else {
+      throw InvalidChange("an initial value other than the one here")
+    }
+    // Of its value a part says more than its author could know from the value alone: the numbers of all changes that the
+    // dictionary has seen count, also those of other keys. So `since` is compared with the whole.
+    guard changes.since.isSuperset(of: part.changes.since),
+      changes.version.isSuperset(of: part.changes.version)
+    else { throw InvalidChange("changes of a value that are none of the dictionary") }
+    guard !changes.since.isSuperset(of: part.changes.version) else {
+      throw InvalidChange("a value without a change")
+    }
+    try value.validate(part.changes)
+    return part.changes.version
+  }
+
+  /// What one replica removes later covers what it removed before.
+  private func validate(
+    _ removals: [Removal], beside known: [Removal]
+  ) throws(InvalidChange) {
+    for removal in removals {
+      let own = known.first { $0.change.replica == removal.change.replica }
+      guard let own else { continue }
+      guard own.supersedes(removal) || removal.supersedes(own) else {
+        throw InvalidChange("a removal by one who has forgotten another")
+      }
+    }
+  }
 
   public mutating func join(_ changes: Changes) {
     for part in changes.parts {
@@ -166,6 +226,48 @@ extension ReplicatingDictionary: Replicable {
     version.merge(changes.version)
   }
 }
+
+extension ReplicatingDictionary.Removal {
+  /// Throws when these are not the removals of a key of which `seen` was seen: at most one of each replica, in the order of
+  /// their changes, none of which supersedes another.
+  static func check(_ removals: [Self], of seen: Version) throws(InvalidChange) {
+    for (index, removal) in removals.enumerated() {
+      guard !removal.covered.isEmpty, seen.isSuperset(of: removal.covered) else {
+        throw InvalidChange("a removal of what its author could not know")
+      }
+      for other in removals[..<index] {
+        guard other.change.replica < removal.change.replica else {
+          throw InvalidChange("removals out of order")
+        }
+        guard !other.supersedes(removal), !removal.supersedes(other) else {
+          throw InvalidChange("a removal beside one that says more")
+        }
+      }
+    }
+  }
+}
+
+extension ReplicatingDictionary {
+  /// Checks what must always hold of the dictionary itself; its values have invariants of their own. O(keys ever used): for
+  /// tests.
+  public func checkInvariants() {
+    for entry in entries.values {
+      let seen = entry.value.version
+      precondition(entry.initial.version.isEmpty, "an initial value that somebody has changed")
+      precondition(!seen.isEmpty, "a key that nobody used")
+      precondition(version.isSuperset(of: seen), "a value that has seen more than the whole")
+      for removal in entry.removals {
+        precondition(version.contains(removal.change), "a removal that was not seen")
+      }
+      do { try Removal.check(entry.removals, of: seen) } catch {
+        preconditionFailure(error.reason)
+      }
+    }
+  }
+}
+
+extension ReplicatingDictionary.Entry: Hashable where Value: Hashable {}
+extension ReplicatingDictionary: Hashable where Value: Hashable {}
 
 extension ReplicatingDictionary.Changes.Part: Sendable where Value.Changes: Sendable {}
 extension ReplicatingDictionary.Changes: Sendable where Value.Changes: Sendable {}

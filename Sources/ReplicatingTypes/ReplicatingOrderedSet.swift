@@ -132,6 +132,12 @@ extension ReplicatingOrderedSet: Replicable {
     public var since: Version
     var slots: ReplicatingArray<Element>.Changes
     var members: ReplicatingSet<Element>.Changes
+
+    public var version: Version {
+      var version = slots.version
+      version.merge(members.version)
+      return version
+    }
   }
 
   public var version: Version {
@@ -146,7 +152,20 @@ extension ReplicatingOrderedSet: Replicable {
       members: members.changes(since: version))
   }
 
-  public func validate(_ changes: Changes) throws(InvalidChange) {}
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try changes.checkVersion()
+    guard changes.since.isSuperset(of: changes.slots.since),
+      changes.since.isSuperset(of: changes.members.since)
+    else { throw InvalidChange("changes of a part that follow more than the whole") }
+    guard changes.slots.removals.isEmpty else { throw InvalidChange("a slot that is removed") }
+    try slots.validate(changes.slots)
+    try members.validate(changes.members)
+    var homeless = Set(changes.members.additions.map(\.0))
+    homeless.subtract(changes.slots.content)
+    if homeless.isEmpty { return }
+    slots.forEachSlot { element, _, _ in homeless.remove(element) }
+    guard homeless.isEmpty else { throw InvalidChange("a member without a place") }
+  }
 
   public mutating func join(_ changes: Changes) {
     slots.join(changes.slots)
@@ -155,6 +174,7 @@ extension ReplicatingOrderedSet: Replicable {
 
   public func checkInvariants() {
     slots.checkInvariants()
+    members.checkInvariants()
     precondition(Set(elements) == members.elements, "a member without a place")
   }
 }

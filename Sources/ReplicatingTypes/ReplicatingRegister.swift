@@ -28,7 +28,7 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
     }
   }
 
-  struct Write: Equatable, Sendable {
+  struct Write: Hashable, Sendable {
     var time: Int64
     var stamp: Stamp
   }
@@ -78,7 +78,7 @@ extension ReplicatingRegister: Replicable {
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     var winner: (Assignment, Stamp)?
-    var version: Version
+    public internal(set) var version: Version
   }
 
   public func changes(since version: Version) -> Changes {
@@ -90,10 +90,50 @@ extension ReplicatingRegister: Replicable {
     return changes
   }
 
-  public func validate(_ changes: Changes) throws(InvalidChange) {}
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try changes.check()
+    guard let (assignment, stamp) = changes.winner else {
+      // Who beat all that these leave out is here, as everything up to `since`.
+      guard write != nil || changes.version.isEmpty else {
+        throw InvalidChange("a register that was written, without what was")
+      }
+      return
+    }
+    try LamportTimestamp.validate(stamp.lamport, after: write?.stamp.lamport ?? 0)
+    guard let write, version.contains(stamp.change) else { return }
+    // It was here before, and is the present write, or was beaten by that.
+    let new = Write(time: assignment.time, stamp: stamp)
+    let isKnown =
+      stamp.change == write.stamp.change
+      ? new == write && assignment.value == value : !Self.wins(new, over: write)
+    guard isKnown else { throw InvalidChange("a write other than was known by its name") }
+  }
 
   public mutating func join(_ changes: Changes) {
     if let (assignment, stamp) = changes.winner { apply(assignment, stamp) }
     version.merge(changes.version)
   }
 }
+
+extension ReplicatingRegister.Changes {
+  /// Throws when no register has these changes, whatever it has seen.
+  func check() throws(InvalidChange) {
+    try checkVersion()
+    guard let (assignment, stamp) = winner else { return }
+    try ReplicatingRegister.validate(assignment)
+    try checkIsNew(stamp.change)
+  }
+}
+
+extension ReplicatingRegister {
+  /// Checks what must always hold. O(1): for tests.
+  public func checkInvariants() {
+    precondition((write == nil) == version.isEmpty, "a version of nothing, or no version")
+    guard let write else { return }
+    precondition(version.contains(write.stamp.change), "a write that was not seen")
+    precondition((0...Self.latestTime).contains(write.time), "a time outside the years allowed")
+  }
+}
+
+extension ReplicatingRegister: Hashable where Value: Hashable {}
+extension ReplicatingRegister.Assignment: Hashable where Value: Hashable {}

@@ -6,15 +6,15 @@
 /// another adds it again stays.
 ///
 /// `contains`, `insert` and `remove` are O(1) in the size of the set.
-public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Equatable {
+public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// An addition or removal that has no author yet.
-  public enum Operation: Equatable, Sendable {
+  public enum Operation: Hashable, Sendable {
     case insert(Element)
     /// Takes away these additions of the element.
     case remove(Element, observed: [ChangeID])
   }
 
-  struct Removal: Equatable, Sendable {
+  struct Removal: Hashable, Sendable {
     var element: Element
     var observed: [ChangeID]
     var change: ChangeID
@@ -47,6 +47,7 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Equatable 
     apply(removal, replica.stamp(after: lamport))
   }
 
+  /// Applies an operation of an author who had seen no more of the set than is here.
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) {
     version.insert(stamp.change)
     lamport = max(lamport, stamp.lamport)
@@ -71,7 +72,7 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Equatable 
 extension ReplicatingSet: Replicable {
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
-    var version: Version
+    public internal(set) var version: Version
     var additions: [(Element, ChangeID)]
     var removals: [Removal]
     var lamport: UInt64
@@ -89,7 +90,10 @@ extension ReplicatingSet: Replicable {
     return changes
   }
 
-  public func validate(_ changes: Changes) throws(InvalidChange) {}
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try changes.check()
+    try LamportTimestamp.validate(changes.lamport, after: lamport)
+  }
 
   public mutating func join(_ changes: Changes) {
     for (element, addition) in changes.additions where !version.contains(addition) {
@@ -106,7 +110,72 @@ extension ReplicatingSet: Replicable {
   }
 }
 
+extension ReplicatingSet.Changes {
+  /// Throws when no set has these changes, whatever it has seen.
+  func check() throws(InvalidChange) {
+    try checkVersion()
+    guard lamport == 0 || !version.isEmpty else {
+      throw InvalidChange("a logical time before the first change")
+    }
+    var standing: [Element: Set<ChangeID>] = [:]
+    for (element, addition) in additions {
+      try checkIsNew(addition)
+      guard standing[element, default: []].insert(addition).inserted else {
+        throw InvalidChange("an addition twice")
+      }
+    }
+    var last: ChangeID?
+    for removal in removals {
+      try checkIsNew(removal.change)
+      if let last, removal.change < last { throw InvalidChange("removals out of order") }
+      last = removal.change
+      try check(removal, standing[removal.element] ?? [])
+    }
+  }
+
+  private func check(
+    _ removal: ReplicatingSet.Removal, _ standing: Set<ChangeID>
+  ) throws(InvalidChange) {
+    guard !removal.observed.isEmpty, removal.observed.isStrictlyIncreasing else {
+      throw InvalidChange("a removal of nothing, or of something twice")
+    }
+    for addition in removal.observed {
+      let isOwn = addition.replica == removal.change.replica
+      guard addition.number > 0, version.contains(addition),
+        !isOwn || addition.number < removal.change.number
+      else { throw InvalidChange("a removal of what its author could not know") }
+      guard !standing.contains(addition) else {
+        throw InvalidChange("an addition that stands although it was removed")
+      }
+    }
+  }
+}
+
+extension ReplicatingSet {
+  /// Checks what must always hold. O(additions and removals): for tests.
+  public func checkInvariants() {
+    precondition(lamport == 0 || !version.isEmpty, "a logical time before the first change")
+    for standing in additions.values {
+      precondition(!standing.isEmpty && standing.isStrictlyIncreasing, "additions out of order")
+      for addition in standing {
+        precondition(addition.number > 0 && version.contains(addition), "an unseen addition")
+      }
+    }
+    for (removal, next) in zip(removals, removals.dropFirst()) {
+      precondition(removal.change <= next.change, "removals out of order")
+    }
+    for removal in removals {
+      precondition(version.contains(removal.change), "a removal that was not seen")
+      precondition(removal.observed.allSatisfy(version.contains), "what was removed was not seen")
+      let standing = additions[removal.element] ?? []
+      precondition(!standing.contains(where: removal.observed.contains), "removed, and stands")
+    }
+  }
+}
+
 extension Array where Element: Comparable {
+  var isStrictlyIncreasing: Bool { zip(self, dropFirst()).allSatisfy(<) }
+
   /// Inserts into a sorted array, once.
   mutating func insertSorted(_ element: Element) {
     let place = lastIndex { $0 <= element }

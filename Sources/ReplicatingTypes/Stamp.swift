@@ -28,6 +28,24 @@ public struct LamportTimestamp: Hashable, Comparable, Sendable {
   public static func < (a: Self, b: Self) -> Bool {
     a.count == b.count ? a.replica < b.replica : a.count < b.count
   }
+
+  /// No encoding has a larger count.
+  static var largestCount: UInt64 { 1 << 62 }
+
+  /// By how much a count from outside may exceed all that are known.
+  static var largestStep: UInt64 { 1 << 40 }
+
+  /// Whether a count from outside may be joined where `known` is the largest.
+  ///
+  /// Everybody's next change comes after the largest count seen, so one count near the end of the numbers would leave no
+  /// room for anybody. Honest counts grow by one for each element or change, and nobody makes 2^40 of those while another
+  /// replica isn't looking; whoever lies that much is refused, and whoever lies less must be believed four million times
+  /// before the numbers end.
+  static func validate(_ count: UInt64, after known: UInt64) throws(InvalidChange) {
+    guard count <= largestCount, count <= known || count - known <= largestStep else {
+      throw InvalidChange("a logical time of \(count), where \(known) is the latest known")
+    }
+  }
 }
 
 /// What an operation carries: the change it belongs to, and its logical time.
@@ -60,9 +78,13 @@ public struct Replica: ~Copyable, Sendable {
   }
 
   /// Stamps a change that follows everything up to the logical time `seen`, and takes `ticks` ticks, at least one.
+  ///
+  /// No argument traps: what is larger than can be counts as the largest that can, and then there is room for more changes
+  /// than anybody makes.
   public mutating func stamp(after seen: UInt64, ticks: UInt64 = 1) -> Stamp {
-    let start = max(lamport, seen) + 1
-    lamport = start + max(ticks, 1) - 1
+    let largest = LamportTimestamp.largestCount
+    let start = max(lamport, min(seen, largest)) + 1
+    lamport = min(start + min(max(ticks, 1), largest) - 1, 2 * largest)
     number += 1
     return Stamp(change: ChangeID(replica: id, number: number), lamport: start)
   }

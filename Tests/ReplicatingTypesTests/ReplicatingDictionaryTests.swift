@@ -3,7 +3,7 @@ import Testing
 @testable import ReplicatingTypes
 
 /// A random history: each author edits a value of its own or takes over another's; then all are exchanged.
-private func expectLaws<Value: Replicable>(
+private func expectLaws<Value: Checked>(
   _ empty: Value, seeds: ClosedRange<UInt64>,
   _ edit: (inout Value, Author, inout Generator) -> Void
 ) throws {
@@ -23,6 +23,7 @@ private func expectLaws<Value: Replicable>(
           ? try joined(values[index], other) : try joinedWhole(values[index], other, empty)
         #expect(values[index].version.isSuperset(of: other.version), at(seed, step))
       }
+      values[index].checkAll()
       if generator.chance(40) { states.append(values[index]) }
     }
     for _ in 0..<2 {

@@ -2,39 +2,13 @@ import Testing
 
 @testable import ReplicatingTypes
 
-/// Random values of one history: `edit` changes one, and any two are joined now and then.
-private func history<Value: Replicable>(
-  _ empty: Value, seed: UInt64, steps: Int,
-  _ edit: (inout Value, Author, inout Generator) -> Void
-) throws -> (states: [Value], final: [Value], generator: Generator) {
-  var generator = Generator(seed: seed)
-  let authors = (1...UInt64(3 + generator.below(2))).map(Author.init)
-  var values = authors.map { _ in empty }
-  var states = [empty]
-  for _ in 0..<steps {
-    let index = generator.below(values.count)
-    if generator.chance(65) {
-      edit(&values[index], authors[index], &generator)
-    } else {
-      values[index] = try joinedWhole(values[index], generator.pick(values), empty)
-    }
-    if generator.chance(40) { states.append(values[index]) }
-  }
-  for _ in 0..<2 {
-    for index in values.indices {
-      for other in values { values[index] = try joinedWhole(values[index], other, empty) }
-    }
-  }
-  for value in values { #expect(value == values[0], at(seed)) }
-  return (states, values, generator)
-}
-
-private func expectLaws<Value: Replicable>(
+private func expectLaws<Value: Checked>(
   _ empty: Value, seeds: ClosedRange<UInt64>,
   _ edit: (inout Value, Author, inout Generator) -> Void
 ) throws {
   for seed in seeds {
-    var (states, _, generator) = try history(empty, seed: seed, steps: 40, edit)
+    var (states, final, generator) = try history(empty, seed: seed, steps: 40, edit)
+    for state in states + final { state.checkAll() }
     for _ in 0..<6 {
       let (a, b, c) = (
         generator.pick(states), generator.pick(states), generator.pick(states)

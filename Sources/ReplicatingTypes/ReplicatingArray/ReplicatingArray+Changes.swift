@@ -30,7 +30,7 @@ extension ReplicatingArray: Replicable {
 
     public var since: Version
     /// What is seen afterwards.
-    var version: Version
+    public internal(set) var version: Version
     var lamport: UInt64
     var authors: [ReplicaID]
     var insertions: [Insertion] = []
