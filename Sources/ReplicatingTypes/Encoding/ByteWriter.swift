@@ -128,6 +128,11 @@ public struct ByteReader: Sendable {
     try raw(try count())
   }
 
+  /// The bytes read since `start`, an earlier state of this reader.
+  func bytes(since start: ByteReader) -> ArraySlice<UInt8> {
+    bytes[start.position..<position]
+  }
+
   public mutating func fixed<Integer: FixedWidthInteger>(
     _: Integer.Type
   ) throws(DecodingFailure) -> Integer {

@@ -1,0 +1,113 @@
+// A removal: its change, and what it covers: a count, and changes in the order of their replicas, the last of each. A change
+// is the place of its replica, and its number.
+
+/// Format 1, the `VersionRange` from nothing, a count of keys ever used; each key, in the order of their bytes, with its
+/// initial value, its value, a count of removals, and the removals in the order of their changes.
+extension ReplicatingDictionary: BinaryCodable where Key: BinaryCodable, Value: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) {
+    let range = VersionRange(version: version)
+    writer.format(1)
+    range.encode(into: &writer)
+    writer.sorted(entries) { entry, writer in
+      entry.initial.encode(into: &writer)
+      entry.value.encode(into: &writer)
+      range.encode(entry.removals, into: &writer)
+    }
+  }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    try reader.format(1, of: "a dictionary")
+    let range = try VersionRange.whole(from: &reader)
+    var entries: [Key: Entry] = [:]
+    try reader.sorted(Key.self) { (key, reader) throws(DecodingFailure) in
+      entries[key] = try Entry(from: &reader, in: range)
+    }
+    self.init(entries: entries, version: range.version)
+  }
+}
+
+extension ReplicatingDictionary.Entry where Key: BinaryCodable, Value: BinaryCodable {
+  fileprivate init(
+    from reader: inout ByteReader, in range: VersionRange
+  ) throws(DecodingFailure) {
+    let start = reader
+    let initial = try Value(from: &reader)
+    guard initial.version.isEmpty else {
+      throw start.failure("an initial value that somebody has changed")
+    }
+    self.init(initial: initial)
+    value = try Value(from: &reader)
+    let seen = value.version
+    guard !seen.isEmpty, range.version.isSuperset(of: seen) else {
+      throw start.failure("a value that nobody changed, or one that has seen more than the whole")
+    }
+    let removals: [ReplicatingDictionary<Key, Value>.Removal] = try range.removals(from: &reader)
+    self.removals = removals
+    try reader.check(from: start) { () throws(InvalidChange) in
+      try ReplicatingDictionary<Key, Value>.Removal.check(removals, of: seen)
+    }
+  }
+}
+
+/// Format 1, the `VersionRange`, a count of values changed; each key, in the order of their bytes, with its initial value and
+/// its changes; a count of keys removed, and each, in the order of their bytes, with a count of removals, and the removals in
+/// the order of their changes.
+extension ReplicatingDictionary.Changes: BinaryCodable
+where Key: BinaryCodable, Value: BinaryCodable, Value.Changes: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) {
+    let range = VersionRange(self)
+    writer.format(1)
+    range.encode(into: &writer)
+    let parts = Dictionary(uniqueKeysWithValues: parts.map { ($0.key, $0) })
+    writer.sorted(parts) { part, writer in
+      part.initial.encode(into: &writer)
+      part.changes.encode(into: &writer)
+    }
+    let removals = Dictionary(grouping: removals, by: \.0).mapValues { $0.map(\.1) }
+    writer.sorted(removals) { range.encode($0, into: &$1) }
+  }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    try reader.format(1, of: "a dictionary")
+    let range = try VersionRange(from: &reader)
+    self.init(since: range.since, version: range.version, parts: [], removals: [])
+    try reader.sorted(Key.self) { (key, reader) throws(DecodingFailure) in
+      let initial = try Value(from: &reader)
+      parts.append(
+        Part(key: key, initial: initial, changes: try Value.Changes(from: &reader)))
+    }
+    try reader.sorted(Key.self) { (key, reader) throws(DecodingFailure) in
+      let start = reader
+      let removals: [ReplicatingDictionary<Key, Value>.Removal] = try range.removals(from: &reader)
+      guard !removals.isEmpty else { throw start.failure("a removal by nobody") }
+      self.removals += removals.map { (key, $0) }
+    }
+  }
+}
+
+extension VersionRange {
+  fileprivate func encode<Key, Value>(
+    _ removals: [ReplicatingDictionary<Key, Value>.Removal], into writer: inout ByteWriter
+  ) {
+    writer.varint(removals.count)
+    for removal in removals {
+      encode(removal.change, into: &writer)
+      encode(removal.covered, into: &writer)
+    }
+  }
+
+  fileprivate func removals<Key, Value>(
+    from reader: inout ByteReader
+  ) throws(DecodingFailure) -> [ReplicatingDictionary<Key, Value>.Removal] {
+    var removals: [ReplicatingDictionary<Key, Value>.Removal] = []
+    for _ in 0..<(try reader.count()) {
+      let start = reader
+      let change = try change(from: &reader)
+      if let last = removals.last, change <= last.change {
+        throw start.failure("removals out of order")
+      }
+      removals.append(.init(change: change, covered: try part(from: &reader)))
+    }
+    return removals
+  }
+}
