@@ -9,6 +9,22 @@
 /// - `a.apply(b.changes(since: a.version))` gives `a.merged(with: b)`, also when it is applied twice.
 ///
 /// Merging never ticks a clock, draws a random number or reads the time, and does not recurse on data.
+///
+/// So two replicas exchange what each lacks, and are the same afterwards:
+///
+///     var alice = Replica(id: ReplicaID(high: 0, low: 1))
+///     var bob = Replica(id: ReplicaID(high: 0, low: 2))
+///     var (a, b) = (ReplicatingSet<String>(), ReplicatingSet<String>())
+///     a.insert("milk", by: &alice)
+///     b.insert("eggs", by: &bob)
+///     let sent = b.changes(since: a.version).encoded()
+///     try a.apply(ReplicatingSet.Changes(encoded: sent))
+///     try b.apply(a.changes(since: b.version))
+///     a == b      // true
+///     a.elements  // ["eggs", "milk"]
+///
+/// A type made of replicating ones is replicating itself: its version is all of theirs together, and each of the functions
+/// calls those of its parts.
 public protocol Replicable: Equatable {
   /// What one value has seen and another has not. It says what it follows, so that what is absent from it is never taken
   /// for removed.

@@ -10,6 +10,7 @@
 ///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
 ///     var title = ReplicatingRegister("")
 ///     title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
+///     title.value  // "Shopping"
 ///
 /// Every operation is O(1).
 public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equatable {

@@ -5,6 +5,15 @@
 /// Convergent and Commutative Replicated Data Types", 2011, §3.3.5). So an element that one replica removes while
 /// another adds it again stays.
 ///
+///     var alice = Replica(id: ReplicaID(high: 0, low: 1))
+///     var bob = Replica(id: ReplicaID(high: 0, low: 2))
+///     var a = ReplicatingSet<String>()
+///     a.insert("home", by: &alice)
+///     var b = a
+///     a.remove("home", by: &alice)
+///     b.insert("home", by: &bob)
+///     a.merged(with: b).elements  // ["home"]
+///
 /// `contains`, `insert` and `remove` are O(1) in the size of the set.
 public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// An addition or removal that has no author yet.

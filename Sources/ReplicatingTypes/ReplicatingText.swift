@@ -8,6 +8,17 @@
 /// The sequence is the generic one. This type lives beside it so that it is compiled for bytes: used from another module,
 /// unspecialised, the generic one is many times slower.
 ///
+///     var alice = Replica(id: ReplicaID(high: 0, low: 1))
+///     var bob = Replica(id: ReplicaID(high: 0, low: 2))
+///     var a = ReplicatingText()
+///     a.insert("Grüße".utf8.span, at: 0, by: &alice)
+///     var b = a
+///     a.remove(2..<7, by: &alice)
+///     a.insert("een".utf8.span, at: 2, by: &alice)
+///     b.insert(" from home".utf8.span, at: b.count, by: &bob)
+///     a.merge(b)
+///     a.string  // Green from home
+///
 /// All offsets and counts are in UTF-8 bytes. Complexities are those of `ReplicatingArray`.
 public struct ReplicatingText: Sendable, Replicable {
   public typealias Operation = ReplicatingArray<UInt8>.Operation

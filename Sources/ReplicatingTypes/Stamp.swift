@@ -67,6 +67,13 @@ public struct Stamp: Hashable, Sendable {
 ///
 /// Values hold no identity of their own. Whoever edits one passes the replica, so copying a value never makes two authors
 /// with one name.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     let first = replica.stamp(after: 0)
+///     let second = replica.stamp(after: 41)
+///     first.change.number   // 1
+///     second.change.number  // 2
+///     second.lamport        // 42
 public struct Replica: ~Copyable, Sendable {
   public let id: ReplicaID
   /// The number of the last change made; 0 before the first.

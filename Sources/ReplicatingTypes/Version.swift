@@ -1,6 +1,15 @@
 /// What a replica has seen: for each replica the number of its last change known. (A version vector.)
 ///
 /// Numbers have no gaps, so `version[r] == n` says that changes 1 to n of `r` have been seen.
+///
+///     var alice = Replica(id: ReplicaID(high: 0, low: 1))
+///     var a = ReplicatingSet<String>()
+///     a.insert("milk", by: &alice)
+///     let seen = a.version
+///     a.insert("eggs", by: &alice)
+///     a.version[alice.id]             // 2
+///     a.version.isSuperset(of: seen)  // true
+///     seen.isSuperset(of: a.version)  // false
 public struct Version: Hashable, Sendable {
   private var numbers: [ReplicaID: UInt64] = [:]
 

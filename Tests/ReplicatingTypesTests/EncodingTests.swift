@@ -10,24 +10,24 @@ private typealias Nested = ReplicatingDictionary<String, Sets>
 private typealias NestedRegisters = ReplicatingDictionary<Int, Registers>
 
 /// A value with random edits of it, small enough for every bit of its encoding to be tried.
-private struct Sample<Value: Replicable & BinaryCodable & Hashable & Sendable>: Sendable
+private struct Sample<Value: Checked & BinaryCodable & Hashable & Sendable>: Sendable
 where Value.Changes: BinaryCodable {
   let empty: Value
-  let check: @Sendable (Value) -> Void
   let edit: @Sendable (inout Value, Author, inout Generator) -> Void
+
+  init(_ empty: Value, _ edit: @escaping @Sendable (inout Value, Author, inout Generator) -> Void) {
+    self.empty = empty
+    self.edit = edit
+  }
 }
 
-private let register = Sample(empty: ReplicatingRegister("first")) {
-  $0.checkInvariants()
-} edit: { register, author, generator in
+private let register = Sample(ReplicatingRegister("first")) { register, author, generator in
   register.assign(
     generator.pick(["", "a", "é", "longer"]), at: generator.pick([0, 5, 1_767_225_600_000]),
     by: &author.replica)
 }
 
-private let addOnlySet = Sample(empty: ReplicatingAddOnlySet<String>()) {
-  $0.checkInvariants()
-} edit: { set, author, generator in
+private let addOnlySet = Sample(ReplicatingAddOnlySet<String>()) { set, author, generator in
   set.insert(generator.pick(["", "a", "b", "ab", "z"]), by: &author.replica)
 }
 
@@ -39,9 +39,7 @@ private func edit(_ set: inout ReplicatingSet<Int>, _ replica: inout Replica, _ 
   }
 }
 
-private let set = Sample(empty: ReplicatingSet<Int>()) {
-  $0.checkInvariants()
-} edit: { set, author, generator in
+private let set = Sample(ReplicatingSet<Int>()) { set, author, generator in
   edit(&set, &author.replica, generator.below(12) - 3)
 }
 
@@ -52,26 +50,17 @@ private func edit(_ sets: inout Sets, _ replica: inout Replica, _ generator: ino
   sets.update(key, default: ReplicatingSet(), by: &replica) { edit(&$0, &$1, element) }
 }
 
-private let dictionary = Sample(empty: Sets()) {
-  $0.checkInvariants()
-  for key in $0.keys { $0[key]!.checkInvariants() }
-} edit: { sets, author, generator in
+private let dictionary = Sample(Sets()) { sets, author, generator in
   edit(&sets, &author.replica, &generator)
 }
 
-private let nested = Sample(empty: Nested()) {
-  $0.checkInvariants()
-  for key in $0.keys { $0[key]!.checkInvariants() }
-} edit: { nested, author, generator in
+private let nested = Sample(Nested()) { nested, author, generator in
   let key = generator.pick(["x", "y"])
   if generator.chance(15) { return nested.remove(key, by: &author.replica) }
   nested.update(key, default: Sets(), by: &author.replica) { edit(&$0, &$1, &generator) }
 }
 
-private let nestedRegisters = Sample(empty: NestedRegisters()) {
-  $0.checkInvariants()
-  for key in $0.keys { $0[key]!.checkInvariants() }
-} edit: { nested, author, generator in
+private let nestedRegisters = Sample(NestedRegisters()) { nested, author, generator in
   let key = generator.below(2)
   if generator.chance(15) { return nested.remove(key, by: &author.replica) }
   nested.update(key, default: Registers(), by: &author.replica) { registers, replica in
@@ -91,7 +80,7 @@ private func expectEncodings<Value>(_ sample: Sample<Value>, seeds: ClosedRange<
     for state in states + final {
       let bytes = state.encoded()
       let decoded = try Value(encoded: bytes)
-      sample.check(decoded)
+      decoded.checkAll()
       #expect(decoded == state && decoded.hashValue == state.hashValue, at(seed))
       #expect(decoded.encoded() == bytes, at(seed))
     }
@@ -165,7 +154,7 @@ private func expectDamageIsSeen<Value>(_ sample: Sample<Value>, seeds: ClosedRan
 /// Bytes that are either refused or a value in order.
 private func expectValue<Value>(_ bytes: [UInt8], _ sample: Sample<Value>, _ comment: Comment) {
   guard let value = try? Value(encoded: bytes) else { return }
-  sample.check(value)
+  value.checkAll()
   #expect(value.encoded() == bytes, comment)
 }
 
@@ -181,14 +170,14 @@ private func expectChanges<Value>(
       #expect(result == value, "refused, and yet something was taken, \(comment)")
       continue
     }
-    sample.check(result)
+    result.checkAll()
     #expect((try? Value(encoded: result.encoded())) == result, comment)
     #expect(result.version.isSuperset(of: changes.version), comment)
     // Whoever believed it can go on.
     var generator = Generator(seed: 1)
     let author = Author(77)
     for _ in 0..<3 { sample.edit(&result, author, &generator) }
-    sample.check(result)
+    result.checkAll()
     #expect((try? Value(encoded: result.encoded())) == result, comment)
   }
 }

@@ -59,14 +59,6 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
     }
   }
 
-  @Test func `the example of its description`() {
-    var replica = Replica(id: ReplicaID(high: 0, low: 1))
-    var shown = ReplicatingAddOnlySet<String>()
-    shown.insert("welcome", by: &replica)
-    #expect(shown.contains("welcome"))
-    #expect(shown.elements == ["welcome"])
-  }
-
   @Test func `merging is the union`() {
     var (a, b) = (ReplicatingAddOnlySet<Int>(), ReplicatingAddOnlySet<Int>())
     for element in [1, 2] { a.insert(element, by: &alice.replica) }
@@ -162,27 +154,6 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
         text.replace([Edit(range: start..<end, replacement: new)], by: &replica)
       }
     }
-  }
-
-  // MARK: - Examples
-
-  @Test func `the examples of its description`() {
-    var replica = Replica(id: ReplicaID(high: 0, low: 1))
-    var cities = ReplicatingDictionary<
-      String, ReplicatingDictionary<String, ReplicatingSet<String>>
-    >()
-    cities.update("Italy", default: ReplicatingDictionary(), by: &replica) { country, replica in
-      country.update("Rome", default: ReplicatingSet(), by: &replica) { tags, replica in
-        tags.insert("travel", by: &replica)
-      }
-    }
-    #expect(cities["Italy"]?["Rome"]?.elements == ["travel"])
-
-    var settings = ReplicatingDictionary<String, ReplicatingRegister<Int>>()
-    settings.update("size", default: ReplicatingRegister(0), by: &replica) { size, replica in
-      size.assign(12, at: 1_767_225_600_000, by: &replica)
-    }
-    #expect(settings["size"]?.value == 12)
   }
 
   // MARK: - Scenarios

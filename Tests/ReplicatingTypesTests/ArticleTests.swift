@@ -1,0 +1,578 @@
+import ReplicatingTypes
+import Testing
+
+/// What the articles that this project comes from test, and the note they build, in the types as they are here.
+
+// MARK: - The articles' note, made of replicating types
+
+private struct NoteID: Hashable, Sendable {
+  var number: Int
+}
+
+private enum Priority: Hashable, Sendable {
+  case low, normal, high
+}
+
+private enum Tag: Hashable, Sendable {
+  case home, work, travel, leisure
+}
+
+/// `id` and `created` never change, so they need no replicating type: they are in the value that a note begins with.
+private struct Note: Replicable, Sendable {
+  let id: NoteID
+  let created: Int64
+  var title = ReplicatingRegister("")
+  var text = ReplicatingArray<Character>()
+  var tags = ReplicatingSet<Tag>()
+  var priority = ReplicatingRegister(Priority.normal)
+
+  init(id: NoteID, created: Int64) {
+    self.id = id
+    self.created = created
+  }
+
+  struct Changes: ReplicatingChanges, Sendable {
+    var since: Version
+    var version: Version
+    var title: ReplicatingRegister<String>.Changes
+    var text: ReplicatingArray<Character>.Changes
+    var tags: ReplicatingSet<Tag>.Changes
+    var priority: ReplicatingRegister<Priority>.Changes
+  }
+
+  var version: Version {
+    var version = title.version
+    for part in [text.version, tags.version, priority.version] { version.merge(part) }
+    return version
+  }
+
+  func changes(since version: Version) -> Changes {
+    Changes(
+      since: version.intersection(self.version), version: self.version,
+      title: title.changes(since: version), text: text.changes(since: version),
+      tags: tags.changes(since: version), priority: priority.changes(since: version))
+  }
+
+  func validate(_ changes: Changes) throws(InvalidChange) {
+    var promised = changes.title.version
+    for part in [changes.text.version, changes.tags.version, changes.priority.version] {
+      promised.merge(part)
+    }
+    guard promised == changes.version else { throw InvalidChange("parts of something else") }
+    try title.validate(changes.title)
+    try text.validate(changes.text)
+    try tags.validate(changes.tags)
+    try priority.validate(changes.priority)
+  }
+
+  mutating func join(_ changes: Changes) {
+    title.join(changes.title)
+    text.join(changes.text)
+    tags.join(changes.tags)
+    priority.join(changes.priority)
+  }
+}
+
+/// The notes, and their order: both are replicating, so the whole is.
+private struct NoteBook: Replicable, Sendable {
+  private var notes = ReplicatingDictionary<NoteID, Note>()
+  private var order = ReplicatingOrderedSet<NoteID>()
+
+  struct Changes: ReplicatingChanges, Sendable {
+    var since: Version
+    var version: Version
+    var notes: ReplicatingDictionary<NoteID, Note>.Changes
+    var order: ReplicatingOrderedSet<NoteID>.Changes
+  }
+
+  var version: Version {
+    var version = notes.version
+    version.merge(order.version)
+    return version
+  }
+
+  func changes(since version: Version) -> Changes {
+    Changes(
+      since: version.intersection(self.version), version: self.version,
+      notes: notes.changes(since: version), order: order.changes(since: version))
+  }
+
+  func validate(_ changes: Changes) throws(InvalidChange) {
+    try notes.validate(changes.notes)
+    try order.validate(changes.order)
+  }
+
+  mutating func join(_ changes: Changes) {
+    notes.join(changes.notes)
+    order.join(changes.order)
+  }
+
+  /// The notes in order. Nothing has to be put right after a merge: what the dictionary lacks is not shown.
+  var all: [Note] { order.elements.compactMap { notes[$0] } }
+
+  subscript(id: NoteID) -> Note? { notes[id] }
+
+  mutating func create(_ id: NoteID, titled title: String, at time: Int64, by author: Author) {
+    order.insert(id, at: order.count, by: &author.replica)
+    notes.update(id, default: Note(id: id, created: time), by: &author.replica) {
+      $0.title.assign(title, at: time, by: &$1)
+    }
+  }
+
+  mutating func edit(
+    _ id: NoteID, by author: Author, _ body: (inout Note, inout Replica) -> Void
+  ) {
+    // A note that is there has a beginning.
+    let note = notes[id]!
+    notes.update(id, default: note, by: &author.replica) { body(&$0, &$1) }
+  }
+
+  mutating func move(_ id: NoteID, to index: Int, by author: Author) {
+    order.move(id, to: index, by: &author.replica)
+  }
+
+  mutating func delete(_ id: NoteID, by author: Author) {
+    notes.remove(id, by: &author.replica)
+  }
+}
+
+// MARK: - Register
+
+@Suite struct `The articles on the register` {
+  let alice = Author(1)
+  let bob = Author(2)
+  let carol = Author(3)
+
+  /// Registers that began as one, one of which somebody has written since.
+  private func register(_ value: Int, at time: Int64, by author: Author) -> ReplicatingRegister<Int>
+  {
+    var register = ReplicatingRegister(1)
+    register.assign(value, at: time, by: &author.replica)
+    return register
+  }
+
+  @Test func `a new register has the value it was made with`() {
+    #expect(ReplicatingRegister(1).value == 1)
+  }
+
+  @Test func `a value that is set is there, and so is the next`() {
+    var a = ReplicatingRegister(1)
+    for value in [2, 3] {
+      a.assign(value, at: 10, by: &alice.replica)
+      #expect(a.value == value)
+    }
+  }
+
+  @Test func `of two that never met the later one wins`() {
+    let (a, b) = (register(2, at: 10, by: alice), register(3, at: 11, by: bob))
+    #expect(a.merged(with: b).value == 3)
+    #expect(b.merged(with: a).value == 3)
+  }
+
+  @Test func `the last change wins, whoever makes it`() {
+    var a = register(2, at: 10, by: alice)
+    let b = register(3, at: 11, by: bob)
+    a.assign(4, at: 12, by: &alice.replica)
+    #expect(a.merged(with: b).value == 4)
+  }
+
+  @Test func `one that follows another wins over it`() {
+    let a = register(2, at: 10, by: alice)
+    var b = a
+    b.assign(3, at: 10, by: &bob.replica)
+    #expect(a.merged(with: b).value == 3)
+    #expect(b.merged(with: a).value == 3)
+  }
+
+  @Test func `merging is associative, commutative and idempotent`() {
+    let (a, b, c) = (
+      register(2, at: 10, by: alice), register(3, at: 10, by: bob), register(4, at: 9, by: carol)
+    )
+    let ab = a.merged(with: b)
+    #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)))
+    #expect(ab == b.merged(with: a))
+    #expect(ab.merged(with: b) == ab && ab.merged(with: a) == ab && a.merged(with: a) == a)
+  }
+
+  @Test func `equal values are not equal registers`() {
+    let (a, b) = (register(2, at: 10, by: alice), register(2, at: 10, by: bob))
+    #expect(a.value == b.value)
+    #expect(a != b)
+    #expect(Set([a, b, a]).count == 2)
+  }
+
+  @Test func `a register comes back from its encoding`() throws {
+    for a in [ReplicatingRegister(1), register(2, at: 10, by: alice)] {
+      let decoded = try ReplicatingRegister<Int>(encoded: a.encoded())
+      #expect(decoded == a)
+    }
+  }
+
+  @Test func `two registers are a name of which each part can be changed`() {
+    typealias Name = ReplicatingDictionary<String, ReplicatingRegister<String>>
+    func set(_ name: inout Name, _ part: String, _ value: String, _ author: Author) {
+      name.update(part, default: ReplicatingRegister(""), by: &author.replica) {
+        $0.assign(value, at: 10, by: &$1)
+      }
+    }
+    var a = Name()
+    set(&a, "first", "Tmo", alice)
+    set(&a, "last", "Cok", alice)
+    var b = a
+    set(&a, "first", "Tom", alice)
+    set(&b, "last", "Cook", bob)
+    for name in [a.merged(with: b), b.merged(with: a)] {
+      #expect(name["first"]?.value == "Tom")
+      #expect(name["last"]?.value == "Cook")
+    }
+  }
+}
+
+// MARK: - Sets
+
+@Suite struct `The articles on sets` {
+  let alice = Author(1)
+  let bob = Author(2)
+  let carol = Author(3)
+
+  private func set(_ elements: [Int], by author: Author) -> ReplicatingSet<Int> {
+    var set = ReplicatingSet<Int>()
+    for element in elements { set.insert(element, by: &author.replica) }
+    return set
+  }
+
+  @Test func `a new set has nothing in it`() {
+    #expect(ReplicatingSet<Int>().elements.isEmpty)
+    #expect(ReplicatingAddOnlySet<Int>().elements.isEmpty)
+  }
+
+  @Test func `what is inserted is there once, and what is removed is not`() {
+    var a = set([1, 2, 2], by: alice)
+    #expect(a.elements == [1, 2] && a.count == 2)
+    a.remove(1, by: &alice.replica)
+    a.remove(7, by: &alice.replica)
+    #expect(a.elements == [2] && !a.contains(1))
+    a.insert(1, by: &alice.replica)
+    #expect(a.elements == [1, 2])
+  }
+
+  @Test func `sets that never met are united`() {
+    let (a, b) = (set([1, 2, 3], by: alice), set([3, 4], by: bob))
+    #expect(a.merged(with: b).elements == [1, 2, 3, 4])
+  }
+
+  @Test func `a removal reaches the others, and nothing comes back`() {
+    var a = set([1, 2, 3], by: alice)
+    let b = a
+    a.remove(2, by: &alice.replica)
+    #expect(a.merged(with: b).elements == [1, 3])
+    #expect(b.merged(with: a).elements == [1, 3])
+  }
+
+  @Test func `removals and additions of both sides meet`() {
+    var a = set([1, 2, 3], by: alice)
+    var b = a
+    a.remove(1, by: &alice.replica)
+    a.insert(5, by: &alice.replica)
+    b.remove(3, by: &bob.replica)
+    b.insert(4, by: &bob.replica)
+    #expect(a.merged(with: b).elements == [2, 4, 5])
+    #expect(a.merged(with: b) == b.merged(with: a))
+  }
+
+  @Test func `merging is associative, commutative and idempotent`() {
+    var (a, b, c) = (set([1, 2], by: alice), set([2, 3], by: bob), set([3, 4], by: carol))
+    a.remove(2, by: &alice.replica)
+    b.remove(3, by: &bob.replica)
+    c.remove(4, by: &carol.replica)
+    let ab = a.merged(with: b)
+    #expect(ab == b.merged(with: a))
+    #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)))
+    #expect(ab.merged(with: b) == ab && ab.merged(with: a) == ab && a.merged(with: a) == a)
+  }
+
+  @Test func `a set comes back from its encoding`() throws {
+    var a = set([1, 2, 3], by: alice)
+    a.remove(2, by: &alice.replica)
+    let decoded = try ReplicatingSet<Int>(encoded: a.encoded())
+    #expect(decoded == a && decoded.elements == [1, 3])
+  }
+}
+
+// MARK: - Dictionary
+
+@Suite struct `The articles on the dictionary` {
+  private typealias Numbers = ReplicatingDictionary<String, ReplicatingRegister<Int>>
+  private typealias Sets = ReplicatingDictionary<String, ReplicatingSet<Int>>
+  let alice = Author(1)
+  let bob = Author(2)
+  let carol = Author(3)
+
+  private func set(_ numbers: inout Numbers, _ key: String, _ value: Int, _ author: Author) {
+    numbers.update(key, default: ReplicatingRegister(0), by: &author.replica) {
+      $0.assign(value, at: 10, by: &$1)
+    }
+  }
+
+  private func insert(_ sets: inout Sets, _ key: String, _ elements: [Int], _ author: Author) {
+    sets.update(key, default: ReplicatingSet(), by: &author.replica) { set, replica in
+      for element in elements { set.insert(element, by: &replica) }
+    }
+  }
+
+  @Test func `a new dictionary has no keys`() {
+    #expect(Numbers().count == 0 && Numbers()["1"] == nil)
+  }
+
+  @Test func `values are set, set again and removed`() {
+    var a = Numbers()
+    set(&a, "1", 1, alice)
+    set(&a, "2", 2, alice)
+    set(&a, "1", 3, alice)
+    #expect(a["1"]?.value == 3 && a["2"]?.value == 2 && a.count == 2)
+    a.remove("1", by: &alice.replica)
+    #expect(a["1"] == nil && a.keys == ["2"])
+    set(&a, "1", 4, alice)
+    #expect(a["1"]?.value == 4)
+  }
+
+  @Test func `dictionaries that never met have the keys of both`() {
+    var (a, b) = (Numbers(), Numbers())
+    set(&a, "1", 1, alice)
+    set(&b, "2", 2, bob)
+    let both = a.merged(with: b)
+    #expect(both.keys == ["1", "2"] && both["1"]?.value == 1 && both["2"]?.value == 2)
+  }
+
+  @Test func `a removal reaches the others, and what was set since stays`() {
+    var a = Numbers()
+    for key in ["1", "2", "3"] { set(&a, key, 1, alice) }
+    var b = a
+    a.remove("1", by: &alice.replica)
+    a.remove("2", by: &alice.replica)
+    set(&b, "2", 5, bob)
+    for result in [a.merged(with: b), b.merged(with: a)] {
+      #expect(result.keys == ["2", "3"] && result["2"]?.value == 5)
+    }
+  }
+
+  @Test func `merging is associative, commutative and idempotent`() {
+    var (a, b, c) = (Numbers(), Numbers(), Numbers())
+    set(&a, "1", 1, alice)
+    set(&b, "1", 2, bob)
+    set(&b, "2", 2, bob)
+    b.remove("2", by: &bob.replica)
+    set(&c, "2", 3, carol)
+    let ab = a.merged(with: b)
+    #expect(ab == b.merged(with: a))
+    #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)))
+    #expect(ab.merged(with: b) == ab && ab.merged(with: a) == ab && a.merged(with: a) == a)
+  }
+
+  @Test func `values that replicate are merged, not one chosen of two`() {
+    var (a, b) = (Sets(), Sets())
+    insert(&a, "2", [3, 4, 5], alice)
+    insert(&a, "3", [1], alice)
+    insert(&b, "1", [1, 2, 3, 4], bob)
+    insert(&b, "3", [3, 4, 5], bob)
+    b.remove("1", by: &bob.replica)
+    insert(&b, "3", [6], bob)
+    for result in [a.merged(with: b), b.merged(with: a)] {
+      #expect(result.keys == ["2", "3"])
+      #expect(result["2"]?.elements == [3, 4, 5])
+      #expect(result["3"]?.elements == [1, 3, 4, 5, 6])
+    }
+    // The articles lose here what A put under a key that B removes without having seen it.
+    insert(&a, "1", [1, 2, 3], alice)
+    #expect(a.merged(with: b)["1"]?.elements == [1, 2, 3, 4])
+  }
+
+  @Test func `a dictionary comes back from its encoding`() throws {
+    var a = Sets()
+    insert(&a, "1", [1, 2], alice)
+    insert(&a, "2", [3], alice)
+    a.remove("2", by: &alice.replica)
+    let decoded = try Sets(encoded: a.encoded())
+    #expect(decoded == a && decoded.keys == ["1"])
+  }
+}
+
+// MARK: - Array
+
+@Suite struct `The articles on the array` {
+  let alice = Author(1)
+  let bob = Author(2)
+  let carol = Author(3)
+
+  private func array(_ elements: [Int], by author: Author) -> ReplicatingArray<Int> {
+    var array = ReplicatingArray<Int>()
+    for (index, element) in elements.enumerated() {
+      array.insert(contentsOf: [element], at: index, by: &author.replica)
+    }
+    return array
+  }
+
+  @Test func `a new array has nothing in it`() {
+    #expect(ReplicatingArray<Int>().count == 0)
+  }
+
+  @Test func `elements are appended, inserted, replaced and removed`() {
+    var a = array([1, 2, 3], by: alice)
+    #expect(a.elements == [1, 2, 3])
+    a.insert(contentsOf: [0], at: 0, by: &alice.replica)
+    a.insert(contentsOf: [9], at: 2, by: &alice.replica)
+    #expect(a.elements == [0, 1, 9, 2, 3])
+    a.remove(2..<3, by: &alice.replica)
+    a.remove(0..<1, by: &alice.replica)
+    #expect(a.elements == [1, 2, 3] && a.count == 3)
+  }
+
+  @Test func `arrays that never met stand one behind the other`() {
+    let (a, b) = (array([1, 2, 3], by: alice), array([7, 8, 9], by: bob))
+    let both = a.merged(with: b)
+    #expect([[1, 2, 3, 7, 8, 9], [7, 8, 9, 1, 2, 3]].contains(both.elements))
+    #expect(both == b.merged(with: a))
+  }
+
+  @Test func `what both sides of one array inserted and removed is merged`() {
+    let base = array([1, 2, 3], by: alice)
+    var (a, b) = (base, base)
+    a.insert(contentsOf: [10], at: 1, by: &alice.replica)
+    a.remove(0..<1, by: &alice.replica)
+    b.remove(2..<3, by: &bob.replica)
+    b.insert(contentsOf: [20], at: 2, by: &bob.replica)
+    #expect(a.merged(with: b).elements == [10, 2, 20])
+    #expect(a.merged(with: b) == b.merged(with: a))
+  }
+
+  @Test func `merging is associative, commutative and idempotent`() {
+    var (a, b, c) = (array([1], by: alice), array([2], by: bob), array([3], by: carol))
+    a.insert(contentsOf: [4], at: 0, by: &alice.replica)
+    b.remove(0..<1, by: &bob.replica)
+    c.insert(contentsOf: [5], at: 1, by: &carol.replica)
+    let ab = a.merged(with: b)
+    #expect(ab == b.merged(with: a))
+    #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)))
+    #expect(ab.merged(with: b) == ab && ab.merged(with: a) == ab && a.merged(with: a) == a)
+  }
+
+  @Test func `THEAT becomes THECARE`() {
+    var a = ReplicatingArray<Character>()
+    a.insert(contentsOf: Array("THEAT"), at: 0, by: &alice.replica)
+    var b = a
+    a.insert(contentsOf: ["C"], at: 3, by: &alice.replica)
+    b.insert(contentsOf: ["R"], at: 5, by: &bob.replica)
+    b.insert(contentsOf: ["E"], at: 6, by: &bob.replica)
+    #expect(String(a.merged(with: b).elements) == "THECATRE")
+    b.remove(4..<5, by: &bob.replica)
+    for result in [a.merged(with: b), b.merged(with: a)] {
+      #expect(String(result.elements) == "THECARE")
+    }
+  }
+}
+
+// MARK: - The whole
+
+@Suite struct `The articles' notebook` {
+  let alice = Author(1)
+  let bob = Author(2)
+  let carol = Author(3)
+  private let shopping = NoteID(number: 1)
+  private let travel = NoteID(number: 2)
+
+  private func notebook() -> NoteBook {
+    var book = NoteBook()
+    book.create(shopping, titled: "Shopping", at: 100, by: alice)
+    book.create(travel, titled: "Travel", at: 200, by: alice)
+    return book
+  }
+
+  @Test func `a note that is made is the same everywhere, with what never changes`() throws {
+    var b = NoteBook()
+    try b.apply(notebook().changes(since: b.version))
+    #expect(b == notebookOfAlice(b))
+    #expect(b.all.map(\.id) == [shopping, travel])
+    #expect(b.all.map(\.created) == [100, 200])
+    #expect(b[travel]?.title.value == "Travel" && b[travel]?.priority.value == .normal)
+  }
+
+  /// What another replica gets of what a replica got.
+  private func notebookOfAlice(_ book: NoteBook) -> NoteBook { NoteBook().merged(with: book) }
+
+  @Test func `each property merges by its own rules`() {
+    var a = notebook()
+    a.edit(shopping, by: alice) {
+      $0.text.insert(contentsOf: Array("mlk and egs"), at: 0, by: &$1)
+      $0.tags.insert(.home, by: &$1)
+    }
+    var b = a
+    a.edit(shopping, by: alice) {
+      $0.text.insert(contentsOf: ["i"], at: 1, by: &$1)
+      $0.tags.insert(.leisure, by: &$1)
+      $0.title.assign("Groceries", at: 300, by: &$1)
+      $0.priority.assign(.low, at: 300, by: &$1)
+    }
+    b.edit(shopping, by: bob) {
+      $0.text.insert(contentsOf: ["g"], at: 10, by: &$1)
+      $0.tags.remove(.home, by: &$1)
+      $0.tags.insert(.work, by: &$1)
+      $0.priority.assign(.high, at: 301, by: &$1)
+    }
+    for book in [a.merged(with: b), b.merged(with: a)] {
+      let note = book[shopping]!
+      // Both corrections of the text are there, and all that was done to the tags; of two priorities one.
+      #expect(String(note.text.elements) == "milk and eggs")
+      #expect(note.tags.elements == [.work, .leisure])
+      #expect(note.priority.value == .high)
+      #expect(note.title.value == "Groceries")
+    }
+    #expect(a.merged(with: b) == b.merged(with: a))
+  }
+
+  @Test func `two moves of one note leave one note`() {
+    let base = notebook()
+    var (a, b) = (base, base)
+    a.move(shopping, to: 1, by: alice)
+    b.move(shopping, to: 1, by: bob)
+    for book in [a.merged(with: b), b.merged(with: a)] {
+      #expect(book.all.map(\.id) == [travel, shopping])
+    }
+  }
+
+  @Test func `a note that is deleted is deleted everywhere, unless it was edited meanwhile`() {
+    let base = notebook()
+    var (a, b) = (base, base)
+    a.delete(shopping, by: alice)
+    a.delete(travel, by: alice)
+    b.edit(travel, by: bob) { $0.text.insert(contentsOf: Array("Rome"), at: 0, by: &$1) }
+    for book in [a.merged(with: b), b.merged(with: a)] {
+      #expect(book.all.map(\.id) == [travel])
+      #expect(book[travel]?.title.value == "Travel")
+      #expect(book[travel].map { String($0.text.elements) } == "Rome")
+    }
+  }
+
+  @Test func `the notebook keeps the laws of merging`() throws {
+    let base = notebook()
+    var (a, b, c) = (base, base, base)
+    a.edit(shopping, by: alice) { $0.text.insert(contentsOf: ["a"], at: 0, by: &$1) }
+    a.move(travel, to: 0, by: alice)
+    b.delete(shopping, by: bob)
+    b.edit(travel, by: bob) { $0.tags.insert(.travel, by: &$1) }
+    c.create(NoteID(number: 3), titled: "Work", at: 400, by: carol)
+    c.edit(shopping, by: carol) { $0.title.assign("Errands", at: 400, by: &$1) }
+    for (x, y, z) in [(a, b, c), (b, c, a), (c, a, b), (a, a, b), (base, a, b)] {
+      try expectLaws(x, y, z, empty: NoteBook(), "the articles' notebook")
+    }
+  }
+
+  @Test func `whether there is anything to send is seen from the versions`() {
+    let a = notebook()
+    var b = NoteBook().merged(with: a)
+    #expect(a.version == b.version)
+    b.merge(a)
+    #expect(a.version == b.version, "merging changes nothing that would have to be sent")
+    b.edit(shopping, by: bob) { $0.tags.insert(.home, by: &$1) }
+    #expect(!a.version.isSuperset(of: b.version))
+  }
+}

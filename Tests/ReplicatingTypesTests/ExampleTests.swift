@@ -1,0 +1,152 @@
+import Foundation
+import ReplicatingTypes
+import Testing
+
+/// The examples of the types' descriptions, run. The last test sees to it that they are the same.
+@Suite struct `Examples of the descriptions` {
+  @Test func `replicable: two replicas exchange what each lacks`() throws {
+    var alice = Replica(id: ReplicaID(high: 0, low: 1))
+    var bob = Replica(id: ReplicaID(high: 0, low: 2))
+    var (a, b) = (ReplicatingSet<String>(), ReplicatingSet<String>())
+    a.insert("milk", by: &alice)
+    b.insert("eggs", by: &bob)
+    let sent = b.changes(since: a.version).encoded()
+    try a.apply(ReplicatingSet.Changes(encoded: sent))
+    try b.apply(a.changes(since: b.version))
+    #expect(a == b)
+    #expect(a.elements == ["eggs", "milk"])
+  }
+
+  @Test func `replica: each stamp is the next`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    let first = replica.stamp(after: 0)
+    let second = replica.stamp(after: 41)
+    #expect(first.change.number == 1)
+    #expect(second.change.number == 2)
+    #expect(second.lamport == 42)
+  }
+
+  @Test func `version: what a replica has seen`() {
+    var alice = Replica(id: ReplicaID(high: 0, low: 1))
+    var a = ReplicatingSet<String>()
+    a.insert("milk", by: &alice)
+    let seen = a.version
+    a.insert("eggs", by: &alice)
+    #expect(a.version[alice.id] == 2)
+    #expect(a.version.isSuperset(of: seen) == true)
+    #expect(seen.isSuperset(of: a.version) == false)
+  }
+
+  @Test func `register: a title`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var title = ReplicatingRegister("")
+    title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
+    #expect(title.value == "Shopping")
+  }
+
+  @Test func `add-only set: what was shown`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var shown = ReplicatingAddOnlySet<String>()
+    shown.insert("welcome", by: &replica)
+    #expect(shown.contains("welcome"))
+  }
+
+  @Test func `set: an addition beside a removal`() {
+    var alice = Replica(id: ReplicaID(high: 0, low: 1))
+    var bob = Replica(id: ReplicaID(high: 0, low: 2))
+    var a = ReplicatingSet<String>()
+    a.insert("home", by: &alice)
+    var b = a
+    a.remove("home", by: &alice)
+    b.insert("home", by: &bob)
+    #expect(a.merged(with: b).elements == ["home"])
+  }
+
+  @Test func `dictionary: cities and settings`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var cities = ReplicatingDictionary<
+      String, ReplicatingDictionary<String, ReplicatingSet<String>>
+    >()
+    cities.update("Italy", default: ReplicatingDictionary(), by: &replica) { country, replica in
+      country.update("Rome", default: ReplicatingSet(), by: &replica) { tags, replica in
+        tags.insert("travel", by: &replica)
+      }
+    }
+    #expect(cities["Italy"]?["Rome"]?.elements == ["travel"])
+
+    var settings = ReplicatingDictionary<String, ReplicatingRegister<Int>>()
+    settings.update("size", default: ReplicatingRegister(0), by: &replica) { size, replica in
+      size.assign(12, at: 1_767_225_600_000, by: &replica)
+    }
+    #expect(settings["size"]?.value == 12)
+  }
+
+  @Test func `ordered set: a list`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var list = ReplicatingOrderedSet<String>()
+    list.insert("milk", at: 0, by: &replica)
+    list.insert("eggs", at: 1, by: &replica)
+    list.move("eggs", to: 0, by: &replica)
+    #expect(list.elements == ["eggs", "milk"])
+  }
+
+  @Test func `array: THECARE`() {
+    var alice = Replica(id: ReplicaID(high: 0, low: 1))
+    var bob = Replica(id: ReplicaID(high: 0, low: 2))
+    var a = ReplicatingArray<Character>()
+    a.insert(contentsOf: Array("THEAT"), at: 0, by: &alice)
+    var b = a
+    a.insert(contentsOf: ["C"], at: 3, by: &alice)
+    b.insert(contentsOf: ["R", "E"], at: 5, by: &bob)
+    b.remove(4..<5, by: &bob)
+    a.merge(b)
+    #expect(String(a.elements) == "THECARE")
+  }
+
+  @Test func `text: bytes, and whole scalars`() {
+    var alice = Replica(id: ReplicaID(high: 0, low: 1))
+    var bob = Replica(id: ReplicaID(high: 0, low: 2))
+    var a = ReplicatingText()
+    a.insert("Grüße".utf8.span, at: 0, by: &alice)
+    var b = a
+    a.remove(2..<7, by: &alice)
+    a.insert("een".utf8.span, at: 2, by: &alice)
+    b.insert(" from home".utf8.span, at: b.count, by: &bob)
+    a.merge(b)
+    #expect(a.string == "Green from home")
+  }
+
+  @Test func `encoding: a string`() throws {
+    let bytes = "milk".encoded()
+    #expect(bytes == [4, 109, 105, 108, 107])
+    let isSame = try String(encoded: bytes) == "milk"
+    #expect(isSame)
+  }
+
+  @Test func `checksum: that of its name`() {
+    #expect(CRC32C.checksum(of: Array("123456789".utf8)[...]) == 0xe306_9283)
+  }
+
+  /// Every line of code in the descriptions is in this file: up to `  //`, behind which stands what comes out.
+  @Test func `are the same as here`() throws {
+    let tests = URL(filePath: #filePath)
+    let sources = tests.deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Sources/ReplicatingTypes")
+    let code = String(decoding: try Data(contentsOf: tests), as: UTF8.self).filter {
+      !$0.isWhitespace
+    }
+    let files = try #require(
+      FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    var lines = 0
+    for case let file as URL in files where file.pathExtension == "swift" {
+      let source = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+      for line in source.split(separator: "\n") where line.hasPrefix("///     ") {
+        let parts = line.dropFirst(4).split(separator: "  // ", maxSplits: 1)
+        let expected = parts[0].filter { !$0.isWhitespace }
+        #expect(code.contains(expected), "\(file.lastPathComponent): \(line)")
+        lines += 1
+      }
+    }
+    #expect(lines > 50)
+  }
+}
