@@ -28,6 +28,7 @@ public struct ReplicatingText: Sendable, Replicable {
   public struct Changes: ReplicatingChanges, Sendable {
     var bytes: ReplicatingArray<UInt8>.Changes
     public var since: Version { bytes.since }
+    public var version: Version { bytes.version }
   }
 
   private var bytes = ReplicatingArray<UInt8>()

@@ -324,12 +324,8 @@ extension ReplicatingArray: Replicable {
   /// known to have seen.
   private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
     settle()
-    guard changes.version.isSuperset(of: changes.since) else {
-      throw InvalidChange("a version that does not contain what it follows")
-    }
-    guard changes.lamport <= lamport + 1 << 40 else {
-      throw InvalidChange("a logical time far beyond that of all that is known")
-    }
+    try changes.checkVersion()
+    try LamportTimestamp.validate(changes.lamport, after: lamport)
     let room = changes.authors.count { authorIndex[$0] == nil } + authors.count
     guard room <= Self.maximumAuthors else {
       throw InvalidChange("more than \(Self.maximumAuthors) replicas in one sequence")
