@@ -43,3 +43,47 @@ func decoded<Value: BinaryCodable>(_: Value.Type, _ bytes: [UInt8]) -> Value {
     fatalError("wrong result: an encoding is refused: \(error)")
   }
 }
+
+/// A text without its past: how many bytes, how fast it is read, and edited for the first time.
+func trimmedRows(_ trace: Trace, _ report: inout Report) {
+  let floor = floor(trace)
+  let isPaper = trace.name == "automerge-paper"
+  let text = ReplicatingText.replaying(trace)
+  let bytes = TrimmedText(text).encoded()
+  report.add(
+    Row(
+      "trimmed", "\(trace.name), bytes", bytes: bytes.count,
+      goal: isPaper ? .bytes(139_200) : nil))
+  let writing = measure {
+    TrimmedText(text).encoded()
+  } check: {
+    expect($0 == bytes, "trimming, \(trace.name)")
+  }
+  report.add(Row("trimmed", "\(trace.name), write", writing, floor: floor))
+  let reading = measure {
+    decoded(TrimmedText.self, bytes).utf8
+  } check: {
+    expect($0 == trace.end, "a trimmed text, \(trace.name)")
+  }
+  report.add(
+    Row(
+      "trimmed", "\(trace.name), read to text", reading, floor: floor,
+      goal: isPaper ? .floor(0.05) : nil))
+  let letter: [UInt8] = [65]
+  let place = trace.end.count / 2
+  let editing = measure {
+    var saved = decoded(TrimmedText.self, bytes)
+    var replica = Replica(id: ReplicaID(high: 0, low: 77))
+    let version = saved.version
+    do { try saved.insert(letter.span, at: place, by: &replica) } catch {
+      fatalError("wrong result: a trimmed text is refused: \(error)")
+    }
+    return saved.changes(since: version)!.encoded()
+  } check: {
+    expect($0.count < 200, "a first edit, \(trace.name)")
+  }
+  report.add(
+    Row(
+      "trimmed", "\(trace.name), read, first edit, delta", editing, floor: floor,
+      goal: isPaper ? .floor(0.3) : nil))
+}

@@ -31,9 +31,13 @@ public struct ReplicatingText: Sendable, Replicable {
     public var version: Version { bytes.version }
   }
 
-  private var bytes = ReplicatingArray<UInt8>()
+  private(set) var bytes = ReplicatingArray<UInt8>()
 
   public init() {}
+
+  init(bytes: ReplicatingArray<UInt8>) {
+    self.bytes = bytes
+  }
 
   public var count: Int { bytes.count }
   public var utf8: [UInt8] { bytes.elements }

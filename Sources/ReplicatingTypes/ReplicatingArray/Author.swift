@@ -109,7 +109,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   ) {
     let first = self.count
     let extends =
-      first > 0 && left == LocalID(me, first &- 1)
+      first > 0 && left == LocalID(me, first &- 1) && !origins.isEmpty
       && origins[origins.count &- 1].right == right
     if !extends { origins.append(Origin(first: first, left: left, right: right)) }
     recordStamps(first, count: count, number: number, lamport: lamport, isStepping: isStepping)

@@ -59,7 +59,9 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "changes of a sequence")
     lamport = try reader.varint()
-    guard lamport <= LamportTimestamp.largestCount else { throw reader.failure("a logical time of \(lamport)") }
+    guard lamport <= LamportTimestamp.largestCount else {
+      throw reader.failure("a logical time of \(lamport)")
+    }
     since = Version()
     version = Version()
     authors = []

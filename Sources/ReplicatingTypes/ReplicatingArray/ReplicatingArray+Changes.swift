@@ -55,7 +55,12 @@ extension ReplicatingArray: Replicable {
 
   /// O(runs and elements of the answer + authors × log runs).
   public func changes(since version: Version) -> Changes {
-    let value = settled
+    var value = settled
+    if let saved = value.unrestored,
+      zip(value.authors, saved.counts).contains(where: { $0.count(upTo: version[$0.id]) < $1 })
+    {
+      value.restoreOrigins()
+    }
     let own = value.version
     var changes = Changes(
       since: version.intersection(own), version: own, lamport: lamport,

@@ -281,7 +281,9 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
 
   init(_ reader: inout ByteReader) throws(DecodingFailure) {
     lamport = try reader.varint()
-    guard lamport <= LamportTimestamp.largestCount else { throw reader.failure("a logical time of \(lamport)") }
+    guard lamport <= LamportTimestamp.largestCount else {
+      throw reader.failure("a logical time of \(lamport)")
+    }
     let count = try reader.count()
     guard count <= reader.remaining / 17, count <= ReplicatingArray<Element>.maximumAuthors else {
       throw reader.failure("\(count) authors")

@@ -149,6 +149,7 @@ extension ReplicatingArray {
     behind start: UInt32, _ new: LocalID, _ lamport: UInt64, _ left: LocalID, _ right: LocalID
   ) -> UInt32 {
     if !isIndexed { buildIndex() }
+    restoreOrigins()
     let timestamp = LamportTimestamp(count: lamport, replica: authors[Int(new.author)].id)
     let origin = tree.cursor
     // A left child of `right` goes directly before it if `right` has no other: then the element before `right` is not in

@@ -82,6 +82,9 @@ extension ReplicatingArray {
 }
 
 extension ReplicatingArray<UInt8> {
+  /// Stands for what a trimmed text has forgotten. It is no byte of UTF-8, so nothing that anybody inserts holds it.
+  static var forgotten: UInt8 { 0xFF }
+
   /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there or before.
   func isScalarBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
     guard let index = authorIndex[author] else { return true }
@@ -128,6 +131,9 @@ extension ReplicatingArray<UInt8> {
   /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,
   /// and these change inside a scalar when one of a single byte is followed by one of several.
   func validateScalars(of changes: Changes) throws(InvalidChange) {
+    guard !changes.content.contains(Self.forgotten) else {
+      throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
+    }
     for insertion in changes.insertions {
       let content = authors[Int(authorIndex[changes.authors[Int(insertion.author)]]!)].content
       var start = Int(insertion.offset)
@@ -135,7 +141,8 @@ extension ReplicatingArray<UInt8> {
       while start > 0, content[start] & 0xC0 == 0x80 { start -= 1 }
       while end < content.count, content[end] & 0xC0 == 0x80 { end += 1 }
       guard !content[start..<end].contains(0),
-        String(validating: content[start..<end], as: UTF8.self) != nil
+        content[start..<end].contains(Self.forgotten)
+          || String(validating: content[start..<end], as: UTF8.self) != nil
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
       let goesOn =
         insertion.left.author == insertion.author && insertion.left.offset &+ 1 == insertion.offset
@@ -175,6 +182,8 @@ extension ReplicatingArray<UInt8> {
   /// What is removed one by one are single bytes.
   private func isASCII(_ author: ReplicaID, _ offset: Int, _ count: Int) -> Bool {
     guard let index = authorIndex[author] else { return true }
-    return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy { $0 < 0x80 }
+    return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy {
+      $0 < 0x80 || $0 == Self.forgotten
+    }
   }
 }

@@ -48,6 +48,8 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var isIndexed = false
   var crowds = Crowds()
   var open = OpenEdit<Element>()
+  /// Set as long as the origins of what was read are not needed.
+  var unrestored: UnrestoredOrigins?
 
   public init() {
     self.init(nodeSizes: PieceTree.NodeSizes())

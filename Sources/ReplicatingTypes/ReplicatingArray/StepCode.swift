@@ -122,7 +122,9 @@ extension ByteReader {
       throw failure("a note of an unknown kind")
     }
     let value = try signed()
-    guard value.magnitude <= LamportTimestamp.largestCount else { throw failure("a note of \(value)") }
+    guard value.magnitude <= LamportTimestamp.largestCount else {
+      throw failure("a note of \(value)")
+    }
     return .note(note, Int(value))
   }
 }

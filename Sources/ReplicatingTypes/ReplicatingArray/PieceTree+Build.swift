@@ -1,0 +1,47 @@
+extension PieceTree {
+  /// A tree of pieces that are in order. Its nodes are three quarters full, so that the next edits needn't split them. O(n).
+  init(_ sizes: NodeSizes, of all: [Piece], _ weigh: (Piece) -> TextWeight) {
+    self.init(sizes)
+    if all.isEmpty { return }
+    let perLeaf = sizes.leaf * 3 / 4
+    let perBlock = max(sizes.block * 3 / 4, 1)
+    let leaves = (all.count + perLeaf - 1) / perLeaf
+    let blocks = (leaves + perBlock - 1) / perBlock
+    pieces = []
+    pieces.reserveCapacity(leaves * sizes.leaf)
+    leafCounts = []
+    leafBlocks = []
+    slotLeaves = Array(repeating: 0, count: blocks * sizes.block)
+    slotVisible = Array(repeating: 0, count: blocks * sizes.block)
+    slotWeights = Array(repeating: .zero, count: blocks * sizes.block)
+    blockCounts = Array(repeating: 0, count: blocks)
+    blockPlaces = (0..<UInt32(blocks)).map { $0 }
+    top = blockPlaces
+    topVisible = Array(repeating: 0, count: blocks)
+    topWeights = Array(repeating: .zero, count: blocks)
+    let padding = repeatElement(Piece(0, 0, 0), count: sizes.leaf)
+    for leaf in 0..<leaves {
+      let (block, place) = leaf.quotientAndRemainder(dividingBy: perBlock)
+      let range = leaf * perLeaf..<min((leaf + 1) * perLeaf, all.count)
+      var count = 0
+      var weight = TextWeight.zero
+      for index in range where !all[index].isRemoved {
+        count &+= all[index].visibleCount
+        weight += weigh(all[index])
+      }
+      pieces.append(contentsOf: all[range])
+      pieces.append(contentsOf: padding.prefix(sizes.leaf - range.count))
+      leafCounts.append(Int32(range.count))
+      leafBlocks.append(UInt32(block))
+      let slot = block * sizes.block + place
+      slotLeaves[slot] = UInt32(leaf)
+      slotVisible[slot] = Int32(count)
+      slotWeights[slot] = weight
+      blockCounts[block] += 1
+      topVisible[block] += count
+      topWeights[block] += weight
+      visible += count
+    }
+    moveToStart()
+  }
+}
