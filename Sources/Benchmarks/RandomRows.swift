@@ -7,8 +7,10 @@ func randomRows(_ report: inout Report) {
   ] {
     var random = SeededRandom(seed: 4)
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
-    var text = scattered(length, by: &replica, &random)
-    let end = text.utf8
+    // Words of eight letters.
+    let end = (0..<length / 8 * 8).map { _ in UInt8(97 + random.below(26)) }
+    let cuts = Array(stride(from: 0, to: end.count, by: 8))
+    var text = scattered(end, cuts: cuts, by: &replica, &random)
     var buffer = GapBuffer(capacity: end.count + 100_000)
     buffer.replace(at: 0, removing: 0, with: end.span)
     let clock = ContinuousClock()
@@ -40,30 +42,27 @@ func randomRows(_ report: inout Report) {
   }
 }
 
-/// A text whose words of eight letters were inserted in random order, so that each is a piece.
-private func scattered(
-  _ length: Int, by replica: inout Replica, _ random: inout SeededRandom
+/// A text whose parts, each up to the next of `cuts`, were inserted in random order, so that each is a piece.
+func scattered(
+  _ end: [UInt8], cuts: [Int], by replica: inout Replica, _ random: inout SeededRandom
 ) -> ReplicatingText {
-  let size = 8
-  let words = length / size
-  let end = (0..<words * size).map { _ in UInt8(97 + random.below(26)) }
-  // How many words before each are here already: a Fenwick tree.
-  var present = [Int32](repeating: 0, count: words + 1)
+  // How many bytes before each part are here already: a Fenwick tree.
+  var present = [Int32](repeating: 0, count: cuts.count + 1)
   var text = ReplicatingText()
-  for word in Array(0..<words).shuffled(using: &random) {
+  for part in cuts.indices.shuffled(using: &random) {
     var before: Int32 = 0
-    var index = word
+    var index = part
     while index > 0 {
       before += present[index]
       index &= index - 1
     }
-    index = word + 1
-    while index <= words {
-      present[index] += 1
+    let range = cuts[part]..<(part + 1 < cuts.count ? cuts[part + 1] : end.count)
+    index = part + 1
+    while index <= cuts.count {
+      present[index] += Int32(range.count)
       index += index & -index
     }
-    text.insert(
-      end.span.extracting(word * size..<(word + 1) * size), at: Int(before) * size, by: &replica)
+    text.insert(end.span.extracting(range), at: Int(before), by: &replica)
   }
   expect(text.utf8 == end, "a text written in random order")
   return text

@@ -116,6 +116,16 @@ import Testing
     #expect(a.string == "Green from home")
   }
 
+  @Test func `positions: other units than bytes`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = ReplicatingText()
+    text.insert("aé😀\nb".utf8.span, at: 0, by: &replica)
+    #expect(text.convert(7, from: .utf8, to: .utf16) == 4)
+    #expect(text.convert(3, from: .utf16, to: .utf8) == nil)
+    #expect(text.convert(1, from: .line, to: .utf8) == 8)
+    #expect(text.offset(line: 0, column: 4, .utf16) == 7)
+  }
+
   @Test func `encoding: a string`() throws {
     let bytes = "milk".encoded()
     #expect(bytes == [4, 109, 105, 108, 107])

@@ -1,0 +1,120 @@
+// Finding places in the tree by what stands before them. Nothing here moves the cursor.
+
+/// What a stretch of text holds, in every unit.
+struct TextMeasure: Equatable, Sendable {
+  var utf8 = 0
+  var lines = 0
+  var continuations = 0
+  var astral = 0
+
+  @inline(__always)
+  subscript(unit: TextUnit) -> Int {
+    switch unit {
+    case .utf8: utf8
+    case .utf16: utf8 &- continuations &+ astral
+    case .utf32: utf8 &- continuations
+    case .line: lines
+    }
+  }
+
+  @inline(__always)
+  mutating func add(_ count: Int, _ weight: TextWeight) {
+    utf8 &+= count
+    lines &+= Int(weight.lines)
+    continuations &+= Int(weight.continuations)
+    astral &+= Int(weight.astral)
+  }
+
+  @inline(__always)
+  static func + (a: Self, b: Self) -> Self {
+    TextMeasure(
+      utf8: a.utf8 &+ b.utf8, lines: a.lines &+ b.lines,
+      continuations: a.continuations &+ b.continuations, astral: a.astral &+ b.astral)
+  }
+
+  static func - (a: Self, b: Self) -> Self {
+    TextMeasure(
+      utf8: a.utf8 &- b.utf8, lines: a.lines &- b.lines,
+      continuations: a.continuations &- b.continuations, astral: a.astral &- b.astral)
+  }
+}
+
+extension PieceTree {
+  /// A leaf: the place of its block in the list, its own in the block, and what stands before it.
+  struct LeafPlace {
+    var place: Int
+    var slot: Int
+    var leaf: Int
+    var before: TextMeasure
+  }
+
+  /// The leaf with which there is more than `amount` of a unit; `nil` if there never is. What all hold goes to `total`
+  /// then. O(blocks + leaves of a block).
+  func leaf(
+    exceeding amount: Int, _ unit: TextUnit, total: inout TextMeasure
+  ) -> LeafPlace? {
+    var before = TextMeasure()
+    for place in 0..<top.count {
+      var next = before
+      next.add(topVisible[place], topWeights[place])
+      if next[unit] <= amount {
+        before = next
+        continue
+      }
+      let block = Int(top[place])
+      let base = block &* sizes.block
+      for slot in 0..<Int(blockCounts[block]) {
+        next = before
+        next.add(Int(slotVisible[base &+ slot]), slotWeights[base &+ slot])
+        if next[unit] > amount {
+          let leaf = Int(slotLeaves[base &+ slot])
+          return LeafPlace(place: place, slot: slot, leaf: leaf, before: before)
+        }
+        before = next
+      }
+    }
+    total = before
+    return nil
+  }
+
+  /// Visits what a range of visible elements consists of, piece by piece. O(log n + pieces).
+  func forEachPart(of range: Range<Int>, _ body: (Piece) -> Void) {
+    var total = TextMeasure()
+    guard !range.isEmpty, var at = leaf(exceeding: range.lowerBound, .utf8, total: &total) else {
+      return
+    }
+    var skipped = range.lowerBound &- at.before.utf8
+    var rest = range.count
+    while true {
+      let first = at.leaf &* sizes.leaf
+      for index in first..<first &+ Int(leafCounts[at.leaf]) {
+        let piece = pieces[index]
+        let count = piece.visibleCount
+        if skipped >= count {
+          skipped &-= count
+          continue
+        }
+        let taken = min(count &- skipped, rest)
+        body(
+          piece.dropping(UInt32(truncatingIfNeeded: skipped))
+            .prefix(UInt32(truncatingIfNeeded: taken)))
+        skipped = 0
+        rest &-= taken
+        if rest == 0 { return }
+      }
+      guard step(&at) else { return }
+    }
+  }
+
+  /// Moves one leaf on; false at the end. What is before the leaf is not kept.
+  private func step(_ at: inout LeafPlace) -> Bool {
+    at.slot &+= 1
+    if at.slot == Int(blockCounts[Int(top[at.place])]) {
+      at.place &+= 1
+      at.slot = 0
+      if at.place == top.count { return false }
+    }
+    at.leaf = Int(slotLeaves[Int(top[at.place]) &* sizes.block &+ at.slot])
+    return true
+  }
+}
