@@ -31,7 +31,7 @@ public struct ReplicatingText: Sendable, Replicable {
     public var version: Version { bytes.version }
   }
 
-  private(set) var bytes = ReplicatingArray<UInt8>()
+  var bytes = ReplicatingArray<UInt8>()
 
   public init() {}
 
