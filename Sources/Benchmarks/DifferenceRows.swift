@@ -10,13 +10,23 @@ func differenceRows(_ report: inout Report) {
     for count in [1, 10, 100] {
       var new = old
       for _ in 0..<count {
-        var place = random.below(new.count)
-        while place > 0, new[place] & 0xC0 == 0x80 { place -= 1 }
+        let place = boundary(new, random.below(new.count))
         new.insert(contentsOf: prose.word(&random), at: place)
       }
       row("\(name), \(count == 1 ? "one edit" : "\(count) edits")", old, new)
     }
+    let (head, tail) = (boundary(old, old.count / 10), boundary(old, old.count * 9 / 10))
+    let (first, second) = (prose.word(&random), prose.word(&random))
+    row(
+      "\(name), 2 edits far apart", old,
+      old[..<head] + first + old[head..<tail] + second + old[tail...])
     row("\(name), unrelated", old, prose.text(atLeast: length, &random))
+  }
+
+  func boundary(_ text: [UInt8], _ place: Int) -> Int {
+    var place = place
+    while text[place] & 0xC0 == 0x80 { place -= 1 }
+    return place
   }
 
   func row(_ name: String, _ old: [UInt8], _ new: [UInt8]) {

@@ -2,7 +2,8 @@ internal import ReplicatingTypes
 
 /// Chooses, among edits that lead to the same text, those that people mean.
 ///
-/// A word is a maximal run of letters, digits, marks and apostrophes.
+/// A word is a maximal run of letters, digits, marks and apostrophes. Where words are written without spaces between them,
+/// in ideographs, Hiragana, Thai, Lao, Myanmar and Khmer, each letter stands for itself: a sentence is not one word.
 struct WordSnapping {
   /// The text before the edits.
   let text: [UInt8]
@@ -28,46 +29,48 @@ struct WordSnapping {
         result.append(edit)
         continue
       }
-      let middle = edit.range.isEmpty ? edit.replacement[...] : text[edit.range]
-      let window = Array(
-        text[low..<edit.range.lowerBound] + middle + text[edit.range.upperBound..<high])
-      let start = edit.range.lowerBound - low
-      let best = bestStart(in: window, from: start, count: middle.count, isAtBeginning: low == 0)
-      let place = low + best
-      result.append(
-        edit.range.isEmpty
-          ? Edit(range: place..<place, replacement: Array(window[best..<best + middle.count]))
-          : Edit(range: place..<place + middle.count, replacement: []))
+      result.append(slid(edit, within: low..<high))
     }
     return result
   }
 
-  /// Where among equivalent places the run of `count` bytes at `start` begins best.
-  private func bestStart(
-    in window: [UInt8], from start: Int, count: Int, isAtBeginning: Bool
-  ) -> Int {
+  /// The edit, a pure insertion or deletion, where among equivalent places it begins best.
+  private func slid(_ edit: Edit<UInt8>, within bounds: Range<Int>) -> Edit<UInt8> {
+    let start = edit.range.lowerBound
+    let isInsertion = edit.range.isEmpty
+    let count = isInsertion ? edit.replacement.count : edit.range.count
+    let end = isInsertion ? bounds.upperBound + count : bounds.upperBound
+    // The text with what is inserted, or deleted.
+    func byte(_ place: Int) -> UInt8 {
+      if !isInsertion || place < start { return text[place] }
+      return place < start + count ? edit.replacement[place - start] : text[place - count]
+    }
+    func isInside(_ place: Int) -> Bool { place < end && byte(place) & 0xC0 == 0x80 }
     func score(_ place: Int) -> Int {
-      guard place > 0 || isAtBeginning else { return 0 }
-      for edge in [place, place + count] where edge < window.count && window[edge] & 0xC0 == 0x80 {
-        return -1
-      }
-      if place == 0 || window[place - 1] == 0x0A { return 2 }
-      return isWordByte(window[place - 1]) != isWordByte(window[place]) ? 1 : 0
+      guard place > bounds.lowerBound || place == 0 else { return 0 }
+      if isInside(place) || isInside(place + count) { return -1 }
+      if place == 0 || byte(place - 1) == 0x0A { return 2 }
+      return isWordByte(byte(place - 1)) != isWordByte(byte(place)) ? 1 : 0
     }
     var best = (place: start, score: score(start))
     var place = start
-    while place > 0, window[place - 1] == window[place + count - 1] {
+    while place > bounds.lowerBound, byte(place - 1) == byte(place + count - 1) {
       place -= 1
       let score = score(place)
       if score > best.score { best = (place, score) }
     }
     place = start
-    while place + count < window.count, window[place] == window[place + count] {
+    while place + count < end, byte(place) == byte(place + count) {
       place += 1
       let score = score(place)
       if score > best.score { best = (place, score) }
     }
-    return best.place
+    if best.place == start { return edit }
+    return isInsertion
+      ? Edit(
+        range: best.place..<best.place,
+        replacement: (best.place..<best.place + count).map(byte))
+      : Edit(range: best.place..<best.place + count, replacement: [])
   }
 
   private func isWordByte(_ byte: UInt8) -> Bool {
@@ -86,7 +89,7 @@ struct WordSnapping {
       // Edits of one word: nothing but letters between them.
       var end = index + 1
       while end < edits.count,
-        isWord(edits[end - 1].range.upperBound..<edits[end].range.lowerBound)
+        Self.isWord(text[edits[end - 1].range.upperBound..<edits[end].range.lowerBound])
       {
         end += 1
       }
@@ -139,29 +142,47 @@ struct WordSnapping {
   }
 
   private func isWord(at index: Int) -> Bool {
-    guard index < text.count else { return false }
-    if text[index] < 0x80 { return isWordScalar(Unicode.Scalar(text[index])) }
-    let length = PositionEncoding.utf8.units(ofScalarBeginningWith: text[index])
-    return String(decoding: text[index..<index + length], as: UTF8.self).unicodeScalars
-      .allSatisfy(isWordScalar)
+    index < text.count && isWordScalar(firstScalar(of: text[index...]))
   }
 
-  /// Whether a range is not empty, and of letters only.
-  private func isWord(_ range: Range<Int>) -> Bool {
-    !range.isEmpty
-      && String(decoding: text[range], as: UTF8.self).unicodeScalars.allSatisfy(isWordScalar)
+  /// Whether bytes are not none, and of letters only.
+  static func isWord(_ utf8: ArraySlice<UInt8>) -> Bool {
+    guard !utf8.isEmpty else { return false }
+    var index = utf8.startIndex
+    while index < utf8.endIndex {
+      guard isWordScalar(firstScalar(of: utf8[index...])) else { return false }
+      index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
+    }
+    return true
   }
 
-  private func touchesWord(_ bytes: ArraySlice<UInt8>) -> Bool {
-    !bytes.isEmpty
-      && String(decoding: bytes, as: UTF8.self).unicodeScalars.contains(where: isWordScalar)
+  private func touchesWord(_ utf8: ArraySlice<UInt8>) -> Bool {
+    var index = utf8.startIndex
+    while index < utf8.endIndex {
+      if isWordScalar(firstScalar(of: utf8[index...])) { return true }
+      index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
+    }
+    return false
   }
+}
+
+/// Decoding a whole text to look at its first letters would cost as much as comparing it.
+private func firstScalar(of utf8: ArraySlice<UInt8>) -> Unicode.Scalar {
+  let first = utf8[utf8.startIndex]
+  if first < 0x80 { return Unicode.Scalar(first) }
+  let count = PositionEncoding.utf8.units(ofScalarBeginningWith: first)
+  var value = UInt32(first) & (0x7F >> UInt32(count))
+  for byte in utf8.prefix(count).dropFirst() { value = value << 6 | UInt32(byte & 0x3F) }
+  return Unicode.Scalar(value) ?? "\u{FFFD}"
 }
 
 private func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar {
   case "a"..."z", "A"..."Z", "0"..."9", "'", "\u{2019}": true
   case _ where scalar.isASCII: false
+  case "\u{0E00}"..."\u{0EFF}", "\u{1000}"..."\u{109F}", "\u{1780}"..."\u{17FF}": false
+  case "\u{3040}"..."\u{309F}": false
+  case _ where scalar.properties.isIdeographic: false
   default:
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,

@@ -30,12 +30,6 @@ extension Generator {
   }
 }
 
-private func applied(_ edits: [Edit<UInt8>], to utf8: [UInt8]) -> [UInt8] {
-  var result = utf8
-  for edit in edits.reversed() { result.replaceSubrange(edit.range, with: edit.replacement) }
-  return result
-}
-
 private func difference(_ old: String, _ new: String) -> [Edit<UInt8>] {
   textDifference(from: Array(old.utf8), to: Array(new.utf8))
 }
@@ -49,20 +43,34 @@ private func told(_ old: String, _ new: String) -> [String] {
   }
 }
 
-private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
-  let (before, after) = (Array(old.utf8), Array(new.utf8))
-  let edits = textDifference(from: before, to: after)
-  #expect(applied(edits, to: before) == after, comment)
-  for edit in edits {
-    #expect(!edit.range.isEmpty || !edit.replacement.isEmpty, comment)
-    #expect(String(validating: edit.replacement, as: UTF8.self) != nil, comment)
-    for bound in [edit.range.lowerBound, edit.range.upperBound] {
-      #expect(bound == before.count || before[bound] & 0xC0 != 0x80, comment)
+/// What is wrong with the difference of two texts: nothing, unless it doesn't lead to the new text by edits between scalars
+/// that are sorted and apart.
+func defect(ofDifferenceFrom old: [UInt8], to new: [UInt8]) -> String? {
+  let edits = textDifference(from: old, to: new)
+  var result: [UInt8] = []
+  var next = 0
+  for (index, edit) in edits.enumerated() {
+    if edit.range.lowerBound < next { return "edits are not sorted" }
+    if index > 0, edit.range.lowerBound == next { return "edits touch each other" }
+    if edit.range.isEmpty && edit.replacement.isEmpty { return "an edit does nothing" }
+    if edit.range.upperBound > old.count { return "an edit ends behind the text" }
+    for bound in [edit.range.lowerBound, edit.range.upperBound]
+    where bound < old.count && old[bound] & 0xC0 == 0x80 {
+      return "an edit begins or ends within a scalar"
     }
+    if String(validating: edit.replacement, as: UTF8.self) == nil {
+      return "a replacement begins or ends within a scalar"
+    }
+    result += old[next..<edit.range.lowerBound]
+    result += edit.replacement
+    next = edit.range.upperBound
   }
-  for (edit, next) in zip(edits, edits.dropFirst()) {
-    #expect(edit.range.upperBound < next.range.lowerBound, comment)
-  }
+  result += old[next...]
+  return result == new ? nil : "edits lead to another text"
+}
+
+private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
+  #expect(defect(ofDifferenceFrom: Array(old.utf8), to: Array(new.utf8)) == nil, comment)
 }
 
 @Suite struct `Text difference` {
@@ -93,6 +101,8 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     ("one two three", "one three", ["two →"]), ("don't go", "do go", ["n't→"]),
     ("Höhe", "Hohe", ["Höhe→Hohe"]), ("teh teh", "the the", ["teh→the", "teh→the"]),
     ("a-b", "a+b", ["-→+"]), ("(a)", "[a]", ["(→[", ")→]"]),
+    ("bdf", "abcdefg", ["→a", "→c", "→e", "→g"]), ("abcdefg", "bdf", ["a→", "c→", "e→", "g→"]),
+    ("我昨天去北京", "我昨天去上海了", ["北京→上海了"]), ("东京很大。", "东京太大。", ["很→太"]),
   ])
   func `a word that loses and gains letters is replaced whole, and no more than that`(
     old: String, new: String, edits: [String]
@@ -103,6 +113,91 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     #expect(
       told.map { $0.utf8.sorted() } == edits.map { $0.utf8.sorted() },
       "\(told) instead of \(edits)")
+  }
+
+  /// Words that are not parts of each other, so that it is known which letters go and which come.
+  private func words(_ generator: inout Generator) -> [String] {
+    (0..<generator.below(40) + 2).map { number in
+      let tail = generator.pick(["don't", "Höhe", "e\u{301}tude", "Привет", "x", "λόγος"])
+      return "\(number * 7 + 100)\(tail)"
+    }
+  }
+
+  @Test(arguments: [" ", "\n", ", ", "-"])
+  func `letters put into words, or taken out of them, leave the other letters alone`(
+    separator: String
+  ) {
+    for seed in seeds(60) {
+      var generator = Generator(seed: seed)
+      let short = words(&generator)
+      var long = short
+      for index in long.indices where generator.chance(20) {
+        var characters = Array(long[index])
+        characters.insert("ß", at: generator.below(characters.count + 1))
+        long[index] = String(characters)
+      }
+      let (old, new) = (short.joined(separator: separator), long.joined(separator: separator))
+      let added = new.utf8.count - old.utf8.count
+      let insertions = difference(old, new)
+      #expect(insertions.allSatisfy { $0.range.isEmpty }, at(seed))
+      #expect(insertions.reduce(0) { $0 + $1.replacement.count } == added, at(seed))
+      let deletions = difference(new, old)
+      #expect(deletions.allSatisfy { $0.replacement.isEmpty }, at(seed))
+      #expect(deletions.reduce(0) { $0 + $1.range.count } == added, at(seed))
+    }
+  }
+
+  /// Of every word of the old text, whatever the difference is: whether it loses and gains letters and isn't replaced whole.
+  @Test func `no word that loses and gains letters keeps some of them`() {
+    for seed in seeds(400) {
+      var generator = Generator(seed: seed)
+      let old = generator.text(60)
+      let new = generator.chance(80) ? generator.changed(old) : generator.text(60)
+      let utf8 = Array(old.utf8)
+      let edits = difference(old, new)
+      func hasLetter(_ bytes: ArraySlice<UInt8>) -> Bool {
+        String(decoding: bytes, as: UTF8.self).unicodeScalars.contains {
+          WordSnapping.isWord(Array(String($0).utf8)[...])
+        }
+      }
+      /// Whether a place lies between two letters.
+      func isInsideWord(_ place: Int) -> Bool {
+        let before = String(decoding: utf8[..<place], as: UTF8.self).unicodeScalars.last
+        let after = String(decoding: utf8[place...], as: UTF8.self).unicodeScalars.first
+        guard let before, let after else { return false }
+        return WordSnapping.isWord(Array("\(before)\(after)".utf8)[...])
+      }
+      var word: (loses: Bool, gains: Bool, edits: Int) = (false, false, 0)
+      for (index, edit) in edits.enumerated() {
+        let isSameWord =
+          index > 0
+          && WordSnapping.isWord(utf8[edits[index - 1].range.upperBound..<edit.range.lowerBound])
+        if !isSameWord { word = (false, false, 0) }
+        word.loses = word.loses || hasLetter(utf8[edit.range])
+        word.gains = word.gains || hasLetter(edit.replacement[...])
+        word.edits += 1
+        guard word.loses && word.gains else { continue }
+        #expect(word.edits == 1, at(seed))
+        #expect(!isInsideWord(edit.range.lowerBound), at(seed))
+        #expect(!isInsideWord(edit.range.upperBound), at(seed))
+      }
+    }
+  }
+
+  @Test func `what is larger than may be compared by characters still has small edits`() {
+    var generator = Generator(seed: 3)
+    let letters = Array("日本語中文字世界人民大学生活動物言葉花見山川田村町市県国家").map(String.init)
+    let sentence = (0..<3000).map { _ in generator.pick(letters) }
+    let words = sentence.map { $0 + " " }
+    for (old, replacement) in [(sentence, "x"), (words, "x ")] {
+      var new = old
+      for place in [100, 1000, 2000, 2900] { new[place] = replacement }
+      new.insert("y ", at: 1500)
+      expectProper(old.joined(), new.joined(), "five edits in one line")
+      let edits = difference(old.joined(), new.joined())
+      #expect(edits.count == 5)
+      #expect(edits.reduce(0) { $0 + $1.range.count } <= 16)
+    }
   }
 
   @Test func `an edit far from another leaves what lies between alone`() {
@@ -136,7 +231,8 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     var generator = Generator(seed: 2)
     func time(_ old: Int, _ new: Int) -> Duration {
       let texts = [old, new].map { count in
-        (0..<count).map { _ in UInt8(97 + generator.below(26)) }
+        // No letters: a word that is replaced is not looked at closely.
+        (0..<count).map { _ in UInt8(ascii: "!") + UInt8(generator.below(6)) }
       }
       return ContinuousClock().measure {
         _ = textDifference(from: [0x51] + texts[0] + [0x51], to: [0x52] + texts[1] + [0x52])
