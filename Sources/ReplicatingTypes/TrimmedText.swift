@@ -120,7 +120,7 @@ public struct TrimmedText: Sendable {
 extension TrimmedText: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     switch state {
-    case .closed(let encoding): writer.raw(encoding.bytes)
+    case .closed(let encoding): writer.counted(encoding.bytes)
     case .open(let array): array.encodeTrimmed(into: &writer)
     }
   }

@@ -149,3 +149,12 @@ public struct ByteReader: Sendable {
     return Identifier(high: high, low: low)
   }
 }
+
+extension Span<UInt8> {
+  /// Whether a byte is 0. A loop without a way out of it looks at many bytes at a time.
+  var containsZero: Bool {
+    var zeros: UInt8 = 0
+    for index in indices { zeros |= self[index] == 0 ? 1 : 0 }
+    return zeros != 0
+  }
+}

@@ -77,6 +77,31 @@ struct TextWeight: Equatable, Sendable {
 
   static var zero: TextWeight { TextWeight() }
 
+  init(lines: Int32 = 0, continuations: Int32 = 0, astral: Int32 = 0) {
+    self.lines = lines
+    self.continuations = continuations
+    self.astral = astral
+  }
+
+  init(of text: borrowing Span<UInt8>) {
+    var start = 0
+    while start < text.count {
+      let end = min(start &+ 0x7FFF, text.count)
+      // Such a loop, without branches and with counters that are small, takes many bytes at a time.
+      var (lines, continuations, astral): (UInt16, UInt16, UInt16) = (0, 0, 0)
+      for index in start..<end {
+        let byte = text[index]
+        lines &+= byte == 0x0A ? 1 : 0
+        continuations &+= byte & 0xC0 == 0x80 ? 1 : 0
+        astral &+= byte >= 0xF0 ? 1 : 0
+      }
+      self.lines &+= Int32(lines)
+      self.continuations &+= Int32(continuations)
+      self.astral &+= Int32(astral)
+      start = end
+    }
+  }
+
   static func + (a: Self, b: Self) -> Self {
     TextWeight(
       lines: a.lines &+ b.lines, continuations: a.continuations &+ b.continuations,

@@ -1,6 +1,7 @@
 extension PieceTree {
   /// A tree of pieces that are in order. Its nodes are three quarters full, so that the next edits needn't split them. O(n).
-  init(_ sizes: NodeSizes, of all: [Piece], _ weigh: (Piece) -> TextWeight) {
+  /// `weigh` is asked for ranges of visible elements.
+  init(_ sizes: NodeSizes, of all: [Piece], _ weigh: (Range<Int>) -> TextWeight) {
     self.init(sizes)
     if all.isEmpty { return }
     let perLeaf = sizes.leaf * 3 / 4
@@ -24,11 +25,8 @@ extension PieceTree {
       let (block, place) = leaf.quotientAndRemainder(dividingBy: perBlock)
       let range = leaf * perLeaf..<min((leaf + 1) * perLeaf, all.count)
       var count = 0
-      var weight = TextWeight.zero
-      for index in range where !all[index].isRemoved {
-        count &+= all[index].visibleCount
-        weight += weigh(all[index])
-      }
+      for index in range { count &+= all[index].visibleCount }
+      let weight = weigh(visible..<visible + count)
       pieces.append(contentsOf: all[range])
       pieces.append(contentsOf: padding.prefix(sizes.leaf - range.count))
       leafCounts.append(Int32(range.count))
