@@ -34,10 +34,16 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     }
   }
 
-  private var slots = ReplicatingArray<Element>()
-  private var members = ReplicatingSet<Element>()
+  private(set) var slots = ReplicatingArray<Element>()
+  private(set) var members = ReplicatingSet<Element>()
 
   public init() {}
+
+  /// Parts that were looked after.
+  init(slots: ReplicatingArray<Element>, members: ReplicatingSet<Element>) {
+    self.slots = slots
+    self.members = members
+  }
 
   public var count: Int { members.count }
   public func contains(_ element: Element) -> Bool { members.contains(element) }
@@ -191,6 +197,9 @@ extension ReplicatingArray {
       }
     }
   }
+
+  /// Whether anything was ever removed.
+  var hasRemovals: Bool { authors.contains { !$0.removals.isEmpty } }
 
   fileprivate var firstElement: ElementID? {
     var copy = self

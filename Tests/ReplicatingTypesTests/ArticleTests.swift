@@ -5,16 +5,39 @@ import Testing
 
 // MARK: - The articles' note, made of replicating types
 
-private struct NoteID: Hashable, Sendable {
+private struct NoteID: Hashable, Sendable, BinaryCodable {
   var number: Int
+
+  init(number: Int) { self.number = number }
+
+  func encode(into writer: inout ByteWriter) { number.encode(into: &writer) }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    number = try Int(from: &reader)
+  }
 }
 
-private enum Priority: Hashable, Sendable {
+private enum Priority: UInt8, Choice {
   case low, normal, high
 }
 
-private enum Tag: Hashable, Sendable {
+private enum Tag: UInt8, Choice {
   case home, work, travel, leisure
+}
+
+/// One of a few, as a byte.
+private protocol Choice: RawRepresentable<UInt8>, Hashable, Sendable, BinaryCodable {}
+
+extension Choice {
+  func encode(into writer: inout ByteWriter) { writer.byte(rawValue) }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    let start = reader
+    guard let choice = Self(rawValue: try reader.byte()) else {
+      throw start.failure("none of the choices")
+    }
+    self = choice
+  }
 }
 
 /// `id` and `created` never change, so they need no replicating type: they are in the value that a note begins with.
@@ -70,6 +93,46 @@ private struct Note: Replicable, Sendable {
     text.join(changes.text)
     tags.join(changes.tags)
     priority.join(changes.priority)
+  }
+}
+
+extension Note: BinaryCodable {
+  func encode(into writer: inout ByteWriter) {
+    id.encode(into: &writer)
+    created.encode(into: &writer)
+    title.encode(into: &writer)
+    text.encode(into: &writer)
+    tags.encode(into: &writer)
+    priority.encode(into: &writer)
+  }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    id = try NoteID(from: &reader)
+    created = try Int64(from: &reader)
+    title = try ReplicatingRegister(from: &reader)
+    text = try ReplicatingArray(from: &reader)
+    tags = try ReplicatingSet(from: &reader)
+    priority = try ReplicatingRegister(from: &reader)
+  }
+}
+
+extension Note.Changes: BinaryCodable {
+  func encode(into writer: inout ByteWriter) {
+    since.encode(into: &writer)
+    version.encode(into: &writer)
+    title.encode(into: &writer)
+    text.encode(into: &writer)
+    tags.encode(into: &writer)
+    priority.encode(into: &writer)
+  }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    since = try Version(from: &reader)
+    version = try Version(from: &reader)
+    title = try ReplicatingRegister.Changes(from: &reader)
+    text = try ReplicatingArray.Changes(from: &reader)
+    tags = try ReplicatingSet.Changes(from: &reader)
+    priority = try ReplicatingRegister.Changes(from: &reader)
   }
 }
 
@@ -133,6 +196,34 @@ private struct NoteBook: Replicable, Sendable {
 
   mutating func delete(_ id: NoteID, by author: Author) {
     notes.remove(id, by: &author.replica)
+  }
+}
+
+extension NoteBook: BinaryCodable {
+  func encode(into writer: inout ByteWriter) {
+    notes.encode(into: &writer)
+    order.encode(into: &writer)
+  }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    notes = try ReplicatingDictionary(from: &reader)
+    order = try ReplicatingOrderedSet(from: &reader)
+  }
+}
+
+extension NoteBook.Changes: BinaryCodable {
+  func encode(into writer: inout ByteWriter) {
+    since.encode(into: &writer)
+    version.encode(into: &writer)
+    notes.encode(into: &writer)
+    order.encode(into: &writer)
+  }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    since = try Version(from: &reader)
+    version = try Version(from: &reader)
+    notes = try ReplicatingDictionary.Changes(from: &reader)
+    order = try ReplicatingOrderedSet.Changes(from: &reader)
   }
 }
 
@@ -488,16 +579,36 @@ private struct NoteBook: Replicable, Sendable {
   }
 
   @Test func `a note that is made is the same everywhere, with what never changes`() throws {
+    let a = notebook()
     var b = NoteBook()
-    try b.apply(notebook().changes(since: b.version))
-    #expect(b == notebookOfAlice(b))
+    try b.apply(a.changes(since: b.version))
+    #expect(b == a)
     #expect(b.all.map(\.id) == [shopping, travel])
     #expect(b.all.map(\.created) == [100, 200])
     #expect(b[travel]?.title.value == "Travel" && b[travel]?.priority.value == .normal)
   }
 
-  /// What another replica gets of what a replica got.
-  private func notebookOfAlice(_ book: NoteBook) -> NoteBook { NoteBook().merged(with: book) }
+  @Test func `a notebook, and what another lacks of it, come back from their encodings`() throws {
+    var a = notebook()
+    let b = a
+    a.edit(shopping, by: alice) {
+      $0.text.insert(contentsOf: Array("milk, eggs"), at: 0, by: &$1)
+      $0.text.remove(4..<6, by: &$1)
+      $0.tags.insert(.home, by: &$1)
+      $0.priority.assign(.high, at: 300, by: &$1)
+    }
+    a.move(travel, to: 0, by: alice)
+    a.delete(travel, by: alice)
+    let decoded = try NoteBook(encoded: a.encoded())
+    #expect(decoded == a)
+    #expect(decoded.encoded() == a.encoded())
+    var other = b
+    let changes = a.changes(since: b.version)
+    #expect(changes.encoded().count < a.encoded().count)
+    try other.apply(NoteBook.Changes(encoded: changes.encoded()))
+    #expect(other == a)
+    #expect(other.encoded() == a.encoded())
+  }
 
   @Test func `each property merges by its own rules`() {
     var a = notebook()

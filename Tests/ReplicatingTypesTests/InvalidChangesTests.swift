@@ -243,6 +243,32 @@ import Testing
     #expect(result == b)
   }
 
+  // MARK: - Ordered sets
+
+  @Test func `of an ordered set`() {
+    typealias Order = ReplicatingOrderedSet<String>
+    let empty = Order()
+    var a = empty
+    a.insert("a", at: 0, by: &alice.replica)
+    var removing = ReplicatingArray<String>()
+    removing.insert(contentsOf: ["a", "b"], at: 0, by: &mallory.replica)
+    removing.remove(0..<1, by: &mallory.replica)
+    expectRefusal(
+      of: altered(a) { $0.slots = ReplicatingArray<String>().changes(since: Version()) },
+      by: empty, "a member without a place")
+    expectRefusal(
+      of: altered(a) { $0.slots = removing.changes(since: Version()) }, by: empty,
+      "a slot that is removed")
+    expectRefusal(
+      of: altered(a) { $0.members.additions[0].1.number = 2 }, by: empty,
+      "a change beyond those promised")
+    expectRefusal(
+      of: altered(a) { $0.slots.since = self.version(alice, 1) }, by: a,
+      "changes of a part that follow more than the whole")
+    let bytes = Order(slots: removing, members: ReplicatingSet()).encoded()
+    #expect(throws: DecodingFailure.self) { try Order(encoded: bytes) }
+  }
+
   // MARK: - Logical time
 
   @Test func `a logical time at the end of the numbers spreads to nobody`() throws {
