@@ -10,6 +10,10 @@ extension ReplicatingOrderedSet: BinaryCodable where Element: BinaryCodable {
     try reader.format(1, of: "an ordered set")
     let start = reader
     let slots = try ReplicatingArray<Element>(from: &reader)
+    // A sequence can be read from bytes that say where a step goes although that is plain without.
+    guard slots.encoded().elementsEqual(reader.bytes(since: start)) else {
+      throw start.failure("slots that are written otherwise")
+    }
     let members = try ReplicatingSet<Element>(from: &reader)
     guard !slots.hasRemovals else { throw start.failure("a slot that is removed") }
     var homeless = members.elements
