@@ -171,25 +171,6 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     removals.append(
       RemovalRun(number: number, offset: offset, count: count, target: target, order: .atOnce))
   }
-
-  /// Notes that changes from `number` on removed elements of one author one by one.
-  mutating func record(
-    number: UInt64, removing target: AuthorIndex, _ offset: UInt32, _ count: UInt32,
-    _ order: RemovalRun.Order
-  ) {
-    if count == 1 { return record(number: number, removing: target, offset, 1) }
-    if let last = removals.last, last.target == target, number == last.lastNumber &+ 1,
-      last.count == 1 || last.order == order,
-      order == .forward
-        ? offset == last.offset &+ last.count : offset &+ count == last.offset
-    {
-      removals[removals.count &- 1].extend(count, order)
-      return
-    }
-    removals.append(
-      RemovalRun(
-        number: UInt32(number), offset: offset, count: count, target: target, order: order))
-  }
 }
 
 /// Elements of one author that were removed: by one change, or one by one by consecutive changes, forward or backward. 16

@@ -184,17 +184,12 @@ extension ReplicatingArray {
         rest = rest.lowerBound..<rest.upperBound &- Int(count)
         bury(skipped, count)
       }
-      if order == .atOnce {
-        authors[Int(author)].record(
-          number: number, removing: removed.author, removed.offset, removed.count)
-        continue
-      }
       authors[Int(author)].record(
-        number: number, removing: removed.author, removed.offset, removed.count, order)
-      number &+= UInt64(removed.count)
+        RemovalRun(
+          number: UInt32(number), offset: removed.offset, count: removed.count,
+          target: removed.author, order: order))
+      if order != .atOnce { number &+= UInt64(removed.count) }
     }
-    let last = order == .atOnce ? number : number &- 1
-    authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, last)
   }
 
   /// Moves to the gap before a position: its neighbours, and how many elements of the cursor's piece are before it.
