@@ -7,6 +7,7 @@ extension ReplicatingArray {
     value.tree.forEachPiece { seen[Int($0.author)] += Int($0.count) }
     for (author, count) in zip(value.authors, seen) {
       precondition(author.content.count == count, "elements that stand nowhere, or twice")
+      author.leaves.checkInvariants()
       for runs in [
         author.origins.map(\.first), author.stamps.map(\.first), author.skews.map(\.first),
       ] {
