@@ -123,7 +123,7 @@ extension ReplicatingArray {
   mutating func erase(
     _ range: ElementRange, by author: AuthorIndex, number: UInt64, _ report: (ElementRange) -> Void
   ) {
-    let target = authorIndex[range.author]!
+    let target = index(known: range.author)!
     authors[Int(author)].record(
       number: number, removing: target, UInt32(range.offset), UInt32(range.count))
     authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, number)

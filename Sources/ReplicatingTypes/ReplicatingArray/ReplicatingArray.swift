@@ -102,9 +102,24 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     return lookUp(replica)
   }
 
+  /// The place of an author that is here.
+  @inline(__always)
+  func index(known replica: ReplicaID) -> AuthorIndex? {
+    guard authors.count <= Self.fewAuthors else { return authorIndex[replica] }
+    var index = 0
+    while index < authors.count {
+      if authors[index].id == replica { return AuthorIndex(truncatingIfNeeded: index) }
+      index &+= 1
+    }
+    return nil
+  }
+
+  /// So many are looked at one by one, which takes less time than hashing.
+  private static var fewAuthors: Int { 8 }
+
   @inline(never)
   private mutating func lookUp(_ replica: ReplicaID) -> AuthorIndex {
-    if let index = authorIndex[replica] { return index }
+    if let index = index(known: replica) { return index }
     precondition(authors.count < Self.maximumAuthors, "too many replicas")
     let index = AuthorIndex(authors.count)
     authors.append(Author(id: replica))
@@ -118,9 +133,12 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   }
 
   /// The element's name inside this value. It must be here.
+  ///
+  /// Inlined, because a call copies the whole value.
+  @inline(__always)
   func local(_ element: ElementID?) -> LocalID {
     guard let element else { return .none }
-    return LocalID(authorIndex[element.author]!, UInt32(element.offset))
+    return LocalID(index(known: element.author)!, UInt32(element.offset))
   }
 
   func range(_ piece: Piece) -> ElementRange {
