@@ -89,7 +89,17 @@ public struct ByteReader: Sendable {
     return bytes[position]
   }
 
+  @inline(__always)
   public mutating func varint() throws(DecodingFailure) -> UInt64 {
+    // Most are a byte.
+    if position < bytes.endIndex, bytes[position] < 0x80 {
+      defer { position &+= 1 }
+      return UInt64(bytes[position])
+    }
+    return try longVarint()
+  }
+
+  private mutating func longVarint() throws(DecodingFailure) -> UInt64 {
     var number: UInt64 = 0
     var shift: UInt64 = 0
     while true {
@@ -147,14 +157,5 @@ public struct ByteReader: Sendable {
     let high = try fixed(UInt64.self).byteSwapped
     let low = try fixed(UInt64.self).byteSwapped
     return Identifier(high: high, low: low)
-  }
-}
-
-extension Span<UInt8> {
-  /// Whether a byte is 0. A loop without a way out of it looks at many bytes at a time.
-  var containsZero: Bool {
-    var zeros: UInt8 = 0
-    for index in indices { zeros |= self[index] == 0 ? 1 : 0 }
-    return zeros != 0
   }
 }

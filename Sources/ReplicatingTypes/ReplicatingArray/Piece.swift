@@ -87,19 +87,25 @@ struct TextWeight: Equatable, Sendable {
     var start = 0
     while start < text.count {
       let end = min(start &+ 0x7FFF, text.count)
-      // Such a loop, without branches and with counters that are small, takes many bytes at a time.
-      var (lines, continuations, astral): (UInt16, UInt16, UInt16) = (0, 0, 0)
-      for index in start..<end {
-        let byte = text[index]
-        lines &+= byte == 0x0A ? 1 : 0
-        continuations &+= byte & 0xC0 == 0x80 ? 1 : 0
-        astral &+= byte >= 0xF0 ? 1 : 0
-      }
-      self.lines &+= Int32(lines)
-      self.continuations &+= Int32(continuations)
-      self.astral &+= Int32(astral)
+      self += Self(ofPart: text.extracting(start..<end))
       start = end
     }
+  }
+
+  @inline(never)
+  private init(ofPart text: borrowing Span<UInt8>) {
+    // Such a loop, without branches and with counters as small as 32,767 bytes allow, takes many bytes at a time.
+    var (lines, continuations, astral): (UInt16, UInt16, UInt16) = (0, 0, 0)
+    var index = 0
+    let end = text.count
+    while index < end {
+      let byte = text[index]
+      lines &+= byte == 0x0A ? 1 : 0
+      continuations &+= byte & 0xC0 == 0x80 ? 1 : 0
+      astral &+= byte >= 0xF0 ? 1 : 0
+      index &+= 1
+    }
+    self.init(lines: Int32(lines), continuations: Int32(continuations), astral: Int32(astral))
   }
 
   static func + (a: Self, b: Self) -> Self {

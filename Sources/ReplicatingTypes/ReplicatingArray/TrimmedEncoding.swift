@@ -59,30 +59,13 @@ private struct PieceCode {
   }()
 }
 
-/// The last eight pieces.
-private struct RecentPieces {
-  private var pieces: [(author: AuthorIndex, start: UInt32, end: UInt32)] =
-    Array(repeating: (0, 0, 0), count: 8)
-  private var next = 0
+/// One of the last eight pieces, which stand in an array at their number modulo 8.
+private struct RecentPiece {
+  var author: AuthorIndex = 0
+  var start: UInt32 = 0
+  var end: UInt32 = 0
 
-  subscript(back: Int) -> (author: AuthorIndex, start: UInt32, end: UInt32) {
-    pieces[(next &- 1 &- back) & 7]
-  }
-
-  mutating func append(_ author: AuthorIndex, _ start: UInt32, _ end: UInt32) {
-    pieces[next & 7] = (author, start, end)
-    next &+= 1
-  }
-
-  func how(_ author: AuthorIndex, _ start: UInt32, _ end: UInt32) -> PieceCode.How? {
-    for back in 0..<8 {
-      let piece = self[back]
-      if piece.author != author { continue }
-      if piece.end == start { return .begins(back) }
-      if piece.start == end { return .ends(back) }
-    }
-    return nil
-  }
+  static let none = [RecentPiece](repeating: RecentPiece(), count: 8)
 }
 
 // MARK: - Writing
@@ -159,24 +142,29 @@ extension ReplicatingArray<UInt8> {
       }
     }
     writer.varint(runs.count)
-    var recent = RecentPieces()
+    var recent = RecentPiece.none
     var ends = [UInt32](repeating: 0, count: authors.count)
     var isRemoved = false
     var author: AuthorIndex = 0
-    for run in runs {
-      let how =
-        recent.how(run.author, run.start, run.end)
-        ?? (run.author == author ? .distance : .author)
+    for (number, run) in runs.enumerated() {
+      var how = run.author == author ? PieceCode.How.distance : .author
+      for back in 0..<8 {
+        let piece = recent[(number + 7 - back) & 7]
+        if piece.author != run.author { continue }
+        if piece.end == run.start { how = .begins(back) }
+        if piece.start == run.end { how = .ends(back) }
+        if how != .distance, how != .author { break }
+      }
       let code = PieceCode.all.first { $0.how == how }!
       let rest = Int(run.end - run.start) - 1
-      let number = code.first + min(rest, code.width - 1)
-      writer.byte(UInt8(number << 1 | (run.isRemoved == isRemoved ? 0 : 1)))
+      let place = code.first + min(rest, code.width - 1)
+      writer.byte(UInt8(place << 1 | (run.isRemoved == isRemoved ? 0 : 1)))
       if rest >= code.width - 1 { writer.varint(rest - (code.width - 1)) }
       if how == .author { writer.varint(UInt64(run.author)) }
       if how == .author || how == .distance {
         writer.signed(Int64(run.start) - Int64(ends[Int(run.author)]))
       }
-      recent.append(run.author, run.start, run.end)
+      recent[number & 7] = RecentPiece(author: run.author, start: run.start, end: run.end)
       ends[Int(run.author)] = run.end
       isRemoved = run.isRemoved
       author = run.author
@@ -344,62 +332,65 @@ struct TrimmedEncoding {
   ) throws(DecodingFailure) {
     let count = try reader.count()
     guard count <= reader.remaining else { throw reader.failure("\(count) pieces") }
-    var starts: [Int] = []
-    var elements = 0
-    for author in authors {
-      starts.append(elements)
-      elements += Int(author.count)
-    }
+    // The elements of all authors, one author's after the other's.
+    var starts: [Int] = [0]
+    for author in authors { starts.append(starts.last! + Int(author.count)) }
+    let elements = starts.last!
     // Removed elements take no bytes here, but memory.
     guard elements <= Self.largestCount else { throw reader.failure("\(elements) elements") }
-    var content = [UInt8](repeating: 0, count: elements)
-    var pieces: [Piece] = []
-    let largest = value.tree.sizes.piece
-    pieces.reserveCapacity(count + elements / Int(largest))
-    try readPieces(&reader, count, starts, &content, &pieces, largest)
-    // So many elements as there are, and none that is nowhere: so none is in two places.
-    guard !content.span.containsZero else {
+    let runs = try readRuns(&reader, count, starts)
+    guard isCover(runs, of: elements) else {
       throw reader.failure("an element that stands nowhere, or twice")
     }
-    value.tree = PieceTree(value.tree.sizes, of: pieces) { range in
+    let visible = runs.reduce(0) { $0 + ($1.isRemoved ? 0 : Int($1.count)) }
+    guard visible == textRange.count else {
+      throw reader.failure("\(visible) visible elements, and a text of \(textRange.count)")
+    }
+    let content = content(of: runs, elements)
+    value.tree = PieceTree(
+      value.tree.sizes, of: pieces(of: runs, starts, largest: value.tree.sizes.piece)
+    ) { range in
       let start = textRange.lowerBound &+ range.lowerBound
       return TextWeight(of: bytes[start..<start &+ range.count].span)
     }
     if authors.count == 1 {
       value.authors[0].content = content
     } else {
-      for (index, start) in starts.enumerated() {
-        value.authors[index].content = Array(content[start..<start + Int(authors[index].count)])
+      for index in authors.indices {
+        value.authors[index].content = Array(content[starts[index]..<starts[index + 1]])
       }
     }
   }
 
-  private func readPieces(
-    _ reader: inout ByteReader, _ count: Int, _ starts: [Int], _ content: inout [UInt8],
-    _ pieces: inout [Piece], _ largest: UInt32
-  ) throws(DecodingFailure) {
-    let elements = content.count
-    // Nobody else has this array: see PieceTree.insert.
-    var content = content.mutableSpan
-    let text = bytes[textRange].span
+  /// A piece as long as it can be, by its place among the elements of all authors.
+  private struct Run {
+    var author: AuthorIndex = 0
+    var start: UInt32 = 0
+    var count: UInt32 = 0
+    var isRemoved = false
+  }
+
+  private func readRuns(
+    _ reader: inout ByteReader, _ count: Int, _ starts: [Int]
+  ) throws(DecodingFailure) -> [Run] {
     let codes = PlainCode.all
-    var recent = RecentPieces()
-    var ends = [Int](repeating: 0, count: authors.count)
+    // The pieces before the first, which are empty.
+    var runs = [Run](repeating: Run(), count: 8)
+    runs.reserveCapacity(count + 8)
+    var ends = starts
     var isRemoved = false
     var author = 0
-    var position = 0
-    var total = 0
-    for _ in 0..<count {
+    for number in 8..<count &+ 8 {
       let byte = try reader.byte()
       let code = codes[Int(byte &>> 1)]
-      if byte & 1 == 1 { isRemoved.toggle() }
+      isRemoved = isRemoved != (byte & 1 == 1)
       var length = code.count
       if code.isLarger { length &+= try reader.count() }
       let start: Int
       if code.back >= 0 {
-        let piece = recent[code.back]
-        author = Int(piece.author)
-        start = code.isEnd ? Int(piece.start) &- length : Int(piece.end)
+        let other = runs[number &- 1 &- code.back]
+        author = Int(other.author)
+        start = Int(other.start) &+ (code.isEnd ? 0 &- length : Int(other.count))
       } else {
         if code.back == -2 { author = try reader.count() }
         guard author < authors.count else { throw reader.failure("author \(author)") }
@@ -409,36 +400,72 @@ struct TrimmedEncoding {
         }
         start = ends[author] &+ Int(distance)
       }
-      guard author < authors.count, start >= 0, start &+ length <= Int(authors[author].count) else {
-        throw reader.failure("elements \(start) and \(length) more of an author")
-      }
       let end = start &+ length
-      let place = starts[author] &+ start
-      if isRemoved {
-        for index in place..<place &+ length { content[index] = ReplicatingArray.forgotten }
-      } else {
-        guard length <= text.count &- position else {
-          throw reader.failure("more visible elements than there is text")
-        }
-        for index in 0..<length { content[place &+ index] = text[position &+ index] }
-        position &+= length
+      guard author < authors.count, start >= starts[author], end <= starts[author &+ 1] else {
+        throw reader.failure("elements of an author that are not there")
       }
-      total &+= length
-      recent.append(AuthorIndex(author), UInt32(start), UInt32(end))
       ends[author] = end
-      var first = UInt32(start)
-      var rest = UInt32(length)
+      runs.append(
+        Run(
+          author: AuthorIndex(truncatingIfNeeded: author), start: UInt32(truncatingIfNeeded: start),
+          count: UInt32(truncatingIfNeeded: length), isRemoved: isRemoved))
+    }
+    runs.removeFirst(8)
+    return runs
+  }
+
+  /// Whether runs cover a whole, each part of it once: then each begins where another ends, but for the whole's two ends.
+  private func isCover(_ runs: [Run], of count: Int) -> Bool {
+    var starts = [UInt64](repeating: 0, count: count / 64 + 1)
+    var ends = starts
+    var twice: UInt64 = 0
+    func mark(_ place: Int, in marks: inout MutableSpan<UInt64>) {
+      let bit = 1 as UInt64 &<< UInt64(truncatingIfNeeded: place & 63)
+      twice |= marks[place &>> 6] & bit
+      marks[place &>> 6] |= bit
+    }
+    do {
+      var starts = starts.mutableSpan
+      var ends = ends.mutableSpan
+      for run in runs {
+        mark(Int(run.start), in: &starts)
+        mark(Int(run.start &+ run.count), in: &ends)
+      }
+      mark(count, in: &starts)
+      mark(0, in: &ends)
+    }
+    return twice == 0 && starts == ends
+  }
+
+  /// All elements, the forgotten ones as such.
+  private func content(of runs: [Run], _ count: Int) -> [UInt8] {
+    var content = [UInt8](repeating: ReplicatingArray.forgotten, count: count)
+    // Nobody else has this array: see PieceTree.insert.
+    var all = content.mutableSpan
+    let text = bytes[textRange].span
+    var position = 0
+    for run in runs where !run.isRemoved {
+      let end = position &+ Int(run.count)
+      all.copy(text.extracting(position..<end), to: Int(run.start))
+      position = end
+    }
+    return content
+  }
+
+  private func pieces(of runs: [Run], _ starts: [Int], largest: UInt32) -> [Piece] {
+    var pieces: [Piece] = []
+    pieces.reserveCapacity(runs.count)
+    for run in runs {
+      var offset = run.start &- UInt32(truncatingIfNeeded: starts[Int(run.author)])
+      var rest = run.count
       repeat {
-        let piece = Piece(AuthorIndex(author), first, min(rest, largest))
-        pieces.append(isRemoved ? piece.removed : piece)
-        first &+= piece.count
+        let piece = Piece(run.author, offset, min(rest, largest))
+        pieces.append(run.isRemoved ? piece.removed : piece)
+        offset &+= piece.count
         rest &-= piece.count
       } while rest > 0
     }
-    guard position == text.count else { throw reader.failure("text that stands nowhere") }
-    guard total == elements else {
-      throw reader.failure("an element that stands nowhere, or twice")
-    }
+    return pieces
   }
 
   /// The most elements, visible and removed, that a text has.
