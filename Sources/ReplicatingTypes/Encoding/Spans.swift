@@ -8,6 +8,13 @@ extension Span<UInt8> {
     for index in indices { zeros |= self[index] == 0 ? 1 : 0 }
     return zeros != 0
   }
+
+  /// Whether a byte is not of ASCII. O(count).
+  var containsNonASCII: Bool {
+    var all: UInt8 = 0
+    for index in indices { all |= self[index] }
+    return all >= 0x80
+  }
 }
 
 extension MutableSpan<UInt8> {

@@ -111,11 +111,12 @@ extension ReplicatingArray: Replicable {
     var first = author.count(upTo: known)
     var next = author.removals.firstIndex(after: known)
     var removal = next < author.removals.count ? author.removals[next].dropping(upTo: known) : nil
+    var runs = Runs(of: author, at: first)
     /// By how much the author's logical time exceeds the numbers of its changes, now.
     var skew = first == 0 ? 0 : author.skew(of: first - 1)
     var latest: UInt64 = 0
     while true {
-      var insertion = first < author.count ? self.insertion(of: index, from: first) : nil
+      var insertion = first < author.count ? runs.insertion(of: author, index, from: first) : nil
       if let present = insertion, let other = removal {
         let number = UInt64(other.number)
         if present.number < number || other.target == index && other.offset + other.count > first {
@@ -134,7 +135,7 @@ extension ReplicatingArray: Replicable {
             time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
             operation: .insertion(insertion)))
         first += insertion.count
-        skew = author.skew(of: first - 1)
+        skew = Int64(insertion.lamport + UInt64(insertion.count) - 1) - Int64(insertion.lastNumber)
       } else if let run = removal {
         latest = max(latest, UInt64(max(Int64(run.number) + skew, 0)))
         if run.target != index {
@@ -157,22 +158,48 @@ extension ReplicatingArray: Replicable {
     }
   }
 
-  /// The run that begins at an offset: up to where origin or stamp change.
-  private func insertion(of index: AuthorIndex, from first: UInt32) -> Changes.Insertion {
-    let author = authors[Int(index)]
-    let origin = author.origins.index(holding: first)
-    let run = author.stamps.index(holding: first)
-    let skew = author.skews.index(holding: first)
-    var end = author.count
-    if origin + 1 < author.origins.count { end = min(end, author.origins[origin + 1].first) }
-    if run + 1 < author.stamps.count { end = min(end, author.stamps[run + 1].first) }
-    if skew + 1 < author.skews.count { end = min(end, author.skews[skew + 1].first) }
-    let isHead = author.origins[origin].first == first
-    return Changes.Insertion(
-      author: index, offset: first, count: end - first, isStepping: author.stamps[run].isStepping,
-      left: isHead ? author.origins[origin].left : LocalID(index, first - 1),
-      right: author.origins[origin].right, number: author.number(of: first),
-      lamport: author.lamport(of: first))
+  /// Which runs of an author hold an offset; it only grows.
+  private struct Runs {
+    private var origin: Int
+    private var stamp: Int
+    private var skew: Int
+
+    init(of author: Author<Element>, at offset: UInt32) {
+      origin = author.origins.index(holding: offset)
+      stamp = author.stamps.index(holding: offset)
+      skew = author.skews.index(holding: offset)
+    }
+
+    /// The run that begins at an offset: up to where origin or stamp change.
+    mutating func insertion(
+      of author: Author<Element>, _ index: AuthorIndex, from first: UInt32
+    ) -> Changes.Insertion {
+      var end = author.count
+      Self.advance(&origin, in: author.origins, to: first, &end)
+      Self.advance(&stamp, in: author.stamps, to: first, &end)
+      Self.advance(&skew, in: author.skews, to: first, &end)
+      let (origin, stamp) = (author.origins[origin], author.stamps[stamp])
+      let place = UInt64(first - stamp.first)
+      return Changes.Insertion(
+        author: index, offset: first, count: end - first, isStepping: stamp.isStepping,
+        left: origin.first == first ? origin.left : LocalID(index, first - 1),
+        right: origin.right, number: stamp.number + (stamp.isStepping ? place : 0),
+        lamport: UInt64(Int64(stamp.number + place) + author.skews[skew].skew))
+    }
+
+    @inline(__always)
+    private static func advance<Run: ElementRun>(
+      _ index: inout Int, in runs: [Run], to first: UInt32, _ end: inout UInt32
+    ) {
+      while index &+ 1 < runs.count {
+        let next = runs[index &+ 1].first
+        if next > first {
+          end = min(end, next)
+          return
+        }
+        index &+= 1
+      }
+    }
   }
 
   // MARK: - Joining
@@ -402,9 +429,11 @@ extension ReplicatingArray: Replicable {
     guard element.offset < authors[Int(author)].count else {
       throw InvalidChange("an origin that is not here")
     }
-    guard authors[Int(author)].lamport(of: element.offset) < insertion.lamport else {
-      throw InvalidChange("an origin that is not earlier")
-    }
+    // Later than everything is later than this too.
+    guard
+      insertion.lamport > lamport
+        || authors[Int(author)].lamport(of: element.offset) < insertion.lamport
+    else { throw InvalidChange("an origin that is not earlier") }
     return LocalID(author, element.offset)
   }
 

@@ -95,8 +95,12 @@ extension ReplicatingArray<UInt8> {
   /// Whether everything in it is whole scalars: what was inserted, what stands side by side, and what was removed.
   func validateScalars() throws(InvalidChange) {
     for author in authors {
-      guard !author.content.contains(0), String(validating: author.content, as: UTF8.self) != nil
+      guard !author.content.span.containsZero,
+        String(validating: author.content, as: UTF8.self) != nil
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
+    }
+    if isASCII { return }
+    for author in authors {
       for run in author.removals { try validateScalars(of: run, authors[Int(run.target)].content) }
     }
     var previous: Piece?
@@ -126,14 +130,18 @@ extension ReplicatingArray<UInt8> {
     else { throw InvalidChange("a removal of part of a scalar") }
   }
 
+  /// Whether nothing was ever inserted but ASCII, of which each byte is a scalar. O(elements), and fast.
+  private var isASCII: Bool { authors.allSatisfy { !$0.content.span.containsNonASCII } }
+
   /// Whether changes that were joined here hold whole scalars and lie between whole scalars.
   ///
   /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,
   /// and these change inside a scalar when one of a single byte is followed by one of several.
   func validateScalars(of changes: Changes) throws(InvalidChange) {
-    guard !changes.content.contains(Self.forgotten) else {
+    guard !changes.content.contains(Self.forgotten), !changes.content.span.containsZero else {
       throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
     }
+    if isASCII { return }
     for insertion in changes.insertions {
       let content = authors[Int(authorIndex[changes.authors[Int(insertion.author)]]!)].content
       var start = Int(insertion.offset)

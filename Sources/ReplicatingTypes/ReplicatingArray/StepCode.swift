@@ -148,13 +148,9 @@ extension ByteReader {
   mutating func elements<Element: BinaryCodable>() throws(DecodingFailure) -> [Element] {
     let count = try count()
     guard count <= remaining else { throw failure("\(count) elements in \(remaining) bytes") }
+    if Element.self == UInt8.self { return try raw(count).map { $0 as! Element } }
     var elements: [Element] = []
-    if Element.self == UInt8.self {
-      elements.reserveCapacity(count)
-      for byte in try raw(count) { elements.append(byte as! Element) }
-    } else {
-      for _ in 0..<count { elements.append(try Element(from: &self)) }
-    }
+    for _ in 0..<count { elements.append(try Element(from: &self)) }
     return elements
   }
 }
