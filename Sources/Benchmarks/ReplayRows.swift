@@ -19,6 +19,20 @@ extension ReplicatingText {
   }
 }
 
+extension ReplicatingArray<UInt8> {
+  static func replaying(_ trace: Trace) -> ReplicatingArray {
+    var array = ReplicatingArray()
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    let inserted = trace.inserted.span
+    for edit in trace.edits {
+      let offset = Int(edit.offset)
+      if edit.removed > 0 { array.remove(offset..<offset &+ Int(edit.removed), by: &replica) }
+      if edit.count > 0 { array.insert(inserted.extracting(edit.range), at: offset, by: &replica) }
+    }
+    return array
+  }
+}
+
 /// The floor for a trace.
 func floor(_ trace: Trace) -> Timing {
   let capacity = trace.inserted.count + 1
@@ -51,6 +65,17 @@ func replayRows(_ trace: Trace, _ report: inout Report) {
     Row(
       "local replay", trace.name, local, floor: floor,
       goal: goals[trace.name].map { .floor($0) }))
+
+  // The generic type, as another module sees it: many times slower if nothing specialised it there.
+  let generic = measure {
+    ReplicatingArray.replaying(trace)
+  } check: {
+    expect($0.elements == trace.end, "local replay, generic, \(trace.name)")
+  }
+  report.add(
+    Row(
+      "local replay", "\(trace.name), generic, to that of text", generic, floor: local,
+      goal: .floor(1.5)))
 
   let whole = ReplicatingText.replaying(trace)
   let making = measure {

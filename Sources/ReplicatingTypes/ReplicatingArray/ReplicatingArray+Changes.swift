@@ -54,6 +54,10 @@ extension ReplicatingArray: Replicable {
   // MARK: - Making
 
   /// O(runs and elements of the answer + authors × log runs).
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
   public func changes(since version: Version) -> Changes {
     var value = settled
     if let saved = value.unrestored,
@@ -216,6 +220,10 @@ extension ReplicatingArray: Replicable {
   }
 
   /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing.
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
     guard version.isSuperset(of: changes.since) else {
       throw .missing(MissingChanges(needed: changes.since))
@@ -237,6 +245,10 @@ extension ReplicatingArray: Replicable {
     }
   }
 
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
   public mutating func join(_ changes: Changes) {
     settle()
     var names = Names(changes.authors.count)

@@ -37,6 +37,10 @@ extension ReplicatingArray {
 
   /// Inserts elements, as one change. O(log n + elements); typing on is O(1).
   @inline(__always)
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
   public mutating func insert(
     _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
   ) {
@@ -53,6 +57,10 @@ extension ReplicatingArray {
     insertAnew(elements, at: position, by: &replica)
   }
 
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
   public mutating func insert(
     contentsOf elements: [Element], at position: Int, by replica: inout Replica
   ) {
@@ -83,6 +91,10 @@ extension ReplicatingArray {
 
   /// Removes elements, as one change. O(log n + pieces); deleting on, forward or backward, is O(1).
   @inline(__always)
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
   public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "a range outside the sequence")
     if range.count == 1, open.removedFrom >= 0 {
