@@ -85,7 +85,7 @@ struct FlowTests {
   func endWhileCongested() throws {
     let server = try congestedServer()
     server.closeInput()
-    let ending = try? server.waitForEnd(within: 5, reading: false)
+    let ending = try? server.waitForEnd(within: Server.patience, reading: false)
     #expect(ending == .status(1))
   }
 
