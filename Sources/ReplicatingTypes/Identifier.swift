@@ -1,6 +1,8 @@
 /// A name that nobody else uses: a 128-bit number, random in practice.
 public struct Identifier: Hashable, Comparable, Sendable {
+  /// The upper 64 bits, which decide the order first.
   public let high: UInt64
+  /// The lower 64 bits.
   public let low: UInt64
 
   public init(high: UInt64, low: UInt64) {

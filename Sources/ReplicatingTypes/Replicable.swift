@@ -25,6 +25,9 @@
 ///
 /// A type made of replicating ones is replicating itself: its version is all of theirs together, and each of the functions
 /// calls those of its parts.
+///
+/// The complexities that the types give leave out what comparing and joining versions takes: O(replicas that ever changed
+/// the value) in `changes(since:)`, `validate`, `join` and what is made of them.
 public protocol Replicable: Equatable {
   /// What one value has seen and another has not. It says what it follows, so that what is absent from it is never taken
   /// for removed.
@@ -36,8 +39,9 @@ public protocol Replicable: Equatable {
   /// What a replica at `version` has not seen.
   func changes(since version: Version) -> Changes
 
-  /// Whether changes whose base is here may be joined: authors who keep the rules can have made them, and they fit what is
-  /// here. What was made in memory from a value of the same history always may.
+  /// Looks whether changes whose base is here may be joined: authors who keep the rules can have made them, and they fit
+  /// what is here. What was made in memory from a value of the same history always may. Throws `InvalidChange` with the
+  /// reason when they may not.
   func validate(_ changes: Changes) throws(InvalidChange)
 
   /// Joins changes whose base is here and that are valid: for `apply`, for `merge`, and for types made of several replicating
@@ -66,10 +70,14 @@ extension Replicable {
   }
 
   /// Joins `other`: afterwards this value contains what either of them did.
+  ///
+  /// The two must be of one history, where a change has one content. Nothing is looked at: what a stranger made comes in by
+  /// `apply(other.changes(since: version))`.
   public mutating func merge(_ other: Self) {
     join(other.changes(since: version))
   }
 
+  /// A value that contains what either of them did, as after `merge`.
   public func merged(with other: Self) -> Self {
     var result = self
     result.merge(other)
@@ -78,6 +86,7 @@ extension Replicable {
 }
 
 extension ReplicatingChanges {
+  /// Throws when these end before they begin.
   func checkVersion() throws(InvalidChange) {
     guard version.isSuperset(of: since) else {
       throw InvalidChange("changes that end before they begin")
@@ -97,7 +106,9 @@ extension ReplicatingChanges {
 
 /// Why changes can't be applied. Nothing of them was.
 public enum RefusedChanges: Error, Equatable, Sendable {
+  /// What they follow is not here: they may be applied later.
   case missing(MissingChanges)
+  /// They can't be applied, now or later.
   case invalid(InvalidChange)
 }
 
@@ -113,6 +124,7 @@ public struct MissingChanges: Error, Equatable, Sendable {
 
 /// Foreign data breaks a rule that every author keeps; nothing of it was taken.
 public struct InvalidChange: Error, Equatable, Sendable {
+  /// Which rule, for people to read.
   public var reason: String
 
   public init(_ reason: String) {

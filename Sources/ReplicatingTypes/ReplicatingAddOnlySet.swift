@@ -24,7 +24,7 @@ public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Has
   public var elements: Set<Element> { Set(additions.keys) }
   public func contains(_ element: Element) -> Bool { additions[element] != nil }
 
-  /// Adds an element. Adding what is there already is no change.
+  /// Adds an element, as one change. Adding what is there already is no change.
   public mutating func insert(_ element: Element, by replica: inout Replica) {
     if contains(element) { return }
     let change = replica.stamp(after: 0).change

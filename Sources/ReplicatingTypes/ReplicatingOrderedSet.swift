@@ -15,7 +15,8 @@
 ///     list.move("eggs", to: 0, by: &replica)
 ///     list.elements  // ["eggs", "milk"]
 ///
-/// O(slots) for `elements` and for every change.
+/// `count` and `contains` are O(1), all else is O(slots): insertions and moves ever made. Removing and joining are, beside
+/// that, as in a `ReplicatingSet`.
 public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
   public struct Placement: Equatable, Sendable {
@@ -70,7 +71,8 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 
   // MARK: - Editing
 
-  /// Inserts an element, or moves it there when it is a member already.
+  /// Inserts an element, as one change, or moves it there when it is a member already. `index` is among the other elements,
+  /// at most their number; what is larger counts as the end.
   public mutating func insert(_ element: Element, at index: Int, by replica: inout Replica) {
     let placement = placement(of: element, at: index)
     let stamp = replica.stamp(after: lamport)
@@ -78,11 +80,13 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     if !members.contains(element) { apply(.insert(element), stamp) }
   }
 
+  /// Moves a member to `index` of the elements afterwards, as one change. Traps when it is none.
   public mutating func move(_ element: Element, to index: Int, by replica: inout Replica) {
     precondition(members.contains(element), "a move of what is no member")
     apply(placement(of: element, at: index), replica.stamp(after: lamport))
   }
 
+  /// Removes an element, as far as its insertions are known here, as one change. Removing what is no member is none.
   public mutating func remove(_ element: Element, by replica: inout Replica) {
     guard let removal = members.removal(of: element) else { return }
     apply(removal, replica.stamp(after: lamport))
@@ -113,10 +117,12 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     return Placement(element, after: slots.element(before: before), before: before)
   }
 
+  /// Makes a slot: one planned here, or one that `validate` passed. What is no member stays none.
   public mutating func apply(_ placement: Placement, _ stamp: Stamp) {
     slots.apply(placement.operation, stamp)
   }
 
+  /// Makes an element a member, or none, by an author who had seen no more of the set than is here. A member needs a slot.
   public mutating func apply(_ operation: ReplicatingSet<Element>.Operation, _ stamp: Stamp) {
     members.apply(operation, stamp)
   }
@@ -124,6 +130,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// Whether a replica may place elements.
   public func hasRoom(for author: ReplicaID) -> Bool { slots.hasRoom(for: author) }
 
+  /// Looks whether a placement from outside may be applied, as `ReplicatingArray` does with an insertion. Throws when not.
   public mutating func validate(
     _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
@@ -178,6 +185,7 @@ extension ReplicatingOrderedSet: Replicable {
     members.join(changes.members)
   }
 
+  /// Checks what must always hold. O(slots and removals): for tests.
   public func checkInvariants() {
     slots.checkInvariants()
     members.checkInvariants()

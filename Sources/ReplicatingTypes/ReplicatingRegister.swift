@@ -12,9 +12,9 @@
 ///     title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
 ///     title.value  // "Shopping"
 ///
-/// Every operation is O(1).
+/// All operations are O(1).
 public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equatable {
-  /// The latest time that counts, the beginning of the year 2200. A later one is invalid.
+  /// The latest time that counts, the beginning of the year 2200, in milliseconds since 1970. A later one is invalid.
   public static var latestTime: Int64 { 7_258_118_400_000 }
 
   /// A write that has no author yet.
@@ -42,25 +42,28 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
     value = initial
   }
 
-  /// The assignment that replaces the present value: at `now`, or just after what it replaces if that is later.
+  /// The assignment that replaces the present value: at `now`, in milliseconds since 1970, or just after what it replaces if
+  /// that is later. A clock outside the years 1970 to 2200 is not believed.
   public func assignment(of value: Value, at now: Int64) -> Assignment {
     let earliest = write.map { $0.time + 1 } ?? 0
     let clock = (0..<Self.latestTime).contains(now) ? now : 0
     return Assignment(value: value, time: min(max(clock, earliest), Self.latestTime))
   }
 
+  /// Replaces the value, as one change. `now` is the wall time in milliseconds since 1970.
   public mutating func assign(_ value: Value, at now: Int64, by replica: inout Replica) {
     let assignment = assignment(of: value, at: now)
     apply(assignment, replica.stamp(after: write?.stamp.lamport ?? 0))
   }
 
-  /// Whether a write from outside may be applied.
+  /// Looks whether a write from outside may be applied. Throws when its time is outside the years 1970 to 2200.
   public static func validate(_ assignment: Assignment) throws(InvalidChange) {
     guard (0...latestTime).contains(assignment.time) else {
       throw InvalidChange("a time outside the years 1970 to 2200")
     }
   }
 
+  /// Applies a write: one planned here, or one that `validate` passed. It changes the value if it is the last.
   public mutating func apply(_ assignment: Assignment, _ stamp: Stamp) {
     version.insert(stamp.change)
     let new = Write(time: assignment.time, stamp: stamp)

@@ -14,7 +14,9 @@
 ///     b.insert("home", by: &bob)
 ///     a.merged(with: b).elements  // ["home"]
 ///
-/// `contains`, `insert` and `remove` are O(1) in the size of the set.
+/// Every removal is kept, so that those who lack it can be told; r are those ever made. `contains` is O(1), `insert`
+/// O(additions of the element that stand), `remove` the same and O(removals by replicas of greater identity); `elements` is
+/// O(count), `==` and `changes(since:)` are O(count + r); joining is O(changes + r), and O(r) for each removal that is new.
 public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// An addition or removal that has no author yet.
   public enum Operation: Hashable, Sendable {
@@ -47,10 +49,12 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
     additions[element].map { .remove(element, observed: $0) }
   }
 
+  /// Adds an element, as one change; also when it is there already, and then no removal that saw less takes it away.
   public mutating func insert(_ element: Element, by replica: inout Replica) {
     apply(.insert(element), replica.stamp(after: lamport))
   }
 
+  /// Removes an element, as far as its additions are known here, as one change. Removing what is not there is none.
   public mutating func remove(_ element: Element, by replica: inout Replica) {
     guard let removal = removal(of: element) else { return }
     apply(removal, replica.stamp(after: lamport))

@@ -58,7 +58,7 @@ extension ReplicatingText {
     return start.utf8..<bytes.place(line, .line).before.utf8
   }
 
-  /// A part of the text; of a scalar, if the range says so. O(log n + bytes + pieces).
+  /// A part of the text; of a scalar, if the range says so; `nil` if it reaches beyond the text. O(log n + bytes + pieces).
   public func utf8(in range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
     return bytes.elements(in: range)

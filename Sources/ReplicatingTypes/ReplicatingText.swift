@@ -19,7 +19,8 @@
 ///     a.merge(b)
 ///     a.string  // Green from home
 ///
-/// All offsets and counts are in UTF-8 bytes. Complexities are those of `ReplicatingArray`.
+/// All offsets and counts are in UTF-8 bytes. What is edited here must be valid UTF-8 without U+0000, between scalars;
+/// nobody looks whether it is, but others will refuse what isn't. Complexities are those of `ReplicatingArray`.
 public struct ReplicatingText: Sendable, Replicable {
   public typealias Operation = ReplicatingArray<UInt8>.Operation
   public typealias Effect = ReplicatingArray<UInt8>.Effect
@@ -40,14 +41,18 @@ public struct ReplicatingText: Sendable, Replicable {
   }
 
   public var count: Int { bytes.count }
+  /// The text. O(count + n).
   public var utf8: [UInt8] { bytes.elements }
+  /// The text. O(count + n).
   public var string: String { String(decoding: bytes.elements, as: UTF8.self) }
   public var version: Version { bytes.version }
+  /// The largest logical time seen.
   public var lamport: UInt64 { bytes.lamport }
 
   // MARK: - Editing
 
-  /// Replaces ranges of the text. The edits are sorted, apart from each other, lie between scalars and hold valid UTF-8.
+  /// Replaces ranges of the text, by a change for each operation that takes. The edits are sorted, don't overlap, lie
+  /// between scalars and hold valid UTF-8.
   public mutating func replace(_ edits: [Edit<UInt8>], by replica: inout Replica) {
     for operation in operations(for: edits) {
       var ticks: UInt64 = 1
@@ -74,6 +79,8 @@ public struct ReplicatingText: Sendable, Replicable {
     return bytes.operations(for: edits, in: view)
   }
 
+  /// Applies an operation whose origins and targets are here: one planned here, or one that `validate` passed. Returns what
+  /// it did to what was visible.
   @discardableResult
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
     bytes.apply(operation, stamp)
@@ -84,10 +91,13 @@ public struct ReplicatingText: Sendable, Replicable {
 
   // MARK: - Other states
 
+  /// The text in another state.
   public func utf8(in view: SequenceView) -> [UInt8] { bytes.elements(in: view) }
 
+  /// What leads from another state to the present, in offsets of that state.
   public func edits(from view: SequenceView) -> [Edit<UInt8>] { bytes.edits(from: view) }
 
+  /// The state that a replica at `version` sees.
   public func view(at version: Version) -> SequenceView { bytes.view(at: version) }
 
   // MARK: - Merging
@@ -96,12 +106,14 @@ public struct ReplicatingText: Sendable, Replicable {
     Changes(bytes: bytes.changes(since: version))
   }
 
-  /// Beside what the sequence checks: what is inserted is valid UTF-8 without U+0000, and nothing begins or ends inside a
-  /// scalar.
+  /// Looks, beside what the sequence checks: what is inserted is valid UTF-8 without U+0000, and nothing begins or ends
+  /// inside a scalar. O(n + runs) to copy, and each step as an operation. Throws when they may not be joined.
   public func validate(_ changes: Changes) throws(InvalidChange) {
     try bytes.joining(changes.bytes).validateScalars(of: changes.bytes)
   }
 
+  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single insertion of whole scalars
+  /// is made here, everything else on a copy first: O(n + runs), and each step as an operation.
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
     if changes.bytes.isSingleStep, bytes.areWholeScalars(changes.bytes) {
       return try bytes.apply(changes.bytes)
@@ -114,8 +126,8 @@ public struct ReplicatingText: Sendable, Replicable {
 
   public mutating func join(_ changes: Changes) { bytes.join(changes.bytes) }
 
-  /// Whether an operation from outside may be applied. Beside what the sequence checks: an insertion is valid UTF-8
-  /// without U+0000, and nothing begins or ends inside a scalar.
+  /// Looks whether an operation from outside may be applied, and throws when not. Beside what the sequence checks: an
+  /// insertion is valid UTF-8 without U+0000, and nothing begins or ends inside a scalar.
   public mutating func validate(
     _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
@@ -143,6 +155,7 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.isScalarBoundary(author, offset)
   }
 
+  /// Checks what must always hold. O(count and what was removed): for tests.
   public func checkInvariants() {
     bytes.checkInvariants()
     precondition(String(validating: utf8, as: UTF8.self) != nil, "text that is not UTF-8")

@@ -35,7 +35,7 @@ public struct LamportTimestamp: Hashable, Comparable, Sendable {
   /// By how much a count from outside may exceed all that are known.
   static var largestStep: UInt64 { 1 << 40 }
 
-  /// Whether a count from outside may be joined where `known` is the largest.
+  /// Throws when a count from outside may not be joined where `known` is the largest.
   ///
   /// Everybody's next change comes after the largest count seen, so one count near the end of the numbers would leave no
   /// room for anybody. Honest counts grow by one for each element or change, and nobody makes 2^40 of those while another
@@ -51,6 +51,7 @@ public struct LamportTimestamp: Hashable, Comparable, Sendable {
 /// What an operation carries: the change it belongs to, and its logical time.
 public struct Stamp: Hashable, Sendable {
   public var change: ChangeID
+  /// The count of the logical time of the operation, or of its first element.
   public var lamport: UInt64
 
   public init(change: ChangeID, lamport: UInt64) {
@@ -58,6 +59,7 @@ public struct Stamp: Hashable, Sendable {
     self.lamport = lamport
   }
 
+  /// The logical time, with the replica that breaks ties.
   public var timestamp: LamportTimestamp {
     LamportTimestamp(count: lamport, replica: change.replica)
   }

@@ -28,6 +28,7 @@ public struct TrimmedText: Sendable {
   /// What had been seen when the past was forgotten.
   public let trimmed: Version
 
+  /// The same text. It tells nobody the past from now on, and what was removed is gone once it is encoded. O(replicas).
   public init(_ text: ReplicatingText) {
     trimmed = text.version
     state = .open(text.bytes)
@@ -35,6 +36,7 @@ public struct TrimmedText: Sendable {
 
   // MARK: - Reading
 
+  /// The visible text. O(count) as long as it is not open, then O(count + n).
   public var utf8: [UInt8] {
     switch state {
     case .closed(let encoding): encoding.text
@@ -42,8 +44,10 @@ public struct TrimmedText: Sendable {
     }
   }
 
+  /// The visible text, as `utf8`.
   public var string: String { String(decoding: utf8, as: UTF8.self) }
 
+  /// The number of visible bytes.
   public var count: Int {
     switch state {
     case .closed(let encoding): encoding.textRange.count
@@ -51,6 +55,7 @@ public struct TrimmedText: Sendable {
     }
   }
 
+  /// What has been seen.
   public var version: Version {
     switch state {
     case .closed: trimmed
@@ -103,7 +108,8 @@ public struct TrimmedText: Sendable {
     }
   }
 
-  /// Joins changes, wherever they come from; all of them, or none when it throws.
+  /// Joins changes, wherever they come from; all of them, or none when it throws. `.invalid` also says that the bytes of
+  /// this text are damaged, as `open` does.
   public mutating func apply(_ changes: ReplicatingText.Changes) throws(RefusedChanges) {
     let array: ReplicatingArray<UInt8>
     do { array = try take() } catch { throw .invalid(InvalidChange(error.reason)) }
@@ -112,6 +118,7 @@ public struct TrimmedText: Sendable {
     try text.apply(changes)
   }
 
+  /// Checks what must always hold; nothing before the structure was read. O(elements): for tests.
   public func checkInvariants() {
     if case .open(let array) = state { array.checkInvariants() }
   }

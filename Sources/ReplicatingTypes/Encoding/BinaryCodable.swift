@@ -1,8 +1,10 @@
-/// A value with exactly one encoding in bytes: equal values have equal bytes, whatever the way they came about.
+/// A value that is written in exactly one way: equal values have equal bytes, whatever the way they came about.
 ///
-/// Whatever reads an encoding trusts nothing in it. Bytes that no value has are refused with the place where they go wrong,
-/// and nothing is allocated that the bytes do not pay for. Each type's file describes its encoding; a replicating type
-/// begins with the number of its format, so that a later one is told from damage.
+/// Whatever reads an encoding trusts nothing in it. Bytes that stand for no value are refused with the place where they go
+/// wrong, and nothing is allocated that the bytes do not pay for. A sequence can be read from other bytes than it is written
+/// in; who needs the one encoding writes again what was read. (Strings are equal that differ in their bytes: see below.)
+/// Each type's file describes its encoding; a replicating type begins with the number of its format, so that a later one is
+/// told from damage.
 ///
 ///     let bytes = "milk".encoded()            // [4, 109, 105, 108, 107]
 ///     try String(encoded: bytes) == "milk"    // true
@@ -10,18 +12,19 @@ public protocol BinaryCodable {
   /// Writes the value behind what is there.
   func encode(into writer: inout ByteWriter)
 
-  /// Reads what `encode(into:)` wrote, and no further.
+  /// Reads what `encode(into:)` wrote, and no further. Throws, with the offset, when that is not what stands there.
   init(from reader: inout ByteReader) throws(DecodingFailure)
 }
 
 extension BinaryCodable {
+  /// The value in bytes.
   public func encoded() -> [UInt8] {
     var writer = ByteWriter()
     encode(into: &writer)
     return writer.bytes
   }
 
-  /// The value that `bytes` encode, all of them.
+  /// The value that `bytes` encode, all of them. Throws when they encode none, or are more than that takes.
   public init(encoded bytes: [UInt8]) throws(DecodingFailure) {
     var reader = ByteReader(bytes)
     try self.init(from: &reader)

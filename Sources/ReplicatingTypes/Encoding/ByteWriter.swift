@@ -21,11 +21,13 @@ public struct ByteWriter: Sendable {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
+  /// The same for a count or an offset, which isn't negative.
   public mutating func varint(_ number: Int) {
     precondition(number >= 0, "a negative count")
     varint(UInt64(number))
   }
 
+  /// A folded number, as a varint.
   public mutating func signed(_ number: Int64) {
     varint(UInt64(bitPattern: number << 1) ^ UInt64(bitPattern: number >> 63))
   }
@@ -36,6 +38,7 @@ public struct ByteWriter: Sendable {
     bytes.append(contentsOf: counted)
   }
 
+  /// An integer in all its bytes, the lowest first.
   public mutating func fixed<Integer: FixedWidthInteger>(_ number: Integer) {
     var rest = number.littleEndian
     for _ in 0..<Integer.bitWidth / 8 {
@@ -44,6 +47,7 @@ public struct ByteWriter: Sendable {
     }
   }
 
+  /// 16 bytes, the highest first.
   public mutating func identifier(_ identifier: Identifier) {
     fixed(identifier.high.byteSwapped)
     fixed(identifier.low.byteSwapped)
@@ -62,7 +66,8 @@ public struct DecodingFailure: Error, Equatable, Sendable {
   }
 }
 
-/// Reads what `ByteWriter` writes. Never reads past the end, and allocates no more than the bytes hold.
+/// Reads what `ByteWriter` writes. Never reads past the end, and allocates no more than the bytes hold. Each function throws
+/// when what it is to read is not there, or is not written as `ByteWriter` does.
 public struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -79,6 +84,7 @@ public struct ByteReader: Sendable {
   /// How many bytes were read.
   public var offset: Int { position - bytes.startIndex }
 
+  /// A failure here.
   public func failure(_ reason: String) -> DecodingFailure {
     DecodingFailure(offset: offset, reason: reason)
   }
@@ -114,7 +120,7 @@ public struct ByteReader: Sendable {
     }
   }
 
-  /// A number that is a count or an offset.
+  /// A number that is a count or an offset: at most 2^31 − 1.
   public mutating func count() throws(DecodingFailure) -> Int {
     let number = try varint()
     guard number <= UInt64(Int32.max) else { throw failure("a count of \(number)") }
@@ -126,6 +132,7 @@ public struct ByteReader: Sendable {
     return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
   }
 
+  /// The next `count` bytes.
   public mutating func raw(_ count: Int) throws(DecodingFailure) -> ArraySlice<UInt8> {
     guard count <= remaining else {
       throw failure("\(count) bytes promised, \(remaining) left")
@@ -134,6 +141,7 @@ public struct ByteReader: Sendable {
     return bytes[position..<position + count]
   }
 
+  /// A count of bytes, and the bytes.
   public mutating func counted() throws(DecodingFailure) -> ArraySlice<UInt8> {
     try raw(try count())
   }

@@ -11,7 +11,9 @@
 //
 // Whoever reads this may not have what it follows in that state, so places are elements and not positions: gap g of an
 // author is the one behind its element g − 1, and before element g, if nothing else says what it precedes. The distance of
-// a step is from the last gap of that author, which is behind the elements inserted there, or where removed ones were.
+// a step is from the last gap of that author: of others' the one where something was inserted, of its own the one behind what
+// it inserted; behind removed elements, or before them if that was backward. At first it is 0. The number of a step and its
+// logical time are expected to be one more than what is followed, and then to go on.
 
 extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {

@@ -2,6 +2,7 @@
 /// inserted before it.
 public struct ElementID: Hashable, Sendable {
   public var author: ReplicaID
+  /// From 0, without gaps.
   public var offset: Int
 
   public init(author: ReplicaID, offset: Int) {
@@ -22,6 +23,7 @@ public struct ElementRange: Hashable, Sendable {
     self.count = count
   }
 
+  /// The offset behind the last.
   public var end: Int { offset + count }
 }
 
@@ -52,7 +54,7 @@ public struct ElementRanges: Equatable, Sendable {
 
   public var isEmpty: Bool { ranges.isEmpty }
 
-  /// The elements of this set that are not in another.
+  /// The elements of this set that are not in another. O(ranges × log ranges).
   public func subtracting(_ other: ElementRanges) -> ElementRanges {
     if other.isEmpty { return self }
     var rest: [ElementRange] = []

@@ -53,7 +53,7 @@ extension ReplicatingArray: Replicable {
 
   // MARK: - Making
 
-  /// O(runs and elements of the answer + authors × log runs).
+  /// O(runs and elements of the answer + authors × log runs); runs of several authors are sorted.
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
   @specialized(where Element == String)
@@ -208,6 +208,7 @@ extension ReplicatingArray: Replicable {
 
   // MARK: - Joining
 
+  /// Looks by joining them to a copy: O(n + runs), and each step as an operation. Throws when they may not be joined.
   public func validate(_ changes: Changes) throws(InvalidChange) {
     _ = try joining(changes)
   }
@@ -219,7 +220,8 @@ extension ReplicatingArray: Replicable {
     return trial
   }
 
-  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing.
+  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single step is made here, several
+  /// on a copy: O(n + runs), and each step as an operation.
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
   @specialized(where Element == String)

@@ -35,7 +35,7 @@ struct OpenEdit<Element: Sendable>: Sendable {
 extension ReplicatingArray {
   // MARK: - By position
 
-  /// Inserts elements, as one change. O(log n + elements); typing on is O(1).
+  /// Inserts elements before the one at `position`, as one change. O(log n + elements); typing on is O(1).
   @inline(__always)
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
@@ -57,6 +57,7 @@ extension ReplicatingArray {
     insertAnew(elements, at: position, by: &replica)
   }
 
+  /// The same for an array.
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
   @specialized(where Element == String)

@@ -14,8 +14,9 @@
 //
 // The distance of a step is from where the last one ended: behind inserted elements, where removed ones were. Each author's
 // changes are numbered on, and its logical time goes on, after a step of another author from the end of all that went
-// before; a note tells when not. After a note of `left` or `right` the step's distance is 0: an insertion goes between
-// these two, a missing one being the beginning or the end; a removal begins, or if backward ends, at `left`.
+// before; a note tells when not. After notes of `left` and `right` the step's distance is 0: an insertion goes between these
+// two, and an author of −1 is the beginning or the end. After a note of `left` alone a removal removes a run of one author's
+// elements, visible or not, which begins there or, if it is backward, ends there; where the last step ended stays.
 
 extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {

@@ -1,5 +1,6 @@
 extension ReplicatingArray: Equatable {
   /// Equal histories: the same elements in the same order by the same authors, inserted and removed by the same changes.
+  /// O(elements + n + runs).
   public static func == (a: Self, b: Self) -> Bool {
     let (a, b) = (a.restored, b.restored)
     guard a.version == b.version, a.count == b.count, a.lamport == b.lamport,
@@ -37,7 +38,7 @@ extension ReplicatingArray: Equatable {
     return runs
   }
 
-  /// What an author removed, element by element: how it is grouped into runs may differ.
+  /// What an author removed, element by element, under names that two values share.
   private func removals(of author: Author<Element>) -> [RemovedElement] {
     var result: [RemovedElement] = []
     for removal in author.removals {

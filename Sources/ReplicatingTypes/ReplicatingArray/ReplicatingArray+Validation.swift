@@ -4,8 +4,9 @@ extension ReplicatingArray {
     authorIndex[author] != nil || authors.count < Self.maximumAuthors
   }
 
-  /// Whether an operation from outside may be applied: its author can have made it, and every author would agree where it
-  /// goes. `isKnown` tells whether the author had seen a change; what the operation refers to must be among those.
+  /// Looks whether an operation from outside may be applied, and throws when not: its author can have made it, and every
+  /// author would agree where it goes. `isKnown` tells whether the author had seen a change; what the operation refers to
+  /// must be among those.
   ///
   /// O(log n) when nothing was inserted concurrently at its place, else O(pieces between its origins).
   public mutating func validate(

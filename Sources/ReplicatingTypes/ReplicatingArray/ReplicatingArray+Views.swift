@@ -8,7 +8,7 @@ extension ReplicatingArray {
     return copy
   }
 
-  /// The visible elements in order.
+  /// The visible elements in order. O(count + n).
   public var elements: [Element] {
     if !open.isEmpty { return settled.elements }
     var result: [Element] = []
@@ -23,7 +23,7 @@ extension ReplicatingArray {
   }
 
   /// The state that a replica at `version` sees: everything removed is revealed but what was removed by then, and what
-  /// was inserted later is hidden. O(runs).
+  /// was inserted later is hidden. O(runs × log runs).
   public func view(at version: Version) -> SequenceView {
     let value = settled
     var hidden: [ElementRange] = []
@@ -45,7 +45,7 @@ extension ReplicatingArray {
     return SequenceView(hidden: ElementRanges(hidden), revealed: nil)
   }
 
-  /// The elements visible in `view`, in order. O(count + n).
+  /// The elements visible in `view`, in order. O(count + n), and the logarithm of the view's ranges for each piece.
   public func elements(in view: SequenceView) -> [Element] {
     let value = settled
     var result: [Element] = []
@@ -55,7 +55,7 @@ extension ReplicatingArray {
     return result
   }
 
-  /// What leads from `view` to the present. O(count + n).
+  /// What leads from `view` to the present, in offsets of `view`. Complexity as of `elements(in:)`.
   public func edits(from view: SequenceView) -> [Edit<Element>] {
     let value = settled
     var edits: [Edit<Element>] = []
@@ -105,7 +105,7 @@ extension ReplicatingArray {
   }
 
   /// The same for edits in offsets of `view`. What somebody else has removed already is removed again: whoever shows the
-  /// view has removed it too. O(n).
+  /// view has removed it too. Complexity as of `elements(in:)`.
   public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()

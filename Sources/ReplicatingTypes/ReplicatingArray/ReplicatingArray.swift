@@ -20,10 +20,13 @@
 /// tree, `n` pieces in all.
 ///
 /// - `insert`, `remove`, `apply` of an operation: O(log n), and O(1) beside the last one: a search starts where the last
-///   edit was, and typing on, or deleting on, in one place is entered in the tree when something else happens.
+///   edit was, and typing on, or deleting on, in one place is entered in the tree when something else happens. The tree has
+///   three levels, the uppermost a list with an entry for every 4,096 pieces or more, which is looked through.
 /// - An operation of another replica whose place is contested: O(pieces inserted there concurrently), with a bound where
 ///   many replicas insert at one place.
 /// - `elements`: O(count + n).
+/// - Whatever changes nothing and is asked in the midst of typing copies the value first, O(n + runs): all but `count`,
+///   `version` and, in text, places.
 public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// An insertion or removal that has no author yet.
   public enum Operation: Equatable, Sendable {
@@ -59,8 +62,10 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     tree = PieceTree(nodeSizes)
   }
 
-  /// The most elements that one author can insert into one sequence, and the most replicas that can write into it.
+  /// The most elements that one author can insert into one sequence. What comes from outside is held to it, and the number
+  /// of a change as well; who edits here needn't be told.
   public static var maximumCount: Int { Int(Int32.max) }
+  /// The most replicas that can write into one sequence. One more is refused from outside, and traps here: see `hasRoom`.
   public static var maximumAuthors: Int { Piece.authors }
 
   /// The number of visible elements.
@@ -69,6 +74,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   // MARK: - Operations
 
   /// Applies an operation whose origins and targets are here and in order: a local one, or one that `validate` passed.
+  /// Returns what became visible, or no longer is.
   @discardableResult
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
     settle()

@@ -10,12 +10,13 @@
 //     stamps      of each author, varint: how many runs; the runs
 //     times       of each author, varint: how many runs of stamps begin at another logical time than is expected; of each,
 //                 varint: how many runs after the last, and the signed difference
-//     origins     varint: how many were guessed wrong (OriginGuess.swift); of each: varints: author, offset less that of
+//     origins     varint: how many were guessed wrong (OriginGuess.swift); of each: varints: author, offset less the end of
 //                 the last if that had the same author, count; left and right, each 0 or 1 + author, and offset
 //
 // A piece is a byte that says how its offsets are found, its count if that is small, and whether it is removed other than
 // the piece before; then the rest of a larger count; then what else must be known. Most pieces were cut from others, so
-// they begin where one of the last eight ended, or end where one of these began:
+// they begin where one of the last eight ended, or end where one of these began. Before the first there are eight empty ones,
+// at offset 0 of author 0:
 //
 //     how                                                    counts that fit
 //     offsets: signed distance from that author's last end   1 … 35
@@ -71,6 +72,7 @@ private struct RecentPiece {
 // MARK: - Writing
 
 extension ReplicatingArray<UInt8> {
+  /// Writes what stands above. O(elements + n log n).
   func encodeTrimmed(into writer: inout ByteWriter) {
     var body = ByteWriter()
     let value = canonical
