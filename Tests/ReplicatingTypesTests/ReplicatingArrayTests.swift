@@ -308,16 +308,20 @@ private struct SequenceHistory {
     array.insert(contentsOf: [0, 1], at: 0, by: &first)
     let open = ElementID(author: first.id, offset: 0)
     let close = ElementID(author: first.id, offset: 1)
-    var last: ElementID?
-    for number in 2..<UInt64(70_000) {
-      let author = ReplicaID(high: 0, low: number)
-      let isContested = number.isMultiple(of: 2)
-      let stamp = Stamp(change: ChangeID(replica: author, number: 1), lamport: number + 1)
+    func insert(_ number: Int, after left: ElementID, before right: ElementID?) -> ElementID {
+      let author = ReplicaID(high: 0, low: UInt64(number))
       array.apply(
-        isContested
-          ? .insert([Int(number)], after: open, before: close)
-          : .insert([Int(number)], after: last ?? close, before: nil), stamp)
-      if !isContested { last = ElementID(author: author, offset: 0) }
+        .insert([number], after: left, before: right),
+        Stamp(change: ChangeID(replica: author, number: 1), lamport: UInt64(number) + 1))
+      return ElementID(author: author, offset: 0)
+    }
+    // The even numbers into one place, in an order that has nothing to do with time.
+    for step in 0..<34_999 {
+      _ = insert(2 + 2 * (step * 7_919 % 34_999), after: open, before: close)
+    }
+    var last = close
+    for number in stride(from: 3, through: 69_999, by: 2) {
+      last = insert(number, after: last, before: nil)
     }
     var remover = Replica(id: ReplicaID(high: 0, low: 70_000))
     array.remove(array.count - 1..<array.count, by: &remover)

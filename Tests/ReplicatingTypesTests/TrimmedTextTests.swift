@@ -160,6 +160,29 @@ private func origins(_ array: ReplicatingArray<UInt8>) -> [[ElementID?]] {
     #expect(refused > bytes.count)
   }
 
+  @Test func `of many pieces is merged as the whole text is`() throws {
+    for seed in seeds(3) {
+      var generator = Generator(seed: seed)
+      let author = Author(1)
+      var whole = ReplicatingText()
+      for _ in 0..<1_000 {
+        let place = generator.below(whole.count + 1)
+        whole.insert([UInt8]("word ".utf8).span, at: place, by: &author.replica)
+      }
+      var saved = try TrimmedText(encoded: TrimmedText(whole).encoded())
+      try saved.open()
+      saved.checkInvariants()
+      let other = Author(2)
+      for _ in 0..<50 {
+        let place = generator.below(whole.count + 1)
+        whole.insert([UInt8]("new".utf8).span, at: place, by: &other.replica)
+      }
+      try saved.apply(whole.changes(since: saved.version))
+      saved.checkInvariants()
+      #expect(saved.utf8 == whole.utf8, at(seed))
+    }
+  }
+
   @Test func `is empty, and is one author's`() throws {
     var saved = try TrimmedText(encoded: TrimmedText(ReplicatingText()).encoded())
     #expect(saved.utf8.isEmpty && saved.version.isEmpty)

@@ -12,6 +12,7 @@ extension PieceTree {
     pieces.reserveCapacity(leaves * sizes.leaf)
     leafCounts = []
     leafBlocks = []
+    leafSlots = []
     slotLeaves = Array(repeating: 0, count: blocks * sizes.block)
     slotVisible = Array(repeating: 0, count: blocks * sizes.block)
     slotWeights = Array(repeating: .zero, count: blocks * sizes.block)
@@ -31,6 +32,7 @@ extension PieceTree {
       pieces.append(contentsOf: padding.prefix(sizes.leaf - range.count))
       leafCounts.append(Int32(range.count))
       leafBlocks.append(UInt32(block))
+      leafSlots.append(UInt32(place))
       let slot = block * sizes.block + place
       slotLeaves[slot] = UInt32(leaf)
       slotVisible[slot] = Int32(count)

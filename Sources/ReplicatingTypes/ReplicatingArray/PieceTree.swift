@@ -37,6 +37,8 @@ struct PieceTree: Sendable {
   var leafCounts: [Int32] = [0]
   /// The block that a leaf is in.
   var leafBlocks: [UInt32] = [0]
+  /// Its place there.
+  var leafSlots: [UInt32] = [0]
   /// The leaves of block `b`, and what they hold, at `b * sizes.block` and on.
   var slotLeaves: [UInt32]
   var slotVisible: [Int32]
@@ -156,23 +158,36 @@ struct PieceTree: Sendable {
       leafVisible: Int(slotVisible[block &* sizes.block]))
   }
 
-  /// Moves to the first piece of a leaf. O(blocks + leaves of a block).
+  /// Moves to the first piece of a leaf: from leaf to leaf if it is in the same block. O(blocks + leaves of a block).
   @inline(never)
   mutating func move(toLeaf leaf: Int) {
     let block = Int(leafBlocks[leaf])
-    let place = Int(blockPlaces[block])
-    var start = 0
-    for before in 0..<place { start &+= topVisible[before] }
-    let blockStart = start
-    let base = block &* sizes.block
-    var slot = 0
-    while Int(slotLeaves[base &+ slot]) != leaf {
-      start &+= Int(slotVisible[base &+ slot])
-      slot &+= 1
+    if block != cursor.block {
+      cursor.block = block
+      cursor.place = Int(blockPlaces[block])
+      cursor.blockStart = 0
+      for before in 0..<cursor.place { cursor.blockStart &+= topVisible[before] }
+      cursor.slot = 0
+      cursor.leafStart = cursor.blockStart
     }
-    cursor = Cursor(
-      leaf: leaf, block: block, slot: slot, place: place, blockStart: blockStart,
-      leafStart: start, leafVisible: Int(slotVisible[base &+ slot]), index: 0, start: start)
+    let base = block &* sizes.block
+    let slot = Int(leafSlots[leaf])
+    var passed = cursor.slot
+    var start = cursor.leafStart
+    while passed < slot {
+      start &+= Int(slotVisible[base &+ passed])
+      passed &+= 1
+    }
+    while passed > slot {
+      passed &-= 1
+      start &-= Int(slotVisible[base &+ passed])
+    }
+    cursor.leaf = leaf
+    cursor.slot = slot
+    cursor.leafStart = start
+    cursor.leafVisible = Int(slotVisible[base &+ slot])
+    cursor.index = 0
+    cursor.start = start
   }
 
   /// Moves to the piece of the cursor's leaf that holds an element, which is there.
@@ -270,12 +285,7 @@ struct PieceTree: Sendable {
   func isLeaf(_ a: Int, before b: Int) -> Bool {
     let (blockA, blockB) = (Int(leafBlocks[a]), Int(leafBlocks[b]))
     if blockA != blockB { return blockPlaces[blockA] < blockPlaces[blockB] }
-    var slot = blockA &* sizes.block
-    while true {
-      if Int(slotLeaves[slot]) == a { return true }
-      if Int(slotLeaves[slot]) == b { return false }
-      slot &+= 1
-    }
+    return leafSlots[a] < leafSlots[b]
   }
 
   // MARK: - Changing
@@ -354,6 +364,7 @@ struct PieceTree: Sendable {
     var slot = base + Int(blockCounts[cursor.block])
     while slot > base + cursor.slot + 1 {
       slotLeaves[slot] = slotLeaves[slot - 1]
+      leafSlots[Int(slotLeaves[slot])] += 1
       slotVisible[slot] = slotVisible[slot - 1]
       slotWeights[slot] = slotWeights[slot - 1]
       slot -= 1
@@ -365,6 +376,7 @@ struct PieceTree: Sendable {
     slotWeights[slot - 1] += -weight
     blockCounts[cursor.block] += 1
     leafBlocks.append(UInt32(cursor.block))
+    leafSlots.append(UInt32(cursor.slot + 1))
     cursor.leafVisible -= visible
     if cursor.index >= half {
       cursor.leaf = new
@@ -393,6 +405,7 @@ struct PieceTree: Sendable {
       visible += Int(slotVisible[from])
       weight += slotWeights[from]
       leafBlocks[Int(slotLeaves[from])] = UInt32(new)
+      leafSlots[Int(slotLeaves[from])] -= UInt32(half)
     }
     blockCounts[old] = Int32(half)
     blockCounts.append(Int32(sizes.block - half))

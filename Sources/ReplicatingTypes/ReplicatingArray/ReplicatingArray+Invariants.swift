@@ -41,6 +41,7 @@ extension ReplicatingArray {
       let place = block * tree.sizes.block + slot
       let leaf = Int(tree.slotLeaves[place])
       precondition(Int(tree.leafBlocks[leaf]) == block, "a leaf that is elsewhere")
+      precondition(Int(tree.leafSlots[leaf]) == slot, "a leaf that is elsewhere in its block")
       precondition(tree.leafCounts[leaf] > 0 || tree.isEmpty, "an empty leaf")
       if leaf == tree.cursor.leaf {
         precondition(tree.cursor.leafStart == start + visible, "a cursor out of step")

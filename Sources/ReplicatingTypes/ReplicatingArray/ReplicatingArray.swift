@@ -125,11 +125,15 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
 
   @inline(never)
   private mutating func lookUp(_ replica: ReplicaID) -> AuthorIndex {
-    if let index = index(known: replica) { return index }
-    precondition(authors.count < Self.maximumAuthors, "too many replicas")
-    let index = AuthorIndex(authors.count)
-    authors.append(Author(id: replica))
-    authorIndex[replica] = index
+    if authors.count <= Self.fewAuthors, let index = index(known: replica) { return index }
+    // One look at the dictionary, which enters who isn't there.
+    let next = AuthorIndex(authors.count)
+    func entered(_ index: inout AuthorIndex) -> AuthorIndex { index }
+    let index = entered(&authorIndex[replica, default: next])
+    if index == next {
+      precondition(authors.count < Self.maximumAuthors, "too many replicas")
+      authors.append(Author(id: replica))
+    }
     return index
   }
 
