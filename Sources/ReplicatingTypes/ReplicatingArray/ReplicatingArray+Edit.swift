@@ -65,7 +65,16 @@ extension ReplicatingArray {
   public mutating func insert(
     contentsOf elements: [Element], at position: Int, by replica: inout Replica
   ) {
-    insert(elements.span, at: position, by: &replica)
+    insert(Self.read(elements).span, at: position, by: &replica)
+  }
+
+  /// The same elements, of which one is read.
+  ///
+  /// With Swift 6.3.1 an optimised build does not see that `span` is read from: to a caller in another module, a function
+  /// that only takes the span of an array seems not to look at its elements, and those of an array literal are left out.
+  @inline(__always)
+  static func read(_ elements: [Element]) -> [Element] {
+    withExtendedLifetime(elements.first) { elements }
   }
 
   @inline(never)

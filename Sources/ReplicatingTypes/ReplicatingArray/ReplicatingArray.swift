@@ -84,7 +84,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     case .insert(let elements, let left, let right):
       guard !elements.isEmpty else { return [] }
       let offset = integrate(
-        elements.span, by: author, number: stamp.change.number, lamport: stamp.lamport,
+        Self.read(elements).span, by: author, number: stamp.change.number, lamport: stamp.lamport,
         isStepping: false, left: local(left), right: local(right))
       return [
         .inserted(
