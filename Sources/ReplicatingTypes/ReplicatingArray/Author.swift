@@ -18,6 +18,14 @@ struct Author<Element: Equatable & Sendable>: Sendable {
 
     var number: UInt64 { UInt64(bits & ~(1 << 31)) }
     var isStepping: Bool { bits >> 31 == 1 }
+
+    /// Whether the element at `offset` is another of the run, by its stamp.
+    func goesOn(with number: UInt64, _ lamport: UInt64, at offset: UInt32, _ skew: Int64) -> Bool {
+      let length = UInt64(offset &- first)
+      guard Int64(lamport) &- Int64(self.number &+ length) == skew else { return false }
+      if number == self.number { return length == 1 || !isStepping }
+      return number == self.number &+ length && (length == 1 || isStepping)
+    }
   }
 
   /// By how much, from offset `first` on, an element's Lamport count exceeds the number of its change (and, when that
@@ -120,9 +128,11 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     _ first: UInt32, count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool
   ) {
     recordStamp(first, number, lamport)
-    // The first two elements decide how a run goes on; the others follow them.
+    // The first elements decide how a run goes on, the others follow them: the first may still belong to the run before,
+    // the second begins one then, and the third says of which kind that is.
     if count > 1 {
       recordStamp(first &+ 1, isStepping ? number &+ 1 : number, lamport &+ 1)
+      if count > 2, isStepping { recordStamp(first &+ 2, number &+ 2, lamport &+ 2) }
     }
   }
 
@@ -154,6 +164,14 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   ) {
     let number = UInt32(number)
     if let last = removals.last, last.target == target {
+      if last.order != .atOnce, UInt64(number) == last.lastNumber, last.latest &+ 1 == offset {
+        // The last one was not removed alone, so it is none of a run of such.
+        removals[removals.count &- 1].dropLatest()
+        removals.append(
+          RemovalRun(
+            number: number, offset: last.latest, count: count &+ 1, target: target, order: .atOnce))
+        return
+      }
       let isNext = offset == last.offset &+ last.count
       if isNext, last.order == .atOnce, number == last.number {
         removals[removals.count &- 1].count &+= count
@@ -208,6 +226,15 @@ struct RemovalRun: Equatable, Sendable {
     count &+= more
     self.order = order
     if order == .backward { offset &-= more }
+  }
+
+  /// The element that was removed last, of those removed one by one.
+  var latest: UInt32 { order == .backward ? offset : offset &+ count &- 1 }
+
+  mutating func dropLatest() {
+    if order == .backward { offset &+= 1 }
+    count &-= 1
+    if count == 1 { order = .atOnce }
   }
 
   /// What changes up to `last` removed of it.

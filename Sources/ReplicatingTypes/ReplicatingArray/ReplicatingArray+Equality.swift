@@ -38,20 +38,16 @@ extension ReplicatingArray: Equatable {
     return runs
   }
 
-  /// What an author removed, element by element, under names that two values share.
-  private func removals(of author: Author<Element>) -> [RemovedElement] {
-    var result: [RemovedElement] = []
-    for removal in author.removals {
-      for step in 0..<removal.count {
-        let isBackward = removal.order == .backward
-        let offset = isBackward ? removal.offset + removal.count - 1 - step : removal.offset + step
-        result.append(
-          RemovedElement(
-            number: UInt64(removal.number) + (removal.order == .atOnce ? 0 : UInt64(step)),
-            element: id(of: LocalID(removal.target, offset))))
-      }
+  /// What an author removed, in runs that are the same however they came about.
+  private func removals(of author: Author<Element>) -> [NamedRemoval] {
+    author.removals.map {
+      NamedRemoval(number: $0.number, range: range(of: $0), order: $0.order)
     }
-    return result
+  }
+
+  private func range(of run: RemovalRun) -> ElementRange {
+    ElementRange(
+      author: authors[Int(run.target)].id, offset: Int(run.offset), count: Int(run.count))
   }
 }
 
@@ -60,7 +56,8 @@ private struct OrderedRun: Equatable {
   var isRemoved: Bool
 }
 
-private struct RemovedElement: Equatable {
-  var number: UInt64
-  var element: ElementID?
+private struct NamedRemoval: Equatable {
+  var number: UInt32
+  var range: ElementRange
+  var order: RemovalRun.Order
 }

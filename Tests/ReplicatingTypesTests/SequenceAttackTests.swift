@@ -1,0 +1,444 @@
+import Testing
+
+@testable import ReplicatingTypes
+
+private let words = ["a", "b", "\n", "é", "中文", "😀", "ab ", "one two "].map { Array($0.utf8) }
+
+/// One replica of a text, edited in every way there is: typing, and changes of several operations as a book makes them.
+private final class Scribe {
+  let author: Author
+  var text: ReplicatingText
+
+  init(_ number: UInt64, _ sizes: PieceTree.NodeSizes) {
+    author = Author(number)
+    text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
+  }
+
+  /// A place between two scalars; one of a few, so that they are contested.
+  func place(_ generator: inout Generator) -> Int {
+    let utf8 = text.utf8
+    let all = (0...utf8.count).filter { $0 == utf8.count || utf8[$0] & 0xC0 != 0x80 }
+    return generator.chance(30) ? all[all.count / 2] : generator.pick(all)
+  }
+
+  private func range(_ generator: inout Generator) -> Range<Int> {
+    let start = place(&generator)
+    var end = min(start + generator.below(7), text.count)
+    let utf8 = text.utf8
+    while end < utf8.count, utf8[end] & 0xC0 == 0x80 { end += 1 }
+    return start..<end
+  }
+
+  func edit(_ generator: inout Generator) {
+    switch generator.below(8) {
+    case 0, 1: type(&generator)
+    case 2: delete(&generator, step: -1)
+    case 3: delete(&generator, step: 0)
+    case 4:
+      let word = generator.pick(words)
+      text.insert(word.span, at: place(&generator), by: &author.replica)
+    case 5: text.remove(range(&generator), by: &author.replica)
+    case 6: _ = author.replica.stamp(after: text.lamport)  // It changed something else.
+    default: change(&generator)
+    }
+  }
+
+  private func type(_ generator: inout Generator) {
+    var place = place(&generator)
+    for _ in 0..<1 + generator.below(6) {
+      let letter = generator.chance(80) ? [UInt8(97 + generator.below(26))] : generator.pick(words)
+      text.insert(letter.span, at: place, by: &author.replica)
+      place += letter.count
+    }
+  }
+
+  private func delete(_ generator: inout Generator, step: Int) {
+    var place = place(&generator)
+    for _ in 0..<1 + generator.below(4) {
+      let utf8 = text.utf8
+      guard place + step >= 0, place + step < utf8.count, utf8[place + step] < 0x80 else { break }
+      place += step
+      text.remove(place..<place + 1, by: &author.replica)
+    }
+  }
+
+  /// Insertions and removals by one change, one after the other, some of what was just inserted.
+  private func change(_ generator: inout Generator) {
+    var stamp = author.replica.stamp(after: text.lamport, ticks: 200)
+    var inserted: [ElementRange] = []
+    for _ in 0..<1 + generator.below(4) {
+      let operations: [ReplicatingText.Operation]
+      switch generator.below(4) {
+      case 0 where !inserted.isEmpty: operations = [.remove(generator.pick(inserted))]
+      case 1: operations = text.operations(for: [Edit(range: range(&generator), replacement: [])])
+      default:
+        let (range, word) = (range(&generator), generator.pick(words))
+        operations = text.operations(for: [Edit(range: range, replacement: word)])
+      }
+      for operation in operations {
+        for case .inserted(let range) in text.apply(operation, stamp) { inserted.append(range) }
+        stamp.lamport += 10
+      }
+      // Somebody who shows a past state removes what has gone already.
+      if generator.chance(20), let range = inserted.last { text.apply(.remove(range), stamp) }
+    }
+  }
+}
+
+private let nodeSizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 2047)].map {
+  PieceTree.NodeSizes(leaf: $0.0, block: $0.1, piece: UInt32($0.2))
+}
+
+/// What a few people wrote, who now and then took what the others had; and states along the way, edits often still open.
+private struct TextHistory {
+  var scribes: [Scribe]
+  var states: [ReplicatingText] = [ReplicatingText()]
+  var end = ReplicatingText()
+  var generator: Generator
+
+  init(_ seed: UInt64, steps: Int) throws {
+    generator = Generator(seed: seed)
+    var scribes: [Scribe] = []
+    for number in 1...UInt64(2 + generator.below(3)) {
+      scribes.append(Scribe(number, generator.pick(nodeSizes)))
+    }
+    self.scribes = scribes
+    for _ in 0..<steps {
+      let scribe = generator.pick(scribes)
+      if generator.chance(65) {
+        scribe.edit(&generator)
+      } else {
+        let other = generator.pick(scribes).text
+        if generator.chance(30) {
+          scribe.text.merge(other)
+        } else {
+          let since = generator.pick(states).version.intersection(scribe.text.version)
+          try scribe.text.apply(other.changes(since: since))
+        }
+      }
+      if generator.chance(40) { states.append(scribe.text) }
+    }
+    for scribe in scribes {
+      states.append(scribe.text)
+      end.merge(scribe.text)
+    }
+  }
+}
+
+extension ReplicatingText {
+  fileprivate var slots: [ElementID] {
+    var slots: [ElementID] = []
+    bytes.settled.forEachSlot { _, id, _ in slots.append(id) }
+    return slots
+  }
+}
+
+extension TrimmedText {
+  fileprivate var opened: ReplicatingArray<UInt8> {
+    get throws {
+      var reader = ByteReader(encoded())
+      return try TrimmedEncoding(&reader).decoded()
+    }
+  }
+}
+
+/// A stream made by hand.
+private struct Stream {
+  var writer = ByteWriter()
+  var bytes: [UInt8] { writer.bytes }
+
+  func id(_ number: UInt64) -> ReplicaID { replicaID(number) }
+
+  /// The beginning of a history: authors 1, 2 … with their last numbers.
+  static func history(lamport: UInt64, _ numbers: [UInt64], _ text: String, steps: Int) -> Stream {
+    var stream = Stream()
+    stream.writer.format(1)
+    stream.writer.varint(lamport)
+    stream.writer.varint(numbers.count)
+    for (index, number) in numbers.enumerated() {
+      stream.writer.identifier(replicaID(UInt64(index + 1)))
+      stream.writer.varint(number)
+    }
+    stream.writer.counted(text.utf8)
+    stream.writer.varint(steps)
+    return stream
+  }
+
+  /// The beginning of changes: authors 1, 2 … with their last numbers, and how many of these are new.
+  static func changes(
+    lamport: UInt64, _ numbers: [(last: UInt64, new: UInt64)], _ text: [UInt8], makers: Int
+  ) -> Stream {
+    var stream = Stream()
+    stream.writer.format(1)
+    stream.writer.varint(lamport)
+    stream.writer.varint(numbers.count)
+    for (index, number) in numbers.enumerated() {
+      stream.writer.identifier(replicaID(UInt64(index + 1)))
+      stream.writer.varint(number.last)
+      stream.writer.varint(number.new)
+    }
+    stream.writer.counted(text)
+    stream.writer.varint(makers)
+    return stream
+  }
+
+  /// The body of a trimmed text up to its text: authors 1, 2 … with their last numbers and counts.
+  static func trimmed(
+    lamport: UInt64, _ authors: [(last: UInt64, count: UInt64)], _ text: [UInt8]
+  ) -> Stream {
+    var stream = Stream()
+    stream.writer.format(1)
+    stream.writer.varint(lamport)
+    stream.writer.varint(authors.count)
+    for (index, author) in authors.enumerated() {
+      stream.writer.identifier(replicaID(UInt64(index + 1)))
+      stream.writer.varint(author.last)
+      stream.writer.varint(author.count)
+    }
+    stream.writer.counted(text)
+    return stream
+  }
+
+  func maker(_ place: Int, first: Int, steps: Int) -> Stream {
+    number(UInt64(place)).number(UInt64(first)).number(UInt64(steps))
+  }
+
+  func step(_ kind: Step.Kind, _ count: Int, _ distance: Int = 0) -> Stream {
+    var copy = self
+    copy.writer.step(Step(kind: kind, count: count), distance: distance)
+    return copy
+  }
+
+  func note(_ note: StepNote, _ value: Int, _ offset: Int? = nil) -> Stream {
+    var copy = self
+    copy.writer.note(note, value)
+    if let offset { copy.writer.varint(offset) }
+    return copy
+  }
+
+  func number(_ number: UInt64) -> Stream {
+    var copy = self
+    copy.writer.varint(number)
+    return copy
+  }
+
+  func signed(_ number: Int64) -> Stream {
+    var copy = self
+    copy.writer.signed(number)
+    return copy
+  }
+
+  func raw(_ bytes: [UInt8]) -> Stream {
+    var copy = self
+    copy.writer.raw(bytes)
+    return copy
+  }
+
+  /// With its length before it.
+  var counted: [UInt8] {
+    var writer = ByteWriter()
+    writer.counted(bytes)
+    return writer.bytes
+  }
+}
+
+@Suite struct `Sequence attack` {
+  let mallory = Author(666)
+
+  // MARK: - What damaged bytes may become
+
+  /// Bytes that are refused, or are a text that can be used as any other.
+  private func expectText(_ bytes: [UInt8], _ sound: [ReplicatingText], _ comment: Comment) {
+    guard let text = try? ReplicatingText(encoded: bytes) else { return }
+    expectUsable(text, sound, wasRead: true, comment)
+  }
+
+  private func expectUsable(
+    _ text: ReplicatingText, _ sound: [ReplicatingText], wasRead: Bool, _ comment: Comment
+  ) {
+    text.checkInvariants()
+    let written = text.encoded()
+    guard let again = try? ReplicatingText(encoded: written) else {
+      Issue.record("what was written can't be read, \(comment)")
+      return
+    }
+    #expect(again.encoded() == written, comment)
+    if wasRead {
+      #expect(again == text, comment)
+      #expect(TrimmedText(again).encoded() == TrimmedText(text).encoded(), comment)
+    }
+    // Others may refuse what this one took: their elements tell what an author must have seen, and its time is far off.
+    var other = ReplicatingText()
+    let sent = text.changes(since: Version()).encoded()
+    if (try? other.apply(ReplicatingText.Changes(encoded: sent))) != nil {
+      #expect(other.encoded() == written, comment)
+    }
+    for version in sound.map(\.version) {
+      let changes = text.changes(since: version)
+      #expect((try? ReplicatingText.Changes(encoded: changes.encoded())) != nil, comment)
+      #expect(
+        String(validating: text.utf8(in: text.view(at: version)), as: UTF8.self) != nil, comment)
+    }
+    var edited = text
+    let author = Author(77)
+    edited.insert([65].span, at: 0, by: &author.replica)
+    edited.insert([66].span, at: edited.count, by: &author.replica)
+    edited.insert([67].span, at: edited.count, by: &author.replica)
+    edited.remove(0..<1, by: &author.replica)
+    edited.checkInvariants()
+    guard text.lamport < 1 << 61 else { return }
+    #expect((try? ReplicatingText(encoded: edited.encoded())) != nil, comment)
+    for other in sound {
+      var joined = edited
+      guard
+        (try? joined.apply(other.changes(since: edited.version.intersection(other.version))))
+          != nil
+      else { continue }
+      joined.checkInvariants()
+      #expect((try? ReplicatingText(encoded: joined.encoded())) != nil, comment)
+    }
+  }
+
+  /// Bytes that are refused, or changes that are refused without a trace, or leave a text that can be used.
+  private func expectChanges(_ bytes: [UInt8], _ sound: [ReplicatingText], _ comment: Comment) {
+    guard let changes = try? ReplicatingText.Changes(encoded: bytes) else { return }
+    #expect(changes.encoded() == bytes, "changes are written in one way, \(comment)")
+    for text in sound {
+      var result = text
+      let isValid = (try? text.validate(changes)) != nil
+      do {
+        try result.apply(changes)
+        #expect(isValid, comment)
+        expectUsable(result, [text], wasRead: false, comment)
+        var twice = result
+        #expect((try? twice.apply(changes)) != nil && twice == result, comment)
+      } catch {
+        if case .invalid = error { #expect(!isValid, comment) }
+        #expect(result == text && result.encoded() == text.encoded(), comment)
+      }
+      // A text without its past takes no more than can be used, either.
+      var trimmed = TrimmedText(text)
+      let before = trimmed.encoded()
+      if (try? trimmed.apply(changes)) != nil {
+        expectTrimmed(trimmed.encoded(), [text], comment)
+      } else {
+        #expect(trimmed.encoded() == before, comment)
+      }
+    }
+  }
+
+  private func expectTrimmed(_ bytes: [UInt8], _ sound: [ReplicatingText], _ comment: Comment) {
+    guard var text = try? TrimmedText(encoded: bytes) else { return }
+    #expect(text.encoded() == bytes, comment)
+    let utf8 = text.utf8
+    guard (try? text.open()) != nil else {
+      // It can still be read.
+      #expect(text.utf8 == utf8 && text.encoded() == bytes, comment)
+      return
+    }
+    text.checkInvariants()
+    #expect(text.utf8 == utf8, comment)
+    let written = text.encoded()
+    guard var again = try? TrimmedText(encoded: written), (try? again.open()) != nil else {
+      Issue.record("what was written can't be read, \(comment)")
+      return
+    }
+    #expect(again.encoded() == written && again.utf8 == utf8, comment)
+    let author = Author(77)
+    do {
+      try text.insert([65].span, at: 0, by: &author.replica)
+      try text.insert([66].span, at: text.count, by: &author.replica)
+      try text.remove(0..<1, by: &author.replica)
+    } catch {
+      Issue.record("what is open can't be edited, \(comment)")
+    }
+    text.checkInvariants()
+    #expect(text.changes(since: text.version) != nil, comment)
+    for other in sound {
+      if (try? text.apply(other.changes(since: other.version.intersection(text.version)))) != nil {
+        text.checkInvariants()
+        #expect(String(validating: text.utf8, as: UTF8.self) != nil, comment)
+        guard var last = try? TrimmedText(encoded: text.encoded()), (try? last.open()) != nil else {
+          Issue.record("what was joined can't be read, \(comment)")
+          return
+        }
+      }
+    }
+  }
+
+  // MARK: - Scalars
+
+  // MARK: - Names and numbers of changes
+
+  @Test func `a run of changes that begins with the last one keeps its numbers`() throws {
+    // Two elements by change 1, and then by 1, 2 and 3: the last was by 3.
+    let changes = Stream.changes(lamport: 5, [(3, 3)], Array("abcde".utf8), makers: 1)
+      .maker(0, first: 0, steps: 2).note(.right, -1).step(.inserted, 2)
+      .note(.number, -1).note(.right, -1).step(.typed, 3)
+    var text = ReplicatingText()
+    try text.apply(ReplicatingText.Changes(encoded: changes.bytes))
+    var slots: [UInt64] = []
+    let array = text.bytes.settled
+    for offset in 0..<array.authors[0].count { slots.append(array.authors[0].number(of: offset)) }
+    #expect(slots == [1, 1, 1, 2, 3])
+    let again = try ReplicatingText(encoded: text.encoded())
+    #expect(again == text && again.encoded() == text.encoded())
+  }
+
+  @Test func `removals are the same runs, whatever the pieces they were made of`() throws {
+    let author = Author(1)
+    var text = ReplicatingText()
+    text.insert([UInt8](repeating: 97, count: 2000).span, at: 0, by: &author.replica)
+    for _ in 0..<100 { text.insert([98].span, at: text.count, by: &author.replica) }
+    // By one change from one piece here; what is decoded has two.
+    text.remove(1998..<1999, by: &author.replica)
+    text.remove(1998..<2000, by: &author.replica)
+    let decoded = try ReplicatingText(encoded: text.encoded())
+    #expect(decoded == text)
+    #expect(decoded.encoded() == text.encoded())
+    #expect(
+      decoded.changes(since: Version()).encoded() == text.changes(since: Version()).encoded())
+  }
+
+  // MARK: - Rules of changes
+
+  // MARK: - However it came about
+
+}
+
+extension [UInt8] {
+  fileprivate func flipped(_ bit: Int) -> [UInt8] {
+    var copy = self
+    copy[bit / 8] ^= 1 << UInt8(bit % 8)
+    return copy
+  }
+}
+
+extension Generator {
+  /// The bytes with some of them replaced, inserted, removed or repeated; with a length before them, that is set right.
+  fileprivate mutating func damage(_ bytes: [UInt8], keepingLength: Bool = false) -> [UInt8] {
+    var bytes = bytes
+    if keepingLength {
+      var reader = ByteReader(bytes)
+      bytes = Array((try? reader.counted()) ?? [])
+    }
+    for _ in 0...below(3) {
+      guard !bytes.isEmpty else { break }
+      let place = below(bytes.count)
+      switch below(6) {
+      case 0: bytes[place] = UInt8(below(256))
+      case 1: bytes[place] = bytes[below(bytes.count)]
+      case 2: bytes[place] = bytes[place] &+ UInt8(pick([1, 2, 254, 255]))
+      case 3: bytes.insert(UInt8(pick([0, 1, 2, 127, 128, 255])), at: place)
+      case 4: bytes.remove(at: place)
+      default:
+        let end = place + below(Swift.min(20, bytes.count - place) + 1)
+        bytes.insert(contentsOf: bytes[place..<end], at: below(bytes.count + 1))
+      }
+    }
+    guard keepingLength else { return bytes }
+    var writer = ByteWriter()
+    writer.counted(bytes)
+    return writer.bytes
+  }
+}
