@@ -400,9 +400,92 @@ private struct Stream {
       decoded.changes(since: Version()).encoded() == text.changes(since: Version()).encoded())
   }
 
+  @Test func `one who writes in another's name brings nobody down`() throws {
+    let author = Author(1)
+    var text = ReplicatingText()
+    for letter in Array("abc".utf8) {
+      text.insert([letter].span, at: text.count, by: &author.replica)
+    }
+    let changes = Stream.changes(lamport: 5, [(510, 507)], Array("xy".utf8), makers: 1)
+      .maker(0, first: 3, steps: 1).note(.number, 505).note(.right, -1).step(.typed, 2, 3)
+    try text.apply(ReplicatingText.Changes(encoded: changes.bytes))
+    text.remove(3..<4, by: &author.replica)
+    text.insert([100].span, at: 0, by: &author.replica)
+    text.checkInvariants()
+    _ = text.encoded()
+    _ = text.changes(since: Version()).encoded()
+    #expect(text.string == "dabcy")
+  }
+
+  @Test func `a change that goes on removing, and removes what it inserts, is the same elsewhere`()
+    throws
+  {
+    let author = Author(1)
+    var text = ReplicatingText()
+    text.insert([97].span, at: 0, by: &author.replica)
+    text.insert([98].span, at: 1, by: &author.replica)
+    // Change 3 removes the second element, and change 4 the third, which it inserted.
+    text.remove(1..<2, by: &author.replica)
+    var stamp = author.replica.stamp(after: text.lamport, ticks: 2)
+    let operations = text.operations(for: [Edit(range: 1..<1, replacement: [99])])
+    for operation in operations { text.apply(operation, stamp) }
+    stamp.lamport += 1
+    text.apply(.remove(ElementRange(author: author.replica.id, offset: 2, count: 1)), stamp)
+    var other = ReplicatingText()
+    try other.apply(text.changes(since: Version()))
+    #expect(try other == text && ReplicatingText(encoded: text.encoded()) == text)
+  }
+
   // MARK: - Rules of changes
 
   // MARK: - However it came about
+
+  @Test func `equal texts have equal bytes, whatever the way to them`() throws {
+    for seed in seeds(60) {
+      var history = try TextHistory(seed &+ 300_000, steps: 40)
+      let end = history.end
+      let (bytes, trimmed) = (end.encoded(), TrimmedText(end).encoded())
+      let sent = end.changes(since: Version()).encoded()
+      for _ in 0..<4 {
+        let sizes = history.generator.pick(nodeSizes)
+        var text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
+        var past = [Version()]
+        for _ in 0..<6 {
+          let state = history.generator.pick(history.states)
+          let since = history.generator.pick(past)
+          let changes = state.changes(since: since)
+          if history.generator.chance(50) {
+            try text.apply(ReplicatingText.Changes(encoded: changes.encoded()))
+          } else if history.generator.chance(50) {
+            try text.apply(changes)
+          } else {
+            text.merge(state)
+          }
+          #expect(text.version.isSuperset(of: state.version), at(seed))
+          // What comes of an encoding is divided otherwise.
+          if history.generator.chance(30) { text = try ReplicatingText(encoded: text.encoded()) }
+          past.append(text.version)
+        }
+        try text.apply(end.changes(since: history.generator.pick(past)))
+        text.checkInvariants()
+        #expect(text == end && text.encoded() == bytes, at(seed))
+        #expect(text.changes(since: Version()).encoded() == sent, at(seed))
+        #expect(TrimmedText(text).encoded() == trimmed, at(seed))
+        for state in history.states {
+          let expected = end.changes(since: state.version).encoded()
+          #expect(text.changes(since: state.version).encoded() == expected, at(seed))
+          #expect(text.utf8(in: text.view(at: state.version)) == state.utf8, at(seed))
+        }
+      }
+      for state in history.states {
+        let decoded = try ReplicatingText(encoded: state.encoded())
+        #expect(decoded == state && decoded.encoded() == state.encoded(), at(seed))
+        #expect(
+          decoded.changes(since: Version()).encoded() == state.changes(since: Version()).encoded(),
+          at(seed))
+      }
+    }
+  }
 
 }
 

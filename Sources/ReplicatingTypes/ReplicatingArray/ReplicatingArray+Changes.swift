@@ -123,13 +123,18 @@ extension ReplicatingArray: Replicable {
       var insertion = first < author.count ? runs.insertion(of: author, index, from: first) : nil
       if let present = insertion, let other = removal {
         let number = UInt64(other.number)
-        if present.number < number || other.target == index && other.offset + other.count > first {
-          if present.isStepping, present.lastNumber > number {
+        let now = other.range(upTo: number)
+        if present.number < number || other.target == index && now.offset + now.count > first {
+          if present.isStepping, present.number <= number, present.lastNumber > number {
             insertion!.count = UInt32(number - present.number + 1)
           }
         } else {
           insertion = nil
           removal!.keep(upTo: present.number)
+          if other.target == index, removal!.offset + removal!.count > first {
+            // One by one, and the next ones are not there yet.
+            removal!.count = first - removal!.offset
+          }
         }
       }
       if let insertion {
@@ -421,7 +426,7 @@ extension ReplicatingArray: Replicable {
     let number = insertion.number + (insertion.isStepping ? UInt64(known) : 0)
     guard number > names.known[Int(insertion.author)], number >= authors[Int(author)].lastNumber
     else { throw InvalidChange("an insertion by an earlier change than the one before it") }
-    guard insertion.lamport <= changes.lamport - UInt64(insertion.count - 1),
+    guard insertion.lamport + UInt64(insertion.count - 1) <= changes.lamport,
       present == 0
         || insertion.lamport + UInt64(known) > authors[Int(author)].lamport(of: UInt32(present - 1))
     else { throw InvalidChange("a logical time that does not grow") }
