@@ -115,6 +115,8 @@ public struct ReplicatingText: Sendable, Replicable {
   /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single insertion of whole scalars
   /// is made here, everything else on a copy first: O(n + runs), and each step as an operation.
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    // What is being typed has to be looked at, too.
+    bytes.settle()
     if changes.bytes.isSingleStep, bytes.areWholeScalars(changes.bytes) {
       return try bytes.apply(changes.bytes)
     }

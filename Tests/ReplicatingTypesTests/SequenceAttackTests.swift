@@ -368,6 +368,58 @@ private struct Stream {
 
   // MARK: - Scalars
 
+  @Test func `a scalar whose first byte is known as another is refused`() throws {
+    let author = Author(1)
+    var text = ReplicatingText()
+    text.insert([97].span, at: 0, by: &author.replica)
+    let before = text
+    let changes = Stream.changes(lamport: 2, [(2, 2)], Array("é".utf8), makers: 1)
+      .maker(0, first: 0, steps: 1).note(.right, -1).step(.typed, 2)
+    let decoded = try ReplicatingText.Changes(encoded: changes.bytes)
+    #expect(throws: RefusedChanges.self) { try text.apply(decoded) }
+    #expect(text == before && text.string == "a")
+  }
+
+  @Test func `an insertion inside a scalar is refused while that is being typed`() throws {
+    let author = Author(1)
+    var text = ReplicatingText()
+    text.insert([97].span, at: 0, by: &author.replica)
+    text.insert(Array("é".utf8).span, at: 1, by: &author.replica)
+    let before = text
+    let changes = Stream.changes(lamport: 4, [(2, 0), (1, 1)], [98], makers: 1)
+      .maker(1, first: 0, steps: 1).note(.place, 0).note(.lamport, 3).step(.typed, 1, 2)
+    let decoded = try ReplicatingText.Changes(encoded: changes.bytes)
+    #expect(throws: RefusedChanges.invalid(InvalidChange("an insertion inside a scalar"))) {
+      try text.apply(decoded)
+    }
+    #expect(text == before && text.string == "aé")
+  }
+
+  @Test func `a scalar inserted by two changes is refused`() throws {
+    let changes = Stream.changes(lamport: 2, [(2, 2)], Array("é".utf8), makers: 1)
+      .maker(0, first: 0, steps: 1).note(.right, -1).step(.typed, 2)
+    let decoded = try ReplicatingText.Changes(encoded: changes.bytes)
+    var text = ReplicatingText()
+    #expect(throws: RefusedChanges.self) { try text.apply(decoded) }
+    let two = Stream.changes(lamport: 3, [(3, 3)], Array("éa".utf8), makers: 1)
+      .maker(0, first: 0, steps: 2).note(.right, -1).step(.typed, 2)
+      .note(.right, -1).step(.typed, 1)
+    #expect(throws: RefusedChanges.self) {
+      try text.apply(ReplicatingText.Changes(encoded: two.bytes))
+    }
+    let history = Stream.history(lamport: 2, [2], "é", steps: 1).step(.typed, 2)
+    #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: history.bytes) }
+    // A scalar of one byte and one of several make such runs, too.
+    let author = Author(1)
+    text = ReplicatingText()
+    for word in ["a", "é", "b", "é", "é", "c"] {
+      text.insert(Array(word.utf8).span, at: text.count, by: &author.replica)
+    }
+    var other = ReplicatingText()
+    try other.apply(text.changes(since: Version()))
+    #expect(try ReplicatingText(encoded: text.encoded()) == other)
+  }
+
   // MARK: - Names and numbers of changes
 
   @Test func `a run of changes that begins with the last one keeps its numbers`() throws {

@@ -101,7 +101,18 @@ extension ReplicatingArray<UInt8> {
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
     }
     if isASCII { return }
-    for author in authors {
+    for (place, author) in authors.enumerated() {
+      for (index, run) in author.stamps.enumerated() {
+        let end = index + 1 < author.stamps.count ? author.stamps[index + 1].first : author.count
+        try author.validateScalars(run.first..<end, isStepping: run.isStepping)
+      }
+      for origin in author.origins {
+        let goesOn =
+          origin.first > 0 && origin.left == LocalID(AuthorIndex(place), origin.first - 1)
+        guard goesOn || isScalarBoundary(origin.left, behind: 1),
+          isScalarBoundary(origin.right, behind: 0)
+        else { throw InvalidChange("an insertion inside a scalar") }
+      }
       for run in author.removals { try validateScalars(of: run, authors[Int(run.target)].content) }
     }
     var previous: Piece?
@@ -120,6 +131,13 @@ extension ReplicatingArray<UInt8> {
       previous = piece
     }
     guard isWhole else { throw InvalidChange("a scalar that is torn") }
+  }
+
+  private func isScalarBoundary(_ element: LocalID, behind: Int) -> Bool {
+    if element.isNone { return true }
+    let offset = Int(element.offset) + behind
+    let content = authors[Int(element.author)].content
+    return offset == content.count || content[offset] & 0xC0 != 0x80
   }
 
   private func validateScalars(
@@ -144,7 +162,8 @@ extension ReplicatingArray<UInt8> {
     }
     if isASCII { return }
     for insertion in changes.insertions {
-      let content = authors[Int(authorIndex[changes.authors[Int(insertion.author)]]!)].content
+      let author = authors[Int(authorIndex[changes.authors[Int(insertion.author)]]!)]
+      let content = author.content
       var start = Int(insertion.offset)
       var end = start + Int(insertion.count)
       while start > 0, content[start] & 0xC0 == 0x80 { start -= 1 }
@@ -153,6 +172,8 @@ extension ReplicatingArray<UInt8> {
         content[start..<end].contains(Self.forgotten)
           || String(validating: content[start..<end], as: UTF8.self) != nil
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
+      try author.validateScalars(
+        insertion.offset..<insertion.offset + insertion.count, isStepping: insertion.isStepping)
       let goesOn =
         insertion.left.author == insertion.author && insertion.left.offset &+ 1 == insertion.offset
       guard goesOn || isBoundary(insertion.left, behind: true, changes),
@@ -171,9 +192,13 @@ extension ReplicatingArray<UInt8> {
   }
 
   /// Whether it is certain, before they are joined, that changes of one step hold whole scalars and lie between whole ones.
+  /// Nothing is open.
   func areWholeScalars(_ changes: Changes) -> Bool {
     for insertion in changes.insertions {
-      guard !changes.content.contains(0),
+      let author = index(known: changes.authors[Int(insertion.author)])
+      // What is here of it may be other than it says.
+      guard insertion.offset == author.map({ authors[Int($0)].count }) ?? 0,
+        !changes.content.contains(0), !insertion.isStepping || !changes.content.span.isTorn(),
         String(validating: changes.content, as: UTF8.self) != nil,
         isBoundary(insertion.left, behind: true, changes),
         isBoundary(insertion.right, behind: false, changes)
@@ -194,5 +219,30 @@ extension ReplicatingArray<UInt8> {
     return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy {
       $0 < 0x80 || $0 == Self.forgotten
     }
+  }
+}
+
+extension Author<UInt8> {
+  /// Whether each scalar that ends in a run of insertions was inserted by one change. Element by element, a change brings
+  /// no more than the last byte of one, or the first.
+  fileprivate func validateScalars(
+    _ range: Range<UInt32>, isStepping: Bool
+  ) throws(InvalidChange) {
+    let first = range.lowerBound
+    let bytes = content.span.extracting(Int(first)..<Int(range.upperBound))
+    guard !isStepping || !bytes.isTorn(),
+      bytes[0] & 0xC0 != 0x80 || first > 0 && number(of: first) == number(of: first - 1)
+    else { throw InvalidChange("a scalar by more than one change") }
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether a byte behind the first one belongs to a scalar that began before it.
+  fileprivate func isTorn() -> Bool {
+    var continuations: UInt8 = 0
+    for index in 1..<Swift.max(count, 1) {
+      continuations |= self[index] & 0xC0 == 0x80 ? 1 : 0
+    }
+    return continuations != 0
   }
 }
