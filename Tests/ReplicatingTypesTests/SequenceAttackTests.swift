@@ -366,6 +366,19 @@ private struct Stream {
     }
   }
 
+  // MARK: - Numbers at their ends
+
+  @Test func `times of a trimmed text that add up to more than a number holds are refused`() throws
+  {
+    let large = Int64(LamportTimestamp.largestCount)
+    // One piece, two runs of stamps, and each an enormous step on from the last.
+    let pieces = Stream.trimmed(lamport: 1 << 62, [(5, 2)], [97, 98]).number(1).raw([39 << 1])
+      .number(2).raw([0, 1])
+      .number(2).number(0).signed(large - 1).number(1).signed(large).number(0)
+    var text = try TrimmedText(encoded: pieces.counted)
+    #expect(throws: DecodingFailure.self) { try text.open() }
+  }
+
   // MARK: - Scalars
 
   @Test func `a scalar whose first byte is known as another is refused`() throws {
@@ -418,6 +431,16 @@ private struct Stream {
     var other = ReplicatingText()
     try other.apply(text.changes(since: Version()))
     #expect(try ReplicatingText(encoded: text.encoded()) == other)
+  }
+
+  @Test func `a trimmed text whose pieces tear a scalar is refused`() throws {
+    // Two pieces of a byte, the second byte of the scalar being inserted first.
+    let torn = Stream.trimmed(lamport: 2, [(2, 2)], Array("é".utf8)).number(2)
+      .raw([0 << 1]).signed(1).raw([0 << 1]).signed(-2)
+      .number(1).number(16 | 0).number(0).number(0)
+    var text = try TrimmedText(encoded: torn.counted)
+    #expect(throws: DecodingFailure.self) { try text.open() }
+    #expect(text.string == "é")
   }
 
   // MARK: - Names and numbers of changes
@@ -488,7 +511,24 @@ private struct Stream {
     #expect(try other == text && ReplicatingText(encoded: text.encoded()) == text)
   }
 
-  // MARK: - Rules of changes
+  // MARK: - What encodings don't hold
+
+  @Test func `pieces and stamps of a trimmed text are as long as they can be`() throws {
+    let head = Stream.trimmed(lamport: 2, [(2, 2)], [97, 98])
+    // Twice a byte that begins where the last one ended; and a run of stamps for each element.
+    let pieces = head.number(2).raw([38 << 1, 38 << 1]).number(1).number(16).number(0).number(0)
+    let stamps = head.number(1).raw([39 << 1]).number(2).number(0).number(0).number(0).number(0)
+    let sound = head.number(1).raw([39 << 1]).number(1).number(16).number(0).number(0)
+    for wrong in [pieces, stamps] {
+      var text = try TrimmedText(encoded: wrong.counted)
+      #expect(throws: DecodingFailure.self) { try text.open() }
+    }
+    var text = try TrimmedText(encoded: sound.counted)
+    try text.open()
+    #expect(text.encoded() == sound.counted)
+  }
+
+  // MARK: - Time
 
   // MARK: - However it came about
 
@@ -539,6 +579,62 @@ private struct Stream {
     }
   }
 
+  @Test func `trimmed texts that go on agree with whole ones`() throws {
+    for seed in seeds(40) {
+      var history = try TextHistory(seed &+ 400_000, steps: 25)
+      // One who has everything, and people without the past, each with somebody beside who keeps it.
+      var hub = history.end
+      var peers = (0..<3).map { _ in (text: TrimmedText(hub), whole: hub) }
+      let authors = (0..<3).map { Author(UInt64(90 + $0)) }
+      for step in 0..<40 {
+        let index = history.generator.below(3)
+        switch history.generator.below(6) {
+        case 0, 1, 2:
+          let scribe = Scribe(1, nodeSizes[3])
+          scribe.text = peers[index].whole
+          let place = scribe.place(&history.generator)
+          let word = history.generator.pick(words)
+          if history.generator.chance(70) {
+            try peers[index].text.insert(word.span, at: place, by: &authors[index].replica)
+          } else {
+            let other = scribe.place(&history.generator)
+            try peers[index].text.remove(
+              min(place, other)..<max(place, other), by: &authors[index].replica)
+          }
+        case 3:
+          try hub.apply(#require(peers[index].text.changes(since: hub.version)))
+        case 4:
+          let since = hub.version.intersection(peers[index].text.version)
+          try peers[index].text.apply(hub.changes(since: since))
+          peers[index].whole.merge(hub)
+        default:
+          try hub.apply(#require(peers[index].text.changes(since: hub.version)))
+          peers[index].text = try TrimmedText(encoded: peers[index].text.encoded())
+          if history.generator.chance(50) { try peers[index].text.open() }
+          let bytes = peers[index].text.encoded()
+          peers[index].text = try TrimmedText(encoded: bytes)
+        }
+        let known = peers[index].whole.version
+        try peers[index].whole.apply(#require(peers[index].text.changes(since: known)))
+        peers[index].text.checkInvariants()
+        #expect(peers[index].text.utf8 == peers[index].whole.utf8, at(seed, step))
+        #expect(peers[index].text.version == peers[index].whole.version, at(seed, step))
+        #expect(
+          peers[index].text.encoded() == TrimmedText(peers[index].whole).encoded(), at(seed, step))
+        var slots: [ElementID] = []
+        try peers[index].text.opened.forEachSlot { _, id, _ in slots.append(id) }
+        #expect(slots == peers[index].whole.slots, at(seed, step))
+      }
+      for (text, whole) in peers {
+        hub.merge(whole)
+        #expect(text.changes(since: Version()) == nil, at(seed))
+      }
+      for index in peers.indices {
+        try peers[index].text.apply(hub.changes(since: peers[index].text.version))
+        #expect(peers[index].text.encoded() == TrimmedText(hub).encoded(), at(seed))
+      }
+    }
+  }
 }
 
 extension [UInt8] {

@@ -32,6 +32,9 @@
 // the same less 10. 15: a varint follows, twice one more than that difference, which may be −1 for another run of one
 // change, plus 1 for several elements inserted by one change. Expected is that logical time grew by one for each element
 // and for each change that inserted nothing.
+//
+// What is written is the first code of a piece that fits: of the smallest k, beginning before ending; distance; author. What
+// is read besides: any other code that fits, and origins that were guessed right. Pieces and runs are as long as they can be.
 
 /// The pieces of a text as codes.
 private struct PieceCode {
@@ -348,6 +351,9 @@ struct TrimmedEncoding {
     guard visible == textRange.count else {
       throw reader.failure("\(visible) visible elements, and a text of \(textRange.count)")
     }
+    guard areWholeAndApart(runs) else {
+      throw reader.failure("a piece that is part of another, or tears a scalar")
+    }
     let content = content(of: runs, elements)
     value.tree = PieceTree(
       value.tree.sizes, of: pieces(of: runs, starts, largest: value.tree.sizes.piece)
@@ -437,6 +443,26 @@ struct TrimmedEncoding {
       mark(0, in: &ends)
     }
     return twice == 0 && starts == ends
+  }
+
+  /// Whether pieces are as long as they can be, and none begins inside a scalar. They are all of the text.
+  private func areWholeAndApart(_ runs: [Run]) -> Bool {
+    let text = bytes[textRange].span
+    var position = 0
+    var last = Run(author: .max)
+    for run in runs {
+      if run.start == last.start &+ last.count, run.author == last.author,
+        run.isRemoved == last.isRemoved
+      {
+        return false
+      }
+      if !run.isRemoved {
+        if text[position] & 0xC0 == 0x80 { return false }
+        position += Int(run.count)
+      }
+      last = run
+    }
+    return true
   }
 
   /// All elements, the forgotten ones as such.
@@ -565,7 +591,7 @@ extension Author {
         guard difference != 0, difference.magnitude <= LamportTimestamp.largestCount else {
           throw reader.failure("a difference of \(difference)")
         }
-        time = UInt64(bitPattern: Int64(time) + difference)
+        time = UInt64(bitPattern: Int64(time) &+ difference)
         left -= 1
         let distance = left > 0 ? try reader.count() : 0
         guard left == 0 || distance > 0 else { throw reader.failure("two surprises at once") }
@@ -574,6 +600,11 @@ extension Author {
       let length = UInt64((index + 1 < stamps.count ? stamps[index + 1].first : count) - run.first)
       guard time > latest, time <= last, length - 1 <= last - time else {
         throw reader.failure("a logical time of \(Int64(bitPattern: time))")
+      }
+      if let last = skews.last, index > 0,
+        stamps[index - 1].goesOn(with: run.number, time, at: run.first, last.skew)
+      {
+        throw reader.failure("a run of stamps that is part of another")
       }
       latest = time + length - 1
       let skew = Int64(time) - Int64(run.number)
