@@ -528,7 +528,82 @@ private struct Stream {
     #expect(text.encoded() == sound.counted)
   }
 
-  // MARK: - Time
+  // MARK: - Rules of changes
+
+  /// What is here: "ab" by 1, and "x" by 2 between them.
+  @Test func `changes that break a rule are refused, each with its reason`() throws {
+    let (alice, bob) = (Author(1), Author(2))
+    var text = ReplicatingText()
+    text.insert([97, 98].span, at: 0, by: &alice.replica)
+    text.insert([120].span, at: 1, by: &bob.replica)
+    let known: [(UInt64, UInt64)] = [(1, 0), (1, 0)]
+    func refusal(_ stream: Stream) -> RefusedChanges? {
+      var result = text
+      defer { #expect(result == text && result.encoded() == text.encoded()) }
+      do {
+        try result.apply(ReplicatingText.Changes(encoded: stream.bytes))
+        return nil
+      } catch let error as RefusedChanges {
+        return error
+      } catch {
+        return .invalid(InvalidChange("\(error)"))
+      }
+    }
+    func expect(
+      _ stream: Stream, _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      #expect(
+        refusal(stream) == .invalid(InvalidChange(reason)), sourceLocation: sourceLocation)
+    }
+    func third(
+      _ last: UInt64 = 1, lamport: UInt64 = 9, text: [UInt8] = [99], steps: Int = 1
+    ) -> Stream {
+      Stream.changes(lamport: lamport, known + [(last, last)], text, makers: 1)
+        .maker(2, first: 0, steps: steps)
+    }
+    expect(
+      third().note(.place, 0).note(.lamport, 8).note(.right, 0, 7).step(.typed, 1, 1),
+      "an origin that is not here")
+    expect(
+      third().note(.place, 0).note(.lamport, 8).step(.typed, 1, 5), "an origin that is not here")
+    expect(third().note(.place, 0).step(.typed, 1, 1), "an origin that is not earlier")
+    expect(
+      third().note(.place, 0).note(.lamport, 8).note(.right, 0, 0).step(.typed, 1, 2),
+      "a right origin that stands before the left one")
+    expect(
+      third().note(.place, 1).note(.lamport, 8).note(.right, 0, 0).step(.typed, 1, 1),
+      "a right origin that stands before the left one")
+    let second = Stream.changes(lamport: 9, [(1, 0), (2, 1)], [99], makers: 1)
+    expect(
+      second.maker(1, first: 1, steps: 1).note(.place, 0).note(.lamport, 5).step(.typed, 1, 1),
+      "origins that never stood side by side")
+    let first = Stream.changes(lamport: 9, [(2, 1), (1, 0)], [99], makers: 1)
+    expect(
+      first.maker(0, first: 3, steps: 1).note(.right, -1).step(.typed, 1), "elements are left out")
+    expect(
+      first.maker(0, first: 2, steps: 1).note(.right, -1).step(.typed, 1, 2),
+      "a logical time that does not grow")
+    expect(
+      third(lamport: (1 << 40) + 5).note(.right, 0, 0).step(.typed, 1),
+      "a logical time of \((1 << 40) + 5), where \(text.lamport) is the latest known")
+    expect(
+      third(lamport: 1 << 62).note(.right, 0, 0).step(.typed, 1),
+      "a logical time of \(1 << 62), where \(text.lamport) is the latest known")
+    for bytes: [UInt8] in [[0], [0xFF], [0xC3], [0xED, 0xA0, 0x80], [97, 0], [0xFF, 0xFF]] {
+      let kind: Step.Kind = bytes.count == 1 ? .typed : .inserted
+      expect(
+        third(text: bytes).note(.lamport, 5).note(.right, -1).step(kind, bytes.count),
+        "text that is not valid UTF-8, or holds U+0000")
+    }
+    expect(
+      third(text: []).note(.place, 0).step(.removedAtOnce, 3),
+      "a removal of elements that are not here")
+    var stranger = Stream.changes(lamport: 9, [(1, 0), (5, 1)], [], makers: 0)
+    #expect(refusal(stranger).map { if case .missing = $0 { true } else { false } } == true)
+    stranger = Stream.changes(lamport: 9, [(3, 3), (1, 0)], [99], makers: 1)
+      .maker(0, first: 2, steps: 1).note(.right, -1).step(.typed, 1, 2)
+    expect(stranger, "an insertion by an earlier change than the one before it")
+  }
 
   // MARK: - However it came about
 

@@ -14,6 +14,8 @@
 // a step is from the last gap of that author: of others' the one where something was inserted, of its own the one behind what
 // it inserted; behind removed elements, or before them if that was backward. At first it is 0. The number of a step and its
 // logical time are expected to be one more than what is followed, and then to go on.
+//
+// Changes have one encoding, with no note that says what is plain without it; but the same may be changes cut otherwise.
 
 extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
@@ -247,13 +249,18 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
     maker.next = UInt32(first)
     let steps = try reader.count()
     var right: LocalID?
+    var notes: [StepNote] = []
     var own: [Insertion] = []
     while maker.steps < steps {
       switch try reader.stepOrNote() {
-      case .note(.right, let author):
-        right = try element(author, &reader, authors)
       case .note(let note, let value):
-        try take(note, value, &maker, authors, lamport, reader)
+        guard note.isAllowed(after: notes.last) else { throw reader.failure("notes out of order") }
+        notes.append(note)
+        if note == .right {
+          right = try element(value, &reader, authors)
+        } else {
+          try take(note, value, &maker, authors, last, lamport, reader)
+        }
       case .step(let step, let distance):
         guard maker.number + step.changes - 1 <= last else {
           throw reader.failure("a change after the last")
@@ -263,12 +270,19 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
           throw reader.failure("gap \(gap)")
         }
         if step.isRemoval {
-          guard right == nil else { throw reader.failure("a removal in two places") }
+          guard right == nil, !notes.contains(.lamport) else {
+            throw reader.failure("a removal in two places, or at a time")
+          }
           try remove(step, gap, &maker, reader)
         } else {
+          // What is plain without a note has none.
+          guard gap > 0 || !notes.contains(.place),
+            right != LocalID(AuthorIndex(maker.place), UInt32(gap))
+          else { throw reader.failure("an insertion whose place is said twice") }
           own.append(try insert(step, gap, right, &maker, lamport, reader))
         }
         right = nil
+        notes.removeAll(keepingCapacity: true)
       }
     }
     guard steps > 0, right == nil, own.isEmpty ? first == 0 : true else {
@@ -286,20 +300,20 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
   }
 
   private func take(
-    _ note: StepNote, _ value: Int, _ maker: inout Maker, _ authors: Int, _ lamport: UInt64,
-    _ reader: ByteReader
+    _ note: StepNote, _ value: Int, _ maker: inout Maker, _ authors: Int, _ last: UInt64,
+    _ lamport: UInt64, _ reader: ByteReader
   ) throws(DecodingFailure) {
     switch note {
     case .place where value >= 0 && value < authors && value != maker.place:
       maker.move(to: value)
     case .number:
       let number = Int(maker.number) + value
-      guard value != 0, number >= max(1, Int(maker.number) - 1) else {
+      guard value != 0, number >= max(1, Int(maker.number) - 1), number <= last else {
         throw reader.failure("changes out of order")
       }
       maker.number = UInt64(number)
     case .lamport:
-      let time = Int(maker.lamport) + value
+      let time = Int(maker.lamport) &+ value
       guard value != 0, time > 0, time <= Int(lamport) else {
         throw reader.failure("a logical time of \(time)")
       }

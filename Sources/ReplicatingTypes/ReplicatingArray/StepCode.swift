@@ -35,7 +35,7 @@ struct Step: Equatable {
 
 /// What must be known before the next step, because it isn't as expected.
 enum StepNote: UInt8 {
-  /// The number of its first change, and its logical time, less what is expected.
+  /// The number of its first change, and the logical time of an insertion, less what is expected.
   case number, lamport
   /// Whose step it is.
   case author
@@ -43,6 +43,20 @@ enum StepNote: UInt8 {
   case place
   /// It follows this element: its author and offset. It precedes that element.
   case left, right
+
+  /// The notes of a step stand in this order, each once at most.
+  private var rank: Int {
+    switch self {
+    case .author: 0
+    case .number: 1
+    case .place: 2
+    case .lamport: 3
+    case .left: 4
+    case .right: 5
+    }
+  }
+
+  func isAllowed(after last: StepNote?) -> Bool { last.map { $0.rank < rank } ?? true }
 }
 
 /// The codes of one kind of step.
