@@ -366,7 +366,77 @@ private struct Stream {
     }
   }
 
+  @Test func `every truncation and every flipped bit is refused or is sound`() throws {
+    for seed in seeds(3) {
+      var history = try TextHistory(seed &+ 100_000, steps: 14)
+      let (some, all) = (history.generator.pick(history.states), history.end)
+      let sound = [some, all]
+      let whole = all.encoded()
+      let changes = all.changes(since: some.version).encoded()
+      let trimmed = TrimmedText(all).encoded()
+      for length in whole.indices {
+        #expect(throws: DecodingFailure.self) {
+          try ReplicatingText(encoded: Array(whole[..<length]))
+        }
+      }
+      for length in changes.indices {
+        #expect(throws: DecodingFailure.self) {
+          try ReplicatingText.Changes(encoded: Array(changes[..<length]))
+        }
+      }
+      for length in trimmed.indices {
+        #expect(throws: DecodingFailure.self) {
+          try TrimmedText(encoded: Array(trimmed[..<length]))
+        }
+      }
+      for bit in 0..<8 * whole.count { expectText(whole.flipped(bit), sound, at(seed, bit)) }
+      for bit in 0..<8 * changes.count { expectChanges(changes.flipped(bit), sound, at(seed, bit)) }
+      for bit in 0..<8 * trimmed.count { expectTrimmed(trimmed.flipped(bit), sound, at(seed, bit)) }
+    }
+  }
+
+  @Test func `random damage is refused or is sound`() throws {
+    for seed in seeds(8) {
+      var history = try TextHistory(seed &+ 200_000, steps: 20)
+      let (some, all) = (history.generator.pick(history.states), history.end)
+      let sound = [some, all]
+      let whole = all.encoded()
+      let changes = all.changes(since: some.version).encoded()
+      let trimmed = TrimmedText(all).encoded()
+      for step in 0..<150 {
+        expectText(history.generator.damage(whole), sound, at(seed, step))
+        expectChanges(history.generator.damage(changes), sound, at(seed, step))
+        expectTrimmed(history.generator.damage(trimmed, keepingLength: true), sound, at(seed, step))
+      }
+    }
+  }
+
   // MARK: - Numbers at their ends
+
+  @Test func `notes that add up to more than a number holds are refused`() {
+    let large = Int(LamportTimestamp.largestCount)
+    let history = Stream.history(lamport: 1 << 62, [5], "ab", steps: 2)
+    for note in [StepNote.number, .lamport] {
+      let twice = history.note(note, large).note(note, large).step(.typed, 1).step(.typed, 1)
+      #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: twice.bytes) }
+    }
+    let late = history.note(.lamport, large - 1).step(.typed, 1).note(.lamport, large)
+      .step(.typed, 1)
+    #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: late.bytes) }
+
+    let changes = Stream.changes(lamport: 1 << 62, [(5, 5)], [97, 98], makers: 1)
+      .maker(0, first: 0, steps: 2)
+    for note in [StepNote.number, .lamport] {
+      let twice = changes.note(note, large).note(note, large).note(.right, -1).step(.typed, 1)
+        .note(.right, -1).step(.typed, 1)
+      #expect(throws: DecodingFailure.self) { try ReplicatingText.Changes(encoded: twice.bytes) }
+    }
+    let lateChanges = changes.note(.lamport, large - 1).note(.right, -1).step(.typed, 1)
+      .note(.lamport, large).note(.right, -1).step(.typed, 1)
+    #expect(throws: DecodingFailure.self) {
+      try ReplicatingText.Changes(encoded: lateChanges.bytes)
+    }
+  }
 
   @Test func `times of a trimmed text that add up to more than a number holds are refused`() throws
   {
@@ -513,6 +583,35 @@ private struct Stream {
 
   // MARK: - What encodings don't hold
 
+  @Test func `what is plain without a note has none`() throws {
+    let changes = Stream.changes(lamport: 2, [(2, 2)], [97, 98], makers: 1)
+      .maker(0, first: 0, steps: 1)
+    for wrong in [
+      changes.note(.right, -1).note(.right, -1).step(.typed, 2),
+      changes.note(.right, 0, 0).step(.typed, 2),
+      changes.note(.right, -1).note(.lamport, 1).step(.typed, 2),
+    ] {
+      #expect(throws: DecodingFailure.self) {
+        try ReplicatingText.Changes(encoded: wrong.bytes)
+      }
+    }
+    _ = try ReplicatingText.Changes(encoded: changes.note(.right, -1).step(.typed, 2).bytes)
+
+    let history = Stream.history(lamport: 5, [3], "ab", steps: 2).step(.typed, 2)
+    for wrong in [
+      history.note(.left, 0, 0).step(.removedForward, 1),
+      history.note(.lamport, 1).step(.removedForward, 1, -1),
+      history.note(.left, -1).step(.removedForward, 1),
+      Stream.history(lamport: 5, [3], "abc", steps: 2).step(.typed, 2)
+        .note(.left, 0, 1).note(.right, -1).step(.typed, 1),
+      Stream.history(lamport: 5, [3], "abc", steps: 2).step(.typed, 2)
+        .note(.right, -1).note(.left, 0, 1).step(.typed, 1),
+    ] {
+      #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: wrong.bytes) }
+    }
+    _ = try ReplicatingText(encoded: history.step(.removedForward, 1, -1).bytes)
+  }
+
   @Test func `pieces and stamps of a trimmed text are as long as they can be`() throws {
     let head = Stream.trimmed(lamport: 2, [(2, 2)], [97, 98])
     // Twice a byte that begins where the last one ended; and a run of stamps for each element.
@@ -526,6 +625,41 @@ private struct Stream {
     var text = try TrimmedText(encoded: sound.counted)
     try text.open()
     #expect(text.encoded() == sound.counted)
+  }
+
+  @Test func `counts and offsets at the end of the numbers are refused`() throws {
+    let most = UInt64(Int32.max)
+    for number in [most, most + 1, 1 << 32, 1 << 63, .max] {
+      let bytes = Stream().number(number).bytes
+      for head: [UInt8] in [[1], [1, 0], [1, 0, 0], [1, 0, 0, 0]] {
+        #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: head + bytes) }
+        #expect(throws: DecodingFailure.self) { try ReplicatingText.Changes(encoded: head + bytes) }
+        let trimmed = Stream().raw(head + bytes).counted
+        #expect(throws: DecodingFailure.self) {
+          var text = try TrimmedText(encoded: trimmed)
+          try text.open()
+        }
+      }
+      let changes = Stream.changes(lamport: 9, [(9, 9), (9, 9)], [97], makers: 1)
+      for wrong in [
+        changes.number(0).number(number).number(1).note(.right, -1).step(.typed, 1),
+        changes.number(0).number(0).number(1).note(.right, 1).number(number).step(.typed, 1),
+        changes.number(0).number(0).number(2).note(.right, -1).step(.typed, 1)
+          .raw([126 << 1]).number(number),
+        changes.number(0).number(0).number(2).note(.right, -1).step(.typed, 1)
+          .raw([103 << 1 | 1]).number(number).number(number),
+      ] {
+        guard let decoded = try? ReplicatingText.Changes(encoded: wrong.bytes) else { continue }
+        var text = ReplicatingText()
+        #expect(throws: RefusedChanges.self) { try text.apply(decoded) }
+        #expect(text == ReplicatingText())
+      }
+      // Elements that the bytes don't pay for.
+      let bomb = Stream.trimmed(lamport: 1, [(1, min(number, most))], []).number(1)
+        .raw([37 << 1 | 1]).number(min(number, most) - 2).number(0).signed(0)
+      var text = try TrimmedText(encoded: bomb.counted)
+      #expect(throws: DecodingFailure.self) { try text.open() }
+    }
   }
 
   // MARK: - Rules of changes
@@ -603,6 +737,38 @@ private struct Stream {
     stranger = Stream.changes(lamport: 9, [(3, 3), (1, 0)], [99], makers: 1)
       .maker(0, first: 2, steps: 1).note(.right, -1).step(.typed, 1, 2)
     expect(stranger, "an insertion by an earlier change than the one before it")
+  }
+
+  // MARK: - Time
+
+  /// Ever again the same elements are removed, which stand in many pieces.
+  @Test func `removing again what was removed takes no time, and no room`() throws {
+    let (pieces, removals) = (20_000, 20_000)
+    var stream = Stream.history(
+      lamport: UInt64(pieces), [UInt64(pieces + 1 + removals)],
+      String(repeating: "a", count: pieces), steps: pieces + 1 + removals)
+    for index in 0..<pieces {
+      stream.writer.step(Step(kind: .typed, count: 1), distance: index == 0 ? 0 : -1)
+    }
+    stream.writer.step(Step(kind: .removedAtOnce, count: pieces), distance: -1)
+    for _ in 0..<removals {
+      stream.writer.note(.left, 0)
+      stream.writer.varint(0)
+      stream.writer.step(Step(kind: .removedAtOnce, count: pieces), distance: 0)
+    }
+    let clock = ContinuousClock()
+    var text = ReplicatingText()
+    let time = try clock.measure { text = try ReplicatingText(encoded: stream.bytes) }
+    // A look at each piece for each removal were 400 million of them.
+    #expect(time < .seconds(20))
+    let written = text.encoded()
+    #expect(written.count <= stream.bytes.count)
+    let again = try ReplicatingText(encoded: written)
+    #expect(again == text)
+    let sent = text.changes(since: Version()).encoded()
+    var other = ReplicatingText()
+    try other.apply(ReplicatingText.Changes(encoded: sent))
+    #expect(other.encoded() == written)
   }
 
   // MARK: - However it came about

@@ -10,7 +10,7 @@ extension ReplicatingOrderedSet: BinaryCodable where Element: BinaryCodable {
     try reader.format(1, of: "an ordered set")
     let start = reader
     let slots = try ReplicatingArray<Element>(from: &reader)
-    // A sequence can be read from bytes that say where a step goes although that is plain without.
+    // A sequence can be read from bytes in which its steps are cut into more.
     guard slots.encoded().elementsEqual(reader.bytes(since: start)) else {
       throw start.failure("slots that are written otherwise")
     }

@@ -285,6 +285,7 @@ extension ReplicatingArray: Replicable {
   private struct Names {
     private var indices: [AuthorIndex]
     private(set) var known: [UInt64]
+    var tombstones = KnownTombstones()
 
     init(_ count: Int) {
       indices = Array(repeating: .max, count: count)
@@ -348,22 +349,8 @@ extension ReplicatingArray: Replicable {
     guard removal.run.lastNumber > known else { return }
     var run = removal.run.dropping(upTo: known)
     run.target = names.index(run.target, replicas, &self)
-    bury(run)
+    bury(run, &names.tombstones)
     authors[Int(author)].record(run)
-  }
-
-  /// Removes elements by name.
-  mutating func bury(_ run: RemovalRun) {
-    var offset = run.offset
-    let end = run.offset &+ run.count
-    while offset < end {
-      locate(LocalID(run.target, offset))
-      let piece = tree.current
-      let skipped = offset &- piece.offset
-      let count = min(end &- offset, piece.count &- skipped)
-      if !piece.isRemoved { bury(skipped, count) }
-      offset &+= count
-    }
   }
 
   // MARK: - Looking at what comes from outside
@@ -458,7 +445,7 @@ extension ReplicatingArray: Replicable {
 
   /// Origins stand in order. Behind the left one there is not an element that the author of the insertion must have seen,
   /// since it or the author of an origin inserted that element first.
-  mutating func checkGap(
+  private mutating func checkGap(
     _ left: LocalID, _ right: LocalID, by author: AuthorIndex
   ) throws(InvalidChange) {
     let next: LocalID
@@ -473,15 +460,18 @@ extension ReplicatingArray: Replicable {
         ? LocalID(left.author, left.offset + 1) : tree.following
     }
     if next == right { return }
-    if !left.isNone, !right.isNone {
-      if !isIndexed { buildIndex() }
-      guard left != right, isOrdered(left, before: right) else {
-        throw InvalidChange("a right origin that stands before the left one")
-      }
-    }
+    try checkOrder(left, right)
     guard next.author != author, next.author != left.author || next.offset > left.offset,
       next.author != right.author || next.offset > right.offset
     else { throw InvalidChange("origins that never stood side by side") }
+  }
+
+  mutating func checkOrder(_ left: LocalID, _ right: LocalID) throws(InvalidChange) {
+    if left.isNone || right.isNone { return }
+    if !isIndexed { buildIndex() }
+    guard left != right, isOrdered(left, before: right) else {
+      throw InvalidChange("a right origin that stands before the left one")
+    }
   }
 
   private mutating func check(

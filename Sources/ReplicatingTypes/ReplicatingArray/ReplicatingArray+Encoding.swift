@@ -15,8 +15,12 @@
 // The distance of a step is from where the last one ended: behind inserted elements, where removed ones were. Each author's
 // changes are numbered on, and its logical time goes on, after a step of another author from the end of all that went
 // before; a note tells when not. After notes of `left` and `right` the step's distance is 0: an insertion goes between these
-// two, and an author of −1 is the beginning or the end. After a note of `left` alone a removal removes a run of one author's
-// elements, visible or not, which begins there or, if it is backward, ends there; where the last step ended stays.
+// two, and an author of −1 is the beginning or the end. After a note of `left` alone a removal names a run of one author's
+// elements, all removed already, which begins there or, if it is backward, ends there; where the last step ended stays.
+//
+// What is written is as above, in steps as long as they can be, in the order in which `changes(since:)` has them. What is
+// read besides: steps cut into more, and steps in another order in which each finds what it refers to. Notes that say what is
+// plain without them are refused.
 
 extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
@@ -81,6 +85,7 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
   private var expected: Expectations
   private var value = ReplicatingArray<Element>()
   private var cursor = 0
+  private var tombstones = KnownTombstones()
   /// A removal that may go on.
   private var pending: (step: Step, author: Int, number: UInt64, position: Int)?
 
@@ -156,47 +161,38 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
 
   // MARK: Removals
 
-  /// Removes element after element in the order in which that was done, as far as positions go on.
+  /// Removes stretch after stretch in the order in which that was done, as far as positions go on.
   private mutating func encode(_ removal: ReplicatingArray<Element>.Changes.Removal) {
     let run = removal.run
+    let author = places[Int(removal.author)]
     var number = UInt64(run.number)
-    var rest = run.offset..<run.offset + run.count
-    while !rest.isEmpty {
-      let isBackward = run.order == .backward
-      let first = LocalID(run.target, isBackward ? rest.upperBound - 1 : rest.lowerBound)
-      value.locate(first)
-      let piece = value.tree.current
-      let count =
-        isBackward
-        ? min(first.offset - piece.offset + 1, UInt32(rest.count))
-        : min(piece.end - first.offset, UInt32(rest.count))
-      let lowest = isBackward ? first.offset + 1 - count : first.offset
+    var stretches = value.stretches(of: run, &tombstones)
+    let isBackward = run.order == .backward
+    if isBackward { stretches.reverse() }
+    for (range, isRemoved) in stretches {
       let kind: Step.Kind =
         switch run.order {
-        case _ where count == 1: .removedForward
+        case _ where range.count == 1: .removedForward
         case .atOnce: .removedAtOnce
         case .forward: .removedForward
         case .backward: .removedBackward
         }
-      let step = Step(kind: kind, count: Int(count))
-      let author = places[Int(removal.author)]
-      if piece.isRemoved {
+      let step = Step(kind: kind, count: range.count)
+      if isRemoved {
         flush()
         turn(to: author, number: number)
-        note(.left, first)
+        note(.left, LocalID(run.target, isBackward ? range.upperBound - 1 : range.lowerBound))
         writer.step(step, distance: 0)
         steps += 1
         expected.make(step, number: number, lamport: expected.lamports[author])
       } else {
-        let skipped = lowest - piece.offset
+        value.locate(LocalID(run.target, range.lowerBound))
+        let skipped = range.lowerBound - value.tree.current.offset
         let position = value.tree.cursor.start + Int(skipped)
         append(step, by: author, number: number, at: position, isAtOnce: run.order == .atOnce)
-        value.bury(skipped, count)
+        value.bury(skipped, UInt32(range.count))
       }
-      if run.order != .atOnce { number += UInt64(count) }
-      rest =
-        isBackward
-        ? rest.lowerBound..<rest.upperBound - count : rest.lowerBound + count..<rest.upperBound
+      if run.order != .atOnce { number += UInt64(range.count) }
     }
   }
 
@@ -277,6 +273,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
   private let elements: [Element]
   private let steps: Int
   private var cursor = 0
+  private var tombstones = KnownTombstones()
   /// The largest logical time of an insertion so far.
   private var latest: UInt64 = 0
 
@@ -312,10 +309,15 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     var start = 0
     var left: LocalID?
     var right: LocalID?
+    var last: StepNote?
+    var isTimed = false
     var made = 0
     while made < steps {
       switch try reader.stepOrNote() {
       case .note(let note, let value):
+        guard note.isAllowed(after: last) else { throw reader.failure("notes out of order") }
+        last = note
+        isTimed = isTimed || note == .lamport
         switch note {
         case .left: left = try element(value, &reader)
         case .right: right = try element(value, &reader)
@@ -328,8 +330,8 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
           throw reader.failure("a change after the last")
         }
         if step.isRemoval {
-          guard right == nil, left == nil || distance == 0 else {
-            throw reader.failure("a removal in two places")
+          guard right == nil, !isTimed, left == nil || distance == 0 else {
+            throw reader.failure("a removal in two places, or at a time")
           }
           try remove(step, number, distance, left, reader)
         } else {
@@ -343,6 +345,8 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
         }
         left = nil
         right = nil
+        last = nil
+        isTimed = false
         made += 1
       }
     }
@@ -361,12 +365,14 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     case .number:
       let number = Int(expected.numbers[expected.author]) + value
       // Another step of the last change is the least.
-      guard value != 0, number >= max(1, Int(self.value.authors[expected.author].lastNumber)) else {
+      guard value != 0, number >= max(1, Int(self.value.authors[expected.author].lastNumber)),
+        number <= lastNumbers[expected.author]
+      else {
         throw reader.failure("changes out of order")
       }
       expected.numbers[expected.author] = UInt64(number)
     case .lamport:
-      let time = Int(expected.lamports[expected.author]) + value
+      let time = Int(expected.lamports[expected.author]) &+ value
       guard value != 0, time > 0, time <= Int(lamport) else {
         throw reader.failure("a logical time of \(time)")
       }
@@ -401,6 +407,9 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     if let left, let right {
       guard distance == 0 else { throw reader.failure("an insertion in two places") }
       try check(left, right, author, time, reader)
+      guard value.position(between: left, and: right) == nil else {
+        throw reader.failure("an insertion between neighbours, with notes")
+      }
       _ = value.integrate(
         elements, by: author, number: number, lamport: time, isStepping: step.kind == .typed,
         left: left, right: right)
@@ -437,9 +446,8 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
       throw reader.failure("a logical time that does not grow")
     }
     let cursor = value.tree.cursor
-    do { try value.checkGap(left, right, by: author) } catch {
-      throw reader.failure(error.reason)
-    }
+    // Not more: what was joined must be readable, and in the order of time other elements stood between them then.
+    do { try value.checkOrder(left, right) } catch { throw reader.failure(error.reason) }
     value.tree.cursor = cursor
   }
 
@@ -462,7 +470,10 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
       let run = RemovalRun(
         number: UInt32(number), offset: UInt32(offset), count: UInt32(step.count),
         target: target.author, order: order)
-      value.bury(run)
+      let stretches = value.stretches(of: run, &tombstones)
+      guard stretches.count == 1, stretches[0].isRemoved else {
+        throw reader.failure("a removal that names what can be seen")
+      }
       value.authors[Int(author)].record(run)
     } else {
       let start = cursor &+ distance &- (order == .backward ? step.count : 0)

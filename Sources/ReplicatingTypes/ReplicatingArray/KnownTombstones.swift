@@ -1,0 +1,97 @@
+/// What is known to be removed while many removals are made. Elements that stand in many pieces are looked at once, and
+/// not again by each removal that names them: whoever says ever again that all was removed takes no more time than that.
+struct KnownTombstones: Sendable {
+  /// By author, then offset: up to where everything is removed, if that is known.
+  private var ends: [[UInt32]] = []
+  /// How many tombstones were met. A few are no reason to keep anything.
+  private var met = 0
+
+  private static var few: Int { 1024 }
+
+  /// Up to where all elements from this one on are known to be removed.
+  @inline(__always)
+  mutating func end(from element: LocalID) -> UInt32 {
+    ends.isEmpty ? element.offset : find(element)
+  }
+
+  private mutating func find(_ element: LocalID) -> UInt32 {
+    let author = Int(element.author)
+    guard author < ends.count else { return element.offset }
+    var offset = element.offset
+    while offset < ends[author].count, ends[author][Int(offset)] > offset {
+      offset = ends[author][Int(offset)]
+    }
+    if offset > element.offset { ends[author][Int(element.offset)] = offset }
+    return offset
+  }
+
+  /// Notes that all elements of an author in a range are removed, of `count` that it inserted.
+  @inline(__always)
+  mutating func insert(_ range: Range<UInt32>, by author: AuthorIndex, of count: UInt32) {
+    met &+= 1
+    if met > Self.few { keep(range, Int(author), count) }
+  }
+
+  @inline(never)
+  private mutating func keep(_ range: Range<UInt32>, _ author: Int, _ count: UInt32) {
+    while ends.count <= author { ends.append([]) }
+    if ends[author].count < count {
+      ends[author] += repeatElement(0, count: Int(count) - ends[author].count)
+    }
+    let start = Int(range.lowerBound)
+    ends[author][start] = max(ends[author][start], range.upperBound)
+  }
+}
+
+extension ReplicatingArray {
+  /// Removes elements by name.
+  mutating func bury(_ run: RemovalRun, _ known: inout KnownTombstones) {
+    var offset = run.offset
+    let end = run.offset &+ run.count
+    while offset < end {
+      let next = known.end(from: LocalID(run.target, offset))
+      if next > offset {
+        offset = next
+        continue
+      }
+      locate(LocalID(run.target, offset))
+      let piece = tree.current
+      let skipped = offset &- piece.offset
+      let count = min(end &- offset, piece.count &- skipped)
+      if piece.isRemoved {
+        known.insert(offset..<offset &+ count, by: run.target, of: authors[Int(run.target)].count)
+      } else {
+        bury(skipped, count)
+      }
+      offset &+= count
+    }
+  }
+
+  /// The elements of a run in their order, in stretches that are removed, and parts of pieces that are not yet.
+  mutating func stretches(
+    of run: RemovalRun, _ known: inout KnownTombstones
+  ) -> [(range: Range<UInt32>, isRemoved: Bool)] {
+    var result: [(range: Range<UInt32>, isRemoved: Bool)] = []
+    var offset = run.offset
+    let end = run.offset &+ run.count
+    while offset < end {
+      var stop = min(known.end(from: LocalID(run.target, offset)), end)
+      var isRemoved = true
+      if stop == offset {
+        locate(LocalID(run.target, offset))
+        stop = min(tree.current.end, end)
+        isRemoved = tree.current.isRemoved
+        if isRemoved {
+          known.insert(offset..<stop, by: run.target, of: authors[Int(run.target)].count)
+        }
+      }
+      if isRemoved, let last = result.last, last.isRemoved {
+        result[result.count &- 1].range = last.range.lowerBound..<stop
+      } else {
+        result.append((offset..<stop, isRemoved))
+      }
+      offset = stop
+    }
+    return result
+  }
+}
