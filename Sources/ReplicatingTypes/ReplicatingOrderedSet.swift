@@ -171,12 +171,12 @@ extension ReplicatingOrderedSet: Replicable {
       changes.since.isSuperset(of: changes.members.since)
     else { throw InvalidChange("changes of a part that follow more than the whole") }
     guard changes.slots.removals.isEmpty else { throw InvalidChange("a slot that is removed") }
-    try slots.validate(changes.slots)
+    let joined = try slots.joining(changes.slots)
     try members.validate(changes.members)
+    // Looked for in what came of the slots: one that was known already brings nothing, whatever it claims to hold.
     var homeless = Set(changes.members.additions.map(\.0))
-    homeless.subtract(changes.slots.content)
     if homeless.isEmpty { return }
-    slots.forEachSlot { element, _, _ in homeless.remove(element) }
+    joined.forEachSlot { element, _, _ in homeless.remove(element) }
     guard homeless.isEmpty else { throw InvalidChange("a member without a place") }
   }
 

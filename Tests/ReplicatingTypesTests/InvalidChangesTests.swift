@@ -265,6 +265,12 @@ import Testing
     expectRefusal(
       of: altered(a) { $0.slots.since = self.version(alice, 1) }, by: a,
       "changes of a part that follow more than the whole")
+    // A slot that is known already, said to hold something else.
+    var b = empty
+    b.insert("b", at: 0, by: &mallory.replica)
+    var known = a.changes(since: Version()).slots
+    known.content = ["b"]
+    expectRefusal(of: altered(b) { $0.slots = known }, by: a, "a member without a place")
     let bytes = Order(slots: removing, members: ReplicatingSet()).encoded()
     #expect(throws: DecodingFailure.self) { try Order(encoded: bytes) }
   }
