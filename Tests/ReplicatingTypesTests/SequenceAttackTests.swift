@@ -751,10 +751,12 @@ private struct Stream {
       stream.writer.step(Step(kind: .typed, count: 1), distance: index == 0 ? 0 : -1)
     }
     stream.writer.step(Step(kind: .removedAtOnce, count: pieces), distance: -1)
-    for _ in 0..<removals {
+    for index in 0..<removals {
+      // From the first on, or from anywhere.
+      let first = index.isMultiple(of: 2) ? 0 : index % (pieces - 1)
       stream.writer.note(.left, 0)
-      stream.writer.varint(0)
-      stream.writer.step(Step(kind: .removedAtOnce, count: pieces), distance: 0)
+      stream.writer.varint(first)
+      stream.writer.step(Step(kind: .removedAtOnce, count: pieces - first), distance: 0)
     }
     let clock = ContinuousClock()
     var text = ReplicatingText()

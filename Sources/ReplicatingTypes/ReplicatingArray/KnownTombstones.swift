@@ -18,10 +18,14 @@ struct KnownTombstones: Sendable {
     let author = Int(element.author)
     guard author < ends.count else { return element.offset }
     var offset = element.offset
-    while offset < ends[author].count, ends[author][Int(offset)] > offset {
-      offset = ends[author][Int(offset)]
+    // Halves the way for those who come after, wherever they begin.
+    while offset < ends[author].count {
+      let next = ends[author][Int(offset)]
+      if next <= offset { break }
+      let afterNext = next < ends[author].count ? max(ends[author][Int(next)], next) : next
+      ends[author][Int(offset)] = afterNext
+      offset = afterNext
     }
-    if offset > element.offset { ends[author][Int(element.offset)] = offset }
     return offset
   }
 
