@@ -280,7 +280,7 @@ private struct Stream {
         String(validating: text.utf8(in: text.view(at: version)), as: UTF8.self) != nil, comment)
     }
     var edited = text
-    let author = Author(77)
+    let author = Author(1 << 40)
     edited.insert([65].span, at: 0, by: &author.replica)
     edited.insert([66].span, at: edited.count, by: &author.replica)
     edited.insert([67].span, at: edited.count, by: &author.replica)
@@ -344,7 +344,7 @@ private struct Stream {
       return
     }
     #expect(again.encoded() == written && again.utf8 == utf8, comment)
-    let author = Author(77)
+    let author = Author(1 << 40)
     do {
       try text.insert([65].span, at: 0, by: &author.replica)
       try text.insert([66].span, at: text.count, by: &author.replica)
@@ -559,6 +559,7 @@ private struct Stream {
     text.checkInvariants()
     _ = text.encoded()
     _ = text.changes(since: Version()).encoded()
+    _ = TrimmedText(text).encoded()
     #expect(text.string == "dabcy")
   }
 

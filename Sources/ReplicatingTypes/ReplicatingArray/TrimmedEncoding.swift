@@ -194,7 +194,7 @@ extension Author {
       let excess = Int64(run.number) - Int64(expected)
       let code = shortCode(excess, isAtOnce)
       writer.varint((count - 1) << 4 | (code ?? 15))
-      if code == nil { writer.varint(UInt64(excess + 1) << 1 | (isAtOnce ? 1 : 0)) }
+      if code == nil { writer.varint(UInt64(bitPattern: excess + 1) << 1 | (isAtOnce ? 1 : 0)) }
       expected = run.number + (run.isStepping ? count : 1)
     }
   }
