@@ -234,7 +234,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
         // No letters: a word that is replaced is not looked at closely.
         (0..<count).map { _ in UInt8(ascii: "!") + UInt8(generator.below(6)) }
       }
-      return ContinuousClock().measure {
+      return processorTime {
         _ = textDifference(from: [0x51] + texts[0] + [0x51], to: [0x52] + texts[1] + [0x52])
       }
     }

@@ -91,7 +91,7 @@ import Testing
       text.insert([UInt8](repeating: 97, count: count).span, at: 0, by: &alice.replica)
       for place in 0..<count / 2 { text.remove(place..<place + 1, by: &alice.replica) }
       #expect(text.count == count - count / 2)
-      return ContinuousClock().measure {
+      return processorTime {
         let merged = ReplicatingText().merged(with: text)
         #expect(merged.count == text.count)
       }

@@ -37,3 +37,16 @@ func seeds(_ count: Int) -> ClosedRange<UInt64> {
 func at(_ seed: UInt64, _ step: Int? = nil) -> Comment {
   step.map { "seed \(seed), step \($0)" } ?? "seed \(seed)"
 }
+
+/// The processor's time that `body` takes on this thread: what else the machine does has no part in it. For telling a linear
+/// cost from a quadratic one; how fast something is, a benchmark tells.
+func processorTime(_ body: () throws -> Void) rethrows -> Duration {
+  func now() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+  }
+  let start = now()
+  try body()
+  return now() - start
+}
