@@ -1,7 +1,7 @@
 extension ReplicatingArray {
   /// Whether a replica may write into the sequence.
   public func hasRoom(for author: ReplicaID) -> Bool {
-    authorIndex[author] != nil || authors.count < Self.maximumAuthors
+    authors.count < Self.maximumAuthors || index(known: author) != nil
   }
 
   /// Looks whether an operation from outside may be applied, and throws when not: its author can have made it, and every
@@ -19,7 +19,7 @@ extension ReplicatingArray {
     switch operation {
     case .insert(let elements, let left, let right):
       guard !elements.isEmpty else { throw InvalidChange("an insertion of nothing") }
-      let present = authorIndex[author].map { authors[Int($0)].content.count } ?? 0
+      let present = index(known: author).map { authors[Int($0)].content.count } ?? 0
       guard elements.count <= Self.maximumCount - present else {
         throw InvalidChange("more than \(Self.maximumCount) elements by one author")
       }
@@ -28,7 +28,7 @@ extension ReplicatingArray {
       try validateGap(leftElement, rightElement, isKnown)
     case .remove(let range):
       guard range.count > 0, range.offset >= 0 else { throw InvalidChange("a removal of nothing") }
-      guard let index = authorIndex[range.author],
+      guard let index = index(known: range.author),
         range.offset < authors[Int(index)].content.count,
         range.count <= authors[Int(index)].content.count - range.offset,
         isKnown(change(of: LocalID(index, UInt32(range.end - 1))))
@@ -38,15 +38,16 @@ extension ReplicatingArray {
 
   /// The change that inserted an element.
   private func change(of element: LocalID) -> ChangeID {
-    let author = authors[Int(element.author)]
-    return ChangeID(replica: author.id, number: author.number(of: element.offset))
+    ChangeID(
+      replica: authors[Int(element.author)].id,
+      number: authors[Int(element.author)].number(of: element.offset))
   }
 
   private func checked(
     _ element: ElementID?, _ isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) -> LocalID {
     guard let element else { return .none }
-    guard let index = authorIndex[element.author], element.offset >= 0,
+    guard let index = index(known: element.author), element.offset >= 0,
       element.offset < authors[Int(index)].content.count,
       isKnown(change(of: LocalID(index, UInt32(element.offset))))
     else { throw InvalidChange("an origin that its author could not know") }
@@ -88,7 +89,7 @@ extension ReplicatingArray<UInt8> {
 
   /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there or before.
   func isScalarBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
-    guard let index = authorIndex[author] else { return true }
+    guard let index = index(known: author) else { return true }
     let content = authors[Int(index)].content
     return offset >= content.count || content[offset] & 0xC0 != 0x80
   }
