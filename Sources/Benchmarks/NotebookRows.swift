@@ -136,10 +136,10 @@ private struct NotebookWriter {
   }
 
   mutating func edit(_ range: Range<Int>, _ new: [UInt8]) {
-    let operations = book[note]!.text.operations(for: [Edit(range: range, replacement: new)])
-    let change = book.change(by: replica, at: 1_000, operations.map { .edit(note, .text($0)) })
-    encodedBytes += book.encode(change).count
-    book.apply(change)
+    let operations = book.operations(for: [Edit(range: range, replacement: new)], in: note)
+    let encoded = book.encode(book.change(by: replica, at: 1_000, operations))
+    encodedBytes += encoded.bytes.count
+    book.apply(encoded)
   }
 
   mutating func make(_ random: RandomEdits) {

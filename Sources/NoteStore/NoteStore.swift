@@ -62,6 +62,15 @@ public final class NoteStore {
 
   // MARK: - Our own changes
 
+  /// The operations that make `edits` in the text of a note, which is here: the present text, or that of `view`.
+  public func operations(
+    for edits: [Edit<UInt8>], in note: NoteID, _ view: SequenceView?
+  ) -> [Change.Operation] {
+    guard let view else { return notebook.operations(for: edits, in: note) }
+    return notebook.read(note) { $0.text.operations(for: edits, in: view) }
+      .map { .edit(note, .text($0)) }
+  }
+
   /// Makes one change of operations on the present notebook. When this returns, the change is in the log and survives the
   /// end of the process.
   ///
@@ -81,9 +90,10 @@ public final class NoteStore {
     guard notebook.hasRoom(for: change) else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
-    try folder.append([(RecordType.change.rawValue, notebook.encode(change))])
+    let encoded = notebook.encode(change)
+    try folder.append([(RecordType.change.rawValue, encoded.bytes)])
     written[session, default: 0] += 1
-    return notebook.apply(change)
+    return notebook.apply(encoded)
   }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {

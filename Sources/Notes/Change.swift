@@ -34,7 +34,7 @@ public struct Change: Equatable, Sendable {
   public enum Operation: Equatable, Sendable {
     /// Creates the note that is named by this change.
     case create
-    case place(ReplicatingOrderedSet<NoteID>.Placement)
+    case place(NoteBook.Placement)
     case edit(NoteID, Note.Operation)
 
     /// How much logical time the operation takes.
@@ -55,16 +55,31 @@ public struct Change: Equatable, Sendable {
   public var operations: [Operation]
 }
 
+/// A change and its encoding, which is made once: for the log, for peers and for history.
+public struct EncodedChange: Sendable {
+  public let change: Change
+  public let bytes: [UInt8]
+  /// Whom its author has named with it and before.
+  let mentions: Mentions
+}
+
 /// The replicas that an author has named in its changes, in that order.
 struct Mentions: Equatable, Sendable {
   private(set) var replicas: [ReplicaID] = []
+  /// Where each of them stands, as soon as they are many: looking at a few takes less time than hashing.
   private var places: [ReplicaID: Int] = [:]
 
-  func place(of replica: ReplicaID) -> Int? { places[replica] }
+  func place(of replica: ReplicaID) -> Int? {
+    places.isEmpty ? replicas.firstIndex(of: replica) : places[replica]
+  }
 
   mutating func append(_ replica: ReplicaID) {
-    places[replica] = replicas.count
     replicas.append(replica)
+    if replicas.count > 16 {
+      places[replica] = replicas.count - 1
+    } else if replicas.count == 16 {
+      for (place, replica) in replicas.enumerated() { places[replica] = place }
+    }
   }
 }
 
@@ -112,7 +127,8 @@ extension Change {
 private struct ChangeEncoder {
   let author: ReplicaID
   var mentions: Mentions
-  var writer = ByteWriter()
+  /// A keystroke takes no more.
+  var writer = ByteWriter(capacity: 32)
 
   mutating func mention(_ replica: ReplicaID, shift: Int = 0) {
     if replica == author {
@@ -147,7 +163,7 @@ private struct ChangeEncoder {
     case .create: writer.byte(0x01)
     case .place(let placement):
       writer.byte(0x02)
-      change(placement.element.creation)
+      change(placement.element)
       element(placement.after)
       element(placement.before)
     case .edit(let note, let edit):
@@ -270,7 +286,7 @@ private struct ChangeDecoder {
     switch tag {
     case 0x02:
       let after = try element()
-      return .place(.init(note, after: after, before: try element()))
+      return .place(.init(note.creation, after: after, before: try element()))
     case 0x10:
       let moment = try self.time(near: time)
       return .edit(note, .title(.init(value: try text(), time: moment)))

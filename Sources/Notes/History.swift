@@ -4,7 +4,8 @@ internal import ReplicatingTypes
 ///
 /// A change is encoded once, by its author. From then on it is copied, into logs, to peers and here, so equal histories
 /// are equal bytes.
-struct History: Equatable, Sendable {
+struct History: Equatable, Identifiable, Sendable {
+  let id: ReplicaID
   private(set) var bytes: [UInt8] = []
   /// Where each change ends in `bytes`.
   private var ends: [Int] = []
@@ -14,6 +15,10 @@ struct History: Equatable, Sendable {
   private(set) var merges: [(number: UInt64, predecessors: [ChangeID])] = []
   private(set) var mentions = Mentions()
   private(set) var lastTime: Int64 = 0
+
+  init(id: ReplicaID) {
+    self.id = id
+  }
 
   /// The number of the last change.
   var count: UInt64 { UInt64(ends.count) }
@@ -27,7 +32,7 @@ struct History: Equatable, Sendable {
   func lamport(_ number: UInt64) -> UInt64 { number == 0 ? 0 : lamports[Int(number) - 1] }
 
   mutating func append(
-    _ change: Change, encoded: some Collection<UInt8>, lamport: UInt64, mentions: Mentions
+    _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: Mentions
   ) {
     bytes.append(contentsOf: encoded)
     ends.append(bytes.count)

@@ -23,7 +23,7 @@ public enum Priority: UInt8, CaseIterable, Sendable {
 /// Deleting and editing meet like this. A deletion says what of the note's content its author had seen. The note is in the
 /// trash if and only if one deletion covers all of its content: an edit of text or title that the deletion's author had
 /// not seen brings the note back, with the edit, and so does any later edit. Moving, tagging and prioritising don't.
-public struct Note: Sendable, Equatable {
+public struct Note: Sendable, Equatable, Identifiable {
   /// A change of a note that has no author yet.
   public enum Operation: Equatable, Sendable {
     case title(ReplicatingRegister<String>.Assignment)
@@ -59,7 +59,7 @@ public struct Note: Sendable, Equatable {
   /// The time of the latest change. Milliseconds since 1970.
   public private(set) var modified: Int64
   public private(set) var title = ReplicatingRegister("")
-  public private(set) var text = ReplicatingText()
+  public internal(set) var text = ReplicatingText()
   public private(set) var tags = ReplicatingSet<Tag>()
   public private(set) var priority = ReplicatingRegister(Priority.normal)
   /// The changes that wrote content, of each replica the last.
@@ -90,22 +90,22 @@ public struct Note: Sendable, Equatable {
       + wanted.subtracting(present).sorted().map { .tags(.insert($0)) }
   }
 
-  /// Applies an operation that is in order: a local one, or one that `validate` passed.
+  /// Applies an operation that is in order: a local one, or one that `validate` passed. Reports what became of the text.
   mutating func apply(
-    _ operation: Operation, _ stamp: Stamp, at time: Int64
-  ) -> [ReplicatingText.Effect] {
+    _ operation: Operation, _ stamp: Stamp, at time: Int64,
+    _ report: (ReplicatingText.Effect) -> Void
+  ) {
     modified = max(modified, time)
     if operation.isContent { touch(stamp.change) }
     switch operation {
     case .title(let assignment): title.apply(assignment, stamp)
     case .priority(let assignment): priority.apply(assignment, stamp)
     case .tags(let operation): tags.apply(operation, stamp)
-    case .text(let operation): return text.apply(operation, stamp)
+    case .text(let operation): text.apply(operation, stamp, report)
     case .delete(let covered):
       insert(Deletion(change: stamp.change, covered: covered))
     case .restore: break
     }
-    return []
   }
 
   /// Applies everything of an operation but a change of text: a past text is read off the present one.
@@ -114,7 +114,7 @@ public struct Note: Sendable, Equatable {
       modified = max(modified, time)
       touch(stamp.change)
     } else {
-      _ = apply(operation, stamp, at: time)
+      apply(operation, stamp, at: time) { _ in }
     }
   }
 

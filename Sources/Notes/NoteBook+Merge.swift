@@ -21,7 +21,7 @@ extension NoteBook: Replicable {
     var wanted: [(time: LamportTimestamp, change: ChangeID)] = []
     for replica in self.version.replicas where version[replica] < self.version[replica] {
       for number in version[replica] + 1...self.version[replica] {
-        let lamport = histories[replica]!.lamport(number)
+        let lamport = histories[existing: replica].lamport(number)
         wanted.append(
           (
             LamportTimestamp(count: lamport, replica: replica),
@@ -34,7 +34,7 @@ extension NoteBook: Replicable {
     var reached = version.intersection(self.version)
     var size = 0
     for (_, change) in wanted {
-      let encoded = histories[change.replica]!.change(change.number)
+      let encoded = histories[existing: change.replica].change(change.number)
       size += encoded.count
       if size > limit && !answer.isEmpty { return (answer, reached, true) }
       answer.append(change, encoded)
@@ -133,7 +133,7 @@ extension NoteBook: Replicable {
     pending.replicas.map { replica in
       let id = next(by: replica)
       guard let encoded = pending.take(id) else { return id }
-      let history = histories[replica] ?? History()
+      let history = histories[replica] ?? History(id: replica)
       var mentions = history.mentions
       let change = try? Change(
         id, decoding: encoded, after: history.lastTime, &mentions)
@@ -145,13 +145,11 @@ extension NoteBook: Replicable {
   private mutating func admit(
     _ id: ChangeID, _ encoded: ArraySlice<UInt8>, _ effects: inout Effects
   ) throws(InvalidChange) -> ChangeID? {
-    let history = histories[id.replica]
-    var mentions = history?.mentions ?? Mentions()
+    let history = histories.place(of: id.replica)
+    var mentions = history.map { histories.values[$0].mentions } ?? Mentions()
+    let previous = history.map { histories.values[$0].lastTime } ?? 0
     let change: Change
-    do {
-      change = try Change(
-        id, decoding: encoded, after: history?.lastTime ?? 0, &mentions)
-    } catch {
+    do { change = try Change(id, decoding: encoded, after: previous, &mentions) } catch {
       throw InvalidChange("\(error.reason), at byte \(error.offset)")
     }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
@@ -198,12 +196,16 @@ extension NoteBook: Replicable {
     return kept
   }
 
-  /// Checks all operations on the present state.
+  /// Checks all operations on the present state. A note that the change creates is there afterwards, unless it is refused.
   private mutating func validateAll(_ change: Change, _ past: Past) throws(InvalidChange) {
     let isCreating = change.operations.first == .create
     if isCreating { table.append(Note(id: NoteID(creation: change.id), created: change.time)) }
-    defer { if isCreating { table.removeLast() } }
-    for operation in change.operations { try validate(operation, of: change, past) }
+    do {
+      for operation in change.operations { try validate(operation, of: change, past) }
+    } catch {
+      if isCreating { table.removeLast() }
+      throw error
+    }
   }
 
   /// A creation comes first in its change, and the new note's place with it: no note is without a place.
@@ -211,7 +213,7 @@ extension NoteBook: Replicable {
     for (index, operation) in change.operations.enumerated() where operation == .create {
       guard index == 0, change.operations.count > 1,
         case .place(let placement) = change.operations[1],
-        placement.element.creation == change.id
+        placement.element == change.id
       else { throw InvalidChange("a creation without a place") }
     }
   }
@@ -222,7 +224,7 @@ extension NoteBook: Replicable {
     switch operation {
     case .create: break
     case .place(let placement):
-      try checkKnown(placement.element, past)
+      try checkKnown(NoteID(creation: placement.element), past)
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)

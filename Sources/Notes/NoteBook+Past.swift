@@ -57,7 +57,8 @@ extension NoteBook {
       heads.insert(ChangeID(replica: replica, number: version[replica]))
     }
     for replica in version.replicas {
-      for merge in histories[replica]?.merges ?? [] where merge.number <= version[replica] {
+      guard let place = histories.place(of: replica) else { continue }
+      for merge in histories.values[place].merges where merge.number <= version[replica] {
         for predecessor in merge.predecessors { heads.remove(predecessor) }
       }
     }
@@ -71,7 +72,8 @@ extension NoteBook {
       let seen = past[next.replica]
       guard next.number > seen else { continue }
       past[next.replica] = next.number
-      guard let merges = histories[next.replica]?.merges, !merges.isEmpty else { continue }
+      guard let place = histories.place(of: next.replica) else { continue }
+      let merges = histories.values[place].merges
       var index = merges.count
       while index > 0, merges[index - 1].number > seen {
         index -= 1

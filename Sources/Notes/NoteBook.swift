@@ -14,16 +14,19 @@ public import ReplicatingTypes
 /// A change is planned first (`change(by:at:_:)`, which changes nothing), then kept, then applied: what could not be
 /// written to a log has not happened.
 public struct NoteBook: Sendable, Equatable {
-  var histories: [ReplicaID: History] = [:]
+  var histories = Table<History>()
   public internal(set) var version = Version()
   /// The changes that nothing known follows.
-  var heads: Set<ChangeID> = []
+  var heads = Version()
   /// The last tick of logical time that any change takes.
   var lamport: UInt64 = 0
-  var table = NoteTable()
-  var order = ReplicatingOrderedSet<NoteID>()
+  var table = Table<Note>()
+  /// The notes in their order, by the changes that created them: for these the type is compiled specially.
+  var order = ReplicatingOrderedSet<ChangeID>()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
+
+  public typealias Placement = ReplicatingOrderedSet<ChangeID>.Placement
 
   public init() {}
 
@@ -33,12 +36,12 @@ public struct NoteBook: Sendable, Equatable {
   }
 
   public var isEmpty: Bool { version.isEmpty }
-  public var revision: Revision { Revision(heads: heads.sorted()) }
+  public var revision: Revision { Revision(heads: heads.changes) }
 
   public subscript(id: NoteID) -> Note? { table[id] }
 
   /// All notes in their order, those in the trash too. O(notes).
-  public var notes: [Note] { order.elements.map { table[existing: $0] } }
+  public var notes: [Note] { order.elements.map { table[existing: NoteID(creation: $0)] } }
 
   /// Looks at a note that is here, without copying it.
   public func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
@@ -47,30 +50,31 @@ public struct NoteBook: Sendable, Equatable {
 
   /// How many notes there are, without and with those in the trash.
   public var counts: (live: Int, trashed: Int) {
-    let trashed = table.notes.count { $0.isTrashed }
+    let trashed = table.values.count { $0.isTrashed }
     return (table.count - trashed, trashed)
   }
 
   /// The slot that puts a note at `index` of the notes that are not in the trash, counted afterwards.
   public func placement(
     of note: NoteID, at index: Int
-  ) -> ReplicatingOrderedSet<NoteID>.Placement {
-    order.placement(of: note, at: index) {
-      table.contains($0) && !table[existing: $0].isTrashed
+  ) -> Placement {
+    order.placement(of: note.creation, at: index) {
+      let id = NoteID(creation: $0)
+      return table.contains(id) && !table[existing: id].isTrashed
     }
   }
 
   /// The slot that puts a note directly before or after another, which is here; notes in the trash count.
   public func placement(
     of note: NoteID, beside neighbour: NoteID, isAfter: Bool
-  ) -> ReplicatingOrderedSet<NoteID>.Placement {
-    let others = order.elements.filter { $0 != note }
-    let index = others.firstIndex(of: neighbour)! + (isAfter ? 1 : 0)
-    return order.placement(of: note, at: index)
+  ) -> Placement {
+    let others = order.elements.filter { $0 != note.creation }
+    let index = others.firstIndex(of: neighbour.creation)! + (isAfter ? 1 : 0)
+    return order.placement(of: note.creation, at: index)
   }
 
   /// Whether a note is where a placement would put it already.
-  public func isPlaced(_ placement: ReplicatingOrderedSet<NoteID>.Placement) -> Bool {
+  public func isPlaced(_ placement: Placement) -> Bool {
     var trial = order
     let stamp = Stamp(
       change: ChangeID(replica: ReplicaID(high: 0, low: 0), number: 1), lamport: lamport + 1)
@@ -91,7 +95,7 @@ public struct NoteBook: Sendable, Equatable {
   ) -> Change {
     Change(
       id: next(by: replica), time: Change.clamped(time),
-      predecessors: heads.filter { $0.replica != replica }.sorted(), operations: operations)
+      predecessors: heads.changes.filter { $0.replica != replica }, operations: operations)
   }
 
   /// Whether the sequences that a change writes into have room for one more author, if it is one.
@@ -107,24 +111,42 @@ public struct NoteBook: Sendable, Equatable {
     }
   }
 
-  /// The encoding of a change that was planned here and is the next of its author.
-  public func encode(_ change: Change) -> [UInt8] {
-    var mentions = histories[change.id.replica]?.mentions ?? Mentions()
-    return change.encoded(after: histories[change.id.replica]?.lastTime ?? 0, &mentions)
+  /// The operations that make `edits` in the present text of a note, which is here. O(log n) for each.
+  ///
+  /// Changes nothing but where in the text the next operation is looked for first: there it will be.
+  public mutating func operations(
+    for edits: [Edit<UInt8>], in note: NoteID
+  ) -> [Change.Operation] {
+    var operations: [Change.Operation] = []
+    table[existing: note].text.forEachOperation(for: edits) {
+      operations.append(.edit(note, .text($0)))
+    }
+    return operations
+  }
+
+  /// Encodes a change that was planned here and is the next of its author.
+  public func encode(_ change: Change) -> EncodedChange {
+    let history = histories.place(of: change.id.replica)
+    var mentions = history.map { histories.values[$0].mentions } ?? Mentions()
+    let previous = history.map { histories.values[$0].lastTime } ?? 0
+    let bytes = change.encoded(after: previous, &mentions)
+    return EncodedChange(change: change, bytes: bytes, mentions: mentions)
   }
 
   /// Applies a change that was planned here, on the present state.
   @discardableResult
-  public mutating func apply(_ change: Change) -> Effects {
+  public mutating func apply(_ encoded: EncodedChange) -> Effects {
+    let change = encoded.change
     precondition(change.id == next(by: change.id.replica), "a change out of its turn")
-    var mentions = histories[change.id.replica]?.mentions ?? Mentions()
-    let encoded = change.encoded(
-      after: histories[change.id.replica]?.lastTime ?? 0, &mentions)
     var effects = Effects()
     perform(change, &effects)
-    admit(change, encoded: encoded[...], mentions: mentions)
+    admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions)
     return effects
   }
+
+  /// The same for a change that nobody has to write to a log.
+  @discardableResult
+  public mutating func apply(_ change: Change) -> Effects { apply(encode(change)) }
 
   /// Performs the operations of a change that are all in order.
   mutating func perform(_ change: Change, _ effects: inout Effects) {
@@ -137,24 +159,28 @@ public struct NoteBook: Sendable, Equatable {
 
   /// Where the logical time of a change begins: after that of all its predecessors.
   func firstStamp(of change: Change) -> Stamp {
-    var lamport = histories[change.id.replica]?.lamport(change.id.number - 1) ?? 0
-    for predecessor in change.predecessors {
-      lamport = max(lamport, histories[predecessor.replica]!.lamport(predecessor.number))
+    var latest: UInt64 = 0
+    if change.id.number > 1 {
+      latest = histories[existing: change.id.replica].lamport(change.id.number - 1)
     }
-    return Stamp(change: change.id, lamport: lamport + 1)
+    for predecessor in change.predecessors {
+      latest = max(latest, histories[existing: predecessor.replica].lamport(predecessor.number))
+    }
+    return Stamp(change: change.id, lamport: latest + 1)
   }
 
   /// Takes a change whose operations were performed into the history.
   mutating func admit(_ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions) {
     let ticks = max(1, change.operations.reduce(0) { $0 + $1.ticks })
     let end = firstStamp(of: change).lamport + ticks - 1
-    histories[change.id.replica, default: History()].append(
+    if !histories.contains(change.id.replica) { histories.append(History(id: change.id.replica)) }
+    histories[existing: change.id.replica].append(
       change, encoded: encoded, lamport: end, mentions: mentions)
     lamport = max(lamport, end)
     version.insert(change.id)
-    let previous = ChangeID(replica: change.id.replica, number: change.id.number - 1)
-    heads.remove(previous)
-    for predecessor in change.predecessors { heads.remove(predecessor) }
+    for predecessor in change.predecessors where heads[predecessor.replica] == predecessor.number {
+      heads[predecessor.replica] = 0
+    }
     heads.insert(change.id)
   }
 
@@ -165,17 +191,17 @@ public struct NoteBook: Sendable, Equatable {
     switch operation {
     case .create:
       let id = NoteID(creation: stamp.change)
-      table.append(Note(id: id, created: time))
-      order.apply(.insert(id), stamp)
+      if !table.contains(id) { table.append(Note(id: id, created: time)) }
+      order.apply(.insert(stamp.change), stamp)
       effects.insert(.created, id)
     case .place(let placement):
       order.apply(placement, stamp)
-      effects.insert(.position, placement.element)
+      effects.insert(.position, NoteID(creation: placement.element))
     case .edit(let id, let edit):
       let wasTrashed = table[existing: id].isTrashed
-      let text = table[existing: id].apply(edit, stamp, at: time)
+      table[existing: id].apply(edit, stamp, at: time) { effects.insert($0, id) }
       if table[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
-      effects.insert(edit, id, text)
+      effects.insert(edit.facets, id)
     }
   }
 }
@@ -194,36 +220,48 @@ public struct Effects: Sendable {
     public static let trashed = Facets(rawValue: 64)
   }
 
-  /// The notes that changed, and in what.
-  public private(set) var facets: [NoteID: Facets] = [:]
+  /// What happened to the notes, in order; neighbours of one note are one.
+  private var changed: [(note: NoteID, facets: Facets)] = []
   /// What happened to their texts, in order.
-  public private(set) var text: [NoteID: [ReplicatingText.Effect]] = [:]
+  public private(set) var text: [(note: NoteID, effect: ReplicatingText.Effect)] = []
 
   public init() {}
 
-  public var isEmpty: Bool { facets.isEmpty }
+  public var isEmpty: Bool { changed.isEmpty }
 
-  mutating func insert(_ facet: Facets, _ note: NoteID) {
-    facets[note, default: []].insert(facet)
+  /// The notes that changed, and in what.
+  public var facets: [NoteID: Facets] {
+    Dictionary(changed.map { ($0.note, $0.facets) }) { $0.union($1) }
   }
 
-  mutating func insert(
-    _ operation: Note.Operation, _ note: NoteID, _ effects: [ReplicatingText.Effect]
-  ) {
-    switch operation {
-    case .title: insert(.title, note)
-    case .priority: insert(.priority, note)
-    case .tags: insert(.tags, note)
-    case .text:
-      if effects.isEmpty { return }
-      insert(.text, note)
-      text[note, default: []].append(contentsOf: effects)
-    case .delete, .restore: break
+  mutating func insert(_ facets: Facets, _ note: NoteID) {
+    if facets.isEmpty { return }
+    if let last = changed.last, last.note == note {
+      changed[changed.count - 1].facets.formUnion(facets)
+    } else {
+      changed.append((note, facets))
     }
   }
 
+  mutating func insert(_ effect: ReplicatingText.Effect, _ note: NoteID) {
+    insert(.text, note)
+    text.append((note, effect))
+  }
+
   public mutating func merge(_ other: Effects) {
-    facets.merge(other.facets) { $0.union($1) }
-    for (note, effects) in other.text { text[note, default: []].append(contentsOf: effects) }
+    for (note, facets) in other.changed { insert(facets, note) }
+    text += other.text
+  }
+}
+
+extension Note.Operation {
+  /// What it changes for certain: not a text, whose elements may be gone already.
+  fileprivate var facets: Effects.Facets {
+    switch self {
+    case .title: .title
+    case .priority: .priority
+    case .tags: .tags
+    case .text, .delete, .restore: []
+    }
   }
 }

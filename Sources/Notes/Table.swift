@@ -1,37 +1,50 @@
-/// The notes of a notebook, by their names.
+/// Large values by their names: notes, and the histories of replicas.
 ///
-/// A note is a large value; it is looked at and changed where it stands. (A dictionary of notes would copy one for each
-/// look, reference by reference.)
-struct NoteTable: Sendable {
-  private var places: [NoteID: Int] = [:]
-  private(set) var notes: [Note] = []
+/// A value is looked at and changed where it stands. (A dictionary of large values would copy one for each look, reference
+/// by reference.) As a rule the one that was changed last is wanted again, so that one is found without hashing.
+struct Table<Value: Identifiable & Sendable>: Sendable where Value.ID: Sendable {
+  private var places: [Value.ID: Int] = [:]
+  private(set) var values: [Value] = []
+  private var latest = 0
 
-  var count: Int { notes.count }
+  var count: Int { values.count }
 
-  func contains(_ id: NoteID) -> Bool { places[id] != nil }
-
-  /// A copy of a note.
-  subscript(id: NoteID) -> Note? { places[id].map { notes[$0] } }
-
-  /// A note that is here, in its place.
-  subscript(existing id: NoteID) -> Note {
-    _read { yield notes[places[id]!] }
-    _modify { yield &notes[places[id]!] }
+  /// Where the value of a name stands. Stays the same while nothing is removed.
+  func place(of id: Value.ID) -> Int? {
+    latest < values.count && values[latest].id == id ? latest : places[id]
   }
 
-  mutating func append(_ note: Note) {
-    places[note.id] = notes.count
-    notes.append(note)
+  func contains(_ id: Value.ID) -> Bool { place(of: id) != nil }
+
+  /// A copy of a value.
+  subscript(id: Value.ID) -> Value? { place(of: id).map { values[$0] } }
+
+  /// A value that is here, in its place.
+  subscript(existing id: Value.ID) -> Value {
+    _read { yield values[place(of: id)!] }
+    _modify {
+      latest = place(of: id)!
+      yield &values[latest]
+    }
+  }
+
+  mutating func append(_ value: Value) {
+    latest = values.count
+    places[value.id] = latest
+    values.append(value)
   }
 
   mutating func removeLast() {
-    places[notes.removeLast().id] = nil
+    places[values.removeLast().id] = nil
   }
 }
 
-extension NoteTable: Equatable {
-  /// The same notes, whatever order they came in.
+extension Table: Equatable where Value: Equatable {
+  /// The same values, whatever order they came in.
   static func == (a: Self, b: Self) -> Bool {
-    a.count == b.count && a.notes.allSatisfy { b[$0.id] == $0 }
+    a.count == b.count
+      && a.values.allSatisfy { value in
+        b.place(of: value.id).map { b.values[$0] == value } ?? false
+      }
   }
 }

@@ -115,8 +115,8 @@ struct LiveNotes {
   /// Notes what changes did to open texts.
   mutating func record(_ effects: Effects, from source: Int?) {
     guard !texts.isEmpty else { return }
-    for (note, effects) in effects.text where texts[note] != nil {
-      texts[note]!.arrivals += effects.map { Arrival(effect: $0, source: source) }
+    for (note, effect) in effects.text where texts[note] != nil {
+      texts[note]!.arrivals.append(Arrival(effect: effect, source: source))
       texts[note]!.buffer = nil
     }
   }

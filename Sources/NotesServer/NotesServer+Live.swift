@@ -76,8 +76,7 @@ extension NotesServer {
     attachment.pending = []
 
     var plan = try plan(params, attachment)
-    let operations = plan.operations.map { Change.Operation.edit(attachment.note, .text($0)) }
-    try commit(operations, from: attachment.id)
+    try commit(plan.operations, from: attachment.id)
     if plan.isPresent {
       plan.buffer.apply(plan.edits)
       live[text: attachment.note].buffer = plan.buffer
@@ -99,10 +98,12 @@ extension NotesServer {
     /// Whether that is the present text.
     var isPresent: Bool
     var edits: [Edit<UInt8>]
-    var operations: [ReplicatingText.Operation]
+    var operations: [Change.Operation]
 
     var removals: [ElementRange] {
-      operations.compactMap { if case .remove(let range) = $0 { range } else { nil } }
+      operations.compactMap {
+        if case .edit(_, .text(.remove(let range))) = $0 { range } else { nil }
+      }
     }
   }
 
@@ -122,7 +123,7 @@ extension NotesServer {
     try check(params, edits, buffer)
     return Plan(
       buffer: buffer, isPresent: view == nil, edits: edits,
-      operations: read(attachment.note) { $0.text.operations(for: edits, in: view) })
+      operations: store!.operations(for: edits, in: attachment.note, view))
   }
 
   /// What the client changed in what it shows.

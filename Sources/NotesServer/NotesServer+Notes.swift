@@ -87,7 +87,7 @@ extension NotesServer {
   /// Where `index`, `before` or `after` say that a note shall be; `nil` if none of them is given.
   private func placement(
     of id: NoteID, _ params: Parameters
-  ) throws(ResponseError) -> ReplicatingOrderedSet<NoteID>.Placement? {
+  ) throws(ResponseError) -> NoteBook.Placement? {
     let given = ["index", "before", "after"].filter { params[$0] != nil }
     guard given.count <= 1 else {
       throw .invalidParams(given[1], "only one of index, before and after can be given")

@@ -17,6 +17,8 @@
 ///
 /// `count` and `contains` are O(1), all else is O(slots): insertions and moves ever made. Removing and joining are, beside
 /// that, as in a `ReplicatingSet`.
+///
+/// Compiled specially for the names of changes: used from another module, unspecialised, it is many times slower.
 public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
   public struct Placement: Equatable, Sendable {
@@ -51,12 +53,15 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 
   /// The elements in order.
   public var elements: [Element] {
-    let places = self.places
-    var result: [Element] = []
-    slots.forEachSlot { element, id, _ in
-      if places[element]?.id == id, members.contains(element) { result.append(element) }
+    @specialized(where Element == ChangeID)
+    get {
+      let places = self.places
+      var result: [Element] = []
+      slots.forEachSlot { element, id, _ in
+        if places[element]?.id == id, members.contains(element) { result.append(element) }
+      }
+      return result
     }
-    return result
   }
 
   /// For each element its newest slot.
@@ -93,6 +98,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   }
 
   /// The slot that puts `element` at `index` of the elements afterwards, of which only those count that `isCounted`.
+  @specialized(where Element == ChangeID)
   public func placement(
     of element: Element, at index: Int, counting isCounted: (Element) -> Bool = { _ in true }
   ) -> Placement {
@@ -118,11 +124,13 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   }
 
   /// Makes a slot: one planned here, or one that `validate` passed. What is no member stays none.
+  @specialized(where Element == ChangeID)
   public mutating func apply(_ placement: Placement, _ stamp: Stamp) {
     slots.apply(placement.operation, stamp)
   }
 
   /// Makes an element a member, or none, by an author who had seen no more of the set than is here. A member needs a slot.
+  @specialized(where Element == ChangeID)
   public mutating func apply(_ operation: ReplicatingSet<Element>.Operation, _ stamp: Stamp) {
     members.apply(operation, stamp)
   }
@@ -131,6 +139,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   public func hasRoom(for author: ReplicaID) -> Bool { slots.hasRoom(for: author) }
 
   /// Looks whether a placement from outside may be applied, as `ReplicatingArray` does with an insertion. Throws when not.
+  @specialized(where Element == ChangeID)
   public mutating func validate(
     _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {

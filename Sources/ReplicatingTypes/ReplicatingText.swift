@@ -79,11 +79,25 @@ public struct ReplicatingText: Sendable, Replicable {
     return bytes.operations(for: edits, in: view)
   }
 
+  /// The same in the present text, one after the other: without a copy of the value, whose cursor moves.
+  public mutating func forEachOperation(
+    for edits: [Edit<UInt8>], _ body: (Operation) -> Void
+  ) {
+    bytes.forEachOperation(for: edits, body)
+  }
+
   /// Applies an operation whose origins and targets are here: one planned here, or one that `validate` passed. Returns what
   /// it did to what was visible.
   @discardableResult
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
     bytes.apply(operation, stamp)
+  }
+
+  /// The same, reporting each effect.
+  public mutating func apply(
+    _ operation: Operation, _ stamp: Stamp, _ report: (Effect) -> Void
+  ) {
+    bytes.apply(operation, stamp, report)
   }
 
   /// Whether a replica may write into the text.

@@ -195,7 +195,7 @@ extension Generator {
     case .create: return chance(50) ? .create : .edit(note(changes), .restore)
     case .place(var placement):
       switch below(3) {
-      case 0: placement.element = note(changes)
+      case 0: placement.element = note(changes).creation
       case 1: placement.after = element(changes)
       default: placement.before = element(changes)
       }
@@ -433,8 +433,8 @@ extension Generator {
     for wrong: [Change.Operation] in [
       [.create], [operations[1], operations[0]], operations + [.create], [.create, .create],
       [.create, operations[2]], Array(operations.dropFirst()), [],
-      [.create, .place(.init(absent, after: nil, before: nil))],
-      operations + [.place(.init(absent, after: nil, before: nil))],
+      [.create, .place(.init(absent.creation, after: nil, before: nil))],
+      operations + [.place(.init(absent.creation, after: nil, before: nil))],
       operations + [.edit(absent, .restore)],
     ] {
       var forged = change

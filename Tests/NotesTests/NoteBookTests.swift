@@ -12,7 +12,7 @@ private struct Moment {
   init(_ book: NoteBook) {
     revision = book.revision.description
     version = book.version
-    faces = Dictionary(uniqueKeysWithValues: book.table.notes.map { ($0.id, Face($0)) })
+    faces = Dictionary(uniqueKeysWithValues: book.table.values.map { ($0.id, Face($0)) })
   }
 }
 

@@ -115,7 +115,7 @@ func exchangeAll(_ people: [Person], _ comment: Comment = "") throws {
 /// What holds for every notebook at every moment.
 func checkInvariants(_ book: NoteBook, _ comment: Comment) {
   book.order.checkInvariants()
-  #expect(Set(book.notes.map(\.id)) == Set(book.table.notes.map(\.id)), comment)
+  #expect(Set(book.notes.map(\.id)) == Set(book.table.values.map(\.id)), comment)
   #expect(book.notes.count == book.table.count, "a note twice, \(comment)")
   #expect(book.counts.live + book.counts.trashed == book.notes.count, comment)
   for note in book.notes { note.text.checkInvariants() }

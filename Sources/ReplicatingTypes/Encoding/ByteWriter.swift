@@ -8,6 +8,9 @@ public struct ByteWriter: Sendable {
 
   public init() {}
 
+  /// With room for so many bytes.
+  public init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
   public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
   public mutating func raw(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }

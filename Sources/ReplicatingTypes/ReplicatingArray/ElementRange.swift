@@ -129,6 +129,7 @@ extension Array {
   /// The same edits, which are sorted, those that touch each other made one. Two insertions at one place would otherwise
   /// be two siblings there, of which the newer stands first.
   public func joiningNeighbours<Content>() -> [Edit<Content>] where Element == Edit<Content> {
+    if count < 2 { return self }
     var result: [Edit<Content>] = []
     for edit in self {
       if let last = result.last, last.range.upperBound == edit.range.lowerBound {

@@ -84,24 +84,30 @@ extension ReplicatingArray {
   /// The operations that make `edits`, which are sorted and in offsets of the present.
   /// O(log n) for each, and the pieces it removes.
   public func operations(for edits: [Edit<Element>]) -> [Operation] {
-    var value = settled
+    var value = self
     var operations: [Operation] = []
+    value.forEachOperation(for: edits) { operations.append($0) }
+    return operations
+  }
+
+  /// The same one after the other, without a copy of the value, whose cursor moves to where they are made.
+  public mutating func forEachOperation(
+    for edits: [Edit<Element>], _ body: (Operation) -> Void
+  ) {
+    settle()
     for edit in edits.joiningNeighbours() {
       if !edit.replacement.isEmpty {
-        let (left, right, _) = value.moveToGap(at: edit.range.lowerBound)
-        operations.append(
-          .insert(edit.replacement, after: value.id(of: left), before: value.id(of: right)))
+        let (left, right, _) = moveToGap(at: edit.range.lowerBound)
+        body(.insert(edit.replacement, after: id(of: left), before: id(of: right)))
       }
       var rest = edit.range
       while !rest.isEmpty {
-        let skipped = value.tree.seek(rest.lowerBound)
-        let count = min(value.tree.current.count - skipped, UInt32(rest.count))
-        let removed = value.tree.current.dropping(skipped).prefix(count)
-        operations.append(.remove(value.range(removed)))
+        let skipped = tree.seek(rest.lowerBound)
+        let count = min(tree.current.count - skipped, UInt32(rest.count))
+        body(.remove(range(tree.current.dropping(skipped).prefix(count))))
         rest = rest.lowerBound + Int(count)..<rest.upperBound
       }
     }
-    return operations
   }
 
   /// The same for edits in offsets of `view`. What somebody else has removed already is removed again: whoever shows the

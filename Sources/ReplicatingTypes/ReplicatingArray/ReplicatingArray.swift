@@ -77,24 +77,30 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// Returns what became visible, or no longer is.
   @discardableResult
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
+    var effects: [Effect] = []
+    apply(operation, stamp) { effects.append($0) }
+    return effects
+  }
+
+  /// The same, reporting each effect.
+  public mutating func apply(
+    _ operation: Operation, _ stamp: Stamp, _ report: (Effect) -> Void
+  ) {
     settle()
     let author = index(of: stamp.change.replica)
     authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, stamp.change.number)
     switch operation {
     case .insert(let elements, let left, let right):
-      guard !elements.isEmpty else { return [] }
+      if elements.isEmpty { return }
       let offset = integrate(
         Self.read(elements).span, by: author, number: stamp.change.number, lamport: stamp.lamport,
         isStepping: false, left: local(left), right: local(right))
-      return [
+      report(
         .inserted(
-          ElementRange(author: stamp.change.replica, offset: offset, count: elements.count))
-      ]
+          ElementRange(author: stamp.change.replica, offset: offset, count: elements.count)))
     case .remove(let range):
       lamport = max(lamport, stamp.lamport)
-      var erased: [Effect] = []
-      erase(range, by: author, number: stamp.change.number) { erased.append(.removed($0)) }
-      return erased
+      erase(range, by: author, number: stamp.change.number) { report(.removed($0)) }
     }
   }
 
