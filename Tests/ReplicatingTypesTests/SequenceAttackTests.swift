@@ -551,8 +551,9 @@ private struct Stream {
     for letter in Array("abc".utf8) {
       text.insert([letter].span, at: text.count, by: &author.replica)
     }
-    let changes = Stream.changes(lamport: 5, [(510, 507)], Array("xy".utf8), makers: 1)
-      .maker(0, first: 3, steps: 1).note(.number, 505).note(.right, -1).step(.typed, 2, 3)
+    let changes = Stream.changes(lamport: 510, [(510, 507)], Array("xy".utf8), makers: 1)
+      .maker(0, first: 3, steps: 1).note(.number, 505).note(.lamport, 505).note(.right, -1)
+      .step(.typed, 2, 3)
     try text.apply(ReplicatingText.Changes(encoded: changes.bytes))
     text.remove(3..<4, by: &author.replica)
     text.insert([100].span, at: 0, by: &author.replica)
@@ -738,6 +739,64 @@ private struct Stream {
     stranger = Stream.changes(lamport: 9, [(3, 3), (1, 0)], [99], makers: 1)
       .maker(0, first: 2, steps: 1).note(.right, -1).step(.typed, 1, 2)
     expect(stranger, "an insertion by an earlier change than the one before it")
+  }
+
+  /// Else sorting by time puts a removal before the insertion of what it removes, and what was accepted can't be sent.
+  @Test func `an author's time grows with all it did, its removals too`() throws {
+    /// "abc" by 1, and then what 2 did, whose `late`th insertion says that it was that much earlier than it was.
+    func expect(
+      steps count: Int, _ steps: (Stream, _ earlier: Int) -> Stream, allowed: Int, late: Int,
+      _ reason: String,
+      _ move: (inout ReplicatingText.Changes) -> Void = { _ in },
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      let start = Stream.history(lamport: 9, [3, 3], "abcxy", steps: count).step(.typed, 3)
+        .note(.author, 1)
+      for earlier in 0...allowed {
+        let bytes = steps(start, earlier).bytes
+        let text = try ReplicatingText(encoded: bytes)
+        #expect(try ReplicatingText(encoded: text.encoded()) == text)
+        var changes = text.changes(since: Version())
+        move(&changes)
+        var other = ReplicatingText()
+        try other.apply(changes)
+        #expect(other == text, sourceLocation: sourceLocation)
+        changes.bytes.insertions[late].lamport -= UInt64(allowed - earlier + 1)
+        #expect(throws: RefusedChanges.invalid(InvalidChange(reason))) {
+          var other = ReplicatingText()
+          try other.apply(changes)
+        }
+      }
+      do {
+        _ = try ReplicatingText(encoded: steps(start, allowed + 1).bytes)
+        Issue.record("taken", sourceLocation: sourceLocation)
+      } catch {
+        #expect(error.reason == reason, sourceLocation: sourceLocation)
+      }
+    }
+    let noGrowth = "a logical time that does not grow"
+    // An insertion and a removal before.
+    try expect(
+      steps: 4,
+      { start, earlier in
+        let before = start.step(.typed, 1, -3).step(.removedForward, 1, 2)
+        return (earlier == 0 ? before : before.note(.lamport, -earlier)).step(.typed, 1, -3)
+      }, allowed: 0, late: 2, noGrowth)
+    // The removal of another's.
+    try expect(
+      steps: 3,
+      { start, earlier in
+        let before = start.step(.removedForward, 1, -1)
+        return (earlier == 0 ? before : before.note(.lamport, -earlier)).step(.typed, 2, -2)
+      }, allowed: 1, late: 1, noGrowth)
+    // A removal by the same change, which the encoding has before it.
+    try expect(
+      steps: 3,
+      { start, earlier in
+        (earlier == 0 ? start : start.note(.lamport, -earlier)).step(.inserted, 2, -3)
+          .note(.number, -1).step(.removedForward, 1, 2)
+      }, allowed: 0, late: 1, "a removal of what its change has not seen",
+      { changes in changes.bytes.removals[0].place = 2 })
   }
 
   // MARK: - Time

@@ -286,6 +286,7 @@ extension ReplicatingArray: Replicable {
     private var indices: [AuthorIndex]
     private(set) var known: [UInt64]
     var tombstones = KnownTombstones()
+    var latestRemoved = LatestRemoved()
 
     init(_ count: Int) {
       indices = Array(repeating: .max, count: count)
@@ -413,9 +414,10 @@ extension ReplicatingArray: Replicable {
     let number = insertion.number + (insertion.isStepping ? UInt64(known) : 0)
     guard number > names.known[Int(insertion.author)], number >= authors[Int(author)].lastNumber
     else { throw InvalidChange("an insertion by an earlier change than the one before it") }
+    let time = insertion.lamport + UInt64(known)
     guard insertion.lamport + UInt64(insertion.count - 1) <= changes.lamport,
-      present == 0
-        || insertion.lamport + UInt64(known) > authors[Int(author)].lamport(of: UInt32(present - 1))
+      time >= leastTime(ofNext: number, by: author),
+      time > lamport || time > names.latestRemoved.time(of: author, in: self)
     else { throw InvalidChange("a logical time that does not grow") }
     // The elements that are here already have been looked at.
     let left =
@@ -424,6 +426,15 @@ extension ReplicatingArray: Replicable {
       : LocalID(author, UInt32(present - 1))
     let right = try origin(insertion.right, of: insertion, changes.authors, &names)
     try checkGap(left, right, by: author)
+  }
+
+  /// The least logical time of an author's next insertion, by what is known of its own: it grew by one at least with each
+  /// change since its last. Else its removals, whose time isn't kept, would seem to be later than what it did afterwards.
+  private func leastTime(ofNext number: UInt64, by author: AuthorIndex) -> UInt64 {
+    let author = authors[Int(author)]
+    guard author.count > 0 else { return number }
+    let last = author.count - 1
+    return author.lamport(of: last) + max(1, number - author.number(of: last))
   }
 
   private mutating func origin(
@@ -485,13 +496,49 @@ extension ReplicatingArray: Replicable {
     let author = names.index(removal.author, changes.authors, &self)
     let known = names.known[Int(removal.author)]
     if run.lastNumber <= known { return }
-    guard run.dropping(upTo: known).number >= authors[Int(author)].lastNumber else {
+    let new = run.dropping(upTo: known)
+    guard new.number >= authors[Int(author)].lastNumber else {
       throw InvalidChange("a removal by an earlier change than the one before it")
     }
     let target = names.index(run.target, changes.authors, &self)
     guard UInt64(run.offset) + UInt64(run.count) <= authors[Int(target)].count else {
       throw InvalidChange("a removal of elements that are not here")
     }
+    guard !removesUnseen(new, of: target, by: author) else {
+      throw InvalidChange("a removal of what its change has not seen")
+    }
+  }
+
+  /// Whether the first change of a removal, which is its author's latest, has inserted something before that is not later
+  /// than what it removes of another.
+  func removesUnseen(_ run: RemovalRun, of target: AuthorIndex, by author: AuthorIndex) -> Bool {
+    let change = UInt64(run.number)
+    let first = authors[Int(author)].count(upTo: change - 1)
+    guard target != author, first < authors[Int(author)].count else { return false }
+    let removed = run.range(upTo: change)
+    return authors[Int(target)].lamport(of: removed.offset + removed.count - 1)
+      >= authors[Int(author)].lamport(of: first)
+  }
+}
+
+/// The latest logical time among what each author removed of others: what it did afterwards is later than that.
+struct LatestRemoved {
+  /// Of each author that was asked for, how many of its runs were looked at, and what came of it.
+  private var known: [AuthorIndex: (runs: Int, time: UInt64)] = [:]
+
+  /// O(the author's removals since it was last asked for).
+  mutating func time<Element>(
+    of author: AuthorIndex, in value: ReplicatingArray<Element>
+  ) -> UInt64 {
+    let removals = value.authors[Int(author)].removals
+    var (runs, time) = known[author] ?? (0, 0)
+    // The last run may have grown.
+    for run in removals[max(0, runs - 1)...] where run.target != author {
+      time = max(time, value.authors[Int(run.target)].lamport(of: run.offset + run.count - 1))
+    }
+    runs = removals.count
+    known[author] = (runs, time)
+    return time
   }
 }
 

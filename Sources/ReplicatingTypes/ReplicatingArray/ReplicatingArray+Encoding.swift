@@ -53,10 +53,14 @@ private struct Expectations {
   var lamports: [UInt64]
   private var latest: UInt64 = 0
   private(set) var author = 0
+  /// By how much at least the logical time of each author's next insertion exceeds its number: time grew by one at least
+  /// with each change since the last.
+  private(set) var leastSkews: [Int]
 
   init(_ count: Int) {
     numbers = Array(repeating: 1, count: count)
     lamports = Array(repeating: 1, count: count)
+    leastSkews = Array(repeating: 0, count: count)
   }
 
   /// Another author goes on, having seen everything.
@@ -70,6 +74,7 @@ private struct Expectations {
     numbers[author] = number &+ step.changes
     lamports[author] = lamport &+ step.ticks
     latest = max(latest, lamports[author] &- 1)
+    if !step.isRemoval { leastSkews[author] = Int(lamports[author]) &- Int(numbers[author]) }
   }
 }
 
@@ -276,6 +281,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
   private var tombstones = KnownTombstones()
   /// The largest logical time of an insertion so far.
   private var latest: UInt64 = 0
+  private var latestRemoved = LatestRemoved()
 
   init(_ reader: inout ByteReader) throws(DecodingFailure) {
     lamport = try reader.varint()
@@ -404,6 +410,9 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     guard time &+ UInt64(step.count) &- 1 <= lamport,
       Int(present) &+ step.count <= ReplicatingArray<Element>.maximumCount
     else { throw reader.failure("a logical time after the last") }
+    guard Int(time) &- Int(number) >= expected.leastSkews[expected.author] else {
+      throw reader.failure("a logical time that does not grow")
+    }
     if let left, let right {
       guard distance == 0 else { throw reader.failure("an insertion in two places") }
       try check(left, right, author, time, reader)
@@ -442,9 +451,9 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
       }
     }
     let present = value.authors[Int(author)].count
-    guard present == 0 || value.authors[Int(author)].lamport(of: present - 1) < time else {
-      throw reader.failure("a logical time that does not grow")
-    }
+    guard present == 0 || value.authors[Int(author)].lamport(of: present - 1) < time,
+      latestRemoved.time(of: author, in: value) < time
+    else { throw reader.failure("a logical time that does not grow") }
     let cursor = value.tree.cursor
     // Not more: what was joined must be readable, and in the order of time other elements stood between them then.
     do { try value.checkOrder(left, right) } catch { throw reader.failure(error.reason) }
@@ -456,6 +465,8 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     _ step: Step, _ number: UInt64, _ distance: Int, _ target: LocalID?, _ reader: ByteReader
   ) throws(DecodingFailure) {
     let author = AuthorIndex(truncatingIfNeeded: expected.author)
+    let goesOn = number == value.authors[Int(author)].lastNumber
+    let recorded = value.authors[Int(author)].removals.count
     let order: RemovalRun.Order =
       switch step.kind {
       case .removedBackward: .backward
@@ -482,6 +493,15 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
       }
       value.removeNow(start..<start &+ step.count, by: author, number: number, order)
       cursor = start
+    }
+    if goesOn {
+      let removals = value.authors[Int(author)].removals
+      for run in removals[max(0, recorded - 1)...] where run.lastNumber >= number {
+        let new = run.dropping(upTo: number - 1)
+        guard !value.removesUnseen(new, of: new.target, by: author) else {
+          throw reader.failure("a removal of what its change has not seen")
+        }
+      }
     }
     expected.make(step, number: number, lamport: expected.lamports[expected.author])
   }
