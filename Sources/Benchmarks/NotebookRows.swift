@@ -8,7 +8,7 @@ func encodeRows(_ trace: Trace, _ report: inout Report) {
     prepare: { NotebookWriter() },
     body: { $0.replay(part) },
     check: { writer, _ in
-      expect(writer.book[writer.note]?.text.utf8 == part.end, "edits in a notebook")
+      expect(writer.text.utf8 == part.end, "edits in a notebook")
     })
   report.add(
     Row(
@@ -26,7 +26,7 @@ func encodeRows(_ trace: Trace, _ report: inout Report) {
     prepare: { scattered },
     body: { $0.make(last) },
     check: { writer, _ in
-      expect(writer.book[writer.note]?.text.count == last.length, "random edits in a notebook")
+      expect(writer.text.count == last.length, "random edits in a notebook")
     })
   report.add(
     Row(
@@ -85,13 +85,13 @@ func notebookRows(_ report: inout Report) {
   for _ in 0..<10_000 {
     let note = NoteID(creation: book.next(by: author))
     let text = prose.text(atLeast: 100, &random)
-    book.apply(
+    apply(
       book.change(
         by: author, at: 1_000,
         [
           .create, .place(book.placement(of: note, at: 0)),
           .edit(note, .text(.insert(text, after: nil, before: nil))),
-        ]))
+        ]), to: &book)
   }
   let bytes = book.changes(since: Version()).encoded(of: Identifier(high: 1, low: 1))
   let whole = book
@@ -110,6 +110,10 @@ func notebookRows(_ report: inout Report) {
   }
   report.add(Row("notebook", "10,000 notes with itself, merged(with:)", timing))
   report.add(Row("notebook", "10,000 notes, all changes", bytes: bytes.count))
+}
+
+private func apply(_ change: Change, to book: inout NoteBook) {
+  do { try book.apply(change) } catch { fatalError("a notebook in memory: \(error)") }
 }
 
 private func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {
@@ -132,8 +136,10 @@ private struct NotebookWriter {
   init() {
     note = NoteID(creation: book.next(by: replica))
     let placement = book.placement(of: note, at: 0)
-    book.apply(book.change(by: replica, at: 1_000, [.create, .place(placement)]))
+    apply(book.change(by: replica, at: 1_000, [.create, .place(placement)]), to: &book)
   }
+
+  var text: ReplicatingText { book.read(note) { $0.text } }
 
   mutating func edit(_ range: Range<Int>, _ new: [UInt8]) {
     let operations = book.operations(for: [Edit(range: range, replacement: new)], in: note)

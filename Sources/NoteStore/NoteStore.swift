@@ -60,14 +60,52 @@ public final class NoteStore {
     return damage
   }
 
+  // MARK: - Notes
+
+  /// A copy of a note, if there is one.
+  public func note(_ id: NoteID) throws(StoreError) -> Note? {
+    try reading { book throws(ArchiveFailure) in try book.open(id) ? book.note(id) : nil }
+  }
+
+  /// Looks at a note that there is, without copying it.
+  public func read<Result>(
+    _ id: NoteID, _ body: (borrowing Note) -> Result
+  ) throws(StoreError) -> Result {
+    try reading { book throws(ArchiveFailure) in
+      let isHere = try book.open(id)
+      precondition(isHere, "a note that is not here")
+    }
+    return notebook.read(id, body)
+  }
+
+  /// Gets the notes' order ready, for lists and places.
+  public func openOrder() throws(StoreError) {
+    try reading { book throws(ArchiveFailure) in try book.openOrder() }
+  }
+
+  /// Looks something up that may not be in memory.
+  private func reading<Result>(
+    _ body: (inout NoteBook) throws(ArchiveFailure) -> Result
+  ) throws(StoreError) -> Result {
+    do { return try body(&notebook) } catch { throw unreadable(error) }
+  }
+
+  private func unreadable(_ failure: ArchiveFailure) -> StoreError {
+    StoreError(operation: "read", path: path, reason: .damaged, detail: failure.reason)
+  }
+
   // MARK: - Our own changes
 
   /// The operations that make `edits` in the text of a note, which is here: the present text, or that of `view`.
   public func operations(
     for edits: [Edit<UInt8>], in note: NoteID, _ view: SequenceView?
-  ) -> [Change.Operation] {
-    guard let view else { return notebook.operations(for: edits, in: note) }
-    return notebook.read(note) { $0.text.operations(for: edits, in: view) }
+  ) throws(StoreError) -> [Change.Operation] {
+    guard let view else {
+      return try reading { book throws(ArchiveFailure) in
+        try book.open(note) ? book.operations(for: edits, in: note) : []
+      }
+    }
+    return try read(note) { $0.text.operations(for: edits, in: view) }
       .map { .edit(note, .text($0)) }
   }
 
@@ -87,6 +125,7 @@ public final class NoteStore {
       throw failure(.other, "the session has ended; plan the change anew")
     }
     let change = notebook.change(by: session, at: now, operations)
+    try reading { book throws(ArchiveFailure) in try book.open(change) }
     guard notebook.hasRoom(for: change) else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
@@ -134,7 +173,10 @@ public final class NoteStore {
     let effects: Effects
     do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }
     guard merged.version != notebook.version else { return Effects() }
-    let new = merged.changes(since: notebook.version)
+    let new: ChangeSet
+    do { new = try merged.changes(since: notebook.version, limit: .max).changes } catch {
+      throw .refused(.unreadable(error))
+    }
     do {
       folder.adopt(notebook: decoded.notebook)
       _ = try nextSession()
@@ -174,7 +216,8 @@ public final class NoteStore {
 
   private func drainPending() -> Effects {
     if pending.isEmpty { return Effects() }
-    let (effects, refused) = notebook.drain(&pending)
+    let (effects, refused, unreadable) = notebook.drain(&pending)
+    if let unreadable { report("changes wait for what can't be read: \(unreadable.reason)") }
     for (change, reason) in refused {
       report("change \(change.number) of \(change.replica) is left out: \(reason)")
     }
@@ -262,7 +305,9 @@ public final class NoteStore {
     var isMore = true
     while isMore {
       let piece: ChangeSet
-      (piece, known, isMore) = notebook.changes(since: known, limit: 16 << 20)
+      do {
+        (piece, known, isMore) = try notebook.changes(since: known, limit: 16 << 20)
+      } catch { throw unreadable(error) }
       if !piece.isEmpty { try append(piece) }
     }
     folder.settleDoubt()

@@ -1,35 +1,47 @@
 internal import ReplicatingTypes
 
-/// All changes of one replica, as it encoded them, one after the other.
+/// The changes of one replica, as it encoded them, one after the other: all of them, or those that are not in the archive.
 ///
 /// A change is encoded once, by its author. From then on it is copied, into logs, to peers and here, so equal histories
 /// are equal bytes.
-struct History: Equatable, Identifiable, Sendable {
+struct History: Identifiable, Sendable {
   let id: ReplicaID
+  /// What the archive has: changes up to `archived`.
+  let session: NotebookArchive.Session?
   private(set) var bytes: [UInt8] = []
   /// Where each change ends in `bytes`.
   private var ends: [Int] = []
   /// The last tick of logical time that each change takes.
   private var lamports: [UInt64] = []
-  /// The changes that follow others than their author's previous one.
+  /// The changes here that follow others than their author's previous one.
   private(set) var merges: [(number: UInt64, predecessors: [ChangeID])] = []
-  private(set) var mentions = Mentions()
-  private(set) var lastTime: Int64 = 0
+  private(set) var mentions: Mentions
+  private(set) var lastTime: Int64
 
-  init(id: ReplicaID) {
+  init(id: ReplicaID, session: NotebookArchive.Session? = nil) {
     self.id = id
+    self.session = session
+    mentions = session?.mentions ?? Mentions()
+    lastTime = session?.time ?? 0
   }
 
-  /// The number of the last change.
-  var count: UInt64 { UInt64(ends.count) }
+  /// The number of the last change that only the archive has.
+  var archived: UInt64 { session?.count ?? 0 }
 
-  /// The bytes of a change, which exists.
+  /// The number of the last change.
+  var count: UInt64 { archived + UInt64(ends.count) }
+
+  /// The bytes of a change that is here.
   func change(_ number: UInt64) -> ArraySlice<UInt8> {
-    let index = Int(number) - 1
+    let index = Int(number - archived) - 1
     return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
   }
 
-  func lamport(_ number: UInt64) -> UInt64 { number == 0 ? 0 : lamports[Int(number) - 1] }
+  /// The last tick of a change; `nil` if only the archive knows.
+  func lamport(_ number: UInt64) -> UInt64? {
+    if number > archived { return lamports[Int(number - archived) - 1] }
+    return number == archived ? session?.lamport ?? 0 : number == 0 ? 0 : nil
+  }
 
   mutating func append(
     _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: Mentions
@@ -42,5 +54,17 @@ struct History: Equatable, Identifiable, Sendable {
     lastTime = change.time
   }
 
-  static func == (a: Self, b: Self) -> Bool { a.bytes == b.bytes && a.ends == b.ends }
+  /// The same without what an archive has that was made of this one, or of it as it was before.
+  func adopting(_ session: NotebookArchive.Session) -> History {
+    var rest = History(id: id, session: session)
+    let known = Int(session.count - archived)
+    let start = known == 0 ? 0 : ends[known - 1]
+    rest.bytes = Array(bytes[start...])
+    rest.ends = ends[known...].map { $0 - start }
+    rest.lamports = Array(lamports[known...])
+    rest.merges = merges.filter { $0.number > session.count }
+    rest.mentions = mentions
+    rest.lastTime = lastTime
+    return rest
+  }
 }

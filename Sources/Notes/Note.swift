@@ -55,17 +55,17 @@ public struct Note: Sendable, Equatable, Identifiable {
 
   public let id: NoteID
   /// Milliseconds since 1970, by the clock of its author.
-  public private(set) var created: Int64
+  public internal(set) var created: Int64
   /// The time of the latest change. Milliseconds since 1970.
-  public private(set) var modified: Int64
-  public private(set) var title = ReplicatingRegister("")
+  public internal(set) var modified: Int64
+  public internal(set) var title = ReplicatingRegister("")
   public internal(set) var text = ReplicatingText()
-  public private(set) var tags = ReplicatingSet<Tag>()
-  public private(set) var priority = ReplicatingRegister(Priority.normal)
+  public internal(set) var tags = ReplicatingSet<Tag>()
+  public internal(set) var priority = ReplicatingRegister(Priority.normal)
   /// The changes that wrote content, of each replica the last.
-  private var content = Version()
+  var content = Version()
   /// Sorted by change.
-  private var deletions: [Deletion] = []
+  var deletions: [Deletion] = []
 
   init(id: NoteID, created: Int64) {
     self.id = id
@@ -75,7 +75,7 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
 
   /// Whether a deletion covers all content.
-  public private(set) var isTrashed = false
+  public internal(set) var isTrashed = false
 
   /// The deletion that covers what is here.
   public var deletion: Operation { .delete(covered: content) }

@@ -6,35 +6,30 @@ public enum MergeRefusal: Error, Equatable, Sendable {
   case missing(MissingChanges)
   /// A change breaks a rule that every author keeps, or differs from what is known under its name.
   case invalid(ChangeID, reason: String)
+  /// What they are about can't be read.
+  case unreadable(ArchiveFailure)
 }
 
 extension NoteBook: Replicable {
+  /// Of a notebook that is all in memory: who can't be sure of that asks for changes with a limit.
   public func changes(since version: Version) -> ChangeSet {
-    changes(since: version, limit: .max).changes
+    do { return try changes(since: version, limit: .max).changes } catch {
+      preconditionFailure("an archive that can't be read: \(error.reason)")
+    }
   }
 
   /// What a replica at `version` has not seen, in logical time: at least one change, and then no more than `limit` bytes
-  /// of them. Also says what a replica knows then, and whether there is more. O(answer × log).
+  /// of them. Also says what a replica knows then, and whether there is more.
+  ///
+  /// O(replicas + answer × log replicas), and a block of the archive for each replica that it has news of.
   public func changes(
     since version: Version, limit: Int
-  ) -> (changes: ChangeSet, version: Version, isMore: Bool) {
-    var wanted: [(time: LamportTimestamp, change: ChangeID)] = []
-    for replica in self.version.replicas where version[replica] < self.version[replica] {
-      for number in version[replica] + 1...self.version[replica] {
-        let lamport = histories[existing: replica].lamport(number)
-        wanted.append(
-          (
-            LamportTimestamp(count: lamport, replica: replica),
-            ChangeID(replica: replica, number: number)
-          ))
-      }
-    }
-    wanted.sort { $0.time < $1.time }
+  ) throws(ArchiveFailure) -> (changes: ChangeSet, version: Version, isMore: Bool) {
     var answer = ChangeSet(since: version.intersection(self.version))
-    var reached = version.intersection(self.version)
+    var reached = answer.since
     var size = 0
-    for (_, change) in wanted {
-      let encoded = histories[existing: change.replica].change(change.number)
+    var news = try News(of: self, since: version)
+    while let (change, encoded) = try news.next(in: self) {
       size += encoded.count
       if size > limit && !answer.isEmpty { return (answer, reached, true) }
       answer.append(change, encoded)
@@ -50,6 +45,7 @@ extension NoteBook: Replicable {
       switch error {
       case .missing: throw InvalidChange("changes that follow others that are not here")
       case .invalid(_, let reason): throw InvalidChange(reason)
+      case .unreadable(let failure): throw InvalidChange(failure.reason)
       }
     }
   }
@@ -66,7 +62,8 @@ extension NoteBook: Replicable {
   public mutating func merge(foreign changes: ChangeSet) throws(MergeRefusal) -> Effects {
     var trial = self
     var pending = PendingChanges(changes)
-    let (effects, refused) = trial.drain(&pending)
+    let (effects, refused, unreadable) = trial.drain(&pending)
+    if let unreadable { throw .unreadable(unreadable) }
     if let (change, reason) = refused.first { throw .invalid(change, reason: reason) }
     if !pending.isEmpty {
       var needed = Version()
@@ -78,13 +75,15 @@ extension NoteBook: Replicable {
   }
 
   /// Applies of the waiting changes whatever can be, and leaves the others waiting. Each change is applied whole or not at
-  /// all; a refused one is told, and with it all later ones of its author are dropped, which can never be applied.
+  /// all; a refused one is told, and with it all later ones of its author are dropped, which can never be applied. One that
+  /// is about something that can't be read goes on waiting, and the first reason why is told.
   /// O(changes applied + replicas waiting).
   public mutating func drain(
     _ pending: inout PendingChanges
-  ) -> (effects: Effects, refused: [(ChangeID, reason: String)]) {
+  ) -> (effects: Effects, refused: [(ChangeID, reason: String)], unreadable: ArchiveFailure?) {
     var effects = Effects()
     var refused: [(ChangeID, reason: String)] = []
+    var unreadable: ArchiveFailure?
     let waitingReplicas = pending.replicas
     var ready = waitingReplicas
     var waiting: [ChangeID: [ReplicaID]] = [:]
@@ -98,26 +97,48 @@ extension NoteBook: Replicable {
             break
           }
           ready += waiting.removeValue(forKey: id) ?? []
-        } catch {
-          refused.append((id, error.reason))
+        } catch let failure as ArchiveFailure {
+          unreadable = unreadable ?? failure
+          break
+        } catch let invalid as InvalidChange {
+          refused.append((id, invalid.reason))
           pending.discard(replica)
+        } catch {
+          preconditionFailure("\(error)")
         }
       }
     }
     for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
-    return (effects, refused)
+    return (effects, refused, unreadable)
   }
 
   /// Looks whether what came of a replica is what is known of it. An author who tells one change in two ways is not
-  /// believed any further.
+  /// believed any further. (Where the archive can't be read there is nothing to compare with.)
   private func compareKnown(
     of replica: ReplicaID, _ pending: inout PendingChanges,
     _ refused: inout [(ChangeID, reason: String)]
   ) {
-    guard let history = histories[replica] else { return }
+    let history = histories[replica]
+    let archived = history?.archived ?? archive?.version[replica] ?? 0
     var differing: UInt64?
+    var old: [UInt64: ArraySlice<UInt8>] = [:]
     pending.settle(replica, upTo: version[replica]) { number, encoded in
-      if history.change(number) != encoded { differing = min(number, differing ?? number) }
+      if number <= archived {
+        if old[number].map({ $0 != encoded }) ?? false {
+          differing = min(number, differing ?? number)
+        }
+        old[number] = encoded
+      } else if history!.change(number) != encoded {
+        differing = min(number, differing ?? number)
+      }
+    }
+    if let first = old.keys.min(), let last = old.keys.max() {
+      _ = try? forEachArchived(of: replica, in: first...last) { number, encoded, _ in
+        if let other = old[number], other != encoded {
+          differing = min(number, differing ?? number)
+        }
+        return true
+      }
     }
     guard let differing else { return }
     pending.discard(replica)
@@ -133,44 +154,45 @@ extension NoteBook: Replicable {
     pending.replicas.map { replica in
       let id = next(by: replica)
       guard let encoded = pending.take(id) else { return id }
-      let history = histories[replica] ?? History(id: replica)
-      var mentions = history.mentions
-      let change = try? Change(
-        id, decoding: encoded, after: history.lastTime, &mentions)
+      var (mentions, previous) = histories.end(of: replica)
+      let change = try? Change(id, decoding: encoded, after: previous, &mentions)
       return change?.predecessors.first { !version.contains($0) } ?? id
     }
   }
 
-  /// Applies the next change of its author; returns what it must wait for instead, if it follows something unknown.
+  /// Applies the next change of its author; returns what it must wait for instead, if it follows something unknown. Throws
+  /// `InvalidChange` or `ArchiveFailure`.
   private mutating func admit(
     _ id: ChangeID, _ encoded: ArraySlice<UInt8>, _ effects: inout Effects
-  ) throws(InvalidChange) -> ChangeID? {
-    let history = histories.place(of: id.replica)
-    var mentions = history.map { histories.values[$0].mentions } ?? Mentions()
-    let previous = history.map { histories.values[$0].lastTime } ?? 0
+  ) throws -> ChangeID? {
+    try openHistory(of: id.replica)
+    var (mentions, previous) = histories.end(of: id.replica)
     let change: Change
     do { change = try Change(id, decoding: encoded, after: previous, &mentions) } catch {
       throw InvalidChange("\(error.reason), at byte \(error.offset)")
     }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
-    let kept = try performForeign(change, &effects)
-    admit(change, encoded: encoded, mentions: mentions)
+    try Self.validateShape(of: change)
+    try open(change)
+    let first = try firstStamp(of: change)
+    let kept = try performForeign(change, first, &effects)
+    admit(change, first, encoded: encoded, mentions: mentions)
+    shelf.tidy()
     if let kept { pasts.set(id.replica, id.number, kept) }
     return nil
   }
 
-  /// Checks and performs the operations of a change, all or none.
+  /// Checks and performs the operations of a change, all or none. Its parts are open.
   ///
   /// Returns what its author had seen with it, if that is worth keeping. Where it is all that is known, nothing may hold on
   /// to it: the notebook's own version is about to grow, and would be copied.
   private mutating func performForeign(
-    _ change: Change, _ effects: inout Effects
-  ) throws(InvalidChange) -> Version? {
-    let past = past(of: change)
+    _ change: Change, _ first: Stamp, _ effects: inout Effects
+  ) throws -> Version? {
+    let past = try past(of: change)
     let kept = past.version.contains(change.id) ? past.version : nil
-    try Self.validateShape(of: change)
     if (try? validateAll(change, past)) != nil {
-      perform(change, &effects)
+      perform(change, first, &effects)
       return kept
     }
     // A later operation may only make sense after an earlier one. So they are tried one after the other, on a copy of what
@@ -179,9 +201,9 @@ extension NoteBook: Replicable {
       try validate(change.operations[0], of: change, past)
       return kept
     }
-    let (savedTable, savedOrder) = (table, order)
+    let (savedShelf, savedOrder) = (shelf, order)
     var own = Effects()
-    var stamp = firstStamp(of: change)
+    var stamp = first
     do {
       for operation in change.operations {
         try validate(operation, of: change, past)
@@ -189,7 +211,7 @@ extension NoteBook: Replicable {
         stamp.lamport += operation.ticks
       }
     } catch {
-      (table, order) = (savedTable, savedOrder)
+      (shelf, order) = (savedShelf, savedOrder)
       throw error
     }
     effects.merge(own)
@@ -199,11 +221,11 @@ extension NoteBook: Replicable {
   /// Checks all operations on the present state. A note that the change creates is there afterwards, unless it is refused.
   private mutating func validateAll(_ change: Change, _ past: Past) throws(InvalidChange) {
     let isCreating = change.operations.first == .create
-    if isCreating { table.append(Note(id: NoteID(creation: change.id), created: change.time)) }
+    if isCreating { shelf.insert(Note(id: NoteID(creation: change.id), created: change.time)) }
     do {
       for operation in change.operations { try validate(operation, of: change, past) }
     } catch {
-      if isCreating { table.removeLast() }
+      if isCreating { shelf.removeLast() }
       throw error
     }
   }
@@ -228,12 +250,12 @@ extension NoteBook: Replicable {
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
-      try table[existing: id].validate(edit, of: change.id) { past.contains($0) }
+      try shelf[existing: id].validate(edit, of: change.id) { past.contains($0) }
     }
   }
 
   private func checkKnown(_ id: NoteID, _ past: Past) throws(InvalidChange) {
-    guard past.contains(id.creation), table.contains(id) else {
+    guard past.contains(id.creation), shelf.contains(id) else {
       throw InvalidChange("a change of a note that its author could not know")
     }
   }

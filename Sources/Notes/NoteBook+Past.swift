@@ -31,34 +31,36 @@ struct Pasts: Sendable {
 extension NoteBook {
   /// Everything that the given changes follow, and they themselves; `nil` if one of them is not known here.
   /// O(changes that followed a change of another replica).
-  public func version(of heads: some Sequence<ChangeID>) -> Version? {
+  public func version(
+    of heads: some Sequence<ChangeID>
+  ) throws(ArchiveFailure) -> Version? {
     var past = Version()
     for head in heads {
       guard version.contains(head) else { return nil }
-      extend(&past, to: head)
+      try extend(&past, to: head)
     }
     return past
   }
 
   /// The state that a revision names; `nil` if the name is none, or of a state that is not known here.
-  public func version(ofRevision name: String) -> Version? {
-    Revision(name).flatMap { version(of: $0.heads) }
+  public func version(ofRevision name: String) throws(ArchiveFailure) -> Version? {
+    guard let revision = Revision(name) else { return nil }
+    return try version(of: revision.heads)
   }
 
   /// What can be concluded from a revision of any replica: of heads that are not known here, nothing.
-  public func knownVersion(of revision: Revision) -> Version {
-    version(of: revision.heads.filter { version.contains($0) }) ?? Version()
+  public func knownVersion(of revision: Revision) throws(ArchiveFailure) -> Version {
+    try version(of: revision.heads.filter { version.contains($0) }) ?? Version()
   }
 
   /// The revision of the state that contains `version`, which is all known here. O(replicas + merges).
-  public func revision(of version: Version) -> Revision {
+  public func revision(of version: Version) throws(ArchiveFailure) -> Revision {
     var heads: Set<ChangeID> = []
     for replica in version.replicas {
       heads.insert(ChangeID(replica: replica, number: version[replica]))
     }
     for replica in version.replicas {
-      guard let place = histories.place(of: replica) else { continue }
-      for merge in histories.values[place].merges where merge.number <= version[replica] {
+      for merge in try merges(of: replica) where merge.number <= version[replica] {
         for predecessor in merge.predecessors { heads.remove(predecessor) }
       }
     }
@@ -66,14 +68,13 @@ extension NoteBook {
   }
 
   /// Adds to `past` a known change and everything it follows. Not recursive: pasts are as deep as history is long.
-  func extend(_ past: inout Version, to change: ChangeID) {
+  func extend(_ past: inout Version, to change: ChangeID) throws(ArchiveFailure) {
     var open = [change]
     while let next = open.popLast() {
       let seen = past[next.replica]
       guard next.number > seen else { continue }
       past[next.replica] = next.number
-      guard let place = histories.place(of: next.replica) else { continue }
-      let merges = histories.values[place].merges
+      let merges = try merges(of: next.replica)
       var index = merges.count
       while index > 0, merges[index - 1].number > seen {
         index -= 1
@@ -84,7 +85,7 @@ extension NoteBook {
 
   /// Everything that the author of a change, the next to be admitted, had seen with it. Its predecessors are known here.
   /// O(heads) if that is all that is known, as a rule; else O(what it had not seen with its previous change).
-  mutating func past(of change: Change) -> Past {
+  mutating func past(of change: Change) throws(ArchiveFailure) -> Past {
     let previous = ChangeID(replica: change.id.replica, number: change.id.number - 1)
     if heads.allSatisfy({ $0 == previous || change.predecessors.contains($0) }) {
       return Past(version: version, change: change.id)
@@ -93,9 +94,9 @@ extension NoteBook {
     if let known = pasts.take(previous) {
       past = known
     } else if previous.number > 0 {
-      extend(&past, to: previous)
+      try extend(&past, to: previous)
     }
-    for predecessor in change.predecessors { extend(&past, to: predecessor) }
+    for predecessor in change.predecessors { try extend(&past, to: predecessor) }
     past.insert(change.id)
     return Past(version: past, change: change.id)
   }
@@ -103,12 +104,14 @@ extension NoteBook {
   /// A note as it was, and its text then; `nil` if it did not exist yet. `version` is known here.
   ///
   /// O(changes of the notebook up to then); the text is O(its runs and length).
-  public func note(_ id: NoteID, at version: Version) -> (note: Note, utf8: [UInt8])? {
-    guard version.contains(id.creation), let present = table[id] else { return nil }
+  public func note(
+    _ id: NoteID, at version: Version
+  ) throws(ArchiveFailure) -> (note: Note, utf8: [UInt8])? {
+    guard version.contains(id.creation), let present = try shelf.note(id) else { return nil }
     var edits: [(stamp: Stamp, time: Int64, operation: Note.Operation)] = []
     for replica in version.replicas {
-      forEachChange(of: replica, upTo: version[replica]) { change in
-        var stamp = firstStamp(of: change)
+      try forEachChange(of: replica, upTo: version[replica]) { change, first in
+        var stamp = first
         for operation in change.operations {
           if case .edit(id, let edit) = operation { edits.append((stamp, change.time, edit)) }
           stamp.lamport += operation.ticks
@@ -124,17 +127,21 @@ extension NoteBook {
     return (note, present.text.utf8(in: present.text.view(at: version)))
   }
 
-  /// Decodes changes 1 to `number` of a replica, in order.
-  func forEachChange(of replica: ReplicaID, upTo number: UInt64, _ body: (Change) -> Void) {
-    guard let history = histories[replica], number > 0 else { return }
+  /// Decodes changes 1 to `number` of a replica, in order, each with its first stamp.
+  func forEachChange(
+    of replica: ReplicaID, upTo number: UInt64, _ body: (Change, Stamp) -> Void
+  ) throws(ArchiveFailure) {
+    guard number > 0 else { return }
     var mentions = Mentions()
     var time: Int64 = 0
-    for number in 1...number {
+    try forEachEncoded(of: replica, in: 1...number) { number, encoded, lamport in
       let id = ChangeID(replica: replica, number: number)
       do {
-        let change = try Change(id, decoding: history.change(number), after: time, &mentions)
+        let change = try Change(id, decoding: encoded, after: time, &mentions)
         time = change.time
-        body(change)
+        let ticks = max(1, change.operations.reduce(0) { $0 + $1.ticks })
+        body(change, Stamp(change: id, lamport: lamport - ticks + 1))
+        return true
       } catch {
         preconditionFailure("change \(id) was admitted and can't be decoded: \(error)")
       }

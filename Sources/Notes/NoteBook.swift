@@ -14,15 +14,17 @@ public import ReplicatingTypes
 /// A change is planned first (`change(by:at:_:)`, which changes nothing), then kept, then applied: what could not be
 /// written to a log has not happened.
 public struct NoteBook: Sendable, Equatable {
-  var histories = Table<History>()
+  var histories = Histories()
   public internal(set) var version = Version()
   /// The changes that nothing known follows.
   var heads = Version()
   /// The last tick of logical time that any change takes.
   var lamport: UInt64 = 0
-  var table = Table<Note>()
-  /// The notes in their order, by the changes that created them: for these the type is compiled specially.
-  var order = ReplicatingOrderedSet<ChangeID>()
+  var shelf = Shelf()
+  /// Where everything is that is not in memory.
+  var archive: NotebookArchive?
+  /// `nil` as long as only the archive has it.
+  private var openedOrder: ReplicatingOrderedSet<ChangeID>? = ReplicatingOrderedSet()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 
@@ -30,38 +32,100 @@ public struct NoteBook: Sendable, Equatable {
 
   public init() {}
 
+  /// A notebook as it was put away. Reads nothing more yet.
+  public init(_ archive: NotebookArchive) {
+    self.archive = archive
+    shelf = Shelf(archive)
+    version = archive.version
+    heads = archive.heads
+    lamport = archive.lamport
+    openedOrder = nil
+  }
+
+  /// The same changes, and so the same of everything, in memory or not. What can't be read is not equal. O(all of both).
   public static func == (a: Self, b: Self) -> Bool {
-    a.version == b.version && a.histories == b.histories && a.heads == b.heads
-      && a.table == b.table && a.order == b.order
+    guard a.version == b.version, a.heads == b.heads, a.shelf == b.shelf else { return false }
+    var (a, b) = (a, b)
+    do {
+      try a.openOrder()
+      try b.openOrder()
+      guard a.order == b.order else { return false }
+      for replica in a.version.replicas {
+        var changes: [ArraySlice<UInt8>] = []
+        let all = 1...a.version[replica]
+        try a.forEachEncoded(of: replica, in: all) { _, encoded, _ in
+          changes.append(encoded)
+          return true
+        }
+        var place = 0
+        try b.forEachEncoded(of: replica, in: all) { _, encoded, _ in
+          guard place < changes.count, changes[place] == encoded else { return false }
+          place += 1
+          return true
+        }
+        guard place == all.upperBound else { return false }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// The notes in their order, by the changes that created them: for these the type is compiled specially. It is open.
+  var order: ReplicatingOrderedSet<ChangeID> {
+    _read { yield openedOrder! }
+    _modify { yield &openedOrder! }
+  }
+
+  /// Gets the notes' order ready: before they are listed, and before a place is planned. O(1) if it is.
+  public mutating func openOrder() throws(ArchiveFailure) {
+    if openedOrder == nil { openedOrder = try archive!.order() }
   }
 
   public var isEmpty: Bool { version.isEmpty }
   public var revision: Revision { Revision(heads: heads.changes) }
 
-  public subscript(id: NoteID) -> Note? { table[id] }
+  /// What there is to list, in the notes' order, those in the trash too, as long as the visitor wants more. The order is
+  /// open. O(notes).
+  public func forEachSummary(_ body: (NoteSummary) -> Bool) throws(ArchiveFailure) {
+    var all: [UInt8]?
+    for (index, creation) in order.elements.enumerated() {
+      // Whoever wants many is better served by one look at all of them.
+      if index == 64 { all = try archive?.allSummaries() }
+      guard body(try shelf.summary(of: NoteID(creation: creation), among: all)) else { return }
+    }
+  }
 
-  /// All notes in their order, those in the trash too. O(notes).
-  public var notes: [Note] { order.elements.map { table[existing: NoteID(creation: $0)] } }
+  /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is
+  /// opened. O(1) if it was used lately, else O(its history).
+  public mutating func open(_ id: NoteID) throws(ArchiveFailure) -> Bool {
+    guard shelf.contains(id) else { return false }
+    shelf.tidy()
+    try shelf.open(id)
+    return true
+  }
 
-  /// Looks at a note that is here, without copying it.
+  /// A copy of a note. O(1) if it is open, else O(its history).
+  public func note(_ id: NoteID) throws(ArchiveFailure) -> Note? { try shelf.note(id) }
+
+  /// Looks at a note that is open, without copying it.
   public func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
-    body(table[existing: id])
+    body(shelf[existing: id])
   }
 
-  /// How many notes there are, without and with those in the trash.
+  /// How many notes there are, without and with those in the trash. O(1).
   public var counts: (live: Int, trashed: Int) {
-    let trashed = table.values.count { $0.isTrashed }
-    return (table.count - trashed, trashed)
+    (shelf.count - shelf.trashedCount, shelf.trashedCount)
   }
 
-  /// The slot that puts a note at `index` of the notes that are not in the trash, counted afterwards.
+  /// Whether a note is here and not in the trash. O(1).
+  public func isLive(_ id: NoteID) -> Bool { shelf.contains(id) && !shelf.isTrashed(id) }
+
+  /// The slot that puts a note at `index` of the notes that are not in the trash, counted afterwards. The order is open.
   public func placement(
     of note: NoteID, at index: Int
   ) -> Placement {
-    order.placement(of: note.creation, at: index) {
-      let id = NoteID(creation: $0)
-      return table.contains(id) && !table[existing: id].isTrashed
-    }
+    order.placement(of: note.creation, at: index) { isLive(NoteID(creation: $0)) }
   }
 
   /// The slot that puts a note directly before or after another, which is here; notes in the trash count.
@@ -98,59 +162,79 @@ public struct NoteBook: Sendable, Equatable {
       predecessors: heads.changes.filter { $0.replica != replica }, operations: operations)
   }
 
-  /// Whether the sequences that a change writes into have room for one more author, if it is one.
+  /// Whether the sequences that a change writes into have room for one more author, if it is one. The change's parts are
+  /// open.
   public func hasRoom(for change: Change) -> Bool {
     change.operations.allSatisfy { operation in
       switch operation {
       case .create: true
       case .place: order.hasRoom(for: change.id.replica)
       case .edit(let id, .text):
-        !table.contains(id) || table[existing: id].text.hasRoom(for: change.id.replica)
+        !shelf.contains(id) || shelf[existing: id].text.hasRoom(for: change.id.replica)
       case .edit: true
       }
     }
   }
 
-  /// The operations that make `edits` in the present text of a note, which is here. O(log n) for each.
+  /// Gets everything ready that a change is about: the notes, the order, what its author did before, the times of what it
+  /// follows. Until the next change.
+  public mutating func open(_ change: Change) throws(ArchiveFailure) {
+    for operation in change.operations {
+      switch operation {
+      case .create, .place: try openOrder()
+      case .edit(let id, _): if shelf.contains(id) { try shelf.open(id) }
+      }
+    }
+    if archive == nil { return }
+    try openHistory(of: change.id.replica)
+    _ = try firstStamp(of: change)
+  }
+
+  /// The operations that make `edits` in the present text of a note, which is open. O(log n) for each.
   ///
   /// Changes nothing but where in the text the next operation is looked for first: there it will be.
   public mutating func operations(
     for edits: [Edit<UInt8>], in note: NoteID
   ) -> [Change.Operation] {
     var operations: [Change.Operation] = []
-    table[existing: note].text.forEachOperation(for: edits) {
+    shelf[existing: note].text.forEachOperation(for: edits) {
       operations.append(.edit(note, .text($0)))
     }
     return operations
   }
 
-  /// Encodes a change that was planned here and is the next of its author.
+  /// Encodes a change that was planned here and is the next of its author. Its parts are open.
   public func encode(_ change: Change) -> EncodedChange {
-    let history = histories.place(of: change.id.replica)
-    var mentions = history.map { histories.values[$0].mentions } ?? Mentions()
-    let previous = history.map { histories.values[$0].lastTime } ?? 0
+    var (mentions, previous) = histories.end(of: change.id.replica)
     let bytes = change.encoded(after: previous, &mentions)
     return EncodedChange(change: change, bytes: bytes, mentions: mentions)
   }
 
-  /// Applies a change that was planned here, on the present state.
+  /// Applies a change that was planned here, on the present state. Its parts are open.
   @discardableResult
   public mutating func apply(_ encoded: EncodedChange) -> Effects {
     let change = encoded.change
     precondition(change.id == next(by: change.id.replica), "a change out of its turn")
+    // It follows nothing but the latest changes, and their times are at hand.
+    let stamp: Stamp
+    do { stamp = try firstStamp(of: change) } catch { preconditionFailure("\(error.reason)") }
     var effects = Effects()
-    perform(change, &effects)
-    admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions)
+    perform(change, stamp, &effects)
+    admit(change, stamp, encoded: encoded.bytes[...], mentions: encoded.mentions)
+    shelf.tidy()
     return effects
   }
 
   /// The same for a change that nobody has to write to a log.
   @discardableResult
-  public mutating func apply(_ change: Change) -> Effects { apply(encode(change)) }
+  public mutating func apply(_ change: Change) throws(ArchiveFailure) -> Effects {
+    try open(change)
+    return apply(encode(change))
+  }
 
-  /// Performs the operations of a change that are all in order.
-  mutating func perform(_ change: Change, _ effects: inout Effects) {
-    var stamp = firstStamp(of: change)
+  /// Performs the operations of a change that are all in order. Its parts are open.
+  mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) {
+    var stamp = first
     for operation in change.operations {
       perform(operation, stamp, at: change.time, &effects)
       stamp.lamport += operation.ticks
@@ -158,22 +242,25 @@ public struct NoteBook: Sendable, Equatable {
   }
 
   /// Where the logical time of a change begins: after that of all its predecessors.
-  func firstStamp(of change: Change) -> Stamp {
+  func firstStamp(of change: Change) throws(ArchiveFailure) -> Stamp {
     var latest: UInt64 = 0
     if change.id.number > 1 {
-      latest = histories[existing: change.id.replica].lamport(change.id.number - 1)
+      latest = try lamport(
+        of: ChangeID(replica: change.id.replica, number: change.id.number - 1))
     }
-    for predecessor in change.predecessors {
-      latest = max(latest, histories[existing: predecessor.replica].lamport(predecessor.number))
-    }
+    for predecessor in change.predecessors { latest = max(latest, try lamport(of: predecessor)) }
     return Stamp(change: change.id, lamport: latest + 1)
   }
 
   /// Takes a change whose operations were performed into the history.
-  mutating func admit(_ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions) {
+  mutating func admit(
+    _ change: Change, _ first: Stamp, encoded: ArraySlice<UInt8>, mentions: Mentions
+  ) {
     let ticks = max(1, change.operations.reduce(0) { $0 + $1.ticks })
-    let end = firstStamp(of: change).lamport + ticks - 1
-    if !histories.contains(change.id.replica) { histories.append(History(id: change.id.replica)) }
+    let end = first.lamport + ticks - 1
+    if histories.place(of: change.id.replica) == nil {
+      histories.append(History(id: change.id.replica))
+    }
     histories[existing: change.id.replica].append(
       change, encoded: encoded, lamport: end, mentions: mentions)
     lamport = max(lamport, end)
@@ -184,23 +271,23 @@ public struct NoteBook: Sendable, Equatable {
     heads.insert(change.id)
   }
 
-  /// Performs an operation that is in order.
+  /// Performs an operation that is in order. What it is about is open.
   mutating func perform(
     _ operation: Change.Operation, _ stamp: Stamp, at time: Int64, _ effects: inout Effects
   ) {
     switch operation {
     case .create:
       let id = NoteID(creation: stamp.change)
-      if !table.contains(id) { table.append(Note(id: id, created: time)) }
+      if !shelf.contains(id) { shelf.insert(Note(id: id, created: time)) }
       order.apply(.insert(stamp.change), stamp)
       effects.insert(.created, id)
     case .place(let placement):
       order.apply(placement, stamp)
       effects.insert(.position, NoteID(creation: placement.element))
     case .edit(let id, let edit):
-      let wasTrashed = table[existing: id].isTrashed
-      table[existing: id].apply(edit, stamp, at: time) { effects.insert($0, id) }
-      if table[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
+      let wasTrashed = shelf[existing: id].isTrashed
+      shelf[existing: id].apply(edit, stamp, at: time) { effects.insert($0, id) }
+      if shelf[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
       effects.insert(edit.facets, id)
     }
   }

@@ -117,13 +117,16 @@ extension NotesServer {
       buffer = present
       live[text: attachment.note].buffer = nil
     } else {
-      buffer = TextBuffer(read(attachment.note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 })
+      buffer = TextBuffer(
+        try read(attachment.note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 })
     }
     let edits = try edits(params, &buffer)
     try check(params, edits, buffer)
-    return Plan(
-      buffer: buffer, isPresent: view == nil, edits: edits,
-      operations: store!.operations(for: edits, in: attachment.note, view))
+    do {
+      return Plan(
+        buffer: buffer, isPresent: view == nil, edits: edits,
+        operations: try store!.operations(for: edits, in: attachment.note, view))
+    } catch { throw ResponseError(error) }
   }
 
   /// What the client changed in what it shows.
@@ -250,7 +253,8 @@ extension NotesServer {
       live[id] = attachment
       return
     }
-    let edits = read(attachment.note) { $0.text.edits(from: view) }
+    // What can't be read now is pushed when it can.
+    guard let edits = try? read(attachment.note, { $0.text.edits(from: view) }) else { return }
     if edits.isEmpty {
       // What came and went again in between: what the client shows is the present, element by element.
       if attachment.pending.isEmpty {
@@ -261,8 +265,9 @@ extension NotesServer {
       live[id] = attachment
       return
     }
+    guard let before = try? read(attachment.note, { $0.text.utf8(in: view) }) else { return }
     attachment.lastRev += 1
-    notify(attachment, edits, TextBuffer(read(attachment.note) { $0.text.utf8(in: view) }))
+    notify(attachment, edits, TextBuffer(before))
     if attachment.isObserver {
       // It can't cross a push with a change of its own, so it will apply each one.
       attachment.seen = text.count

@@ -20,27 +20,31 @@ extension NotesServer {
     let trashed = try params.boolean("trashed") ?? false
     let limit = try params.count("limit") ?? .max
     guard limit > 0 else { throw .invalidParams("limit", "must be at least 1") }
-    var notes = book.notes[...]
-    if params["after"] != nil {
-      let last = try note(params, "after").id
-      notes = notes.drop { $0.id != last }.dropFirst()
-    }
-    var listed: [Note] = []
+    var last = params["after"] == nil ? nil : try note(params, "after").id
+    var listed: [NoteSummary] = []
     var next: NoteID?
-    for note in notes where note.isTrashed == trashed {
-      guard priority.map({ $0 == note.priority.value }) ?? true,
-        tags.allSatisfy({ note.tags.contains($0) })
-      else { continue }
-      if listed.count == limit {
-        next = listed.last?.id
-        break
+    let book = try orderedBook()
+    do {
+      try book.forEachSummary { note in
+        if last != nil {
+          if note.id == last { last = nil }
+          return true
+        }
+        guard note.isTrashed == trashed, priority.map({ $0 == note.priority }) ?? true,
+          tags.allSatisfy({ note.tags.contains($0) })
+        else { return true }
+        if listed.count == limit {
+          next = listed.last?.id
+          return false
+        }
+        listed.append(note)
+        return true
       }
-      listed.append(note)
-    }
+    } catch { throw ResponseError(error) }
     result.beginObject()
     result.key("notes")
     result.beginArray()
-    for note in listed { result.summary(of: note, length: note.text.count) }
+    for note in listed { result.summary(note) }
     result.endArray()
     result.member("revision", revision)
     if let next { result.member("next", "\(next)") }
@@ -74,23 +78,25 @@ extension NotesServer {
   private static let largestAnswer = 8 << 20
 
   func changes(_ params: Parameters, _ result: inout JSONWriter) throws(ResponseError) {
-    let book = book
     var since = Version()
     if let name = try params.string("since") {
       if let version = Version(name) {
         since = version
       } else if let revision = Revision(name) {
-        since = book.knownVersion(of: revision)
+        since = try recall { book throws(ArchiveFailure) in try book.knownVersion(of: revision) }
       } else {
         throw .invalidParams("since", "must be a revision or a version")
       }
     }
     let limit = min(try params.count("limit") ?? .max, Self.largestAnswer)
-    let (changes, version, isMore) = book.changes(since: since, limit: limit)
+    let (changes, version, isMore) = try recall { book throws(ArchiveFailure) in
+      try book.changes(since: since, limit: limit)
+    }
+    let reached = try recall { book throws(ArchiveFailure) in try book.revision(of: version) }
     let identity = store?.identity ?? Identifier(high: 0, low: 0)
     result.beginObject()
     result.member("changes", Base64.encode(changes.encoded(of: identity)))
-    result.member("revision", "\(book.revision(of: version))")
+    result.member("revision", "\(reached)")
     result.member("more", isMore)
     result.endObject()
   }
@@ -116,6 +122,7 @@ extension NotesServer {
       case .refused(.invalid(let change, let reason)):
         throw .requestFailed(
           "invalidChanges", "changes: number \(change.number) of \(change.replica) is \(reason)")
+      case .refused(.unreadable(let failure)): throw ResponseError(failure)
       case .notKept(let error): throw ResponseError(error)
       }
     }

@@ -11,7 +11,11 @@ extension NotesServer {
   /// The note that a parameter names.
   func note(_ params: Parameters, _ name: String = "id") throws(ResponseError) -> Note {
     let text = try params.requiredString(name)
-    guard let id = NoteID(text), let note = book[id] else {
+    let note: Note?
+    do { note = try NoteID(text).flatMap { id throws(StoreError) in try store?.note(id) } } catch {
+      throw ResponseError(error)
+    }
+    guard let note else {
       throw .requestFailed(
         "noSuchNote", "\(params.path)\(name): there is no note \(text.prefix(80))")
     }
@@ -23,8 +27,23 @@ extension NotesServer {
   var book: NoteBook { store?.notebook ?? NoteBook() }
 
   /// Looks at a note that is here.
-  func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
-    store!.notebook.read(id, body)
+  func read<Result>(
+    _ id: NoteID, _ body: (borrowing Note) -> Result
+  ) throws(ResponseError) -> Result {
+    do { return try store!.read(id, body) } catch { throw ResponseError(error) }
+  }
+
+  /// The notebook, with the notes' order at hand.
+  func orderedBook() throws(ResponseError) -> NoteBook {
+    do { try store?.openOrder() } catch { throw ResponseError(error) }
+    return book
+  }
+
+  /// Looks something up in the notebook's past.
+  func recall<Result>(
+    _ body: (borrowing NoteBook) throws(ArchiveFailure) -> Result
+  ) throws(ResponseError) -> Result {
+    do { return try body(book) } catch { throw ResponseError(error) }
   }
 
   /// Makes one change of these operations; none, if there are none. What it did is told to whoever looks at the notes.
@@ -42,11 +61,12 @@ extension NotesServer {
     }
   }
 
-  func writeNoteAndRevision(_ id: NoteID, _ result: inout JSONWriter) {
-    let note = book[id]!
+  func writeNoteAndRevision(
+    _ id: NoteID, _ result: inout JSONWriter
+  ) throws(ResponseError) {
     result.beginObject()
     result.key("note")
-    result.summary(of: note, length: note.text.count)
+    result.summary(try read(id) { NoteSummary($0) })
     result.member("revision", revision)
     result.endObject()
   }
@@ -92,8 +112,9 @@ extension NotesServer {
     guard given.count <= 1 else {
       throw .invalidParams(given[1], "only one of index, before and after can be given")
     }
+    let book = try orderedBook()
     if let index = try params.count("index") {
-      let live = book.notes.count { !$0.isTrashed && $0.id != id }
+      let live = book.counts.live - (book.isLive(id) ? 1 : 0)
       guard index <= live else {
         throw .invalidParams("index", "must be 0 to \(live), the place in the list afterwards")
       }
@@ -114,15 +135,16 @@ extension NotesServer {
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
     try commit(try creation(of: id, params), as: session)
-    writeNoteAndRevision(id, &result)
+    try writeNoteAndRevision(id, &result)
   }
 
   private func creation(
     of id: NoteID, _ params: Parameters
   ) throws(ResponseError) -> [Change.Operation] {
     let now = clamped(environment.now())
-    let placement = try placement(of: id, params) ?? book.placement(of: id, at: 0)
-    var operations: [Change.Operation] = [.create, .place(placement)]
+    var placement = try placement(of: id, params)
+    if placement == nil { placement = try orderedBook().placement(of: id, at: 0) }
+    var operations: [Change.Operation] = [.create, .place(placement!)]
     if let title = try title(params), !title.isEmpty {
       operations.append(.edit(id, .title(.init(value: title, time: now))))
     }
@@ -149,10 +171,18 @@ extension NotesServer {
     var state = (note: present, utf8: [UInt8]())
     var name = revision
     if let wanted = try params.string("revision"), wanted != name {
-      guard let version = book.version(ofRevision: wanted) else {
+      guard
+        let version = try recall({ book throws(ArchiveFailure) in
+          try book.version(ofRevision: wanted)
+        })
+      else {
         throw .requestFailed("unknownRevision", "revision: no state of this notebook has this name")
       }
-      guard let past = book.note(present.id, at: version) else {
+      guard
+        let past = try recall({ book throws(ArchiveFailure) in
+          try book.note(present.id, at: version)
+        })
+      else {
         throw .requestFailed("noSuchNote", "id: the note did not exist at that revision")
       }
       state = past
@@ -162,7 +192,7 @@ extension NotesServer {
     }
     result.beginObject()
     result.key("note")
-    result.summary(of: state.note, length: state.utf8.count)
+    result.summary(NoteSummary(state.note, length: state.utf8.count))
     result.member("text", utf8: state.utf8)
     result.member("revision", name)
     result.endObject()
@@ -196,7 +226,7 @@ extension NotesServer {
       }
     }
     try commit(edits.map { .edit(note.id, $0) })
-    writeNoteAndRevision(note.id, &result)
+    try writeNoteAndRevision(note.id, &result)
   }
 
   // MARK: - note/setText, note/append
@@ -207,7 +237,7 @@ extension NotesServer {
     let id = try note(params).id
     try commit(try settingText(params).map { .edit(id, .text($0)) })
     result.beginObject()
-    result.member("text", utf8: book[id]!.text.utf8)
+    result.member("text", utf8: try read(id) { $0.text.utf8 })
     result.member("revision", revision)
     result.endObject()
   }
@@ -220,7 +250,10 @@ extension NotesServer {
     let new = try params.requiredText("text")
     var view: SequenceView?
     if let base = try params.string("base"), base != revision {
-      guard let version = book.version(ofRevision: base), version.contains(note.id.creation) else {
+      let version = try recall { book throws(ArchiveFailure) in
+        try book.version(ofRevision: base)
+      }
+      guard let version, version.contains(note.id.creation) else {
         throw .requestFailed("unknownBase", "base: no state of this note has this name")
       }
       view = note.text.view(at: version)

@@ -33,16 +33,15 @@ extension JSONWriter {
     string(utf8: utf8)
   }
 
-  /// A note's summary. `length` is that of its text, in bytes of UTF-8.
-  mutating func summary(of note: Note, length: Int) {
+  mutating func summary(_ note: NoteSummary) {
     beginObject()
     member("id", "\(note.id)")
-    member("title", note.title.value)
-    member("tags", note.tags.elements.sorted().map(\.name))
-    member("priority", note.priority.value.name)
+    member("title", note.title)
+    member("tags", note.tags.map(\.name))
+    member("priority", note.priority.name)
     member("created", iso8601(note.created))
     member("modified", iso8601(note.modified))
-    member("length", length)
+    member("length", note.length)
     member("trashed", note.isTrashed)
     endObject()
   }
@@ -91,13 +90,19 @@ extension Int64 {
 }
 
 extension ResponseError {
-  /// A failure to write: nothing of the request happened.
+  /// A failure to write, or to read what is written about: nothing of the request happened.
   init(_ error: StoreError) {
     switch error.reason {
     case .diskFull, .readOnly, .tooLarge:
       self = .requestFailed(error.reason.rawValue, "\(error)")
+    case .damaged: self = .requestFailed("damaged", "\(error)")
     default: self = .requestFailed("writeFailed", "\(error)")
     }
+  }
+
+  /// A failure to read what is not in memory.
+  init(_ failure: ArchiveFailure) {
+    self = .requestFailed("damaged", "the notebook's archive: \(failure.reason)")
   }
 
   /// A failure to open the notebook: nothing was touched.

@@ -23,13 +23,13 @@ extension NoteStore {
   }
 
   fileprivate func append(_ text: String, to id: NoteID) throws(StoreError) {
-    let present = notebook[id]!.text
+    let present = try note(id)!.text
     let edit = Edit(range: present.count..<present.count, replacement: Array(text.utf8))
     try commit(
       present.operations(for: [edit]).map { .edit(id, .text($0)) }, at: 1_767_225_600_000)
   }
 
-  fileprivate func text(_ id: NoteID) -> String? { notebook[id]?.text.string }
+  fileprivate func text(_ id: NoteID) -> String? { try! note(id)?.text.string }
 }
 
 @Suite("A notebook in its folder")
@@ -108,7 +108,7 @@ struct NoteStoreTests {
     var copy = store.notebook
     let change = copy.change(
       by: id.creation.replica, at: 1_767_225_600_000, [.edit(id, .restore)])
-    copy.apply(change)
+    try copy.apply(change)
     _ = try store.merge(copy.changes(since: Version()).encoded(of: store.identity!))
     try store.append(" two", to: id)
     try store.append(" three", to: id)

@@ -96,7 +96,7 @@ import Testing
       for person in people {
         #expect(person.book.notes.count == 4, at(seed))
         #expect(
-          Set(person.book.notes.map(\.id)) == Set(person.book.table.values.map(\.id)), at(seed))
+          Set(person.book.notes.map(\.id)) == Set(person.book.shelf.ids), at(seed))
       }
     }
   }

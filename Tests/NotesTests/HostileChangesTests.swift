@@ -100,7 +100,9 @@ extension Forgery {
   static func decoded(_ book: NoteBook) -> [Change] {
     var changes: [Change] = []
     for replica in book.version.replicas {
-      book.forEachChange(of: replica, upTo: book.version[replica]) { changes.append($0) }
+      try! book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
+        changes.append(change)
+      }
     }
     return changes
   }
@@ -256,7 +258,7 @@ extension Generator {
     } catch { Issue.record("accepted, and refused elsewhere: \(error), \(comment)") }
     // And the past can be read.
     for note in book.notes {
-      let past = book.note(note.id, at: book.version)!
+      let past = try! book.note(note.id, at: book.version)!
       #expect(past.utf8 == note.text.utf8 && past.note.isTrashed == note.isTrashed, comment)
       #expect(past.note.tags.elements == note.tags.elements, comment)
     }
@@ -511,7 +513,7 @@ extension Generator {
     fork.create("other", "text")
     fork.setTags(note, "forked")
     var pending = PendingChanges(fork.book.changes(since: Version()))
-    let (_, refused) = alice.book.drain(&pending)
+    let (_, refused, _) = alice.book.drain(&pending)
     #expect(refused.map(\.0) == [ChangeID(replica: replicaID(1), number: 1)])
     #expect(alice.book.version[replicaID(1)] == 1)
     #expect(alice.book[note]!.tags.elements.isEmpty)
@@ -545,10 +547,10 @@ extension Generator {
     forged[0].operations.append(
       .edit(note, .text(.remove(ElementRange(author: replicaID(9), offset: 0, count: 1)))))
     var pending = PendingChanges(try ChangeSet.decode(Forgery(forged).encoded).changes)
-    let (_, refused) = bob.book.drain(&pending)
+    let (_, refused, _) = bob.book.drain(&pending)
     #expect(refused.count == 1)
     // Her first change is made here, and a second one comes that edits what she never saw.
-    bob.book.apply(honest[0])
+    try bob.book.apply(honest[0])
     var second = honest[0]
     second.id.number = 2
     second.operations = [.edit(note, .restore)]

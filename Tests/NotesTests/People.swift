@@ -11,6 +11,42 @@ let notebook = Identifier(high: 7, low: 7)
 /// Small numbers are replicas of tests; larger ones win ties.
 func replicaID(_ number: UInt64) -> ReplicaID { ReplicaID(high: 0, low: number) }
 
+extension NoteBook {
+  subscript(id: NoteID) -> Note? { try! note(id) }
+
+  /// All notes in their order.
+  var notes: [Note] { summaries.map { self[$0.id]! } }
+
+  var summaries: [NoteSummary] {
+    var book = self
+    try! book.openOrder()
+    var summaries: [NoteSummary] = []
+    try! book.forEachSummary {
+      summaries.append($0)
+      return true
+    }
+    return summaries
+  }
+
+  /// The notebook as an archive, in memory.
+  mutating func putAway(appendix: [UInt8] = []) throws -> (archive: NotebookArchive, mark: UInt64) {
+    var writer = ArchiveWriter(&self, appendix: appendix)
+    var bytes: [UInt8] = []
+    while let piece = try writer.next() { bytes += piece }
+    #expect(writer.size == bytes.count)
+    return (try NotebookArchive(bytes), writer.mark)
+  }
+}
+
+extension NotebookArchive {
+  convenience init(_ bytes: [UInt8]) throws(ArchiveFailure) {
+    try self.init(size: bytes.count) { range throws(ArchiveFailure) in
+      guard range.upperBound <= bytes.count else { throw ArchiveFailure(reason: "beyond the end") }
+      return Array(bytes[range])
+    }
+  }
+}
+
 /// What a person can see of a note.
 struct Face: Equatable {
   var title: [UInt8]
@@ -40,17 +76,22 @@ final class Person {
   var book = NoteBook()
   var now: Int64 = 1_767_225_600_000
 
-  init(_ number: UInt64) { id = replicaID(number) }
+  /// Every other person keeps hardly anything open.
+  init(_ number: UInt64) {
+    id = replicaID(number)
+    if number.isMultiple(of: 2) { book.shelf.mostOpen = 1 }
+  }
 
   @discardableResult
   func make(_ operations: [Change.Operation]) -> Effects {
     if operations.isEmpty { return Effects() }
-    return book.apply(book.change(by: id, at: now, operations))
+    return try! book.apply(book.change(by: id, at: now, operations))
   }
 
   @discardableResult
   func create(_ title: String, _ text: String = "", at index: Int = 0) -> NoteID {
     let note = NoteID(creation: book.next(by: id))
+    try! book.openOrder()
     var operations: [Change.Operation] = [
       .create, .place(book.placement(of: note, at: index)),
       .edit(note, .title(ReplicatingRegister("").assignment(of: title, at: now))),
@@ -83,7 +124,10 @@ final class Person {
 
   func delete(_ note: NoteID) { edit(note, book[note]!.deletion) }
   func restore(_ note: NoteID) { edit(note, .restore) }
-  func move(_ note: NoteID, to index: Int) { make([.place(book.placement(of: note, at: index))]) }
+  func move(_ note: NoteID, to index: Int) {
+    try! book.openOrder()
+    make([.place(book.placement(of: note, at: index))])
+  }
 
   /// Takes over what another person has, as it travels.
   func pull(_ other: Person) throws {
@@ -91,6 +135,18 @@ final class Person {
     let (name, changes) = try ChangeSet.decode(bytes)
     #expect(name == notebook)
     try book.merge(foreign: changes)
+  }
+
+  /// Leaves little in memory: of the same notebook, or of one that begins with the archive.
+  func putAway(andReopen isReopening: Bool) throws {
+    let (archive, mark) = try book.putAway()
+    if isReopening {
+      let mostOpen = book.shelf.mostOpen
+      book = NoteBook(archive)
+      book.shelf.mostOpen = mostOpen
+    } else {
+      try book.adopt(archive, markedAt: mark)
+    }
   }
 
   var titles: [String] { book.notes.map(\.title.value) }
@@ -114,13 +170,23 @@ func exchangeAll(_ people: [Person], _ comment: Comment = "") throws {
 
 /// What holds for every notebook at every moment.
 func checkInvariants(_ book: NoteBook, _ comment: Comment) {
+  var book = book
+  try! book.openOrder()
   book.order.checkInvariants()
-  #expect(Set(book.notes.map(\.id)) == Set(book.table.values.map(\.id)), comment)
-  #expect(book.notes.count == book.table.count, "a note twice, \(comment)")
+  #expect(Set(book.notes.map(\.id)) == Set(book.shelf.ids), comment)
+  #expect(book.notes.count == book.shelf.count, "a note twice, \(comment)")
   #expect(book.counts.live + book.counts.trashed == book.notes.count, comment)
-  for note in book.notes { note.text.checkInvariants() }
-  #expect(book.revision(of: book.version) == book.revision, comment)
-  #expect(book.version(ofRevision: book.revision.description) == book.version, comment)
+  #expect(book.counts.trashed == book.notes.count { $0.isTrashed }, comment)
+  for note in book.notes {
+    note.text.checkInvariants()
+    var writer = ByteWriter()
+    note.encode(into: &writer)
+    var reader = ByteReader(writer.bytes)
+    #expect(try! Note(note.id, from: &reader) == note && reader.isAtEnd, comment)
+  }
+  #expect(book.summaries == book.notes.map { NoteSummary($0) }, comment)
+  #expect(try! book.revision(of: book.version) == book.revision, comment)
+  #expect(try! book.version(ofRevision: book.revision.description) == book.version, comment)
   #expect(book.changes(since: book.version).isEmpty, comment)
 }
 

@@ -1,0 +1,175 @@
+internal import ReplicatingTypes
+
+// What of a notebook is in memory, and what must be looked up in its archive.
+
+extension NoteBook {
+  /// Gets what is known of a replica ready for its next change.
+  mutating func openHistory(of replica: ReplicaID) throws(ArchiveFailure) {
+    guard let archive, histories.place(of: replica) == nil,
+      let session = try archive.session(replica)
+    else { return }
+    histories.append(History(id: replica, session: session))
+  }
+
+  /// What the archive has of a replica; `nil` if nothing.
+  private func session(of replica: ReplicaID) throws(ArchiveFailure) -> NotebookArchive.Session? {
+    if let place = histories.place(of: replica) { return histories.all[place].session }
+    return try archive?.session(replica)
+  }
+
+  /// The last tick of a change that is known. O(1) for the last of its replica, or if it is in memory; else a block of the
+  /// archive.
+  func lamport(of change: ChangeID) throws(ArchiveFailure) -> UInt64 {
+    if let place = histories.place(of: change.replica),
+      let lamport = histories.all[place].lamport(change.number)
+    {
+      return lamport
+    }
+    if let session = try session(of: change.replica), session.count == change.number {
+      return session.lamport
+    }
+    var found: UInt64 = 0
+    _ = try forEachArchived(of: change.replica, in: change.number...change.number) {
+      found = $2
+      return false
+    }
+    return found
+  }
+
+  /// The changes of a replica that follow others than its own.
+  func merges(
+    of replica: ReplicaID
+  ) throws(ArchiveFailure) -> [(number: UInt64, predecessors: [ChangeID])] {
+    let recent = histories.place(of: replica).map { histories.all[$0].merges } ?? []
+    guard let archive, let session = try session(of: replica) else { return recent }
+    return try archive.merges(of: session) + recent
+  }
+
+  /// Visits changes of a replica that are in the archive, each with its last tick, until the visitor has seen enough;
+  /// whether it has not.
+  func forEachArchived(
+    of replica: ReplicaID, in numbers: ClosedRange<UInt64>,
+    _ body: (_ number: UInt64, _ encoded: ArraySlice<UInt8>, _ lamport: UInt64) -> Bool
+  ) throws(ArchiveFailure) -> Bool {
+    guard let archive, let session = try session(of: replica) else { return true }
+    return try archive.forEachChange(of: session, in: numbers, body)
+  }
+
+  /// Visits changes of a replica, all known, in order, each with its last tick, until the visitor has seen enough.
+  func forEachEncoded(
+    of replica: ReplicaID, in numbers: ClosedRange<UInt64>,
+    _ body: (_ number: UInt64, _ encoded: ArraySlice<UInt8>, _ lamport: UInt64) -> Bool
+  ) throws(ArchiveFailure) {
+    let archived = try session(of: replica)?.count ?? 0
+    if numbers.lowerBound <= archived {
+      let old = numbers.lowerBound...min(numbers.upperBound, archived)
+      guard try forEachArchived(of: replica, in: old, body) else { return }
+    }
+    guard numbers.upperBound > archived, let place = histories.place(of: replica) else { return }
+    let history = histories.all[place]
+    for number in max(numbers.lowerBound, archived + 1)...numbers.upperBound {
+      guard body(number, history.change(number), history.lamport(number)!) else { return }
+    }
+  }
+
+  // MARK: - Putting away
+
+  /// Lets go of what is in an archive that was made of this notebook as it was when it was marked.
+  public mutating func adopt(_ archive: NotebookArchive, markedAt mark: UInt64)
+    throws(ArchiveFailure)
+  {
+    var rest = Histories()
+    for history in histories.all {
+      guard let session = try archive.session(history.id) else {
+        rest.append(history)
+        continue
+      }
+      if session.count < history.count { rest.append(history.adopting(session)) }
+    }
+    histories = rest
+    shelf.adopt(archive, markedAt: mark)
+    self.archive = archive
+  }
+
+  /// A moment, for `adopt`.
+  public mutating func mark() -> UInt64 { shelf.mark() }
+}
+
+/// Changes that somebody has not seen, in logical time, read block by block.
+struct News {
+  /// The changes of one replica.
+  private struct Queue {
+    let replica: ReplicaID
+    /// What was read ahead, and how far of that was taken.
+    var changes: [(encoded: ArraySlice<UInt8>, lamport: UInt64)] = []
+    var next = 0
+    /// The number after the last that was read.
+    var number: UInt64
+
+    var time: LamportTimestamp {
+      LamportTimestamp(count: changes[next].lamport, replica: replica)
+    }
+  }
+
+  /// A heap: each is earlier than the two at twice its place.
+  private var queues: [Queue] = []
+  private static let ahead: UInt64 = 256
+
+  init(of book: NoteBook, since version: Version) throws(ArchiveFailure) {
+    for replica in book.version.replicas where version[replica] < book.version[replica] {
+      var queue = Queue(replica: replica, number: version[replica] + 1)
+      try Self.fill(&queue, from: book)
+      queues.append(queue)
+    }
+    for place in queues.indices.reversed() { sink(place) }
+  }
+
+  private static func fill(_ queue: inout Queue, from book: NoteBook) throws(ArchiveFailure) {
+    let end = min(book.version[queue.replica], queue.number + ahead - 1)
+    queue.changes = []
+    queue.next = 0
+    guard queue.number <= end else { return }
+    var changes: [(encoded: ArraySlice<UInt8>, lamport: UInt64)] = []
+    try book.forEachEncoded(of: queue.replica, in: queue.number...end) { _, encoded, lamport in
+      changes.append((encoded, lamport))
+      return true
+    }
+    guard changes.count == end - queue.number + 1 else {
+      throw ArchiveFailure(reason: "changes of \(queue.replica) are missing")
+    }
+    queue.changes = changes
+    queue.number = end + 1
+  }
+
+  private mutating func sink(_ start: Int) {
+    var place = start
+    while true {
+      var least = place
+      for child in [2 * place + 1, 2 * place + 2]
+      where child < queues.count && queues[child].time < queues[least].time { least = child }
+      if least == place { return }
+      queues.swapAt(place, least)
+      place = least
+    }
+  }
+
+  mutating func next(
+    in book: NoteBook
+  ) throws(ArchiveFailure) -> (change: ChangeID, encoded: ArraySlice<UInt8>)? {
+    guard let first = queues.first else { return nil }
+    let number = first.number - UInt64(first.changes.count - first.next)
+    let result = (
+      ChangeID(replica: first.replica, number: number), first.changes[first.next].encoded
+    )
+    queues[0].next += 1
+    if queues[0].next == queues[0].changes.count {
+      try Self.fill(&queues[0], from: book)
+      if queues[0].changes.isEmpty {
+        queues.swapAt(0, queues.count - 1)
+        queues.removeLast()
+      }
+    }
+    sink(0)
+    return result
+  }
+}

@@ -1,0 +1,355 @@
+// THE FORMAT OF AN ARCHIVE
+//
+// A notebook put away: what opens at once however large it is, since notes and changes are read when somebody asks for them.
+// It is for its writer's own use and can always be made anew from the changes, so its format may change with every version
+// of the program; one of another format counts as none.
+//
+//     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
+//                       the checksum
+//     head              a block, and what all others are found by
+//     footer            magic 44 4E 41 52 0D 0A 01 8A, the place and the size of the head: 8 bytes each
+//
+//     head     = lamport
+//                count*(session)             in their order
+//                count*(session's place, number)   the changes that nothing follows
+//                notes, notes in the trash
+//                index, summaries, order     places and sizes of these three
+//                appendix                    counted bytes: the writer's own
+//     session  = 16 bytes of identity, the number of its last change, and counted bytes:
+//                  lamport and time of the last change
+//                  count*(session's place)   the replicas it has named, in the order in which it did
+//                  merges                    place and size of a block; size 0 for none
+//                  count*(changes, place, size)    its blocks of changes
+//     changes  = lamport before the first; of each change the ticks to its last one, and its bytes, counted
+//     merges   = of each change that has predecessors: by how much its number exceeds that of the one before,
+//                count*(session's place, number)
+//     index    = of each note, in their order, 28 bytes: its session's place (4) and number (8), the place of its block (8),
+//                the size, and in the highest bit whether it is in the trash (4), where its summary begins (4)
+//     summaries  of each note, in the same order, the summary and its CRC-32C. Not a block: each is looked after by itself
+//     note     = the note, as in Note+Encoding.swift
+//     order    = a `ReplicatingOrderedSet` of creations
+//
+// Numbers are varints, times signed ones, but where a count of bytes is given: these are fixed integers, little-endian.
+
+internal import ReplicatingTypes
+
+/// What a notebook has put away could not be read: the disk refuses, or what it gives is damaged.
+public struct ArchiveFailure: Error, Equatable, Sendable {
+  public var reason: String
+
+  public init(reason: String) {
+    self.reason = reason
+  }
+}
+
+/// The notes and changes of a notebook as they were when it was put away.
+///
+/// Immutable, and read piece by piece. What is read is checked; nothing that the bytes may say makes it trap.
+public final class NotebookArchive: Sendable {
+  /// Reads bytes of the archive; throws when they can't be had, all of them. Allocates nothing for bytes beyond its end.
+  public typealias Source = @Sendable (_ range: Range<Int>) throws(ArchiveFailure) -> [UInt8]
+
+  /// Where a block's bytes are.
+  struct Block: Equatable, Sendable {
+    var start: Int
+    var size: Int
+  }
+
+  /// What there is to know of a session without its changes.
+  struct Session: Sendable {
+    let id: ReplicaID
+    let count: UInt64
+    /// The last tick and the time of its last change.
+    let lamport: UInt64
+    let time: Int64
+    let mentions: Mentions
+    fileprivate let merges: Block
+    fileprivate let changes: [(count: UInt64, block: Block)]
+  }
+
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x01, 0x8a]
+  static let footerSize = 24
+  static let entrySize = 28
+
+  private let source: Source
+  private let head: [UInt8]
+  /// Where in the head each session's rest begins.
+  private let rests: [Int32]
+  private let sessions: [ReplicaID]
+  let version: Version
+  let heads: Version
+  let lamport: UInt64
+  let trashedCount: Int
+  private let index: [UInt8]
+  private let summaries: Block
+  private let orderBlock: Block
+  /// What whoever wrote it has put beside it.
+  public let appendix: [UInt8]
+
+  /// Opens an archive of `size` bytes: reads its head and its index, and nothing else.
+  public init(size: Int, source: @escaping Source) throws(ArchiveFailure) {
+    self.source = source
+    guard size >= Self.footerSize else { throw ArchiveFailure(reason: "no archive") }
+    let footer = try source(size - Self.footerSize..<size)
+    guard footer.count == Self.footerSize, footer.starts(with: Self.magic) else {
+      throw ArchiveFailure(reason: "no archive, or one of another format")
+    }
+    let start = footer.integer(at: 8, UInt64.self)
+    let count = footer.integer(at: 16, UInt64.self)
+    guard start <= UInt64(size), count <= UInt64(size) - start else {
+      throw ArchiveFailure(reason: "a head beyond the end")
+    }
+    head = try Self.read(Block(start: Int(start), size: Int(count)), source)
+    var reader = ByteReader(head)
+    do {
+      lamport = try reader.varint()
+      var version = Version()
+      var sessions: [ReplicaID] = []
+      var rests: [Int32] = []
+      for _ in 0..<(try reader.count()) {
+        let id = try reader.identifier()
+        guard sessions.last.map({ $0 < id }) ?? true else {
+          throw reader.failure("sessions out of order")
+        }
+        sessions.append(id)
+        let number = try reader.varint()
+        guard number > 0 else { throw reader.failure("a session of nothing") }
+        version[id] = number
+        rests.append(Int32(reader.offset))
+        _ = try reader.counted()
+      }
+      self.version = version
+      self.sessions = sessions
+      self.rests = rests
+      var heads = Version()
+      for _ in 0..<(try reader.count()) {
+        let change = try reader.change(of: sessions)
+        guard version.contains(change) else { throw reader.failure("a change that is not here") }
+        heads.insert(change)
+      }
+      self.heads = heads
+      let notes = try reader.count()
+      trashedCount = try reader.count()
+      let index = try reader.block()
+      summaries = try reader.block()
+      orderBlock = try reader.block()
+      appendix = Array(try reader.counted())
+      guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes else {
+        throw reader.failure("another length than was said")
+      }
+      self.index = try Self.read(index, source)
+    } catch let failure as DecodingFailure {
+      throw ArchiveFailure(reason: "its head at byte \(failure.offset): \(failure.reason)")
+    } catch let failure as ArchiveFailure {
+      throw failure
+    } catch {
+      throw ArchiveFailure(reason: "\(error)")
+    }
+  }
+
+  private static func read(_ block: Block, _ source: Source) throws(ArchiveFailure) -> [UInt8] {
+    var bytes = try source(block.start..<block.start + block.size + 4)
+    guard bytes.count == block.size + 4,
+      bytes.integer(at: block.size, UInt32.self) == CRC32C.checksum(of: bytes[..<block.size])
+    else { throw ArchiveFailure(reason: "a wrong checksum at byte \(block.start)") }
+    bytes.removeLast(4)
+    return bytes
+  }
+
+  // MARK: - Notes
+
+  var count: Int { index.count / Self.entrySize }
+
+  func id(at place: Int) -> NoteID {
+    let entry = place * Self.entrySize
+    let session = Int(index.integer(at: entry, UInt32.self))
+    return NoteID(
+      creation: ChangeID(
+        replica: session < sessions.count ? sessions[session] : ReplicaID(high: 0, low: 0),
+        number: index.integer(at: entry + 4, UInt64.self)))
+  }
+
+  /// Where a note is in the index. O(log notes).
+  func place(of id: NoteID) -> Int? {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self.id(at: middle) < id { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self.id(at: low) == id ? low : nil
+  }
+
+  func isTrashed(at place: Int) -> Bool {
+    index.integer(at: place * Self.entrySize + 20, UInt32.self) >> 31 == 1
+  }
+
+  /// A note's encoding.
+  func note(at place: Int) throws(ArchiveFailure) -> [UInt8] {
+    let entry = place * Self.entrySize
+    let start = index.integer(at: entry + 12, UInt64.self) & (1 << 48 - 1)
+    let size = index.integer(at: entry + 20, UInt32.self) & (1 << 31 - 1)
+    return try Self.read(Block(start: Int(start), size: Int(size)), source)
+  }
+
+  /// Where in the summaries one is, with its checksum.
+  private func summaryRange(at place: Int) throws(ArchiveFailure) -> Range<Int> {
+    let start = Int(index.integer(at: place * Self.entrySize + 24, UInt32.self))
+    let end =
+      place + 1 < count
+      ? Int(index.integer(at: (place + 1) * Self.entrySize + 24, UInt32.self)) : summaries.size
+    guard start + 4 <= end, end <= summaries.size else {
+      throw ArchiveFailure(reason: "a summary beyond the end")
+    }
+    return start..<end
+  }
+
+  /// A summary in bytes; of all of them, if they were read already.
+  func summary(at place: Int, among all: [UInt8]?) throws(ArchiveFailure) -> [UInt8] {
+    let range = try summaryRange(at: place)
+    var bytes: [UInt8]
+    if let all { bytes = Array(all[range]) } else { bytes = try source(range + summaries.start) }
+    let end = bytes.count - 4
+    guard end > 0, bytes.integer(at: end, UInt32.self) == CRC32C.checksum(of: bytes[..<end]) else {
+      throw ArchiveFailure(reason: "a wrong checksum of a summary")
+    }
+    bytes.removeLast(4)
+    return bytes
+  }
+
+  /// All summaries, for `summary(at:among:)`.
+  func allSummaries() throws(ArchiveFailure) -> [UInt8] {
+    let bytes = try source(summaries.start..<summaries.start + summaries.size)
+    guard bytes.count == summaries.size else { throw ArchiveFailure(reason: "it is too short") }
+    return bytes
+  }
+
+  func order() throws(ArchiveFailure) -> ReplicatingOrderedSet<ChangeID> {
+    do { return try ReplicatingOrderedSet(encoded: try Self.read(orderBlock, source)) } catch {
+      throw ArchiveFailure(error)
+    }
+  }
+
+  // MARK: - Changes
+
+  private func place(of session: ReplicaID) -> Int? {
+    var low = 0
+    var high = sessions.count
+    while low < high {
+      let middle = (low + high) / 2
+      if sessions[middle] < session { low = middle + 1 } else { high = middle }
+    }
+    return low < sessions.count && sessions[low] == session ? low : nil
+  }
+
+  /// What is known of a session; `nil` if it made none of the changes here.
+  func session(_ id: ReplicaID) throws(ArchiveFailure) -> Session? {
+    guard let place = place(of: id) else { return nil }
+    var reader = ByteReader(head[Int(rests[place])...])
+    do {
+      var rest = ByteReader(try reader.counted())
+      let (lamport, time) = (try rest.varint(), try rest.signed())
+      var mentions = Mentions()
+      for _ in 0..<(try rest.count()) { mentions.append(try rest.session(of: sessions)) }
+      let merges = try rest.block()
+      var changes: [(count: UInt64, block: Block)] = []
+      for _ in 0..<(try rest.count()) { changes.append((try rest.varint(), try rest.block())) }
+      return Session(
+        id: id, count: version[id], lamport: lamport, time: time, mentions: mentions,
+        merges: merges, changes: changes)
+    } catch { throw ArchiveFailure(error) }
+  }
+
+  /// The changes of a session that follow others than its own: their numbers and these, in order.
+  func merges(
+    of session: Session
+  ) throws(ArchiveFailure) -> [(number: UInt64, predecessors: [ChangeID])] {
+    guard session.merges.size > 0 else { return [] }
+    var reader = ByteReader(try Self.read(session.merges, source))
+    var merges: [(number: UInt64, predecessors: [ChangeID])] = []
+    do {
+      var number: UInt64 = 0
+      while !reader.isAtEnd {
+        number &+= try reader.varint()
+        var predecessors: [ChangeID] = []
+        for _ in 0..<(try reader.count()) {
+          predecessors.append(try reader.change(of: sessions))
+        }
+        merges.append((number, predecessors))
+      }
+    } catch { throw ArchiveFailure(error) }
+    return merges
+  }
+
+  /// Visits changes of a session in order, each with its last tick, until the visitor has seen enough; whether it has not.
+  func forEachChange(
+    of session: Session, in numbers: ClosedRange<UInt64>,
+    _ body: (_ number: UInt64, _ encoded: ArraySlice<UInt8>, _ lamport: UInt64) -> Bool
+  ) throws(ArchiveFailure) -> Bool {
+    var number: UInt64 = 1
+    for (count, block) in session.changes {
+      let end = number &+ count
+      defer { number = end }
+      guard end > numbers.lowerBound else { continue }
+      guard number <= numbers.upperBound else { return true }
+      var reader = ByteReader(try Self.read(block, source))
+      do {
+        var lamport = try reader.varint()
+        for next in number..<max(number, end) {
+          lamport &+= try reader.varint()
+          let encoded = try reader.counted()
+          if numbers.contains(next), !body(next, encoded, lamport) { return false }
+        }
+      } catch { throw ArchiveFailure(error) }
+    }
+    return true
+  }
+}
+
+extension ArchiveFailure {
+  init(_ error: any Error) {
+    if let failure = error as? ArchiveFailure {
+      self = failure
+    } else if let failure = error as? DecodingFailure {
+      self.init(reason: "\(failure.reason), at byte \(failure.offset) of a block")
+    } else {
+      self.init(reason: "\(error)")
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The integer whose bytes stand at a place, the lowest first.
+  fileprivate func integer<Integer: FixedWidthInteger>(at place: Int, _: Integer.Type) -> Integer {
+    var number: Integer = 0
+    for index in 0..<Integer.bitWidth / 8 {
+      number |= Integer(truncatingIfNeeded: self[place + index]) << Integer(index * 8)
+    }
+    return number
+  }
+}
+
+private func + (range: Range<Int>, offset: Int) -> Range<Int> {
+  range.lowerBound + offset..<range.upperBound + offset
+}
+
+extension ByteReader {
+  fileprivate mutating func block() throws(DecodingFailure) -> NotebookArchive.Block {
+    let (start, size) = (try varint(), try varint())
+    guard start < 1 << 48, size < 1 << 48 else { throw failure("a block that is nowhere") }
+    return NotebookArchive.Block(start: Int(start), size: Int(size))
+  }
+
+  fileprivate mutating func session(
+    of sessions: [ReplicaID]
+  ) throws(DecodingFailure) -> ReplicaID {
+    let place = try count()
+    guard place < sessions.count else { throw failure("session \(place) of \(sessions.count)") }
+    return sessions[place]
+  }
+
+  fileprivate mutating func change(of sessions: [ReplicaID]) throws(DecodingFailure) -> ChangeID {
+    let replica = try session(of: sessions)
+    return ChangeID(replica: replica, number: try varint())
+  }
+}

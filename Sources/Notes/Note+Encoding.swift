@@ -1,0 +1,80 @@
+// A note in bytes, for whoever puts it away and takes it out again. This file owns the encoding, "format 1":
+//
+//     format                 a byte, 1
+//     created, modified      signed varints: milliseconds since 1970; the second less the first
+//     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
+//     tags                   a set of counted UTF-8
+//     text                   with all of its past
+//     content                version: of each replica the last change that wrote content
+//     deletions              varint: how many; each a change and the version it covers, in the order of the changes
+//
+// The parts are encoded as their types do. The name of the note is not in it.
+
+public import ReplicatingTypes
+
+extension Priority: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) { writer.byte(rawValue) }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    let start = reader
+    guard let priority = Priority(rawValue: try reader.byte()) else {
+      throw start.failure("an unknown priority")
+    }
+    self = priority
+  }
+}
+
+extension Tag: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) { name.encode(into: &writer) }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    self.init(try String(from: &reader))
+  }
+}
+
+extension Note {
+  func encode(into writer: inout ByteWriter) {
+    writer.byte(1)
+    writer.signed(created)
+    writer.signed(modified - created)
+    title.encode(into: &writer)
+    priority.encode(into: &writer)
+    tags.encode(into: &writer)
+    text.encode(into: &writer)
+    content.encode(into: &writer)
+    writer.varint(deletions.count)
+    for deletion in deletions {
+      deletion.change.encode(into: &writer)
+      deletion.covered.encode(into: &writer)
+    }
+  }
+
+  /// Reads what `encode(into:)` wrote of the note called `id`.
+  init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
+    let start = reader
+    let format = try reader.byte()
+    guard format == 1 else { throw start.failure("format \(format) of a note") }
+    self.init(id: id, created: try reader.signed())
+    let (time, overflow) = created.addingReportingOverflow(try reader.signed())
+    guard !overflow, time >= created else { throw start.failure("a note changed before it was") }
+    modified = time
+    title = try ReplicatingRegister(from: &reader)
+    priority = try ReplicatingRegister(from: &reader)
+    tags = try ReplicatingSet(from: &reader)
+    text = try ReplicatingText(from: &reader)
+    content = try Version(from: &reader)
+    for _ in 0..<(try reader.count()) {
+      let start = reader
+      let change = try ChangeID(from: &reader)
+      let deletion = Deletion(change: change, covered: try Version(from: &reader))
+      guard deletions.last.map({ $0.change <= change && $0 != deletion }) ?? true else {
+        throw start.failure("deletions out of order")
+      }
+      deletions.append(deletion)
+    }
+    guard content.contains(id.creation), Self.isTitle(title.value),
+      tags.elements.allSatisfy({ Self.isTag($0.name) })
+    else { throw start.failure("no note") }
+    isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
+  }
+}

@@ -1,0 +1,57 @@
+internal import ReplicatingTypes
+
+/// What a list shows of a note: everything but its text.
+public struct NoteSummary: Sendable, Equatable, Identifiable {
+  public let id: NoteID
+  public let title: String
+  /// Sorted.
+  public let tags: [Tag]
+  public let priority: Priority
+  /// Milliseconds since 1970.
+  public let created: Int64
+  public let modified: Int64
+  /// Bytes of the text.
+  public let length: Int
+  public let isTrashed: Bool
+
+  public init(_ note: borrowing Note) { self.init(note, length: note.text.count) }
+
+  /// Of a note whose text was read apart from it.
+  public init(_ note: borrowing Note, length: Int) {
+    id = note.id
+    title = note.title.value
+    tags = note.tags.count == 0 ? [] : note.tags.elements.sorted()
+    priority = note.priority.value
+    created = note.created
+    modified = note.modified
+    self.length = length
+    isTrashed = note.isTrashed
+  }
+
+  // As it stands before a note that is put away: the title, how many tags and these, the priority, created, modified less
+  // created, the length, and whether it is in the trash.
+
+  func encode(into writer: inout ByteWriter) {
+    title.encode(into: &writer)
+    writer.varint(tags.count)
+    for tag in tags { tag.encode(into: &writer) }
+    priority.encode(into: &writer)
+    writer.signed(created)
+    writer.signed(modified - created)
+    writer.varint(length)
+    isTrashed.encode(into: &writer)
+  }
+
+  init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
+    self.id = id
+    title = try String(from: &reader)
+    var tags: [Tag] = []
+    for _ in 0..<(try reader.count()) { tags.append(try Tag(from: &reader)) }
+    self.tags = tags
+    priority = try Priority(from: &reader)
+    created = try reader.signed()
+    modified = created &+ (try reader.signed())
+    length = try reader.count()
+    isTrashed = try Bool(from: &reader)
+  }
+}

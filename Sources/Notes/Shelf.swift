@@ -1,0 +1,286 @@
+internal import ReplicatingTypes
+
+/// The notes of a notebook: those in use open, those that changed lately packed, which takes a small part of the memory,
+/// and all others in the archive.
+///
+/// A note is opened before it is looked at or changed, and stays open until `tidy` closes those that were not used for
+/// longest. That is called between changes and never within one, so within one everything that was opened is open.
+struct Shelf: Sendable {
+  /// A note that is not, or not as it is, in the archive; or that is open.
+  private struct Slot: Sendable {
+    let id: NoteID
+    /// Its place in the archive's index; −1 if it isn't there.
+    let archived: Int
+    /// Where among the open notes it is; −1 when it is none.
+    var place: Int
+    /// The summary and the note, when it is not open and the archive doesn't have it like that.
+    var packed: [UInt8] = []
+    var isTrashed: Bool
+    /// The use of the shelf with which it was changed last; 0 if the archive has it as it is.
+    var changed: UInt64
+  }
+
+  private struct Open: Sendable {
+    var note: Note
+    /// Which slot it belongs to.
+    var slot: Int
+    /// The use it was last opened for.
+    var use: UInt64
+    /// Bytes of its text when that was counted last.
+    var bytes: Int
+  }
+
+  private var slots: [Slot] = []
+  private var places: [NoteID: Int] = [:]
+  private var open: [Open] = []
+  /// The slot that was used last: as a rule the one that is wanted again, found without hashing.
+  private var latest = 0
+  private var use: UInt64 = 0
+  private var openBytes = 0
+  private(set) var trashedCount = 0
+
+  /// No more notes stay open, and no more bytes of text, but for the note used last. Fewer in tests.
+  var mostOpen = 256
+  var mostOpenBytes = 16 << 20
+
+  private(set) var archive: NotebookArchive?
+  /// How many of the notes here are in the archive too.
+  private var archivedCount = 0
+
+  init() {}
+
+  init(_ archive: NotebookArchive) {
+    self.archive = archive
+    trashedCount = archive.trashedCount
+  }
+
+  var count: Int { slots.count - archivedCount + (archive?.count ?? 0) }
+  var openCount: Int { open.count }
+
+  /// All notes, in no order. O(notes).
+  var ids: [NoteID] {
+    var ids = slots.map(\.id)
+    guard let archive else { return ids }
+    for place in 0..<archive.count {
+      let id = archive.id(at: place)
+      if places[id] == nil { ids.append(id) }
+    }
+    return ids
+  }
+
+  private func slot(of id: NoteID) -> Int? {
+    latest < slots.count && slots[latest].id == id ? latest : places[id]
+  }
+
+  /// O(1) if it is here, else O(log notes).
+  func contains(_ id: NoteID) -> Bool { slot(of: id) != nil || archive?.place(of: id) != nil }
+
+  /// Whether a note that is here, or in the archive, is in the trash.
+  func isTrashed(_ id: NoteID) -> Bool {
+    if let slot = slot(of: id) { return slots[slot].isTrashed }
+    return archive!.isTrashed(at: archive!.place(of: id)!)
+  }
+
+  /// A note; one that is closed is opened for the moment.
+  func note(_ id: NoteID) throws(ArchiveFailure) -> Note? {
+    guard let slot = slot(of: id) else {
+      guard let archive, let place = archive.place(of: id) else { return nil }
+      return try Self.unpack(id, try archive.note(at: place), hasSummary: false)
+    }
+    let place = slots[slot].place
+    return place >= 0 ? open[place].note : try unpack(slots[slot])
+  }
+
+  /// What there is to list of a note that is here. `all` are the archive's summaries, if they were read already.
+  func summary(of id: NoteID, among all: [UInt8]?) throws(ArchiveFailure) -> NoteSummary {
+    var packed: [UInt8] = []
+    if let slot = slot(of: id), slots[slot].archived < 0 || slots[slot].changed > 0 {
+      let place = slots[slot].place
+      if place >= 0 { return NoteSummary(open[place].note) }
+      packed = slots[slot].packed
+    } else {
+      packed = try archive!.summary(at: archive!.place(of: id)!, among: all)
+    }
+    var reader = ByteReader(packed)
+    do { return try NoteSummary(id, from: &reader) } catch { throw ArchiveFailure(error) }
+  }
+
+  /// A note that is open, in its place.
+  subscript(existing id: NoteID) -> Note {
+    _read { yield open[slots[slot(of: id)!].place].note }
+    _modify {
+      latest = slot(of: id)!
+      let place = slots[latest].place
+      slots[latest].changed = use
+      let wasTrashed = slots[latest].isTrashed
+      defer {
+        let isTrashed = open[place].note.isTrashed
+        if isTrashed != wasTrashed {
+          slots[open[place].slot].isTrashed = isTrashed
+          trashedCount += isTrashed ? 1 : -1
+        }
+      }
+      yield &open[place].note
+    }
+  }
+
+  /// Opens a note that is here. O(1) if it is open, else O(its history). When it throws, nothing has changed.
+  mutating func open(_ id: NoteID) throws(ArchiveFailure) {
+    use += 1
+    if let slot = slot(of: id) {
+      latest = slot
+      let place = slots[slot].place
+      if place >= 0 {
+        open[place].use = use
+      } else {
+        append(try unpack(slots[slot]), slot)
+        slots[slot].packed = []
+      }
+      return
+    }
+    let place = archive!.place(of: id)!
+    let note = try Self.unpack(id, try archive!.note(at: place), hasSummary: false)
+    archivedCount += 1
+    append(
+      note,
+      insert(Slot(id: id, archived: place, place: -1, isTrashed: note.isTrashed, changed: 0)))
+  }
+
+  private mutating func insert(_ slot: Slot) -> Int {
+    latest = slots.count
+    places[slot.id] = latest
+    slots.append(slot)
+    return latest
+  }
+
+  private mutating func append(_ note: Note, _ slot: Int) {
+    slots[slot].place = open.count
+    let bytes = note.text.count
+    openBytes += bytes
+    open.append(Open(note: note, slot: slot, use: use, bytes: bytes))
+  }
+
+  /// Puts in a note that is not here yet, open.
+  mutating func insert(_ note: Note) {
+    use += 1
+    if note.isTrashed { trashedCount += 1 }
+    append(
+      note,
+      insert(Slot(id: note.id, archived: -1, place: -1, isTrashed: note.isTrashed, changed: use)))
+  }
+
+  /// Takes back the note that was inserted last, with nothing opened since.
+  mutating func removeLast() {
+    let last = open.removeLast()
+    precondition(last.slot == slots.count - 1, "another note was opened since")
+    openBytes -= last.bytes
+    if slots[last.slot].isTrashed { trashedCount -= 1 }
+    places[slots.removeLast().id] = nil
+  }
+
+  /// Packs the notes that were not used for longest, if too many are open, or too much of text. O(1) if not.
+  mutating func tidy() {
+    if latest < slots.count, slots[latest].place >= 0 {
+      let place = slots[latest].place
+      openBytes -= open[place].bytes
+      open[place].bytes = open[place].note.text.count
+      openBytes += open[place].bytes
+    }
+    guard open.count > 1, open.count > mostOpen || openBytes > mostOpenBytes else {
+      return
+    }
+    // Down to three quarters, so that the next ones needn't do it again.
+    var kept: [Open] = []
+    var bytes = 0
+    for one in open.sorted(by: { $0.use > $1.use }) {
+      let isRoom =
+        kept.count < mostOpen / 4 * 3 && bytes + one.bytes <= mostOpenBytes / 4 * 3
+      if isRoom || kept.isEmpty {
+        slots[one.slot].place = kept.count
+        bytes += one.bytes
+        kept.append(one)
+      } else {
+        if slots[one.slot].changed > 0 { slots[one.slot].packed = Self.pack(one.note) }
+        slots[one.slot].place = -1
+      }
+    }
+    open = kept
+    openBytes = bytes
+  }
+
+  private static func pack(_ note: borrowing Note) -> [UInt8] {
+    var writer = ByteWriter()
+    NoteSummary(note).encode(into: &writer)
+    note.encode(into: &writer)
+    return writer.bytes
+  }
+
+  private func unpack(_ slot: Slot) throws(ArchiveFailure) -> Note {
+    if slot.changed > 0 { return try Self.unpack(slot.id, slot.packed, hasSummary: true) }
+    return try Self.unpack(slot.id, try archive!.note(at: slot.archived), hasSummary: false)
+  }
+
+  private static func unpack(
+    _ id: NoteID, _ bytes: [UInt8], hasSummary: Bool
+  ) throws(ArchiveFailure) -> Note {
+    var reader = ByteReader(bytes)
+    do {
+      if hasSummary { _ = try NoteSummary(id, from: &reader) }
+      return try Note(id, from: &reader)
+    } catch { throw ArchiveFailure(error) }
+  }
+
+  // MARK: - Putting away
+
+  /// A moment: what changed before it can be told from what changes after it.
+  mutating func mark() -> UInt64 {
+    defer { use += 1 }
+    return use
+  }
+
+  /// A note as an archive keeps it: its summary and itself.
+  func bytes(
+    of id: NoteID, among all: [UInt8]?
+  ) throws(ArchiveFailure) -> (summary: [UInt8], note: [UInt8]) {
+    guard let slot = slot(of: id), slots[slot].changed > 0 else {
+      let place = archive!.place(of: id)!
+      return (try archive!.summary(at: place, among: all), try archive!.note(at: place))
+    }
+    let place = slots[slot].place
+    let packed = place >= 0 ? Self.pack(open[place].note) : slots[slot].packed
+    var reader = ByteReader(packed)
+    do { _ = try NoteSummary(id, from: &reader) } catch { throw ArchiveFailure(error) }
+    return (Array(packed[..<reader.offset]), Array(packed[reader.offset...]))
+  }
+
+  /// Lets go of what an archive has that was made of the shelf when it was marked.
+  mutating func adopt(_ archive: NotebookArchive, markedAt time: UInt64) {
+    var kept: [Slot] = []
+    places = [:]
+    archivedCount = 0
+    latest = 0
+    self.archive = archive
+    for slot in slots where slot.place >= 0 || slot.changed > time {
+      let place = archive.place(of: slot.id) ?? -1
+      if place >= 0 { archivedCount += 1 }
+      if slot.place >= 0 { open[slot.place].slot = kept.count }
+      places[slot.id] = kept.count
+      kept.append(
+        Slot(
+          id: slot.id, archived: place, place: slot.place, packed: slot.packed,
+          isTrashed: slot.isTrashed, changed: slot.changed > time ? slot.changed : 0))
+    }
+    slots = kept
+  }
+}
+
+extension Shelf: Equatable {
+  /// The same notes, open or not, whatever order they came in. Notes that can't be read are not equal.
+  static func == (a: Self, b: Self) -> Bool {
+    a.count == b.count
+      && a.ids.allSatisfy { id in
+        guard let one = try? a.note(id), let other = try? b.note(id) else { return false }
+        return one == other
+      }
+  }
+}

@@ -1,0 +1,186 @@
+import ReplicatingTypes
+import Synchronization
+import Testing
+
+@testable import Notes
+
+/// Bytes that tell what was read of them, and that can fail.
+private final class Disk: Sendable {
+  let bytes: [UInt8]
+  private let state = Mutex((read: 0, isBroken: false))
+
+  init(_ book: inout NoteBook, appendix: [UInt8] = []) throws {
+    var writer = ArchiveWriter(&book, appendix: appendix)
+    var bytes: [UInt8] = []
+    while let piece = try writer.next() { bytes += piece }
+    self.bytes = bytes
+  }
+
+  var read: Int { state.withLock { $0.read } }
+
+  func breakDown() { state.withLock { $0.isBroken = true } }
+  func repair() { state.withLock { $0.isBroken = false } }
+
+  func archive() throws(ArchiveFailure) -> NotebookArchive {
+    try NotebookArchive(size: bytes.count) { range throws(ArchiveFailure) in
+      let isBroken = self.state.withLock {
+        $0.read += range.count
+        return $0.isBroken
+      }
+      guard !isBroken, range.upperBound <= self.bytes.count else {
+        throw ArchiveFailure(reason: "the disk is broken")
+      }
+      return Array(self.bytes[range])
+    }
+  }
+}
+
+@Suite struct `Archive` {
+  /// What several people did, who know all of each other.
+  private func people(_ seed: UInt64, steps: Int) throws -> [Person] {
+    var generator = Generator(seed: seed)
+    let people = (1...3).map { Person($0) }
+    for _ in 0..<steps {
+      let person = generator.pick(people)
+      if generator.chance(20) { try person.pull(generator.pick(people)) }
+      generator.act(person)
+    }
+    try exchangeAll(people)
+    return people
+  }
+
+  @Test func `a notebook put away is the same notebook`() throws {
+    for seed in seeds(10) {
+      var book = try people(seed, steps: 60)[0].book
+      let all = book.changes(since: Version()).encoded(of: notebook)
+      let disk = try Disk(&book, appendix: [1, 2, 3])
+      let archive = try disk.archive()
+      #expect(archive.appendix == [1, 2, 3])
+      var again = NoteBook(archive)
+      #expect(again == book && book == again, at(seed))
+      #expect(again.changes(since: Version()).encoded(of: notebook) == all, at(seed))
+      #expect(again.summaries == book.summaries, at(seed))
+      #expect(again.revision == book.revision && again.counts == book.counts, at(seed))
+      // From an archive comes the same archive; from the notebook that adopted it, too.
+      #expect(try Disk(&again).bytes == Disk(&book).bytes, at(seed))
+      let mark = book.mark()
+      try book.adopt(archive, markedAt: mark)
+      #expect(book.histories.all.allSatisfy { $0.bytes.isEmpty }, at(seed))
+      checkInvariants(book, at(seed))
+      #expect(again == book && book == again, at(seed))
+    }
+  }
+
+  @Test func `an empty notebook can be put away`() throws {
+    var book = NoteBook()
+    let again = NoteBook(try Disk(&book).archive())
+    #expect(again == book && again.isEmpty && again.summaries.isEmpty && again.counts == (0, 0))
+  }
+
+  @Test func `what changes while an archive is written stays`() throws {
+    for seed in seeds(10) {
+      let person = try people(seed, steps: 40)[0]
+      var writer = ArchiveWriter(&person.book, appendix: [])
+      var bytes: [UInt8] = []
+      while let piece = try writer.next() {
+        bytes += piece
+        person.create("meanwhile")
+        let notes = person.book.notes
+        person.setText(notes[notes.count - 1].id, "meanwhile \(bytes.count)")
+        person.delete(notes[0].id)
+      }
+      let before = person.book
+      try person.book.adopt(NotebookArchive(bytes), markedAt: writer.mark)
+      #expect(person.book == before, at(seed))
+      checkInvariants(person.book, at(seed))
+      // And what others do then with what is there.
+      let other = Person(9)
+      try other.pull(person)
+      other.setText(other.book.notes[0].id, "later")
+      try person.pull(other)
+      try other.pull(person)
+      #expect(person.book == other.book, at(seed))
+    }
+  }
+
+  @Test func `opening reads what is asked for, and no more`() throws {
+    let person = Person(1)
+    var notes: [NoteID] = []
+    for number in 0..<500 {
+      notes.append(person.create("note \(number)", String(repeating: "text ", count: 200)))
+    }
+    let disk = try Disk(&person.book)
+    var book = NoteBook(try disk.archive())
+    #expect(disk.read < disk.bytes.count / 20)
+    #expect(book.counts == (500, 0) && book.revision == person.book.revision)
+    let start = disk.read
+    #expect(try book.open(notes[250]))
+    #expect(book.read(notes[250]) { $0.text.count } == 1000)
+    #expect(disk.read - start < 3000)
+    // An edit needs the note, and what the author did before, which is in the head.
+    try book.apply(
+      book.change(
+        by: replicaID(2), at: 0,
+        book.operations(for: [Edit(range: 0..<0, replacement: [65])], in: notes[250])))
+    #expect(disk.read - start < 3000)
+    // What another one did comes to its note.
+    let known = person.book.version
+    person.setText(notes[3], "new")
+    try book.merge(foreign: person.book.changes(since: known))
+    #expect(disk.read - start < 6000)
+    #expect(try book.note(notes[3])?.text.string == "new")
+  }
+
+  @Test func `where the archive can't be read, nothing is lost and all goes on afterwards`() throws
+  {
+    let person = Person(1)
+    let notes = (0..<5).map { person.create("note \($0)", "text") }
+    let disk = try Disk(&person.book)
+    var book = NoteBook(try disk.archive())
+    let known = person.book.version
+    person.setText(notes[2], "changed")
+    let changes = person.book.changes(since: known)
+    disk.breakDown()
+    let failure = ArchiveFailure(reason: "the disk is broken")
+    #expect(throws: failure) { try book.note(notes[0]) }
+    #expect(throws: failure) { try book.openOrder() }
+    #expect(throws: failure) { try book.changes(since: Version(), limit: .max) }
+    #expect(throws: MergeRefusal.unreadable(failure)) { try book.merge(foreign: changes) }
+    var pending = PendingChanges(changes)
+    var (effects, refused, unreadable) = book.drain(&pending)
+    #expect(effects.isEmpty && refused.isEmpty && unreadable == failure && !pending.isEmpty)
+    #expect(book.version == known)
+    disk.repair()
+    (effects, refused, unreadable) = book.drain(&pending)
+    #expect(!effects.isEmpty && refused.isEmpty && unreadable == nil && pending.isEmpty)
+    #expect(book == person.book)
+  }
+
+  /// Whatever is wrong in the bytes is told when it is read; nothing traps, and nothing wrong is shown.
+  @Test func `every truncation and every flipped bit is noticed`() throws {
+    var book = try people(3, steps: 25)[0].book
+    let whole = try Disk(&book).bytes
+    let all = book.changes(since: Version()).encoded(of: notebook)
+    let notes = book.notes
+    func look(_ bytes: [UInt8], _ comment: Comment) {
+      do {
+        var damaged = NoteBook(try NotebookArchive(bytes))
+        try damaged.openOrder()
+        try damaged.forEachSummary { _ in true }
+        for note in notes { #expect(try damaged.note(note.id) == note, comment) }
+        let changes = try damaged.changes(since: Version(), limit: .max).changes
+        #expect(changes.encoded(of: notebook) == all, comment)
+        _ = try damaged.revision(of: damaged.version)
+        Issue.record("nothing was noticed, \(comment)")
+      } catch {
+        #expect(!error.reason.isEmpty, comment)
+      }
+    }
+    for length in whole.indices { look(Array(whole[..<length]), "length \(length)") }
+    for bit in 0..<8 * whole.count {
+      var bytes = whole
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      look(bytes, "bit \(bit)")
+    }
+  }
+}
