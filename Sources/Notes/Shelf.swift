@@ -190,22 +190,25 @@ struct Shelf: Sendable {
       return
     }
     // Down to three quarters, so that the next ones needn't do it again.
-    var kept: [Open] = []
-    var bytes = 0
-    for one in open.sorted(by: { $0.use > $1.use }) {
-      let isRoom =
-        kept.count < mostOpen / 4 * 3 && bytes + one.bytes <= mostOpenBytes / 4 * 3
-      if isRoom || kept.isEmpty {
-        slots[one.slot].place = kept.count
-        bytes += one.bytes
-        kept.append(one)
-      } else {
-        if slots[one.slot].changed > 0 { slots[one.slot].packed = Self.pack(one.note) }
-        slots[one.slot].place = -1
-      }
+    var rest = open.count
+    var closed: [Int] = []
+    for place in open.indices.sorted(by: { open[$0].use < open[$1].use }) {
+      guard rest > 1, rest > mostOpen / 4 * 3 || openBytes > mostOpenBytes / 4 * 3 else { break }
+      rest -= 1
+      openBytes -= open[place].bytes
+      closed.append(place)
     }
-    open = kept
-    openBytes = bytes
+    for place in closed.sorted(by: >) { close(place) }
+  }
+
+  /// Closes an open note; the last of them takes its place.
+  private mutating func close(_ place: Int) {
+    let slot = open[place].slot
+    if slots[slot].changed > 0 { slots[slot].packed = Self.pack(open[place].note) }
+    slots[slot].place = -1
+    open.swapAt(place, open.count - 1)
+    open.removeLast()
+    if place < open.count { slots[open[place].slot].place = place }
   }
 
   private static func pack(_ note: borrowing Note) -> [UInt8] {
