@@ -4,24 +4,26 @@
   import Darwin
 #endif
 
-/// Owns one file descriptor and closes it. Every call names its path when it fails.
+/// Owns one descriptor of a file or folder and closes it. Every call names its path when it fails.
 ///
 /// Nothing here follows a symbolic link in the last component, and nothing blocks on what merely
 /// looks like a file: a FIFO somebody put into the folder must not stop the program.
-struct FileDescriptor: ~Copyable, Sendable {
+struct FileDescriptor: ~Copyable {
+  /// Where it is open.
+  let system: any FileSystem
   /// The number the system knows it by.
   let number: Int32
   /// Where it was opened; for error messages.
   let path: String
 
-  /// Takes over `number`: nobody else may close it.
-  init(owning number: Int32, path: String) {
+  private init(owning number: Int32, path: String, on system: any FileSystem) {
+    self.system = system
     self.number = number
     self.path = path
   }
 
   deinit {
-    _ = close(number)
+    system.close(number)
   }
 
   /// Opens a folder for listing and for reaching what is in it.
@@ -29,46 +31,44 @@ struct FileDescriptor: ~Copyable, Sendable {
   /// - Parameter followingLinks: whether `path` itself may be a symbolic link. Only the path that the
   ///   user chose may be one; what is inside the notebook may not.
   static func folder(
-    _ path: String, followingLinks: Bool = false
+    _ path: String, followingLinks: Bool = false, on system: any FileSystem
   ) throws(StoreError) -> FileDescriptor {
-    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
-    let number = open(path, followingLinks ? flags : flags | O_NOFOLLOW)
-    guard number >= 0 else { throw .system("open", path) }
-    return FileDescriptor(owning: number, path: path)
+    let number: Int32
+    do {
+      number = try system.openFolder(path, in: nil, followingLinks: followingLinks)
+    } catch { throw StoreError("open", path, error) }
+    return FileDescriptor(owning: number, path: path, on: system)
   }
 
   /// Opens the folder called `name` in this folder.
   func folder(_ name: String) throws(StoreError) -> FileDescriptor {
-    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
-    let number = openat(self.number, name, flags)
-    guard number >= 0 else { throw .system("open", "\(path)/\(name)") }
-    return FileDescriptor(owning: number, path: "\(path)/\(name)")
+    let opened: Int32
+    do {
+      opened = try system.openFolder(name, in: number, followingLinks: false)
+    } catch { throw StoreError("open", "\(path)/\(name)", error) }
+    return FileDescriptor(owning: opened, path: "\(path)/\(name)", on: system)
   }
 
   /// Opens the regular file called `name` in this folder for reading; nil when it is anything else.
   func regularFile(_ name: String) throws(StoreError) -> FileDescriptor? {
-    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
-    let number = openat(self.number, name, flags)
-    guard number >= 0 else {
+    let opened: Int32
+    do { opened = try system.openFile(name, in: number) } catch {
       // ELOOP: a symbolic link. ENXIO: a socket or a device without a driver.
-      if errno == ELOOP || errno == ENXIO { return nil }
-      throw .system("open", "\(path)/\(name)")
+      if error.errno == ELOOP || error.errno == ENXIO { return nil }
+      throw StoreError("open", "\(path)/\(name)", error)
     }
-    let file = FileDescriptor(owning: number, path: "\(path)/\(name)")
+    let file = FileDescriptor(owning: opened, path: "\(path)/\(name)", on: system)
     guard try file.status().kind == .file else { return nil }
     return file
   }
 
-  /// Creates the file called `name` in this folder, for appending; it must not exist yet.
-  ///
-  /// Its mode is 0600 whatever the umask is.
+  /// Creates the file called `name` in this folder, for appending, with mode 0600; it must not exist yet.
   func createFile(_ name: String) throws(StoreError) -> FileDescriptor {
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW
-    let number = openat(self.number, name, flags, 0o600)
-    guard number >= 0 else { throw .system("create", "\(path)/\(name)") }
-    // May fail on file systems without modes; they have nothing to protect then.
-    _ = fchmod(number, 0o600)
-    return FileDescriptor(owning: number, path: "\(path)/\(name)")
+    let created: Int32
+    do { created = try system.createFile(name, in: number) } catch {
+      throw StoreError("create", "\(path)/\(name)", error)
+    }
+    return FileDescriptor(owning: created, path: "\(path)/\(name)", on: system)
   }
 
   /// Creates the folder called `name` in this folder with mode 0700.
@@ -76,76 +76,74 @@ struct FileDescriptor: ~Copyable, Sendable {
   /// - Returns: false when something of that name exists already.
   @discardableResult
   func createFolder(_ name: String) throws(StoreError) -> Bool {
-    if mkdirat(number, name, 0o700) == 0 { return true }
-    guard errno == EEXIST else { throw .system("mkdir", "\(path)/\(name)") }
-    return false
+    do { try system.createFolder(name, in: number) } catch {
+      guard error.errno == EEXIST else { throw StoreError("mkdir", "\(path)/\(name)", error) }
+      return false
+    }
+    return true
   }
 
-  /// Removes the file called `name` from this folder, if it is there.
+  /// Removes the file called `name` from this folder, if it is there and can be removed.
   func remove(_ name: String) {
-    _ = unlinkat(number, name, 0)
+    try? system.remove(name, in: number)
+  }
+
+  /// Gives the file `name` in this folder the name `new`, unless that name is taken.
+  ///
+  /// Where the file system has no hard links, two processes at the same moment can both succeed; then the later
+  /// one stays.
+  ///
+  /// - Returns: false when the name is taken. `name` may or may not remain.
+  func publish(_ name: String, as new: String) throws(StoreError) -> Bool {
+    do { try system.link(name, as: new, in: number) } catch {
+      switch error.errno {
+      case EEXIST: return false
+      case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK, EINVAL: break  // no hard links here
+      default: throw StoreError("link", "\(path)/\(new)", error)
+      }
+      guard try status(of: new) == nil else { return false }
+      do { try system.rename(name, to: new, in: number) } catch {
+        throw StoreError("rename", "\(path)/\(new)", error)
+      }
+    }
+    return true
   }
 
   /// What the system says about the open file.
   func status() throws(StoreError) -> FileStatus {
-    var status = stat()
-    guard fstat(number, &status) == 0 else { throw .system("stat", path) }
-    return FileStatus(status)
+    do { return try system.status(number) } catch { throw StoreError("stat", path, error) }
   }
 
   /// What the system says about `name` in this folder, without following a link; nil if there is none.
-  func status(of name: String) -> FileStatus? {
-    var status = stat()
-    guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-    return FileStatus(status)
+  func status(of name: String) throws(StoreError) -> FileStatus? {
+    do { return try system.status(of: name, in: number) } catch {
+      if error.errno == ENOENT { return nil }
+      throw StoreError("stat", "\(path)/\(name)", error)
+    }
   }
 
   /// The names in this folder in byte order, without `.` and `..`.
-  ///
-  /// Names that are not UTF-8 are left out: no file of ours has one.
   func names() throws(StoreError) -> [String] {
-    // A fresh descriptor: a folder's read position is shared between duplicates.
-    let copy = openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard copy >= 0 else { throw .system("open", path) }
-    guard let stream = fdopendir(copy) else {
-      _ = close(copy)
-      throw .system("list", path)
-    }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else { break }
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let name, name != ".", name != ".." { names.append(name) }
-    }
-    guard errno == 0 else { throw .system("list", path) }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    do {
+      return try system.names(in: number).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    } catch { throw StoreError("list", path, error) }
   }
 
-  /// Writes `bytes` from `start` to the end, in one `write` where the system takes it in one.
+  /// Writes `bytes` to the end, in one `write` where the system takes it in one.
   ///
   /// - Throws: after an error some of the bytes may be in the file.
-  func write(_ bytes: [UInt8], from start: Int = 0) throws(StoreError) {
-    var at = start
-    while at < bytes.count {
-      let written = bytes.withUnsafeBytes { buffer in
-        #if canImport(Darwin)
-          Darwin.write(number, buffer.baseAddress! + at, buffer.count - at)
-        #else
-          Glibc.write(number, buffer.baseAddress! + at, buffer.count - at)
-        #endif
+  func append(_ bytes: ArraySlice<UInt8>) throws(StoreError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count: Int
+      do { count = try system.append(rest, to: number) } catch {
+        throw StoreError("write", path, error)
       }
-      if written > 0 {
-        at += written
-      } else if written == 0 {
+      guard count > 0 else {
         throw StoreError(
           operation: "write", path: path, reason: .other, detail: "nothing was accepted")
-      } else if errno != EINTR {
-        throw .system("write", path)
       }
+      rest = rest.dropFirst(count)
     }
   }
 
@@ -153,76 +151,25 @@ struct FileDescriptor: ~Copyable, Sendable {
   ///
   /// Allocates `count` bytes: the caller compares it with the size of the file first.
   func read(_ count: Int, at offset: UInt64) throws(StoreError) -> [UInt8] {
-    guard let offset = off_t(exactly: offset) else { return [] }
-    var failure: Int32 = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let got = pread(
-          number, UnsafeMutableRawPointer(buffer.baseAddress! + filled), count - filled,
-          offset + off_t(filled))
-        if got > 0 {
-          filled += got
-        } else if got == 0 {
-          break
-        } else if errno != EINTR {
-          failure = errno
-          break
-        }
-      }
+    do { return try system.read(count, at: offset, of: number) } catch {
+      throw StoreError("read", path, error)
     }
-    guard failure == 0 else { throw StoreError(operation: "read", path: path, errno: failure) }
-    return bytes
-  }
-}
-
-/// The part of `stat` that tells whether a file is still the same one.
-struct FileStatus: Equatable {
-  enum Kind { case file, folder, other }
-  var kind: Kind
-  var device: UInt64
-  var inode: UInt64
-  var links: UInt64
-  var size: UInt64
-  /// The time of the last change, in nanoseconds; only ever compared for equality.
-  var changed: Int64
-
-  /// What the system says about `path`, without following a link; nil if there is nothing.
-  static func of(_ path: String) -> FileStatus? {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
-    return FileStatus(status)
   }
 
-  /// Whether this is the same file as `other`, whatever it holds by now.
-  func isSameFile(as other: FileStatus) -> Bool {
-    device == other.device && inode == other.inode
+  /// Puts what was written to this file onto the disk; never again after an error.
+  func synchronizeFile() throws(StoreError) {
+    do { try system.synchronize(file: number) } catch { throw StoreError("fdatasync", path, error) }
   }
-}
 
-extension FileStatus {
-  init(_ status: stat) {
-    kind =
-      switch status.st_mode & S_IFMT {
-      case S_IFREG: .file
-      case S_IFDIR: .folder
-      default: .other
-      }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(truncatingIfNeeded: status.st_ino)
-    links = UInt64(truncatingIfNeeded: status.st_nlink)
-    size = UInt64(clamping: status.st_size)
-    let time = System.changeTime(status)
-    changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  /// Puts the entries of this folder onto the disk.
+  func synchronizeFolder() throws(StoreError) {
+    do { try system.synchronize(folder: number) } catch { throw StoreError("fsync", path, error) }
   }
 }
 
 extension StoreError {
-  /// The error of the system call that failed just now.
-  static func system(_ operation: String, _ path: String) -> StoreError {
-    #if canImport(Darwin)
-      StoreError(operation: operation, path: path, errno: Darwin.errno)
-    #else
-      StoreError(operation: operation, path: path, errno: Glibc.errno)
-    #endif
+  /// The error of a system call.
+  init(_ operation: String, _ path: String, _ error: SystemError) {
+    self.init(operation: operation, path: path, errno: error.errno)
   }
 }

@@ -46,7 +46,8 @@ final class LiveFile {
   }
 
   var place: Place {
-    guard let now = FileStatus.of(path), now.isSameFile(as: status), now.size >= status.size
+    guard let now = try? descriptor.system.status(of: path, in: nil), now.isSameFile(as: status),
+      now.size >= status.size
     else { return .gone }
     return now.links == 1 && now.size == status.size ? .ours : .touched
   }

@@ -55,7 +55,7 @@ extension LogFolder {
       if live == nil { try beginSession() }
       guard let live else { return }
       live.encoder.encode(records)
-      try live.descriptor.write(live.encoder.bytes, from: live.encoder.start)
+      try live.descriptor.append(live.encoder.bytes[live.encoder.start...])
       live.status.size += UInt64(live.encoder.bytes.count - live.encoder.start)
       live.encoder.accept()
       appended += UInt64(records.count)
@@ -112,16 +112,10 @@ extension LogFolder {
   /// Creates the session's file and everything that leads to it.
   private mutating func beginSession() throws(StoreError) {
     try readIdentity()
-    try createFolders(path)
-    let root = try FileDescriptor.folder(path, followingLinks: true)
-    let isLogNew = try root.createFolder("log")
+    try createFolders()
+    let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
     try establishIdentity(in: root)
-    if isLogNew {
-      let failure = System.synchronize(folder: root.number)
-      guard failure == 0 else {
-        throw StoreError(operation: "fsync", path: path, errno: failure)
-      }
-    }
+    try root.createFolder("log")
     let session = minted ?? makeIdentifier()
     minted = nil
     let log = try root.folder("log")
@@ -132,9 +126,10 @@ extension LogFolder {
     }
     let folder = try log.folder(session.description)
     let descriptor = try folder.createFile("0.open")
+    // The root too: whoever created `log` may not have come to synchronize it.
     live = try LiveFile(
       header: LogHeader(notebook: identity!, session: session), descriptor: descriptor,
-      folders: [OpenFolder(folder), OpenFolder(log)], first: appended)
+      folders: [OpenFolder(folder), OpenFolder(log), OpenFolder(root)], first: appended)
   }
 
   /// Makes sure that `decent.json` exists, and that its identity is ours.
@@ -151,17 +146,10 @@ extension LogFolder {
     let temporary = ".tmp-\(makeIdentifier().description)-\(NotebookFile.name)"
     let file = try root.createFile(temporary)
     defer { root.remove(temporary) }
-    try file.write(NotebookFile.encoded(mine))
-    var failure = System.synchronize(file: file.number)
-    guard failure == 0 else {
-      throw StoreError(operation: "fsync", path: file.path, errno: failure)
-    }
-    failure = System.publish(temporary, as: NotebookFile.name, in: root.number)
-    guard failure == 0 || failure == EEXIST else {
-      throw StoreError(operation: "link", path: "\(path)/\(NotebookFile.name)", errno: failure)
-    }
-    failure = System.synchronize(folder: root.number)
-    guard failure == 0 else { throw StoreError(operation: "fsync", path: path, errno: failure) }
+    try file.append(NotebookFile.encoded(mine)[...])
+    try file.synchronizeFile()
+    _ = try root.publish(temporary, as: NotebookFile.name)
+    try root.synchronizeFolder()
     // What is there now counts, whoever wrote it.
     guard let found = try NotebookFile.read(in: root) else {
       throw StoreError(
@@ -172,25 +160,40 @@ extension LogFolder {
     isIdentityWritten = true
   }
 
-  /// Creates the folder at `path` and the folders above it, as far as they are missing.
-  private func createFolders(_ path: String) throws(StoreError) {
+  /// Creates the notebook's folder and those above it, as far as they are missing, and puts their names on disk.
+  private mutating func createFolders() throws(StoreError) {
     var missing: [String] = []
-    var above = path
-    while mkdir(above, 0o700) != 0 {
-      if errno == EEXIST || errno == EISDIR { break }
-      guard errno == ENOENT, let parent = above.parentPath else { throw .system("mkdir", above) }
-      missing.append(above)
-      above = parent
+    var folder = path
+    while true {
+      // Noted first: a later attempt, after a failure, finds the folder there and its name not on disk.
+      if let parent = folder.parentPath, !unsynchronizedParents.contains(parent) {
+        unsynchronizedParents.append(parent)
+      }
+      do {
+        try system.createFolder(folder, in: nil)
+        break
+      } catch {
+        if error.errno == EEXIST || error.errno == EISDIR { break }
+        guard error.errno == ENOENT, let parent = folder.parentPath else {
+          throw StoreError("mkdir", folder, error)
+        }
+        missing.append(folder)
+        folder = parent
+      }
     }
     for folder in missing.reversed() {
-      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system("mkdir", folder) }
+      do { try system.createFolder(folder, in: nil) } catch {
+        guard error.errno == EEXIST else { throw StoreError("mkdir", folder, error) }
+      }
     }
-    // Their entries stand in folders that are nobody's business later on.
-    for folder in missing + [above] {
-      guard let parent = folder.parentPath,
-        let opened = try? FileDescriptor.folder(parent, followingLinks: true)
-      else { continue }
-      _ = System.synchronize(folder: opened.number)
+    while let parent = unsynchronizedParents.last {
+      do {
+        try FileDescriptor.folder(parent, followingLinks: true, on: system).synchronizeFolder()
+      } catch {
+        // One may have to pass through folders that one may not open.
+        guard error.reason == .permission else { throw error }
+      }
+      unsynchronizedParents.removeLast()
     }
   }
 }

@@ -48,14 +48,14 @@ extension LogFolder {
       report("\(path)/\(NotebookFile.name)", 0, error.description)
     }
     do {
-      let root = try FileDescriptor.folder(path, followingLinks: true)
+      let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
       let log = try root.folder("log")
       for name in try all ? log.names() : names.sorted() {
         if left <= 0 {
           watches.noticed.insert(name)
           continue
         }
-        switch log.status(of: name)?.kind {
+        switch try log.status(of: name)?.kind {
         case .file: read(name, in: log, key: name, limit: &left, into: &records)
         case .folder: readFolder(name, in: log, limit: &left, into: &records)
         default: continue
@@ -96,18 +96,18 @@ extension LogFolder {
     _ name: String, in folder: borrowing FileDescriptor, key: String, limit: inout Int,
     into records: inout [Record]
   ) {
-    guard !Self.isTemporary(name), let status = folder.status(of: name), status.kind == .file
-    else { return }
+    guard !Self.isTemporary(name) else { return }
     var file = files[key] ?? LogFile()
-    if let seen = file.seen {
-      if seen == status, !file.isUnread { return }
-      // Another file in the same place, or a shorter one: read from the start, to check what it says
-      // about records that are known already.
-      let isShorter = status.size < file.scan?.offset ?? 0
-      if !seen.isSameFile(as: status) || isShorter { file = LogFile() }
-    }
     let path = "\(folder.path)/\(name)"
     do {
+      guard let status = try folder.status(of: name), status.kind == .file else { return }
+      if let seen = file.seen {
+        if seen == status, !file.isUnread { return }
+        // Another file in the same place, or a shorter one: read from the start, to check what it says
+        // about records that are known already.
+        let isShorter = status.size < file.scan?.offset ?? 0
+        if !seen.isSameFile(as: status) || isShorter { file = LogFile() }
+      }
       guard let opened = try folder.regularFile(name) else { return }
       file.seen = try opened.status()
       file.isUnread = false
@@ -204,7 +204,7 @@ extension LogFolder {
         otherScan.number >= scan.number
       else { continue }
       let parts = otherKey.split(separator: "/")
-      let root = try FileDescriptor.folder(self.path, followingLinks: true)
+      let root = try FileDescriptor.folder(self.path, followingLinks: true, on: system)
       var folder = try root.folder("log")
       if parts.count > 1 { folder = try folder.folder(String(parts[0])) }
       guard let opened = try folder.regularFile(String(parts[parts.count - 1])) else { continue }

@@ -34,13 +34,13 @@ extension LogFolder {
         submitBatch()
         if jobs.isEmpty { break }
       }
-      thread.wait()
+      syncs.wait()
     }
     if let doubtCause { throw doubtCause }
   }
 
   /// Readable when a requested synchronization ended: then call `drainWakeUps()`.
-  public var wakeDescriptor: Int32 { thread.descriptor }
+  public var wakeDescriptor: Int32 { syncs.descriptor }
 
   /// Learns what the disk did since the last call; never waits.
   ///
@@ -75,18 +75,18 @@ extension LogFolder {
   private mutating func submit(_ file: LiveFile) {
     for folder in file.folders {
       jobs.append(SyncJob(file: file, folder: folder, through: file.synced))
-      thread.submit(folder.descriptor.number, isFolder: true)
+      syncs.submit(folder.descriptor.number, isFolder: true)
     }
     file.folders = []
     jobs.append(SyncJob(file: file, folder: nil, through: file.last))
-    thread.submit(file.descriptor.number, isFolder: false)
+    syncs.submit(file.descriptor.number, isFolder: false)
   }
 
   /// Takes the answers that are there; returns the first failure among them.
   @discardableResult
   private mutating func takeAnswers() -> StoreError? {
     var failure: StoreError?
-    while !jobs.isEmpty, let answer = thread.answer() {
+    while !jobs.isEmpty, let answer = syncs.answer() {
       let job = jobs.removeFirst()
       // A second fdatasync after a failed one says "done" and means nothing.
       if job.file.isLost { continue }

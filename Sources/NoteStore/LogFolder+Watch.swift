@@ -30,7 +30,7 @@ extension LogFolder {
       // Not at the opening: ending a watch takes some milliseconds, and many never need one.
       if !isWatchingWanted {
         isWatchingWanted = true
-        watcher = Watcher()
+        watcher = system.makeWatcher()
         watches = Watches()
       }
       return usableWatcher?.descriptor
@@ -119,7 +119,7 @@ extension LogFolder {
         watches.awaited = String(
           slash.map { missing[missing.index(after: $0)...] } ?? missing[...])
         // Created while we were getting here: nobody will tell.
-        if FileStatus.of(missing) != nil { watches.isEverythingNoticed = true }
+        if (try? system.status(of: missing, in: nil)) != nil { watches.isEverythingNoticed = true }
         return
       }
       missing = parent

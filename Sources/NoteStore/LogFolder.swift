@@ -61,10 +61,13 @@ public struct LogFolder: ~Copyable {
   /// call `settleDoubt()`; until then `durable` does not pass them and `sync()` throws.
   public internal(set) var doubtful: Range<UInt64>?
 
+  let system: any FileSystem
   let makeIdentifier: () -> Identifier
   var identity: Identifier?
   /// Whether `identity` was read from, or written to, `decent.json`.
   var isIdentityWritten = false
+  /// Folders above, and the one we are in, whose entries lead to the notebook and may not be on disk.
+  var unsynchronizedParents: [String] = []
   /// Identities of notebooks that the logs name.
   var aliases: Set<Identifier> = []
 
@@ -76,7 +79,7 @@ public struct LogFolder: ~Copyable {
   var isChecked = false
 
   // Synchronizing
-  let thread: SyncThread
+  let syncs: any SyncQueue
   /// Files of abandoned sessions whose records are not all on disk, oldest first.
   var closing: [LiveFile] = []
   var jobs: [SyncJob] = []
@@ -105,20 +108,27 @@ public struct LogFolder: ~Copyable {
   public init(
     path: String, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
+    try self.init(path: path, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
+  }
+
+  init(
+    path: String, on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
+  ) throws(StoreError) {
     var path = path.isEmpty ? "." : path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let found = try Self.identity(at: path)
-    let thread = try SyncThread(path: path)
+    let found = try Self.identity(at: path, on: system)
+    let syncs = try system.makeSyncQueue(path: path)
+    self.system = system
     self.path = path
     self.makeIdentifier = makeIdentifier
-    self.thread = thread
+    self.syncs = syncs
     identity = found
     isIdentityWritten = found != nil
   }
 
   deinit {
     // Before the descriptors that it may be working on are closed.
-    thread.finish()
+    syncs.finish()
   }
 
   /// The notebook's identity: what `decent.json` says or will say; while it is missing, what the logs say. Nil for a new
@@ -135,15 +145,17 @@ public struct LogFolder: ~Copyable {
 
   /// Reads `decent.json`, if it came to be since.
   mutating func readIdentity() throws(StoreError) {
-    guard !isIdentityWritten, let found = try Self.identity(at: path) else { return }
+    guard !isIdentityWritten, let found = try Self.identity(at: path, on: system) else { return }
     identity = found
     isIdentityWritten = true
   }
 
   /// What `decent.json` in the folder at `path` says; nil if there is none.
-  private static func identity(at path: String) throws(StoreError) -> Identifier? {
+  private static func identity(
+    at path: String, on system: any FileSystem
+  ) throws(StoreError) -> Identifier? {
     do {
-      let folder = try FileDescriptor.folder(path, followingLinks: true)
+      let folder = try FileDescriptor.folder(path, followingLinks: true, on: system)
       return try NotebookFile.read(in: folder)
     } catch {
       // What is no folder can never become one; what is not there can.

@@ -36,10 +36,16 @@ public final class NoteStore {
   ///
   /// - Parameter makeIdentifier: 128 random bits.
   /// - Throws: `newerFormat`, `damaged`, or what the system says; nothing was touched.
-  public init(
+  public convenience init(
     path: String, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
-    folder = try LogFolder(path: path, makeIdentifier: makeIdentifier)
+    try self.init(path: path, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
+  }
+
+  init(
+    path: String, on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
+  ) throws(StoreError) {
+    folder = try LogFolder(path: path, on: system, makeIdentifier: makeIdentifier)
     _ = folder.watchDescriptor
     _ = read(.everything)
   }

@@ -24,7 +24,7 @@ enum NotebookFile {
   /// - Throws: `newerFormat`, `damaged`, or what the system says.
   static func read(in folder: borrowing FileDescriptor) throws(StoreError) -> Identifier? {
     let path = "\(folder.path)/\(name)"
-    guard folder.status(of: name) != nil else { return nil }
+    guard try folder.status(of: name) != nil else { return nil }
     func damaged(_ detail: String) -> StoreError {
       StoreError(operation: "read", path: path, reason: .damaged, detail: detail)
     }

@@ -4,20 +4,20 @@
   import Darwin
 #endif
 
-/// A thread that does nothing but wait for the disk.
+/// A thread that does nothing but wait for the disk: the queue of `SystemFiles`.
 ///
 /// It shares no memory with its owner. Both sides speak through two pipes: a job is a descriptor to
 /// synchronize, an answer is an error number, in the order of the jobs. The owner keeps the descriptor
 /// open until the answer came.
-final class SyncThread {
+final class SyncThread: SyncQueue {
   /// What goes through the pipes; far below the size that a pipe takes whole.
   private struct Job {
     var descriptor: Int32
     var isFolder: Bool
   }
 
-  private let answersOut: FileDescriptor
-  private let answersIn: FileDescriptor
+  private let answersOut: Int32
+  private let answersIn: Int32
   /// The running thread, and the owner's end of the job pipe. Closing that ends the thread.
   private var running: (thread: pthread_t, jobs: Int32)?
 
@@ -26,12 +26,14 @@ final class SyncThread {
     let (out, into) = try Self.pipe(path: path)
     // The owner must never wait here; its loop polls.
     _ = fcntl(out, F_SETFL, O_NONBLOCK)
-    answersOut = FileDescriptor(owning: out, path: path)
-    answersIn = FileDescriptor(owning: into, path: path)
+    answersOut = out
+    answersIn = into
   }
 
   deinit {
     finish()
+    _ = close(answersOut)
+    _ = close(answersIn)
   }
 
   /// Lets the thread finish the jobs it has, and ends it. Descriptors may be closed afterwards.
@@ -42,27 +44,22 @@ final class SyncThread {
     pthread_join(running.thread, nil)
   }
 
-  /// Readable when there are answers.
-  var descriptor: Int32 { answersOut.number }
+  var descriptor: Int32 { answersOut }
 
-  /// Asks for the file or folder `descriptor` to be synchronized.
-  ///
   /// If no thread can be had, it happens here and now; the answer comes the same way.
   func submit(_ descriptor: Int32, isFolder: Bool) {
     if running == nil { start() }
     let job = Job(descriptor: descriptor, isFolder: isFolder)
     if let running, Self.send(job, to: running.jobs) { return }
-    _ = Self.send(Self.perform(job), to: answersIn.number)
+    _ = Self.send(Self.perform(job), to: answersIn)
   }
 
-  /// The next answer: 0 or an error number; nil if there is none yet.
   func answer() -> Int32? {
-    Self.receive(Int32.self, from: answersOut.number)
+    Self.receive(Int32.self, from: answersOut)
   }
 
-  /// Waits until there is an answer.
   func wait() {
-    var entry = pollfd(fd: answersOut.number, events: Int16(POLLIN), revents: 0)
+    var entry = pollfd(fd: answersOut, events: Int16(POLLIN), revents: 0)
     _ = poll(&entry, 1, -1)
   }
 
@@ -70,7 +67,7 @@ final class SyncThread {
     guard let (out, into) = try? Self.pipe(path: "") else { return }
     // The thread gets its two ends in a block that it frees.
     let ends = UnsafeMutablePointer<(Int32, Int32)>.allocate(capacity: 1)
-    ends.initialize(to: (out, answersIn.number))
+    ends.initialize(to: (out, answersIn))
     // Signals are the main thread's: a handler must not find itself on this one.
     var all = sigset_t()
     var before = sigset_t()
@@ -109,8 +106,14 @@ final class SyncThread {
   }
 
   private static func perform(_ job: Job) -> Int32 {
-    job.isFolder
-      ? System.synchronize(folder: job.descriptor) : System.synchronize(file: job.descriptor)
+    do {
+      if job.isFolder {
+        try SystemFiles.shared.synchronize(folder: job.descriptor)
+      } else {
+        try SystemFiles.shared.synchronize(file: job.descriptor)
+      }
+      return 0
+    } catch { return error.errno }
   }
 
   private static func pipe(path: String) throws(StoreError) -> (Int32, Int32) {
@@ -124,7 +127,7 @@ final class SyncThread {
         #endif
       }
     }
-    guard !failed else { throw .system("pipe", path) }
+    guard !failed else { throw StoreError(operation: "pipe", path: path, errno: errno) }
     _ = fcntl(ends.0, F_SETFD, FD_CLOEXEC)
     _ = fcntl(ends.1, F_SETFD, FD_CLOEXEC)
     return ends

@@ -1,69 +1,8 @@
-// The one place for what differs between systems. The branches for other systems than Linux have not
-// been run.
+// inotify: there is nothing like it on other systems, which are polled.
 
 #if os(Linux)
   import Glibc
-#else
-  import Darwin
 #endif
-
-/// System calls that have another name, or another meaning, elsewhere.
-enum System {
-  /// Puts what was written to a file onto the disk. Returns 0 or the error number.
-  ///
-  /// After an error it must not be called again for the same file: the system has dropped the dirty
-  /// pages, and the next call would report success.
-  static func synchronize(file number: Int32) -> Int32 {
-    #if os(Linux)
-      return fdatasync(number) == 0 ? 0 : errno
-    #else
-      // fsync alone stops at the drive's cache there. Where F_FULLFSYNC is not supported at all, it
-      // was not attempted, and fsync is the best there is.
-      if fcntl(number, F_FULLFSYNC) == 0 { return 0 }
-      guard errno == ENOTSUP || errno == EINVAL else { return errno }
-      return fsync(number) == 0 ? 0 : errno
-    #endif
-  }
-
-  /// Puts the entries of a folder onto the disk. Returns 0 or the error number.
-  ///
-  /// File systems that cannot do this for a folder say so in several ways; that is no failure.
-  static func synchronize(folder number: Int32) -> Int32 {
-    guard fsync(number) != 0 else { return 0 }
-    switch errno {
-    case EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EBADF, EACCES, EPERM: return 0
-    default: return errno
-    }
-  }
-
-  /// Gives the file `from` in a folder the name `to`, unless that name is taken.
-  ///
-  /// Returns 0 or the error number, EEXIST if the name is taken. `from` may or may not remain.
-  /// Where the system offers neither hard links nor a rename that spares what is there, two processes
-  /// at the same moment can both succeed; then the later one stays.
-  static func publish(_ from: String, as to: String, in folder: Int32) -> Int32 {
-    if linkat(folder, from, folder, to, 0) == 0 { return 0 }
-    let linkError = errno
-    switch linkError {
-    case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK, EINVAL: break  // no hard links here
-    default: return linkError
-    }
-    #if os(Linux)
-      if faccessat(folder, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { return EEXIST }
-      return renameat(folder, from, folder, to) == 0 ? 0 : errno
-    #else
-      return renameatx_np(folder, from, folder, to, UInt32(RENAME_EXCL)) == 0 ? 0 : errno
-    #endif
-  }
-
-  static func changeTime(_ status: stat) -> timespec {
-    #if os(Linux)
-      status.st_mtim
-    #else
-      status.st_mtimespec
-    #endif
-  }
-}
 
 /// Tells when something happens in a folder. A hint only: it is silent on network file systems.
 final class Watcher {
@@ -83,21 +22,23 @@ final class Watcher {
     case overflow
   }
 
-  private let queue: FileDescriptor
+  /// The descriptor; readable when there is something to report.
+  let descriptor: Int32
 
   /// Nil where the system offers none, or no more of them.
   init?() {
     #if os(Linux)
       let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
       guard number >= 0 else { return nil }
-      queue = FileDescriptor(owning: number, path: "inotify")
+      descriptor = number
     #else
       return nil
     #endif
   }
 
-  /// Readable when there is something to report.
-  var descriptor: Int32 { queue.number }
+  deinit {
+    SystemFiles.shared.close(descriptor)
+  }
 
   /// Watches the folder at `path`; watching it again gives the same number again.
   ///
@@ -108,7 +49,7 @@ final class Watcher {
       var mask = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
       if contents { mask |= IN_MODIFY | IN_CLOSE_WRITE }
       if !followingLinks { mask |= IN_DONT_FOLLOW }
-      let watch = inotify_add_watch(queue.number, path, UInt32(mask))
+      let watch = inotify_add_watch(descriptor, path, UInt32(mask))
       if watch < 0, errno == ENOSPC || errno == ENOMEM { isExhausted = true }
       return watch < 0 ? nil : watch
     #else
@@ -122,7 +63,7 @@ final class Watcher {
   /// Stops watching.
   func forget(_ watch: Int32) {
     #if os(Linux)
-      _ = inotify_rm_watch(queue.number, watch)
+      _ = inotify_rm_watch(descriptor, watch)
     #endif
   }
 
@@ -134,7 +75,7 @@ final class Watcher {
       // Room for one event is 16 bytes and a name of up to 256.
       withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
         while true {
-          let count = Glibc.read(queue.number, buffer.baseAddress!, buffer.count)
+          let count = Glibc.read(descriptor, buffer.baseAddress!, buffer.count)
           guard count > 0 else { break }
           var at = 0
           while at + 16 <= count {

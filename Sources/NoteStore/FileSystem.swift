@@ -1,0 +1,109 @@
+/// What NoteStore asks the system to do with files and folders; it reaches them in no other way.
+///
+/// Each call stands for one system call, so that a test can let any of them fail: `SystemFiles` makes them, and
+/// the tests' disk in memory also forgets, at a power cut, what nobody synchronized. What the calls promise
+/// together (nothing is followed, nothing blocks, nothing is overwritten) stands at each.
+///
+/// A descriptor is a small number, as everywhere in POSIX. `nil` for a folder means that the name is a path.
+protocol FileSystem: AnyObject {
+  /// Opens a folder for listing, for synchronizing, and for reaching what is in it.
+  ///
+  /// - Parameter followingLinks: whether `name` itself may be a symbolic link.
+  func openFolder(
+    _ name: String, in folder: Int32?, followingLinks: Bool
+  ) throws(SystemError) -> Int32
+
+  /// Opens a file for reading. Follows no link, and does not wait for whoever is at the other end of a FIFO.
+  func openFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32
+
+  /// Creates a file with mode 0600 and opens it for appending; nothing of that name may exist.
+  func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32
+
+  /// Creates a folder with mode 0700; nothing of that name may exist.
+  func createFolder(_ name: String, in folder: Int32?) throws(SystemError)
+
+  func close(_ descriptor: Int32)
+
+  func status(_ descriptor: Int32) throws(SystemError) -> FileStatus
+
+  /// What `name` is, without following a link.
+  func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus
+
+  /// The names in a folder in any order, without `.` and `..`. Those that are not UTF-8 are left out: no file of
+  /// ours has one.
+  func names(in folder: Int32) throws(SystemError) -> [String]
+
+  /// The `count` bytes from `offset` on; fewer only where the file ends before.
+  func read(_ count: Int, at offset: UInt64, of file: Int32) throws(SystemError) -> [UInt8]
+
+  /// Appends to a file in one step, and returns how many bytes that took: all of them, or as many as there was room for.
+  func append(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int
+
+  /// Puts what was written to a file onto the disk.
+  ///
+  /// After an error it must not be called again for the same file: the system has dropped the dirty pages, and
+  /// the next call would report success.
+  func synchronize(file: Int32) throws(SystemError)
+
+  /// Puts the entries of a folder onto the disk. Succeeds where the file system cannot do that for a folder.
+  func synchronize(folder: Int32) throws(SystemError)
+
+  /// Gives a file another name in the same folder, at once. What had that name is gone.
+  func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError)
+
+  /// Gives a file another name beside the one it has; `EEXIST` when it is taken.
+  func link(_ name: String, as new: String, in folder: Int32) throws(SystemError)
+
+  /// Removes a file's name.
+  func remove(_ name: String, in folder: Int32) throws(SystemError)
+
+  /// What synchronizes in the background; `path` is for error messages.
+  func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue
+
+  /// What tells of changes; nil where nothing does.
+  func makeWatcher() -> Watcher?
+}
+
+/// The number by which a system call says why it failed.
+struct SystemError: Error, Equatable {
+  var errno: Int32
+
+  init(_ errno: Int32) {
+    self.errno = errno
+  }
+}
+
+/// Synchronizes files and folders one after the other, while its owner does something else.
+protocol SyncQueue: AnyObject {
+  /// Readable when there are answers.
+  var descriptor: Int32 { get }
+
+  /// Asks for a file or folder to be synchronized. It has to stay open until the answer came.
+  func submit(_ descriptor: Int32, isFolder: Bool)
+
+  /// The next answer, in the order of the requests: 0 or an error number; nil if there is none yet.
+  func answer() -> Int32?
+
+  /// Waits until there is an answer to one of the requests.
+  func wait()
+
+  /// Ends the requests there are. The descriptors may be closed afterwards.
+  func finish()
+}
+
+/// The part of `stat` that tells whether a file is still the same one.
+struct FileStatus: Equatable {
+  enum Kind { case file, folder, other }
+  var kind: Kind
+  var device: UInt64
+  var inode: UInt64
+  var links: UInt64
+  var size: UInt64
+  /// The time of the last change, in nanoseconds; only ever compared for equality.
+  var changed: Int64
+
+  /// Whether this is the same file as `other`, whatever it holds by now.
+  func isSameFile(as other: FileStatus) -> Bool {
+    device == other.device && inode == other.inode
+  }
+}

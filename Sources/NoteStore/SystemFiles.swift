@@ -1,0 +1,176 @@
+// The one place for what differs between systems. The branches for other systems than Linux have not
+// been run.
+
+#if os(Linux)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The system's files. An interrupted call is made again; every other failure is the caller's to judge.
+final class SystemFiles: FileSystem, Sendable {
+  /// There is one system.
+  static let shared = SystemFiles()
+
+  private init() {}
+
+  func openFolder(
+    _ name: String, in folder: Int32?, followingLinks: Bool
+  ) throws(SystemError) -> Int32 {
+    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
+    return try checked(
+      openat(folder ?? AT_FDCWD, name, followingLinks ? flags : flags | O_NOFOLLOW))
+  }
+
+  func openFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
+    try checked(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY))
+  }
+
+  func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW
+    let file = try checked(openat(folder, name, flags, 0o600))
+    // Whatever the umask is. May fail on file systems without modes; they have nothing to protect then.
+    _ = fchmod(file, 0o600)
+    return file
+  }
+
+  func createFolder(_ name: String, in folder: Int32?) throws(SystemError) {
+    _ = try checked(mkdirat(folder ?? AT_FDCWD, name, 0o700))
+  }
+
+  func close(_ descriptor: Int32) {
+    #if os(Linux)
+      _ = Glibc.close(descriptor)
+    #else
+      _ = Darwin.close(descriptor)
+    #endif
+  }
+
+  func status(_ descriptor: Int32) throws(SystemError) -> FileStatus {
+    var status = stat()
+    _ = try checked(fstat(descriptor, &status))
+    return FileStatus(status)
+  }
+
+  func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus {
+    var status = stat()
+    _ = try checked(fstatat(folder ?? AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW))
+    return FileStatus(status)
+  }
+
+  func names(in folder: Int32) throws(SystemError) -> [String] {
+    // A fresh descriptor: a folder's read position is shared between duplicates.
+    let copy = try checked(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    guard let stream = fdopendir(copy) else {
+      let failure = SystemError(errno)
+      close(copy)
+      throw failure
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else { break }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name, name != ".", name != ".." { names.append(name) }
+    }
+    guard errno == 0 else { throw SystemError(errno) }
+    return names
+  }
+
+  func read(_ count: Int, at offset: UInt64, of file: Int32) throws(SystemError) -> [UInt8] {
+    guard let offset = off_t(exactly: offset) else { return [] }
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let rest = UnsafeMutableRawPointer(buffer.baseAddress! + filled)
+        let got = pread(file, rest, count - filled, offset + off_t(filled))
+        if got > 0 {
+          filled += got
+        } else if got == 0 {
+          break
+        } else if errno != EINTR {
+          failure = SystemError(errno)
+          break
+        }
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  func append(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int {
+    while true {
+      let count = bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+      if count >= 0 { return count }
+      guard errno == EINTR else { throw SystemError(errno) }
+    }
+  }
+
+  func synchronize(file: Int32) throws(SystemError) {
+    #if os(Linux)
+      _ = try checked(fdatasync(file))
+    #else
+      // fsync alone stops at the drive's cache there. Where F_FULLFSYNC is not supported at all, it
+      // was not attempted, and fsync is the best there is.
+      if fcntl(file, F_FULLFSYNC) == 0 { return }
+      guard errno == ENOTSUP || errno == EINVAL else { throw SystemError(errno) }
+      _ = try checked(fsync(file))
+    #endif
+  }
+
+  func synchronize(folder: Int32) throws(SystemError) {
+    guard fsync(folder) != 0 else { return }
+    switch errno {
+    // File systems that cannot do this for a folder say so in several ways; that is no failure.
+    case EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EBADF, EACCES, EPERM: return
+    default: throw SystemError(errno)
+    }
+  }
+
+  func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError) {
+    _ = try checked(renameat(folder, name, folder, new))
+  }
+
+  func link(_ name: String, as new: String, in folder: Int32) throws(SystemError) {
+    _ = try checked(linkat(folder, name, folder, new, 0))
+  }
+
+  func remove(_ name: String, in folder: Int32) throws(SystemError) {
+    _ = try checked(unlinkat(folder, name, 0))
+  }
+
+  func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
+    try SyncThread(path: path)
+  }
+
+  func makeWatcher() -> Watcher? { Watcher() }
+
+  private func checked(_ result: Int32) throws(SystemError) -> Int32 {
+    guard result >= 0 else { throw SystemError(errno) }
+    return result
+  }
+}
+
+extension FileStatus {
+  fileprivate init(_ status: stat) {
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      default: .other
+      }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+    links = UInt64(truncatingIfNeeded: status.st_nlink)
+    size = UInt64(clamping: status.st_size)
+    #if os(Linux)
+      let time = status.st_mtim
+    #else
+      let time = status.st_mtimespec
+    #endif
+    changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+}
