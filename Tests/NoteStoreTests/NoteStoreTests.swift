@@ -12,16 +12,6 @@ extension Scratch {
 }
 
 extension NoteStore {
-  fileprivate func create(_ text: String) throws(StoreError) -> NoteID {
-    let id = NoteID(creation: notebook.next(by: try nextSession()))
-    try commit(
-      [
-        .create, .place(notebook.placement(of: id, at: 0)),
-        .edit(id, .text(.insert(Array(text.utf8), after: nil, before: nil))),
-      ], at: 1_767_225_600_000)
-    return id
-  }
-
   fileprivate func append(_ text: String, to id: NoteID) throws(StoreError) {
     let present = try note(id)!.text
     let edit = Edit(range: present.count..<present.count, replacement: Array(text.utf8))

@@ -29,6 +29,14 @@ struct Seeded {
   }
 }
 
+/// The seeds of a test: `count` of them, or as many times more as the environment asks for.
+///
+///     DECENT_NOTES_SEEDS=100 swift test
+func seeds(_ count: Int) -> ClosedRange<UInt64> {
+  let factor = ProcessInfo.processInfo.environment["DECENT_NOTES_SEEDS"].flatMap(Int.init) ?? 1
+  return 1...UInt64(count * max(1, factor))
+}
+
 /// An identity that comes out of no other call in this process.
 let makeIdentifier: @Sendable () -> Identifier = {
   Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))

@@ -1,0 +1,132 @@
+import Foundation
+import Notes
+import ReplicatingTypes
+import Testing
+
+@testable import NoteStore
+
+extension NoteStore {
+  @discardableResult
+  func create(_ text: String) throws(StoreError) -> NoteID {
+    let id = NoteID(creation: notebook.next(by: try nextSession()))
+    try commit(
+      [
+        .create, .place(notebook.placement(of: id, at: 0)),
+        .edit(id, .text(.insert(Array(text.utf8), after: nil, before: nil))),
+      ], as: id.creation.replica, at: 1_767_225_600_000)
+    return id
+  }
+
+  var texts: [String] { notebook.notes.map { $0.text.string } }
+}
+
+/// What two processes do with a notebook on a disk that may fail, and what they were told.
+final class Day {
+  /// What the clients may rely on.
+  struct Promises {
+    /// Written, as the reply said.
+    var acknowledged: [String] = []
+    /// On disk for good, as another reply said.
+    var flushed: [String] = []
+    /// An error was the reply.
+    var refused: [String] = []
+  }
+
+  static let path = "/home/notes"
+  let disk: MemoryDisk
+  private let makeIdentifier: () -> Identifier
+  private(set) var promises = Promises()
+  private(set) var first: NoteStore?
+  private(set) var second: NoteStore?
+
+  init(_ disk: MemoryDisk, seed: UInt64) {
+    self.disk = disk
+    makeIdentifier = Self.identifiers(seed)
+    disk.put([], at: "/home/.profile")
+  }
+
+  private static func identifiers(_ seed: UInt64) -> () -> Identifier {
+    var random = Seeded(seed)
+    return { Identifier(high: random.next(), low: random.next()) }
+  }
+
+  /// Opens a notebook, again and again if need be.
+  func open() -> NoteStore? {
+    for _ in 0..<3 {
+      let store = try? NoteStore(path: Self.path, on: disk, makeIdentifier: makeIdentifier)
+      if let store { return store }
+    }
+    return nil
+  }
+
+  /// Opens what could not be opened before.
+  func goOn() {
+    first = first ?? open()
+    second = second ?? open()
+  }
+
+  func write(_ text: String, in store: NoteStore?) {
+    do {
+      guard try store?.create(text) != nil else { return }
+      promises.acknowledged.append(text)
+    } catch { promises.refused.append(text) }
+  }
+
+  func flush(_ stores: NoteStore?...) {
+    let written = promises.acknowledged
+    for store in stores {
+      do { try store?.sync() } catch { return }
+    }
+    promises.flushed = written
+  }
+
+  /// From opening an empty notebook to the end of both processes.
+  func run() {
+    first = open()
+    write("a1", in: first)
+    write("a2", in: first)
+    write("a3", in: first)
+    first?.requestSync()
+    write("a4", in: first)
+    disk.performSyncs()
+    _ = first?.takeSyncResult()
+    disk.performSyncs()
+    _ = first?.takeSyncResult()
+    if first?.isDurable == true { promises.flushed = promises.acknowledged }
+    write("a5", in: first)
+    flush(first)
+    second = open()
+    write("b1", in: second)
+    _ = first?.rescan()
+    write("a6", in: first)
+    flush(first, second)
+    _ = second?.rescan()
+    write("b2", in: second)
+    write("a7", in: first)
+    flush(second, first)
+  }
+
+  /// What is wrong with a disk that these promises were made on.
+  static func broken(
+    _ disk: MemoryDisk, acknowledged: [String], _ promises: Promises
+  ) -> String? {
+    let store: NoteStore
+    do {
+      store = try NoteStore(path: path, on: disk, makeIdentifier: identifiers(.max))
+    } catch { return "not to be opened: \(error)" }
+    let texts = store.texts
+    let known = Set(promises.acknowledged + promises.refused)
+    for text in Set(texts) where texts.count(where: { $0 == text }) > 1 || !known.contains(text) {
+      return "\(text) in \(texts)"
+    }
+    for text in acknowledged where !texts.contains(text) {
+      return "\(text) not in \(texts); \(store.damage)"
+    }
+    // Writing goes on there, too.
+    do {
+      try store.create("later")
+      try store.sync()
+    } catch { return "not to be written: \(error)" }
+    return disk.violations.isEmpty ? nil : "\(disk.violations)"
+  }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import ReplicatingTypes
+import Testing
+
+@testable import NoteStore
+
+@Suite struct `A notebook on a disk that fails` {
+  static let errors = [ENOSPC, EIO, EROFS, EFBIG, EACCES]
+
+  /// Checks everything there is to check after a day on a disk with faults.
+  private func check(_ day: Day, _ comment: Comment) {
+    let disk = day.disk
+    #expect(disk.violations == [], comment)
+    // The cause is gone: at the first try it works again, for both.
+    disk.fault = nil
+    let refused = day.promises.refused.count
+    day.goOn()
+    day.write("a8", in: day.first)
+    day.write("b3", in: day.second)
+    #expect(day.promises.refused.count == refused, comment)
+    let first = day.first?.texts ?? []
+    #expect(Set(first).count == first.count, comment)
+    let promises = day.promises
+    let killed = Day.broken(disk.afterKill(), acknowledged: promises.acknowledged, promises)
+    #expect(killed == nil, comment)
+    day.flush(day.first, day.second)
+    #expect(day.promises.flushed == day.promises.acknowledged, comment)
+    for seed in seeds(4) {
+      var random = Seeded(seed)
+      let broken = Day.broken(
+        disk.afterPowerCut(&random), acknowledged: promises.acknowledged, promises)
+      #expect(broken == nil, "\(comment), power cut with seed \(seed)")
+    }
+    #expect(disk.violations == [], comment)
+  }
+
+  @Test(arguments: errors)
+  func `keeps what it acknowledged, whichever call fails`(errno: Int32) {
+    var k = 0
+    var fired = 0
+    while true {
+      k += 1
+      let disk = MemoryDisk()
+      let day = Day(disk, seed: 1)
+      disk.fault = { call, kind in call == k ? .error(errno) : nil }
+      day.run()
+      if disk.calls < k { break }
+      guard disk.hasFired else { continue }
+      fired += 1
+      check(day, "errno \(errno) at call \(k)")
+    }
+    #expect(fired > 3)
+  }
+
+  @Test(arguments: errors)
+  func `reads on while every call fails from one on, and writes again afterwards`(errno: Int32) {
+    var k = 0
+    while true {
+      k += 1
+      let disk = MemoryDisk()
+      let day = Day(disk, seed: 1)
+      disk.fault = { call, kind in call >= k ? .error(errno) : nil }
+      day.run()
+      if !disk.hasFired { break }
+      // What can only not be written can be read.
+      if errno != EIO, errno != EACCES {
+        let texts = day.open()?.texts ?? []
+        for text in day.promises.acknowledged {
+          #expect(texts.contains(text), "errno \(errno) from call \(k)")
+        }
+      }
+      check(day, "errno \(errno) from call \(k)")
+    }
+    #expect(k > 3)
+  }
+
+  @Test(arguments: [0, 1, 30, 100])
+  func `keeps what it acknowledged, whichever write is short`(count: Int) {
+    var k = 0
+    while true {
+      k += 1
+      let disk = MemoryDisk()
+      let day = Day(disk, seed: 1)
+      // The rest fits, or doesn't.
+      disk.fault = { call, kind in
+        call == k ? .short(count) : call == k + 1 && count > 1 ? .error(ENOSPC) : nil
+      }
+      day.run()
+      if disk.calls < k { break }
+      guard disk.hasFired else { continue }
+      check(day, "short write at call \(k)")
+    }
+  }
+
+  @Test func `survives the end of its process and of the machine at every call`() {
+    for seed in seeds(1) {
+      let disk = MemoryDisk()
+      let day = Day(disk, seed: seed)
+      var moments: [(disk: MemoryDisk, promises: Day.Promises)] = []
+      disk.watch = { moments.append((disk.afterKill(), day.promises)) }
+      day.run()
+      let all = day.promises
+      #expect(all.refused == [])
+      #expect(all.flushed.count == 9)
+      for (call, moment) in moments.enumerated() {
+        // What is under way may have happened.
+        var promises = all
+        promises.flushed = moment.promises.flushed
+        let killed = Day.broken(
+          moment.disk.afterKill(), acknowledged: moment.promises.acknowledged, promises)
+        #expect(killed == nil, "killed at call \(call), seed \(seed)")
+        for cut in 1...6 {
+          var random = Seeded(seed << 32 + UInt64(call) << 8 + UInt64(cut))
+          let broken = Day.broken(
+            moment.disk.afterPowerCut(&random), acknowledged: promises.flushed, promises)
+          #expect(broken == nil, "power cut \(cut) at call \(call), seed \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test func `leaves no descriptor open`() {
+    let disk = MemoryDisk()
+    do {
+      let day = Day(disk, seed: 1)
+      day.run()
+      #expect(disk.openCount > 0)
+    }
+    #expect(disk.openCount == 0)
+  }
+}
+
+@Suite struct `The disk in memory` {
+  private func folder(_ disk: MemoryDisk) throws -> Int32 {
+    try disk.createFolder("/folder", in: nil)
+    let root = try disk.openFolder("/", in: nil, followingLinks: true)
+    try disk.synchronize(folder: root)
+    return try disk.openFolder("/folder", in: nil, followingLinks: true)
+  }
+
+  /// How many of some power cuts leave each content of the file; nil where there is none.
+  private func outcomes(_ disk: MemoryDisk, _ path: String) -> [[UInt8]?: Int] {
+    var outcomes: [[UInt8]?: Int] = [:]
+    for seed in 0..<200 {
+      var random = Seeded(UInt64(seed))
+      outcomes[disk.afterPowerCut(&random).files[path], default: 0] += 1
+    }
+    return outcomes
+  }
+
+  @Test func `forgets at a power cut what was not synchronized, or not`() throws {
+    let disk = MemoryDisk()
+    let folder = try folder(disk)
+    let file = try disk.createFile("file", in: folder)
+    _ = try disk.append([1, 2][...], to: file)
+    try disk.synchronize(file: file)
+    #expect(Set(outcomes(disk, "/folder/file").keys) == [nil, [1, 2]])
+    try disk.synchronize(folder: folder)
+    #expect(Set(outcomes(disk, "/folder/file").keys) == [[1, 2]])
+    _ = try disk.append([3, 4][...], to: file)
+    #expect(
+      Set(outcomes(disk, "/folder/file").keys)
+        == [[1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2, 0], [1, 2, 0, 0]])
+    try disk.rename("file", to: "new", in: folder)
+    #expect(outcomes(disk, "/folder/file")[nil]! > 50)
+    #expect(outcomes(disk, "/folder/new")[nil]! > 50)
+    try disk.synchronize(folder: folder)
+    #expect(outcomes(disk, "/folder/new")[nil] == nil)
+    #expect(disk.afterKill().files["/folder/new"] == [1, 2, 3, 4])
+  }
+
+  @Test func `never keeps for sure what a synchronization failed for`() throws {
+    let disk = MemoryDisk()
+    let folder = try folder(disk)
+    let file = try disk.createFile("file", in: folder)
+    try disk.synchronize(folder: folder)
+    _ = try disk.append([1, 2][...], to: file)
+    let next = disk.calls + 1
+    disk.fault = { call, _ in call == next ? .error(EIO) : nil }
+    #expect(throws: SystemError(EIO)) { try disk.synchronize(file: file) }
+    try disk.synchronize(file: file)
+    #expect(outcomes(disk, "/folder/file").keys.contains([0, 0]))
+    #expect(disk.violations.count == 1)
+  }
+}

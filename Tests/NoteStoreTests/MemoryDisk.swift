@@ -1,0 +1,464 @@
+import Foundation
+
+@testable import NoteStore
+
+/// A disk in memory that knows what of it is on disk for good.
+///
+/// Bytes that were appended are on disk once their file is synchronized, names once their folder is. A power cut
+/// (`afterPowerCut`) keeps all of that, and any part of the rest: each append up to any byte, with zeros where the
+/// length got to the disk before the bytes did, and each change of a name or not. The end of the process
+/// (`afterKill`) takes nothing.
+///
+/// Calls are numbered from 1. `fault` may let any of them fail, and `watch` is told of each before it is made, and
+/// in the middle of each append.
+///
+/// Strict: a synchronized file whose name was not is not there after a power cut. A failed synchronization of a
+/// file loses its bytes for good, even if they can still be read and a later one succeeds; asking for one is noted in
+/// `violations`.
+final class MemoryDisk: FileSystem {
+  enum Call: CaseIterable {
+    case openFolder, openFile, createFile, createFolder, status, names, read, append
+    case synchronizeFile, synchronizeFolder, rename, link, remove
+
+    /// Whether it changes anything.
+    var isMutating: Bool {
+      switch self {
+      case .createFile, .createFolder, .append, .rename, .link, .remove: true
+      default: false
+      }
+    }
+
+    /// Whether the system could say `errno` to it.
+    func canFail(with errno: Int32) -> Bool {
+      switch errno {
+      case EIO: true
+      case ENOSPC: isMutating && self != .remove || self == .synchronizeFile
+      case EFBIG: self == .append
+      case EROFS: isMutating
+      case EACCES: isMutating && self != .append || self == .openFolder || self == .openFile
+      default: false
+      }
+    }
+  }
+
+  enum Fault {
+    case error(Int32)
+    /// An append takes only so many bytes; nothing else is affected.
+    case short(Int)
+  }
+
+  /// A change of a folder, which happens at once.
+  private struct Entry {
+    var removed: String?
+    var added: (name: String, node: Node)?
+  }
+
+  private final class Node {
+    let inode: UInt64
+    let kind: FileStatus.Kind
+    var links: UInt64 = 1
+    var changed: Int64 = 0
+    // A file: its bytes, how many of them need no more synchronization, and which of those never got to the disk.
+    var bytes: [UInt8] = []
+    var clean = 0
+    var lost: [Range<Int>] = []
+    // A folder: what is in it, what is on disk, and what leads from the one to the other.
+    var entries: [String: Node] = [:]
+    var synchronized: [String: Node] = [:]
+    var pending: [Entry] = []
+
+    init(_ kind: FileStatus.Kind, inode: UInt64) {
+      self.kind = kind
+      self.inode = inode
+    }
+
+    /// Zeros in place of some of the bytes.
+    func spoil(_ range: Range<Int>, _ random: inout Seeded) {
+      var at = range.lowerBound
+      while at < range.upperBound {
+        let end = min(range.upperBound, at + 1 + random.next(below: 64))
+        if random.next(below: 2) == 0 { for i in at..<end { bytes[i] = 0 } }
+        at = end
+      }
+    }
+
+    func apply(_ entry: Entry, to entries: inout [String: Node]) {
+      if let removed = entry.removed { entries[removed] = nil }
+      if let added = entry.added { entries[added.name] = added.node }
+    }
+  }
+
+  private var root = Node(.folder, inode: 1)
+  private var lastInode: UInt64 = 1
+  private var time: Int64 = 0
+  private var open: [Int32: Node] = [:]
+  private var lastDescriptor: Int32 = 2
+  /// How many calls were made.
+  private(set) var calls = 0
+  /// What a call, by number, is to fail with.
+  var fault: ((Int, Call) -> Fault?)?
+  /// Whether `fault` did anything.
+  private(set) var hasFired = false
+  /// Told of each call before it is made.
+  var watch: (() -> Void)?
+  /// What must never be done and was.
+  private(set) var violations: [String] = []
+  private var queues: [MemorySyncQueue] = []
+
+  init() {}
+
+  // MARK: - Faults
+
+  private func enter(_ call: Call) throws(SystemError) {
+    guard case .error(let errno) = next(call) else { return }
+    throw SystemError(errno)
+  }
+
+  private func next(_ call: Call) -> Fault? {
+    calls += 1
+    watch?()
+    guard let fault = fault?(calls, call) else { return nil }
+    if case .error(let errno) = fault, !call.canFail(with: errno) { return nil }
+    if case .short = fault, call != .append { return nil }
+    hasFired = true
+    return fault
+  }
+
+  /// The disk as another process finds it after the end of this one: nothing is lost, yet.
+  func afterKill() -> MemoryDisk {
+    let disk = MemoryDisk()
+    var copies: [UInt64: Node] = [:]
+    func copied(_ node: Node) -> Node {
+      if let copy = copies[node.inode] { return copy }
+      let copy = Node(node.kind, inode: node.inode)
+      copies[node.inode] = copy
+      (copy.links, copy.changed) = (node.links, node.changed)
+      (copy.bytes, copy.clean, copy.lost) = (node.bytes, node.clean, node.lost)
+      copy.entries = node.entries.mapValues(copied)
+      copy.synchronized = node.synchronized.mapValues(copied)
+      copy.pending = node.pending.map { entry in
+        Entry(removed: entry.removed, added: entry.added.map { ($0.name, copied($0.node)) })
+      }
+      return copy
+    }
+    disk.root = copied(root)
+    disk.lastInode = lastInode
+    disk.time = time
+    return disk
+  }
+
+  /// The disk as it may be found after a power cut.
+  func afterPowerCut(_ random: inout Seeded) -> MemoryDisk {
+    // One throw decides whether to lose everything, nothing, or something else each time.
+    let odds = random.next(below: 4)
+    func isKept(_ random: inout Seeded) -> Bool {
+      switch odds {
+      case 0: false
+      case 1: true
+      default: random.next(below: 2) == 0
+      }
+    }
+    let disk = MemoryDisk()
+    var copies: [UInt64: Node] = [:]
+    func survivor(_ node: Node) -> Node {
+      if let copy = copies[node.inode] { return copy }
+      let copy = Node(node.kind, inode: node.inode)
+      copies[node.inode] = copy
+      (copy.links, copy.changed) = (0, node.changed)
+      var entries = node.synchronized
+      for entry in node.pending where isKept(&random) { node.apply(entry, to: &entries) }
+      for (name, child) in entries.sorted(by: { $0.key < $1.key }) {
+        copy.entries[name] = survivor(child)
+        copy.entries[name]!.links += 1
+      }
+      copy.synchronized = copy.entries
+      copy.bytes = node.bytes
+      for range in node.lost where !isKept(&random) { copy.spoil(range, &random) }
+      let tail = node.clean..<node.bytes.count
+      if !tail.isEmpty, !isKept(&random) {
+        let end = tail.lowerBound + (odds == 0 ? 0 : random.next(below: tail.count + 1))
+        copy.bytes.removeSubrange(end...)
+        if random.next(below: 2) == 0 { copy.spoil(tail.lowerBound..<end, &random) }
+      }
+      copy.clean = copy.bytes.count
+      return copy
+    }
+    disk.root = survivor(root)
+    disk.lastInode = lastInode
+    disk.time = time
+    return disk
+  }
+
+  // MARK: - Calls
+
+  private func node(_ descriptor: Int32) throws(SystemError) -> Node {
+    guard let node = open[descriptor] else { throw SystemError(EBADF) }
+    return node
+  }
+
+  private func folder(_ descriptor: Int32?) throws(SystemError) -> Node {
+    guard let descriptor else { return root }
+    return try node(descriptor)
+  }
+
+  /// The folder that `path` ends in, and its last component.
+  private func locate(
+    _ path: String, in folder: Int32?
+  ) throws(SystemError) -> (folder: Node, name: String) {
+    var at = try self.folder(folder)
+    var parts = path.split(separator: "/").map(String.init)
+    let name = parts.popLast() ?? "."
+    for part in parts {
+      guard let next = at.entries[part] else { throw SystemError(ENOENT) }
+      guard next.kind == .folder else { throw SystemError(ENOTDIR) }
+      at = next
+    }
+    return (at, name)
+  }
+
+  private func find(_ path: String, in folder: Int32?) throws(SystemError) -> Node {
+    let (parent, name) = try locate(path, in: folder)
+    if name == "." { return parent }
+    guard let node = parent.entries[name] else { throw SystemError(ENOENT) }
+    return node
+  }
+
+  private func descriptor(of node: Node) -> Int32 {
+    lastDescriptor += 1
+    open[lastDescriptor] = node
+    return lastDescriptor
+  }
+
+  private func touch(_ node: Node) {
+    time += 1
+    node.changed = time
+  }
+
+  private func change(_ folder: Node, _ entry: Entry) {
+    folder.apply(entry, to: &folder.entries)
+    folder.pending.append(entry)
+    touch(folder)
+  }
+
+  private func create(
+    _ kind: FileStatus.Kind, _ path: String, in folder: Int32?
+  ) throws(SystemError) -> Node {
+    let (parent, name) = try locate(path, in: folder)
+    guard name != ".", parent.entries[name] == nil else { throw SystemError(EEXIST) }
+    lastInode += 1
+    let node = Node(kind, inode: lastInode)
+    touch(node)
+    change(parent, Entry(added: (name, node)))
+    return node
+  }
+
+  func openFolder(
+    _ name: String, in folder: Int32?, followingLinks: Bool
+  ) throws(SystemError) -> Int32 {
+    try enter(.openFolder)
+    let node = try find(name, in: folder)
+    guard node.kind == .folder else { throw SystemError(ENOTDIR) }
+    return descriptor(of: node)
+  }
+
+  func openFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
+    try enter(.openFile)
+    return descriptor(of: try find(name, in: folder))
+  }
+
+  func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
+    try enter(.createFile)
+    return descriptor(of: try create(.file, name, in: folder))
+  }
+
+  func createFolder(_ name: String, in folder: Int32?) throws(SystemError) {
+    try enter(.createFolder)
+    _ = try create(.folder, name, in: folder)
+  }
+
+  func close(_ descriptor: Int32) {
+    if open.removeValue(forKey: descriptor) == nil { violations.append("closed twice") }
+  }
+
+  func status(_ descriptor: Int32) throws(SystemError) -> FileStatus {
+    try enter(.status)
+    return status(of: try node(descriptor))
+  }
+
+  func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus {
+    try enter(.status)
+    return status(of: try find(name, in: folder))
+  }
+
+  private func status(of node: Node) -> FileStatus {
+    FileStatus(
+      kind: node.kind, device: 1, inode: node.inode, links: node.links,
+      size: UInt64(node.bytes.count), changed: node.changed)
+  }
+
+  func names(in folder: Int32) throws(SystemError) -> [String] {
+    try enter(.names)
+    return Array(try node(folder).entries.keys)
+  }
+
+  func read(_ count: Int, at offset: UInt64, of file: Int32) throws(SystemError) -> [UInt8] {
+    try enter(.read)
+    return Array(try node(file).bytes.dropFirst(Int(clamping: offset)).prefix(count))
+  }
+
+  func append(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int {
+    let fault = next(.append)
+    if case .error(let errno) = fault { throw SystemError(errno) }
+    var count = bytes.count
+    if case .short(let limit) = fault { count = min(count, limit) }
+    let node = try node(file)
+    let half = count / 2
+    node.bytes += bytes.prefix(half)
+    touch(node)
+    watch?()
+    node.bytes += bytes.prefix(count).dropFirst(half)
+    return count
+  }
+
+  func synchronize(file: Int32) throws(SystemError) {
+    let node = try node(file)
+    if !node.lost.isEmpty { violations.append("synchronized after a failure") }
+    do { try enter(.synchronizeFile) } catch {
+      // The pages count as clean from now on, and never were written.
+      node.lost.append(node.clean..<node.bytes.count)
+      node.clean = node.bytes.count
+      throw error
+    }
+    node.clean = node.bytes.count
+  }
+
+  func synchronize(folder: Int32) throws(SystemError) {
+    try enter(.synchronizeFolder)
+    let node = try node(folder)
+    node.synchronized = node.entries
+    node.pending = []
+  }
+
+  func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError) {
+    try enter(.rename)
+    let (parent, node) = (try self.folder(folder), try find(name, in: folder))
+    if let replaced = parent.entries[new] {
+      violations.append("\(new) replaced")
+      replaced.links -= 1
+    }
+    change(parent, Entry(removed: name, added: (new, node)))
+  }
+
+  func link(_ name: String, as new: String, in folder: Int32) throws(SystemError) {
+    try enter(.link)
+    let (parent, node) = (try self.folder(folder), try find(name, in: folder))
+    guard parent.entries[new] == nil else { throw SystemError(EEXIST) }
+    node.links += 1
+    change(parent, Entry(added: (new, node)))
+  }
+
+  func remove(_ name: String, in folder: Int32) throws(SystemError) {
+    try enter(.remove)
+    try find(name, in: folder).links -= 1
+    change(try self.folder(folder), Entry(removed: name))
+  }
+
+  func makeWatcher() -> Watcher? { nil }
+
+  func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
+    let queue = MemorySyncQueue(self)
+    queues.append(queue)
+    return queue
+  }
+
+  // MARK: - For tests
+
+  /// Lets everything happen that the queues were asked for.
+  func performSyncs() {
+    for queue in queues { while queue.performNext() {} }
+  }
+
+  /// How many descriptors are open.
+  var openCount: Int { open.count }
+
+  /// The paths of all files, and what is in them.
+  var files: [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    func walk(_ node: Node, _ path: String) {
+      if node.kind == .file { files[path] = node.bytes }
+      for (name, child) in node.entries { walk(child, "\(path)/\(name)") }
+    }
+    walk(root, "")
+    return files
+  }
+
+  /// Puts a file there as a synchronisation engine would: complete, and on disk.
+  func put(_ bytes: [UInt8], at path: String) {
+    var at = root
+    var parts = path.split(separator: "/").map(String.init)
+    let name = parts.removeLast()
+    for part in parts {
+      if at.entries[part] == nil {
+        lastInode += 1
+        at.entries[part] = Node(.folder, inode: lastInode)
+      }
+      at.synchronized[part] = at.entries[part]
+      at = at.entries[part]!
+    }
+    lastInode += 1
+    let file = Node(.file, inode: lastInode)
+    file.bytes = bytes
+    file.clean = bytes.count
+    touch(file)
+    at.entries[name] = file
+    at.synchronized[name] = file
+  }
+
+  /// Takes a file away as a user would.
+  func take(_ path: String) {
+    guard let (parent, name) = try? locate(path, in: nil) else { return }
+    parent.entries[name]?.links -= 1
+    parent.entries[name] = nil
+    parent.synchronized[name] = nil
+  }
+}
+
+/// Does what it was asked for when it is told to, or waited for: in tests there is no other thread.
+final class MemorySyncQueue: SyncQueue {
+  private let disk: MemoryDisk
+  private var requests: [(descriptor: Int32, isFolder: Bool)] = []
+  private var answers: [Int32] = []
+
+  init(_ disk: MemoryDisk) {
+    self.disk = disk
+  }
+
+  var descriptor: Int32 { -1 }
+
+  func submit(_ descriptor: Int32, isFolder: Bool) {
+    requests.append((descriptor, isFolder))
+  }
+
+  /// - Returns: false if there was nothing to do.
+  func performNext() -> Bool {
+    guard !requests.isEmpty else { return false }
+    let request = requests.removeFirst()
+    do {
+      if request.isFolder {
+        try disk.synchronize(folder: request.descriptor)
+      } else {
+        try disk.synchronize(file: request.descriptor)
+      }
+      answers.append(0)
+    } catch { answers.append(error.errno) }
+    return true
+  }
+
+  func answer() -> Int32? { answers.isEmpty ? nil : answers.removeFirst() }
+
+  func wait() {
+    if answers.isEmpty { _ = performNext() }
+  }
+
+  func finish() { while performNext() {} }
+}
