@@ -102,11 +102,16 @@ struct FileDescriptor: ~Copyable {
       default: throw StoreError("link", "\(path)/\(new)", error)
       }
       guard try status(of: new) == nil else { return false }
-      do { try system.rename(name, to: new, in: number) } catch {
-        throw StoreError("rename", "\(path)/\(new)", error)
-      }
+      try rename(name, to: new)
     }
     return true
+  }
+
+  /// Gives the file `name` in this folder the name `new`. What had that name is gone: look first.
+  func rename(_ name: String, to new: String) throws(StoreError) {
+    do { try system.rename(name, to: new, in: number) } catch {
+      throw StoreError("rename", "\(path)/\(new)", error)
+    }
   }
 
   /// What the system says about the open file.

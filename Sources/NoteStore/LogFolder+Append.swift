@@ -52,7 +52,11 @@ extension LogFolder {
     }
     isChecked = false
     do {
-      if live == nil { try beginSession() }
+      if live == nil {
+        try beginSession()
+      } else if let file = live, file.isComplete {
+        try beginSegment(after: file)
+      }
       guard let live else { return }
       live.encoder.encode(records)
       try live.descriptor.append(live.encoder.bytes[live.encoder.start...])
@@ -87,26 +91,31 @@ extension LogFolder {
     minted = nil
     guard let file = live else { return }
     live = nil
-    let (encoder, header) = (file.encoder, file.header)
-    known[header.session] = LogScan.Known(number: encoder.number, hash: encoder.hash)
-    if encoder.number > 0 {
-      // Reading goes on where we stopped: a failed append may have arrived in full.
-      var log = LogFile()
-      log.scan = LogScan(
-        header: header, offset: file.status.size, number: encoder.number, hash: encoder.hash)
-      log.seen = file.status
-      log.isUnread = true
-      files["\(header.session.description)/0.open"] = log
-    }
-    watches.noticed.insert(header.session.description)
+    advance(file.session, to: file.end)
+    // A failed append may have arrived in full.
+    if !file.isComplete, file.last > file.first { remember(file, isUnread: true) }
+    watches.notice(file.session.description)
     if takenAway {
-      lose(
-        file, from: file.first,
-        StoreError(
-          operation: "append", path: file.path, reason: .other, detail: "the file was replaced"))
-    } else if file.needsSync {
-      closing.append(file)
+      lose(file, from: file.first, Self.replaced(file.path))
+    } else if !file.isComplete {
+      kept.append(KeptFile(file))
+      if file.needsSync { closing.append(file) }
     }
+  }
+
+  /// Notes how far a file that was ours is known: reading goes on there.
+  mutating func remember(_ file: LiveFile, isUnread: Bool) {
+    var log = LogFile()
+    log.scan = LogScan(
+      header: file.header, offset: file.status.size, number: file.end.number, hash: file.end.hash)
+    log.seen = (try? file.descriptor.status()) ?? file.status
+    log.isUnread = isUnread
+    files[file.key] = log
+  }
+
+  /// The error about records whose file is not in its place any more.
+  static func replaced(_ path: String) -> StoreError {
+    StoreError(operation: "append", path: path, reason: .other, detail: "the file was replaced")
   }
 
   /// Creates the session's file and everything that leads to it.
@@ -125,11 +134,21 @@ extension LogFolder {
         detail: "a session's identity must be new")
     }
     let folder = try log.folder(session.description)
-    let descriptor = try folder.createFile("0.open")
+    let place = OpenFolder(folder)
     // The root too: whoever created `log` may not have come to synchronize it.
     live = try LiveFile(
-      header: LogHeader(notebook: identity!, session: session), descriptor: descriptor,
-      folders: [OpenFolder(folder), OpenFolder(log), OpenFolder(root)], first: appended)
+      header: LogHeader(notebook: identity!, session: session), in: place,
+      folders: [place, OpenFolder(log), OpenFolder(root)], first: appended)
+  }
+
+  /// Creates the file that comes after `file` in its session.
+  private mutating func beginSegment(after file: LiveFile) throws(StoreError) {
+    guard let header = LogHeader(after: file.header, end: file.end) else {
+      throw StoreError(
+        operation: "append", path: file.path, reason: .tooLarge, detail: "no more segments")
+    }
+    sessions[file.session, default: .init()].ends.append(file.end)
+    live = try LiveFile(header: header, in: file.folder, folders: [file.folder], first: appended)
   }
 
   /// Makes sure that `decent.json` exists, and that its identity is ours.

@@ -10,6 +10,92 @@ struct LogFile {
   var isUnread = false
 }
 
+/// How far a session is known, from whatever files.
+struct SessionProgress {
+  /// The last record, and the hash after it.
+  var head = LogScan.Known()
+  /// Where its segments end that others were read after, in their order.
+  var ends: [LogScan.Known] = []
+  /// The files whose first record comes after the next one, by the number of records before it.
+  var waiting: [String: UInt64] = [:]
+
+  /// How a segment fits to what is known.
+  enum Fit {
+    case fits
+    /// Something before it is missing. It may come.
+    case waits
+    /// It belongs to another history of the session.
+    case differs
+  }
+
+  /// Whether a file that says in its header what stands before it can be read now.
+  mutating func fit(_ header: LogHeader) -> Fit {
+    let before = LogScan.Known(number: header.recordsBefore, hash: header.hashBefore)
+    if before.number == 0 { return .fits }
+    if before.number > head.number { return .waits }
+    if let end = end(at: before.number) { return end == before ? .fits : .differs }
+    guard before == head else { return .differs }
+    ends.append(before)
+    return .fits
+  }
+
+  /// The end of the segment whose last record is `number`, if one was read after it.
+  private func end(at number: UInt64) -> LogScan.Known? {
+    firstEnd(after: number - 1).flatMap { $0.number == number ? $0 : nil }
+  }
+
+  /// Where the segment that begins after the record `number` ends, if one was read after it.
+  func firstEnd(after number: UInt64) -> LogScan.Known? {
+    var (low, high) = (0, ends.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ends[middle].number <= number { low = middle + 1 } else { high = middle }
+    }
+    return low < ends.count ? ends[low] : nil
+  }
+}
+
+/// The name of a complete segment: its number, and the first eight digits of the hash at its end.
+struct SegmentName: Equatable, CustomStringConvertible {
+  var segment: UInt32
+  var hash: UInt32
+
+  init(segment: UInt32, end: UInt64) {
+    self.segment = segment
+    hash = UInt32(end >> 32)
+  }
+
+  /// What `name` says; nil if it is anything else.
+  init?(_ name: String) {
+    let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count == 2, let segment = UInt32(decimal: parts[0]), parts[1].count == 12,
+      parts[1].suffix(4).elementsEqual(".seg".utf8),
+      parts[1].dropLast(4).allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+      let hash = UInt32(Substring(parts[1].dropLast(4)), radix: 16)
+    else { return nil }
+    self.segment = segment
+    self.hash = hash
+  }
+
+  var description: String {
+    let digits = String(hash, radix: 16)
+    return "\(segment)-\(String(repeating: "0", count: 8 - digits.count))\(digits).seg"
+  }
+
+  /// The name before the segment was complete.
+  var whileOpen: String { "\(segment).open" }
+}
+
+extension UInt32 {
+  /// The number that decimal digits and nothing else make, written as we would.
+  fileprivate init?(decimal digits: Substring.UTF8View) {
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }), let first = digits.first,
+      first != 0x30 || digits.count == 1
+    else { return nil }
+    self.init(Substring(digits))
+  }
+}
+
 extension LogFolder {
   /// Which files to look at.
   public enum Scope: Sendable {
@@ -20,7 +106,7 @@ extension LogFolder {
   }
 
   /// The records that were not handed out yet, of all sessions but the one being written. Those of one
-  /// session come in their order.
+  /// session come in their order; a segment whose predecessors are not here waits for them.
   ///
   /// A record that is not complete, or the rest of its append is not, is handed out by a later call. A
   /// file that cannot be read further is listed in `damage`; that is never an error.
@@ -38,8 +124,8 @@ extension LogFolder {
       watches.isEverythingNoticed = false
       prepareWatches()
     }
-    let names = watches.noticed
-    watches.noticed = []
+    let noticed = watches.noticed
+    watches.noticed = [:]
     do {
       try readIdentity()
       clearDamage("\(path)/\(NotebookFile.name)")
@@ -47,19 +133,16 @@ extension LogFolder {
       // The logs can be read all the same.
       report("\(path)/\(NotebookFile.name)", 0, error.description)
     }
+    if all { checkKept() }
     do {
       let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
       let log = try root.folder("log")
-      for name in try all ? log.names() : names.sorted() {
-        if left <= 0 {
-          watches.noticed.insert(name)
-          continue
-        }
-        switch try log.status(of: name)?.kind {
-        case .file: read(name, in: log, key: name, limit: &left, into: &records)
-        case .folder: readFolder(name, in: log, limit: &left, into: &records)
-        default: continue
-        }
+      for name in try all ? log.names() : noticed.keys.sorted() {
+        let what = all ? .everything : noticed[name] ?? .everything
+        look(at: name, what, in: log, limit: &left, into: &records)
+      }
+      while left > 0, let key = ready.popLast() {
+        readAgain(key, in: log, limit: &left, into: &records)
       }
       clearDamage("\(path)/log")
     } catch {
@@ -68,27 +151,63 @@ extension LogFolder {
     return records
   }
 
-  /// Reads the files in the folder called `name`; folders inside it are nobody's.
-  private mutating func readFolder(
-    _ name: String, in log: borrowing FileDescriptor, limit: inout Int, into records: inout [Record]
+  /// Reads what was noticed of `name`: a file, or files in the folder called so.
+  private mutating func look(
+    at name: String, _ noticed: Watches.Noticed, in log: borrowing FileDescriptor,
+    limit: inout Int, into records: inout [Record]
   ) {
-    guard !Self.isTemporary(name) else { return }
-    // First the watch, then the look: what comes in between is noticed or seen.
-    watchSession(name)
+    guard limit > 0 else {
+      watches.noticed[name] = noticed
+      return
+    }
     let path = "\(log.path)/\(name)"
     do {
-      let folder = try log.folder(name)
-      for file in try folder.names() {
-        guard limit > 0 else {
-          watches.noticed.insert(name)
-          break
-        }
-        read(file, in: folder, key: "\(name)/\(file)", limit: &limit, into: &records)
+      switch try log.status(of: name)?.kind {
+      case .file: read(name, in: log, key: name, limit: &limit, into: &records)
+      case .folder:
+        try readFolder(name, noticed, in: log, limit: &limit, into: &records)
+        clearDamage(path)
+      default: return
       }
-      clearDamage(path)
     } catch {
       if error.reason != .notFound { report(path, 0, error.description) }
     }
+  }
+
+  /// Reads files in the folder called `name`; folders inside it are nobody's.
+  private mutating func readFolder(
+    _ name: String, _ noticed: Watches.Noticed, in log: borrowing FileDescriptor,
+    limit: inout Int, into records: inout [Record]
+  ) throws(StoreError) {
+    guard !Self.isTemporary(name) else { return }
+    // First the watch, then the look: what comes in between is noticed or seen.
+    watchSession(name)
+    let folder = try log.folder(name)
+    let files: [String]
+    switch noticed {
+    case .everything: files = try folder.names()
+    case .files(let some): files = some.sorted()
+    }
+    // By their number, so that segments rarely have to wait: 9 before 10.
+    let numbers = files.map { UInt64($0.prefix { $0.isASCII && $0.isNumber }) ?? .max }
+    for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
+      guard limit > 0 else { return watches.notice(name) }
+      let file = files[index]
+      read(file, in: folder, key: "\(name)/\(file)", limit: &limit, into: &records)
+    }
+  }
+
+  /// Reads a file that was waiting for others.
+  private mutating func readAgain(
+    _ key: String, in log: borrowing FileDescriptor, limit: inout Int,
+    into records: inout [Record]
+  ) {
+    let parts = key.split(separator: "/").map(String.init)
+    guard parts.count == 2 else {
+      return read(key, in: log, key: key, limit: &limit, into: &records)
+    }
+    guard let folder = try? log.folder(parts[0]) else { return }
+    read(parts[1], in: folder, key: key, limit: &limit, into: &records)
   }
 
   /// Reads on in one file.
@@ -101,6 +220,7 @@ extension LogFolder {
     let path = "\(folder.path)/\(name)"
     do {
       guard let status = try folder.status(of: name), status.kind == .file else { return }
+      if file.seen == nil { takeOver(&file, status, called: name, in: folder.path, key: key) }
       if let seen = file.seen {
         if seen == status, !file.isUnread { return }
         // Another file in the same place, or a shorter one: read from the start, to check what it says
@@ -120,6 +240,18 @@ extension LogFolder {
     files[key] = file
   }
 
+  /// What is known of a segment from before it was complete and got its name: it need not be read again.
+  private mutating func takeOver(
+    _ file: inout LogFile, _ status: FileStatus, called name: String, in folder: String, key: String
+  ) {
+    guard let before = SegmentName(name)?.whileOpen else { return }
+    let old = key.dropLast(name.utf8.count) + before
+    guard files[String(old)]?.seen?.isSameFile(as: status) == true else { return }
+    file = files.removeValue(forKey: String(old))!
+    file.isUnread = true
+    clearDamage("\(folder)/\(before)")
+  }
+
   private mutating func read(
     _ opened: borrowing FileDescriptor, _ file: inout LogFile, key: String, limit: inout Int,
     into records: inout [Record]
@@ -134,19 +266,30 @@ extension LogFolder {
       file.isUnread = true
       return
     }
-    let stop = try scan.read(opened, size: size, known: known[session] ?? .init(), limit: &limit) {
-      entries, head in
+    if scan.number == scan.header.recordsBefore {
+      switch sessions[session, default: .init()].fit(scan.header) {
+      case .fits: break
+      case .waits:
+        sessions[session]!.waiting[key] = scan.header.recordsBefore
+        return clearDamage(opened.path)
+      case .differs:
+        return report(opened.path, 0, "it continues other content than was read of the session")
+      }
+    }
+    let known = sessions[session]?.head ?? .init()
+    let stop = try scan.read(opened, size: size, known: known, limit: &limit) { entries, head in
       for entry in entries {
         records.append(
           Record(
             session: session, number: entry.number, type: entry.type, payload: entry.payload))
       }
-      if head.number > known[session]?.number ?? 0 { known[session] = head }
+      advance(session, to: head)
     }
     file.scan = scan
     switch stop {
     case .damaged(let offset, let description):
-      report(opened.path, offset, description)
+      let kept = scan.number - scan.header.recordsBefore
+      report(opened.path, offset, "\(description); the \(kept) records before it are kept")
     case .rewritten:
       // The same file with other bytes where ours were. From the start, but not for ever: somebody may
       // be writing it right now.
@@ -155,11 +298,29 @@ extension LogFolder {
       if !isFromStart { try read(opened, &file, key: key, limit: &limit, into: &records) }
     case .limited:
       file.isUnread = true
-      watches.noticed.insert(String(key.prefix { $0 != "/" }))
+      watches.notice(String(key.prefix { $0 != "/" }))
       clearDamage(opened.path)
     case .end, .needs:
       clearDamage(opened.path)
+      if let name = Self.segmentName(key),
+        stop != .end || name != SegmentName(segment: scan.header.segment, end: scan.hash)
+      {
+        return report(opened.path, scan.offset, "it ends otherwise than its name says")
+      }
       try checkShorterCopy(scan, key: key, path: opened.path)
+    }
+  }
+
+  /// Notes that a session is known up to `head`, and which files can be read now.
+  mutating func advance(_ session: Identifier, to head: LogScan.Known) {
+    guard head.number > sessions[session]?.head.number ?? 0 else { return }
+    sessions[session, default: .init()].head = head
+    guard let waiting = sessions[session]?.waiting, !waiting.isEmpty else { return }
+    // The first last, because `ready` is taken from the end.
+    for (key, before) in waiting.sorted(by: { $0.value > $1.value }) where before <= head.number {
+      sessions[session]!.waiting[key] = nil
+      files[key]?.isUnread = true
+      ready.append(key)
     }
   }
 
@@ -170,14 +331,12 @@ extension LogFolder {
     let bytes = try opened.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0)
     do {
       let scan = try LogScan(decoding: bytes[...])
-      guard scan.header.segment == 0, scan.number == 0 else {
-        report(opened.path, 0, "a later segment, which this version cannot read")
-        return nil
-      }
       aliases.insert(scan.header.notebook)
       return scan
     } catch {
       switch error {
+      case .incomplete where Self.segmentName(key) != nil:
+        report(opened.path, 0, "it ends otherwise than its name says")
       case .incomplete: clearDamage(opened.path)
       case .damaged: report(opened.path, 0, "a damaged header")
       case .newerFormat(let version): report(opened.path, 0, "of a later format (\(version))")
@@ -189,19 +348,25 @@ extension LogFolder {
     }
   }
 
-  /// Compares a file that ends before what is known of its session with one that goes further.
+  /// Compares a file that ends before what is known of its session with what is known.
   ///
-  /// Rare (conflict copies, restored backups), so it reads the other file again instead of remembering
-  /// a hash for every record.
+  /// Where no segment is known to end there, another file is read again instead of remembering a hash for every
+  /// record: that is rare (conflict copies, restored backups).
   private mutating func checkShorterCopy(
     _ scan: LogScan, key: String, path: String
   ) throws(StoreError) {
-    let session = scan.header.session
-    guard scan.number > 0, scan.number < known[session]?.number ?? 0 else { return }
+    let header = scan.header
+    guard scan.number > header.recordsBefore, let progress = sessions[header.session],
+      scan.number < progress.head.number
+    else { return }
+    let differs = "another content of the session than was read before"
     let end = LogScan.Known(number: scan.number, hash: scan.hash)
+    if let known = progress.firstEnd(after: header.recordsBefore), known.number <= scan.number {
+      if known != end { report(path, scan.offset, differs) }
+      return
+    }
     for (otherKey, other) in files where otherKey != key {
-      guard let otherScan = other.scan, otherScan.header.session == session,
-        otherScan.number >= scan.number
+      guard let otherScan = other.scan, otherScan.header == header, otherScan.number >= scan.number
       else { continue }
       let parts = otherKey.split(separator: "/")
       let root = try FileDescriptor.folder(self.path, followingLinks: true, on: system)
@@ -213,9 +378,7 @@ extension LogFolder {
       guard var again = try? LogScan(decoding: bytes[...]) else { continue }
       var limit = Int.max
       let stop = try again.read(opened, size: size, known: end, limit: &limit) { _, _ in }
-      if case .damaged = stop, again.number < scan.number {
-        report(path, scan.offset, "another content of the session than was read before")
-      }
+      if case .damaged = stop, again.number < scan.number { report(path, scan.offset, differs) }
       return
     }
   }
@@ -226,8 +389,17 @@ extension LogFolder {
       || name.hasSuffix(".partial")
   }
 
-  /// Whether a path below `log` is one that we would give: `<32 hex>/<number>.open`.
+  /// What a path below `log` says of a complete segment, if it is one that we would give:
+  /// `<32 hex>/<number>-<8 hex>.seg`.
+  private static func segmentName(_ key: String) -> SegmentName? {
+    let parts = key.split(separator: "/")
+    guard parts.count == 2, Identifier(parts[0]) != nil else { return nil }
+    return SegmentName(String(parts[1]))
+  }
+
+  /// Whether a path below `log` is one that we would give to a file.
   private static func isLogName(_ key: String) -> Bool {
+    if segmentName(key) != nil { return true }
     let parts = key.utf8.split(separator: UInt8(ascii: "/"))
     guard parts.count == 2, Identifier(Substring(parts[0])) != nil, key.hasSuffix(".open") else {
       return false

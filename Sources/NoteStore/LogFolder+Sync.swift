@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 /// What the sync thread was asked to do, in the order in which it answers.
 struct SyncJob {
   var file: LiveFile
@@ -5,6 +7,8 @@ struct SyncJob {
   var folder: OpenFolder?
   /// What `LiveFile.synced` may be set to if it succeeds.
   var through: UInt64
+  /// The file's new name is what is synchronized.
+  var isRename = false
 }
 
 extension LogFolder {
@@ -69,7 +73,7 @@ extension LogFolder {
   private mutating func submitBatch() {
     isSyncWanted = false
     for file in closing where file.needsSync { submit(file) }
-    if let live, live.needsSync { submit(live) }
+    if let live, !live.isComplete, live.needsSync { submit(live) }
   }
 
   private mutating func submit(_ file: LiveFile) {
@@ -88,8 +92,9 @@ extension LogFolder {
     var failure: StoreError?
     while !jobs.isEmpty, let answer = syncs.answer() {
       let job = jobs.removeFirst()
-      // A second fdatasync after a failed one says "done" and means nothing.
-      if job.file.isLost { continue }
+      // A second fdatasync after a failed one says "done" and means nothing. Of a rename that is not on disk
+      // the name before is, and it is as good.
+      if job.file.isLost || job.isRename { continue }
       if answer == 0 {
         job.file.synced = max(job.file.synced, job.through)
         continue
@@ -97,20 +102,24 @@ extension LogFolder {
       let error = StoreError(
         operation: job.folder == nil ? "fdatasync" : "fsync",
         path: job.folder?.descriptor.path ?? job.file.path, errno: answer)
-      if job.file === live { abandon(takenAway: false) }
       lose(job.file, from: job.file.synced, error)
       failure = failure ?? error
     }
-    closing.removeAll { !$0.needsSync }
+    finishClosed()
     return failure
   }
 
-  /// Puts the records of `file` from `from` on in doubt.
+  /// Puts the records of `file` from `from` on in doubt, and everything after them: what follows in the session cannot be
+  /// read without them.
   mutating func lose(_ file: LiveFile, from: UInt64, _ cause: StoreError) {
     file.isLost = true
-    guard from < file.last else { return }
-    doubtful =
-      min(from, doubtful?.lowerBound ?? from)..<max(file.last, doubtful?.upperBound ?? file.last)
+    if from < file.last { lose(file.session, from: from, cause) }
+  }
+
+  mutating func lose(_ session: Identifier, from: UInt64, _ cause: StoreError) {
+    if live?.session == session { abandon(takenAway: false) }
+    for file in closing where file.session == session && file.last > from { file.isLost = true }
+    doubtful = min(from, doubtful?.lowerBound ?? from)..<appended
     doubtCause = doubtCause ?? cause
   }
 }

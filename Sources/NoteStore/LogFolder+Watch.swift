@@ -12,10 +12,35 @@ struct Watches {
   var above: Int32?
   /// The name whose appearance is waited for in the folder above.
   var awaited = ""
-  /// Names in `log` that something happened to.
-  var noticed: Set<String> = []
+  /// Names in `log` that something happened to, and in what files there.
+  var noticed: [String: Noticed] = [:]
   /// Something happened that has no name, or too much.
   var isEverythingNoticed = true
+}
+
+extension Watches {
+  /// What something happened to in a folder.
+  enum Noticed {
+    case everything
+    case files(Set<String>)
+  }
+
+  /// Notes that something happened to `name` in `log`: to that file, or anywhere in that folder.
+  mutating func notice(_ name: String) {
+    noticed[name] = .everything
+  }
+
+  /// Notes that something happened to `file` in the folder `name`.
+  mutating func notice(_ file: String, in name: String) {
+    switch noticed[name] {
+    case .everything: return
+    case nil: noticed[name] = .files([file])
+    case .files(var files):
+      noticed[name] = nil  // or the set would be copied
+      files.insert(file)
+      noticed[name] = .files(files)
+    }
+  }
 }
 
 extension LogFolder {
@@ -62,13 +87,15 @@ extension LogFolder {
         watches.names[event.watch] = nil
         watches.numbers[name] = nil
         watcher?.forget(event.watch)
+        watches.notice(name)
+      } else {
+        watches.notice(event.name, in: name)
       }
-      watches.noticed.insert(name)
     } else if event.watch == watches.log {
       if event.gone {
         forgetWatches()
       } else if event.name != live?.session.description {
-        watches.noticed.insert(event.name)
+        watches.notice(event.name)
       }
     } else if event.watch == watches.root {
       if event.gone {

@@ -80,15 +80,19 @@ public struct LogFolder: ~Copyable {
 
   // Synchronizing
   let syncs: any SyncQueue
-  /// Files of abandoned sessions whose records are not all on disk, oldest first.
+  /// Files that nothing is appended to any more and that are not all on disk, oldest first.
   var closing: [LiveFile] = []
+  /// All files that we wrote before, as long as they are there.
+  var kept: [KeptFile] = []
   var jobs: [SyncJob] = []
   var isSyncWanted = false
   var doubtCause: StoreError?
 
   // Reading
   /// What was handed out of every session, or appended by us.
-  var known: [Identifier: LogScan.Known] = [:]
+  var sessions: [Identifier: SessionProgress] = [:]
+  /// Files that have waited for others, which are there now; the next at the end.
+  var ready: [String] = []
   /// What is known of every file, by its path below `log`.
   var files: [String: LogFile] = [:]
 

@@ -9,10 +9,10 @@ import ReplicatingTypes
 //      0   8  magic: 8A 44 4E 4C 4F 47 0D 0A. Not ASCII at the front and a line end at the back, so
 //             that a transfer that rewrites text is noticed at once.
 //      8   4  format version: 1
-//     12   4  segment: 0 for the first file of a session
+//     12   4  segment: 0 for the first file of a session, then one more each time
 //     16  16  notebook
 //     32  16  session
-//     48   8  records of the session that stand in earlier segments: 0 for segment 0
+//     48   8  records of the session that stand in earlier segments: 0 for segment 0, and only there
 //     56   8  hash at the end of the segment before: 0 for segment 0
 //     64   8  hash: the first 8 bytes of SHA-256 of bytes 0–63
 //
@@ -34,8 +34,28 @@ import ReplicatingTypes
 // The checksum finds accidents inside a record without knowing anything else. The hash chains the
 // records: it finds a record left out, put elsewhere, taken from another file, and two different
 // continuations of one session (a process restored from a snapshot of its machine). Two files with the
-// same hash after record k hold the same k records. 64 bits are enough for accidents; whoever may
+// same hash after record k follow the same k records. 64 bits are enough for accidents; whoever may
 // write into the folder can write a session of their own anyway.
+//
+// SEGMENTS
+//
+// A session is a chain of records; the chain is cut into files, so that most of what was written soon stands in
+// files that nobody writes any more. A synchronisation engine that puts an older copy in the place of a file can
+// harm only one that is being written.
+//
+//   log/<session>/<segment>.open          is being written, or its writer went away without completing it
+//   log/<session>/<segment>-<hash8>.seg   complete; never changed again
+//
+// where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
+// number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
+// before that: its header says what comes before it, so a file's name says nothing that reading needs.
+//
+// Readers find files by their first eight bytes, whatever they are called: the copies that synchronisation engines make
+// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp` or `.partial` are not
+// read: nobody has finished those files. Records that stand in several files count once. A segment whose predecessors
+// are not here is no damage; it waits for them. One that says of the end before it what is not so belongs to another
+// history of the session, and is damage. So is one whose name is that of a complete segment and whose end is not the one
+// in the name.
 //
 // WHY A CRASH AT ANY POINT IS SAFE
 //
@@ -47,6 +67,11 @@ import ReplicatingTypes
 // that file any more, it never will. If the writer is alive and the cut was only the moment of
 // looking, the rest arrives and the append is read then. The same goes for copies that a
 // synchronisation engine delivers in pieces.
+//
+// A change of name is one step. It happens after the bytes are on disk, so a crash of the machine finds the whole file
+// under the one name or the other. The next segment may be on disk when the one before is not: then it waits for ever,
+// and so none of what it says was reported to be on disk, because that is counted in the order of the records. If a
+// segment cannot be put on disk, its session ends, and all that came after it in the session is written again elsewhere.
 //
 // After a crash of the machine, what was not synchronized may also be zeros or old bytes: that is a
 // complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
@@ -96,7 +121,7 @@ struct LogHeader: Equatable {
       bytes.appendInteger(word.byteSwapped)
     }
     bytes.appendInteger(recordsBefore)
-    bytes.appendInteger(hashBefore)
+    bytes.appendInteger(hashBefore.byteSwapped)
     bytes.appendInteger(SHA256.prefix64(of: bytes[...]).byteSwapped)
     return bytes
   }
@@ -119,35 +144,50 @@ struct LogHeader: Equatable {
     notebook = Identifier(high: word(16).byteSwapped, low: word(24).byteSwapped)
     session = Identifier(high: word(32).byteSwapped, low: word(40).byteSwapped)
     recordsBefore = word(48)
-    hashBefore = word(56)
+    hashBefore = word(56).byteSwapped
+    // No segment is empty, so all but the first come after something.
+    guard (segment == 0) == (recordsBefore == 0), segment > 0 || hashBefore == 0 else {
+      throw .damaged
+    }
   }
 
+  /// The header of a session's first segment.
   init(notebook: Identifier, session: Identifier) {
     self.notebook = notebook
     self.session = session
+  }
+
+  /// The header of the segment after the one that begins with `header` and ends at `end`; nil where there can be none.
+  init?(after header: LogHeader, end: LogScan.Known) {
+    self.init(notebook: header.notebook, session: header.session)
+    guard header.segment < .max else { return nil }
+    segment = header.segment + 1
+    (recordsBefore, hashBefore) = (end.number, end.hash)
   }
 }
 
 /// Turns records into the bytes of one append, and keeps the place in the chain.
 struct LogEncoder {
   /// The number of the last record that was accepted.
-  private(set) var number: UInt64 = 0
+  private(set) var number: UInt64
   /// The hash that the next record continues.
   private(set) var hash: UInt64
   /// Bytes to write: from `start`, because the hash before has to stand in front of a record.
   private(set) var bytes: [UInt8] = []
   private(set) var start = 0
+  private var isHeaderWritten = false
   private var pending: (number: UInt64, hash: UInt64) = (0, 0)
 
   /// An encoder for a new file whose first append begins with `header`.
   init(header: LogHeader) {
     bytes = header.encoded()
+    number = header.recordsBefore
     hash = bytes[64..<72].integer(at: 64, as: UInt64.self).byteSwapped
   }
 
   /// Encodes `records` as one append behind what `bytes` holds. Follow with `accept` when written.
   mutating func encode(_ records: [(type: UInt8, payload: [UInt8])]) {
-    if number > 0 {
+    if isHeaderWritten {
       // The buffer is kept from append to append, unless one was unusually large.
       bytes.removeAll(keepingCapacity: bytes.count <= 1 << 20)
       bytes.appendInteger(hash.byteSwapped)
@@ -176,6 +216,7 @@ struct LogEncoder {
   /// Says that the bytes are in the file.
   mutating func accept() {
     (number, hash) = pending
+    isHeaderWritten = true
   }
 }
 

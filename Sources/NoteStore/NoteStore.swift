@@ -281,6 +281,18 @@ public final class NoteStore {
   /// Waits until everything is on disk for good.
   public func sync() throws(StoreError) { try folder.sync() }
 
+  /// Completes our file if it is time, without waiting; what was written since the last call counts as written now.
+  /// Returns when to call it again at the latest, if nothing is written until then.
+  public func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    folder.sealIfDue(at: now)
+  }
+
+  /// Completes our file and waits until everything is on disk for good: for the end of the process.
+  public func end() throws(StoreError) {
+    folder.seal()
+    try folder.sync()
+  }
+
   /// Readable when data reached the disk: then call `takeSyncResult`.
   public var wakeDescriptor: Int32 { folder.wakeDescriptor }
 

@@ -167,7 +167,7 @@ public struct NotesServer: ~Copyable {
 
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
   mutating func leave() {
-    do { try store?.sync() } catch { showMessage(.error, "\(error)") }
+    do { try store?.end() } catch { showMessage(.error, "\(error)") }
     diskCaughtUp()
     if exitStatus == nil { exitStatus = phase == .shutDown ? 0 : 1 }
   }

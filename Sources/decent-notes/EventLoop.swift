@@ -30,6 +30,7 @@ struct EventLoop: ~Copyable {
   private var hasInputHungUp = false
   private let clock = ContinuousClock()
   private var syncDue: ContinuousClock.Instant?
+  private var sealDue: ContinuousClock.Instant?
   private var rescanDue: ContinuousClock.Instant
   private var parentDue: ContinuousClock.Instant
   private var leaveDue: ContinuousClock.Instant?
@@ -94,7 +95,7 @@ struct EventLoop: ~Copyable {
   /// How long to wait at most.
   private func milliseconds() -> Int32 {
     var next = min(rescanDue, parentDue)
-    for due in [syncDue, leaveDue] { if let due { next = min(next, due) } }
+    for due in [syncDue, sealDue, leaveDue] { if let due { next = min(next, due) } }
     let rest = (next - clock.now).components
     return Int32(
       clamping: max(0, rest.seconds * 1000 + rest.attoseconds / 1_000_000_000_000_000 + 1))
@@ -113,6 +114,7 @@ struct EventLoop: ~Copyable {
     } else {
       syncDue = nil
     }
+    sealDue = server.store?.sealIfDue(at: now)
     if now >= rescanDue {
       server.folderChanged(lookingEverywhere: true)
       let isWatching = server.store == nil || server.store?.watchDescriptor != nil

@@ -141,7 +141,8 @@ func contents(of folder: String) throws -> [String: String] {
 
 /// The logs below a notebook's folder.
 func logs(of folder: String) throws -> [String] {
-  try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".open") }
+  try FileManager.default.subpathsOfDirectory(atPath: folder)
+    .filter { $0.hasSuffix(".open") || $0.hasSuffix(".seg") }
     .map { folder + "/" + $0 }
 }
 

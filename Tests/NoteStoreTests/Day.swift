@@ -35,6 +35,7 @@ final class Day {
   static let path = "/home/notes"
   let disk: MemoryDisk
   private let makeIdentifier: () -> Identifier
+  private var now = ContinuousClock.now
   private(set) var promises = Promises()
   private(set) var first: NoteStore?
   private(set) var second: NoteStore?
@@ -80,6 +81,24 @@ final class Day {
     promises.flushed = written
   }
 
+  /// Lets ten seconds pass.
+  func rest(_ stores: NoteStore?...) {
+    for store in stores {
+      _ = store?.sealIfDue(at: now)
+      _ = store?.sealIfDue(at: now + .seconds(10))
+    }
+    now += .seconds(10)
+  }
+
+  /// Lets the disk do what it was asked for, and asks for what failed.
+  func sync(_ store: NoteStore?) {
+    store?.requestSync()
+    for _ in 0..<3 {
+      disk.performSyncs()
+      _ = store?.takeSyncResult()
+    }
+  }
+
   /// From opening an empty notebook to the end of both processes.
   func run() {
     first = open()
@@ -88,22 +107,30 @@ final class Day {
     write("a3", in: first)
     first?.requestSync()
     write("a4", in: first)
-    disk.performSyncs()
-    _ = first?.takeSyncResult()
-    disk.performSyncs()
-    _ = first?.takeSyncResult()
+    sync(first)
     if first?.isDurable == true { promises.flushed = promises.acknowledged }
     write("a5", in: first)
     flush(first)
+    rest(first)
     second = open()
     write("b1", in: second)
     _ = first?.rescan()
     write("a6", in: first)
+    rest(first)
+    write("a7", in: first)
+    sync(first)
     flush(first, second)
     _ = second?.rescan()
     write("b2", in: second)
-    write("a7", in: first)
-    flush(second, first)
+    write("a8", in: first)
+    rest(second, first)
+    write("a9", in: first)
+    let written = promises.acknowledged
+    do {
+      try second?.end()
+      try first?.end()
+    } catch { return }
+    promises.flushed = written
   }
 
   /// What is wrong with a disk that these promises were made on.
