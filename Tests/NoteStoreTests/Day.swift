@@ -17,7 +17,16 @@ extension NoteStore {
     return id
   }
 
-  var texts: [String] { notebook.notes.map { $0.text.string } }
+  var texts: [String] {
+    var book = notebook
+    try! book.openOrder()
+    var texts: [String] = []
+    try! book.forEachSummary {
+      texts.append(try! book.note($0.id)!.text.string)
+      return true
+    }
+    return texts
+  }
 }
 
 /// What two processes do with a notebook on a disk that may fail, and what they were told.
