@@ -15,6 +15,8 @@ struct Row {
     /// So many units, u.
     case units(Double)
     case bytes(Double)
+    /// The median, in nanoseconds.
+    case median(Double)
   }
 
   var group: String
@@ -64,6 +66,7 @@ struct Row {
     case .floor(let most): value / floor(u) <= most
     case .units(let most): value / u <= most
     case .bytes(let most): value <= most
+    case .median(let most): (median ?? value) <= most
     case nil: nil
     }
   }
@@ -100,6 +103,7 @@ struct Report {
     case .floor(let most): goal = "≤ \(number(most))x"
     case .units(let most): goal = "≤ \(number(most)) u"
     case .bytes(let most): goal = "≤ \(number(most)) B"
+    case .median(let most): goal = "≤ (\(amount(most, row.unit)))"
     case nil: break
     }
     print(
@@ -144,6 +148,7 @@ struct Report {
       case .floor(let most): field("goalTimesFloor", most)
       case .units(let most): field("goalUnits", most)
       case .bytes(let most): field("goalBytes", most)
+      case .median(let most): field("goalMedian", most)
       case nil: break
       }
       if let isMet = row.isMet(u.minimum) {

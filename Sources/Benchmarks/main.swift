@@ -12,13 +12,14 @@ while let argument = arguments.popFirst() {
   switch argument {
   case "--traces": folder = arguments.popFirst()
   case "--json": isJSON = true
+  case "--echo": echo()
   case "--help", "-h":
     print(
       """
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, memory, random, positions,
-                 difference, diverged, notebook
+                 difference, diverged, notebook, process (of decent-notes, which must be built)
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -64,6 +65,7 @@ if isWanted("diverged") {
   divergedNotebookRows(&report)
 }
 if isWanted("notebook") { notebookRows(&report) }
+if isWanted("process") { processRows(&report) }
 if report.isEmpty {
   print("no group begins with \"\(filter)\"; --help names them")
   exit(1)

@@ -5,7 +5,7 @@
 /// together (nothing is followed, nothing blocks, nothing is overwritten) stands at each.
 ///
 /// A descriptor is a small number, as everywhere in POSIX. `nil` for a folder means that the name is a path.
-protocol FileSystem: AnyObject {
+protocol FileSystem: AnyObject, Sendable {
   /// Opens a folder for listing, for synchronizing, and for reaching what is in it.
   ///
   /// - Parameter followingLinks: whether `name` itself may be a symbolic link.
@@ -56,6 +56,9 @@ protocol FileSystem: AnyObject {
 
   /// Removes a file's name.
   func remove(_ name: String, in folder: Int32) throws(SystemError)
+
+  /// The one path that leads to a folder without links; nil if there is no such folder.
+  func resolved(_ path: String) -> String?
 
   /// What synchronizes in the background; `path` is for error messages.
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue

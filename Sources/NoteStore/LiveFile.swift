@@ -96,7 +96,7 @@ final class LiveFile {
 }
 
 /// A folder that is kept open by whoever still has to synchronize it.
-final class OpenFolder {
+final class OpenFolder: Sendable {
   let descriptor: FileDescriptor
 
   init(_ descriptor: consuming FileDescriptor) {

@@ -8,7 +8,7 @@
 #endif
 
 /// The system's files. An interrupted call is made again; every other failure is the caller's to judge.
-final class SystemFiles: FileSystem, Sendable {
+final class SystemFiles: FileSystem {
   /// There is one system.
   static let shared = SystemFiles()
 
@@ -36,6 +36,12 @@ final class SystemFiles: FileSystem, Sendable {
 
   func createFolder(_ name: String, in folder: Int32?) throws(SystemError) {
     _ = try checked(mkdirat(folder ?? AT_FDCWD, name, 0o700))
+  }
+
+  func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   func close(_ descriptor: Int32) {

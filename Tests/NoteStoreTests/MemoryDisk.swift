@@ -15,7 +15,7 @@ import Foundation
 /// Strict: a synchronized file whose name was not is not there after a power cut. A failed synchronization of a
 /// file loses its bytes for good, even if they can still be read and a later one succeeds; asking for one is noted in
 /// `violations`.
-final class MemoryDisk: FileSystem {
+final class MemoryDisk: FileSystem, @unchecked Sendable {
   enum Call: CaseIterable {
     case openFolder, openFile, createFile, createFolder, status, names, read, append
     case synchronizeFile, synchronizeFolder, rename, link, remove

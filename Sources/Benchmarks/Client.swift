@@ -1,0 +1,115 @@
+import Foundation
+import JSONRPC
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A process that answers on its standard output what it is asked on its standard input, one message a line.
+final class Client {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private var buffer = [UInt8](repeating: 0, count: 1 << 20)
+  private var unread: [UInt8] = []
+  private var lastID = 0
+
+  /// The program beside this one; `nil` if it was not built.
+  static func program(_ name: String) -> URL? {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+      .deletingLastPathComponent()
+    let url = folder.appendingPathComponent(name)
+    return FileManager.default.isExecutableFile(atPath: url.path) ? url : nil
+  }
+
+  init(_ program: URL, _ arguments: [String], state: String) {
+    process.executableURL = program
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": state]) {
+      $1
+    }
+    process.standardInput = input
+    process.standardOutput = output
+    do { try process.run() } catch { fatalError("\(program.path): \(error)") }
+  }
+
+  /// A client of a notebook in a folder, initialized.
+  convenience init(notebook: String, _ program: URL, state: String) {
+    self.init(program, ["--notebook", notebook, "--framing", "lines"], state: state)
+    _ = request("initialize", "{}")
+  }
+
+  func send(_ message: String) {
+    var rest = Array(message.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        write(input.fileHandleForWriting.fileDescriptor, $0.baseAddress, $0.count)
+      }
+      guard count > 0 else { fatalError("the process takes no more") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Reads what is there, waiting for at least a byte; returns the lines that are whole.
+  func lines() -> [ArraySlice<UInt8>] {
+    let count = buffer.withUnsafeMutableBytes {
+      read(output.fileHandleForReading.fileDescriptor, $0.baseAddress, $0.count)
+    }
+    guard count > 0 else { fatalError("the process has left") }
+    unread += buffer[..<count]
+    var lines: [ArraySlice<UInt8>] = []
+    var start = 0
+    while let end = unread[start...].firstIndex(of: 10) {
+      lines.append(unread[start..<end])
+      start = end + 1
+    }
+    unread.removeFirst(start)
+    return lines
+  }
+
+  /// Waits for a line that contains `part`.
+  func line(with part: String) -> String {
+    while true {
+      for line in lines() {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.contains(part) { return text }
+      }
+    }
+  }
+
+  func request(_ method: String, _ params: String) -> String {
+    lastID += 1
+    send(#"{"jsonrpc":"2.0","id":\#(lastID),"method":"\#(method)","params":\#(params)}"# + "\n")
+    let answer = line(with: #""id":\#(lastID),"#)
+    expect(answer.contains(#""result":"#), "\(method): \(answer)")
+    return answer
+  }
+
+  /// Creates a note; returns its name.
+  func createNote() -> String {
+    let answer = request("note/create", "{}")
+    guard let name = answer.range(of: #""note":{"id":""#) else { fatalError("no note: \(answer)") }
+    return String(answer[name.upperBound...].prefix { $0 != "\"" })
+  }
+
+  /// How much memory it has had at most, in bytes.
+  var peakMemory: Int {
+    let status = try? String(
+      contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 * 1024 } ?? 0
+  }
+
+  /// Lets it leave in order.
+  func end() {
+    _ = request("shutdown", "{}")
+    send(#"{"jsonrpc":"2.0","method":"exit"}"# + "\n")
+    process.waitUntilExit()
+  }
+
+  deinit {
+    if process.isRunning { process.terminate() }
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+// The whole process: requests that are logged and answered, what another process sees of it, and how it starts.
+
+/// Answers each line with a result, as fast as that can simply be: one read, all whole lines in it, one write.
+func echo() -> Never {
+  var buffer = [UInt8](repeating: 0, count: 1 << 20)
+  var have = 0
+  var out: [UInt8] = []
+  while true {
+    let count = buffer.withUnsafeMutableBytes {
+      read(STDIN_FILENO, $0.baseAddress! + have, $0.count - have)
+    }
+    if count <= 0 { exit(0) }
+    have += count
+    out.removeAll(keepingCapacity: true)
+    var start = 0
+    var place = 0
+    while place < have {
+      defer { place += 1 }
+      guard buffer[place] == 10 else { continue }
+      // The identity stands at the same place in every message of the benchmark.
+      out += #"{"jsonrpc":"2.0","id":"#.utf8
+      var digit = start + 22
+      while buffer[digit] >= 48, buffer[digit] <= 57 {
+        out.append(buffer[digit])
+        digit += 1
+      }
+      out += #","result":{"version":1}}"#.utf8
+      out.append(10)
+      start = place + 1
+    }
+    buffer.removeSubrange(..<start)
+    buffer += [UInt8](repeating: 0, count: start)
+    have -= start
+    out.withUnsafeBytes { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+}
+
+func processRows(_ report: inout Report) {
+  guard let program = Client.program("decent-notes") else {
+    if !report.isJSON { print("process: decent-notes is not built; swift build -c release") }
+    return
+  }
+  let scratch = FileManager.default.temporaryDirectory
+    .appendingPathComponent("decent-notes-\(ProcessInfo.processInfo.processIdentifier)").path
+  defer { try? FileManager.default.removeItem(atPath: scratch) }
+  let state = scratch + "/state"
+
+  requestRows(program, scratch + "/requests", state: state, &report)
+  visibilityRows(program, scratch + "/visibility", state: state, &report)
+  for count in [100, 100_000] {
+    startRows(program, scratch + "/start-\(count)", notes: count, state: state, &report)
+  }
+}
+
+/// `note/change` of one letter each, logged: one after the other, and 64 in flight.
+private func requestRows(
+  _ program: URL, _ folder: String, state: String, _ report: inout Report
+) {
+  func changes(_ attachment: String, from first: Int, _ count: Int) -> [String] {
+    (first..<first + count).map {
+      #"{"jsonrpc":"2.0","id":\#(1000 + $0),"method":"note/change","params":{"attachment":\#(attachment),"#
+        + #""version":\#($0),"rev":0,"lines":[[0,1,["\#(String(repeating: "x", count: $0 % 60))"]]]}}"#
+        + "\n"
+    }
+  }
+  func run(_ client: Client, _ messages: [String], atOnce: Int) {
+    var next = 0
+    var answered = 0
+    while answered < messages.count {
+      if next < messages.count, next - answered < atOnce {
+        let end = min(messages.count, answered + atOnce)
+        client.send(messages[next..<end].joined())
+        next = end
+      }
+      answered += client.lines().count
+    }
+  }
+  for atOnce in [1, 64] {
+    let count = atOnce == 1 ? 2_000 : 16_384
+    let name = atOnce == 1 ? "one note/change at a time" : "note/change, 64 in flight"
+    let floor = measure(
+      prepare: {
+        Client(URL(fileURLWithPath: CommandLine.arguments[0]), ["--echo"], state: state)
+      }, body: { run($0, changes("1", from: 1, count), atOnce: atOnce) }, check: { _, _ in })
+    var folders = 0
+    let timing = measure(
+      prepare: {
+        folders += 1
+        let client = Client(notebook: "\(folder)-\(atOnce)-\(folders)", program, state: state)
+        let id = client.createNote()
+        _ = client.request("note/open", #"{"id":"\#(id)","mode":"edit","check":"none"}"#)
+        return client
+      }, body: { run($0, changes("1", from: 1, count), atOnce: atOnce) },
+      check: { client, _ in client.end() })
+    report.add(
+      Row(
+        "process", name, timing.divided(by: count), .microseconds, floor: floor.divided(by: count),
+        goal: .floor(atOnce == 1 ? 1.3 : 1)))
+  }
+}
+
+/// From the moment one process is told of a keystroke until the other one's client is.
+private func visibilityRows(
+  _ program: URL, _ folder: String, state: String, _ report: inout Report
+) {
+  let writer = Client(notebook: folder, program, state: state)
+  let id = writer.createNote()
+  let reader = Client(notebook: folder, program, state: state)
+  let open = #"{"id":"\#(id)","mode":"edit","check":"none"}"#
+  _ = writer.request("note/open", open)
+  let clock = ContinuousClock()
+  func latency(_ part: String, _ count: Int, _ change: (Int) -> String) -> Timing {
+    Timing(
+      (1...count).map { number in
+        let message = change(number)
+        let start = clock.now
+        writer.send(message)
+        _ = reader.line(with: part)
+        let (seconds, attoseconds) = (clock.now - start).components
+        _ = writer.line(with: "\"id\":")
+        return Double(seconds) * 1e9 + Double(attoseconds) / 1e9
+      })
+  }
+  func change(_ version: Int) -> String {
+    #"{"jsonrpc":"2.0","id":7,"method":"note/change","params":{"attachment":1,"version":\#(version),"rev":0,"#
+      + #""lines":[[0,1,["\#(version)"]]]}}"# + "\n"
+  }
+  let told = latency("notebook/didChange", 500) { change($0) }
+  report.add(
+    Row(
+      "process", "a keystroke told by another process", told, .microseconds,
+      goal: .median(200_000)))
+  _ = reader.request("note/open", open)
+  let shown = latency("note/edit", 500) { change(500 + $0) }
+  report.add(
+    Row(
+      "process", "a keystroke shown by another process", shown, .microseconds,
+      goal: .median(200_000)))
+  writer.end()
+  reader.end()
+}
+
+/// A notebook of so many notes of 1 kB: from the start of the process to its first reply, and its memory then.
+private func startRows(
+  _ program: URL, _ folder: String, notes: Int, state: String, _ report: inout Report
+) {
+  let writer = Client(notebook: folder, program, state: state)
+  var random = SeededRandom(seed: 11)
+  var prose = Prose()
+  var sent = 0
+  var answered = 0
+  while answered < notes {
+    while sent < notes, sent - answered < 64 {
+      sent += 1
+      let text = String(decoding: prose.text(atLeast: 1000, &random), as: UTF8.self)
+        .replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\"", with: "'")
+      writer.send(
+        #"{"jsonrpc":"2.0","id":\#(sent),"method":"note/create","params":{"title":"Note \#(sent)","#
+          + #""text":"\#(text)"}}"# + "\n")
+    }
+    answered += writer.lines().count
+  }
+  writer.end()
+  var memory = 0
+  let timing = measure(
+    prepare: {}, body: { _ in Client(notebook: folder, program, state: state) },
+    check: { _, client in
+      memory = max(memory, client.peakMemory)
+      client.end()
+    })
+  let name = "start to the first reply, \(notes) notes"
+  report.add(Row("process", name, timing, goal: .units(notes == 100 ? 3 : 20)))
+  report.add(
+    Row("process", "memory then", bytes: memory, goal: .bytes(notes == 100 ? 10e6 : 60e6)))
+}
