@@ -120,7 +120,7 @@ extension LogFolder {
 
   /// Creates the session's file and everything that leads to it.
   private mutating func beginSession() throws(StoreError) {
-    try readIdentity()
+    try readIdentities()
     try createFolders()
     let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
     try establishIdentity(in: root)
@@ -137,7 +137,7 @@ extension LogFolder {
     let place = OpenFolder(folder)
     // The root too: whoever created `log` may not have come to synchronize it.
     live = try LiveFile(
-      header: LogHeader(notebook: identity!, session: session), in: place,
+      header: LogHeader(notebook: notebook!, session: session), in: place,
       folders: [place, OpenFolder(log), OpenFolder(root)], first: appended)
   }
 
@@ -151,17 +151,16 @@ extension LogFolder {
     live = try LiveFile(header: header, in: file.folder, folders: [file.folder], first: appended)
   }
 
-  /// Makes sure that `decent.json` exists, and that its identity is ours.
+  /// Makes sure that `decent.json` exists, and learns what it says.
   private mutating func establishIdentity(
     in root: borrowing FileDescriptor
   ) throws(StoreError) {
     if let found = try NotebookFile.read(in: root) {
       // Somebody else's may have come since; whoever is first names the notebook.
-      identity = found
-      isIdentityWritten = true
+      identities.insert(found)
       return
     }
-    let mine = identity ?? aliases.min() ?? makeIdentifier()
+    let mine = notebook ?? makeIdentifier()
     let temporary = ".tmp-\(makeIdentifier().description)-\(NotebookFile.name)"
     let file = try root.createFile(temporary)
     defer { root.remove(temporary) }
@@ -175,8 +174,7 @@ extension LogFolder {
         operation: "open", path: "\(path)/\(NotebookFile.name)", reason: .notFound,
         detail: "it vanished")
     }
-    identity = found
-    isIdentityWritten = true
+    identities.insert(found)
   }
 
   /// Creates the notebook's folder and those above it, as far as they are missing, and puts their names on disk.

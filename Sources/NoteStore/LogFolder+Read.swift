@@ -126,12 +126,14 @@ extension LogFolder {
     }
     let noticed = watches.noticed
     watches.noticed = [:]
-    do {
-      try readIdentity()
-      clearDamage("\(path)/\(NotebookFile.name)")
-    } catch {
-      // The logs can be read all the same.
-      report("\(path)/\(NotebookFile.name)", 0, error.description)
+    if all || identities.isEmpty {
+      do {
+        try readIdentities()
+        clearDamage("\(path)/\(NotebookFile.name)")
+      } catch {
+        // The logs can be read all the same.
+        report("\(path)/\(NotebookFile.name)", 0, error.description)
+      }
     }
     if all { checkKept() }
     do {
@@ -331,7 +333,7 @@ extension LogFolder {
     let bytes = try opened.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0)
     do {
       let scan = try LogScan(decoding: bytes[...])
-      aliases.insert(scan.header.notebook)
+      identities.insert(scan.header.notebook)
       return scan
     } catch {
       switch error {
@@ -383,10 +385,10 @@ extension LogFolder {
     }
   }
 
-  /// Names that synchronisation engines and we use for files that are not finished.
-  private static func isTemporary(_ name: String) -> Bool {
-    name.hasPrefix(".") || name.hasPrefix("~") || name.hasSuffix(".tmp")
-      || name.hasSuffix(".partial")
+  /// Whether synchronisation engines, copying programs and we use the name for files that are not finished.
+  static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(".") || name.hasPrefix("~")
+      || [".tmp", ".partial", ".part", ".filepart", ".!sync"].contains { name.hasSuffix($0) }
   }
 
   /// What a path below `log` says of a complete segment, if it is one that we would give:

@@ -100,7 +100,9 @@ extension LogFolder {
     } else if event.watch == watches.root {
       if event.gone {
         forgetWatches()
-      } else if event.name == "log" || event.name == NotebookFile.name {
+      } else if event.name == "log" || event.name == NotebookFile.name
+        || NotebookFile.isCopyName(event.name)
+      {
         watches.isEverythingNoticed = true
       }
     } else if event.watch == watches.above {

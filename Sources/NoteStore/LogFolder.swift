@@ -63,13 +63,12 @@ public struct LogFolder: ~Copyable {
 
   let system: any FileSystem
   let makeIdentifier: () -> Identifier
-  var identity: Identifier?
-  /// Whether `identity` was read from, or written to, `decent.json`.
-  var isIdentityWritten = false
+  /// The identity to give to a notebook that has none.
+  var adopted: Identifier?
+  /// The identities that anything in the folder names: `decent.json`, its conflict copies, the logs.
+  var identities: Set<Identifier> = []
   /// Folders above, and the one we are in, whose entries lead to the notebook and may not be on disk.
   var unsynchronizedParents: [String] = []
-  /// Identities of notebooks that the logs name.
-  var aliases: Set<Identifier> = []
 
   // Writing
   var live: LiveFile?
@@ -120,14 +119,13 @@ public struct LogFolder: ~Copyable {
   ) throws(StoreError) {
     var path = path.isEmpty ? "." : path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let found = try Self.identity(at: path, on: system)
+    let found = try Self.identities(at: path, on: system)
     let syncs = try system.makeSyncQueue(path: path)
     self.system = system
     self.path = path
     self.makeIdentifier = makeIdentifier
     self.syncs = syncs
-    identity = found
-    isIdentityWritten = found != nil
+    identities = found
   }
 
   deinit {
@@ -135,36 +133,41 @@ public struct LogFolder: ~Copyable {
     syncs.finish()
   }
 
-  /// The notebook's identity: what `decent.json` says or will say; while it is missing, what the logs say. Nil for a new
-  /// notebook.
-  public var notebook: Identifier? { identity ?? aliases.min() }
+  /// The notebook's identity; nil for a new notebook.
+  ///
+  /// Machines that wrote to the folder before they met may have given it several. All are its own; everybody calls it by
+  /// the smallest.
+  public var notebook: Identifier? { identities.min() ?? adopted }
+
+  /// Whether `identity` is one of this notebook's.
+  public func isOurs(_ identity: Identifier) -> Bool {
+    identities.contains(identity) || identity == adopted
+  }
 
   /// Takes over the identity of a notebook elsewhere, for a folder that has none. It is written with the
   /// first append; if another process was first then, its identity counts.
   ///
   /// Does nothing when `notebook` is not nil.
   public mutating func adopt(notebook: Identifier) {
-    if self.notebook == nil { identity = notebook }
+    if self.notebook == nil { adopted = notebook }
   }
 
-  /// Reads `decent.json`, if it came to be since.
-  mutating func readIdentity() throws(StoreError) {
-    guard !isIdentityWritten, let found = try Self.identity(at: path, on: system) else { return }
-    identity = found
-    isIdentityWritten = true
+  /// Reads `decent.json` and its conflict copies, which may have come or changed since.
+  mutating func readIdentities() throws(StoreError) {
+    identities.formUnion(try Self.identities(at: path, on: system))
   }
 
-  /// What `decent.json` in the folder at `path` says; nil if there is none.
-  private static func identity(
+  /// What `decent.json` in the folder at `path` and its conflict copies say.
+  private static func identities(
     at path: String, on system: any FileSystem
-  ) throws(StoreError) -> Identifier? {
+  ) throws(StoreError) -> Set<Identifier> {
     do {
       let folder = try FileDescriptor.folder(path, followingLinks: true, on: system)
-      return try NotebookFile.read(in: folder)
+      return try NotebookFile.readAll(in: folder)
     } catch {
       // What is no folder can never become one; what is not there can.
       guard error.reason == .notFound, error.errno != ENOTDIR else { throw error }
-      return nil
+      return []
     }
   }
 

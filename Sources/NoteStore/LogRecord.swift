@@ -51,8 +51,8 @@ import ReplicatingTypes
 // before that: its header says what comes before it, so a file's name says nothing that reading needs.
 //
 // Readers find files by their first eight bytes, whatever they are called: the copies that synchronisation engines make
-// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp` or `.partial` are not
-// read: nobody has finished those files. Records that stand in several files count once. A segment whose predecessors
+// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`,
+// `.part`, `.filepart` or `.!sync` are not read: nobody has finished those files. Records that stand in several files count once. A segment whose predecessors
 // are not here is no damage; it waits for them. One that says of the end before it what is not so belongs to another
 // history of the session, and is damage. So is one whose name is that of a complete segment and whose end is not the one
 // in the name.

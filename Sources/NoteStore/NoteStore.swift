@@ -174,7 +174,7 @@ public final class NoteStore {
     let decoded: (notebook: Identifier, changes: ChangeSet)
     do { decoded = try ChangeSet.decode(encoded) } catch { throw .undecodable(error) }
     if decoded.changes.isEmpty { return Effects() }
-    if let identity, identity != decoded.notebook { throw .foreign(decoded.notebook) }
+    if identity != nil, !folder.isOurs(decoded.notebook) { throw .foreign(decoded.notebook) }
     var merged = notebook
     let effects: Effects
     do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }

@@ -6,6 +6,9 @@ internal import ReplicatingTypes
 ///
 /// Written once and never changed. Members that are not known are left alone, so that a later version
 /// may add some; a later version that must not be read by this one raises `version`.
+///
+/// Two machines may each write one before they meet. A synchronisation engine then keeps one of them under another name
+/// (`decent.sync-conflict-….json`, `decent (conflicted copy).json`, `decent.json.1`): both identities are the notebook's.
 enum NotebookFile {
   static let name = "decent.json"
   static let version: UInt64 = 1
@@ -19,10 +22,33 @@ enum NotebookFile {
     )
   }
 
-  /// The notebook that the file in `folder` names; nil if there is no such file.
+  /// The notebooks that the files in `folder` name, whatever engines called them; none if there is no such file.
   ///
   /// - Throws: `newerFormat`, `damaged`, or what the system says.
-  static func read(in folder: borrowing FileDescriptor) throws(StoreError) -> Identifier? {
+  static func readAll(in folder: borrowing FileDescriptor) throws(StoreError) -> Set<Identifier> {
+    var found: Set<Identifier> = []
+    if let identity = try read(in: folder) { found.insert(identity) }
+    for copy in try folder.names() where isCopyName(copy) {
+      do { if let identity = try read(copy, in: folder) { found.insert(identity) } } catch {
+        // Something else may well be called so. But a notebook of a later version is never to be touched.
+        if error.reason == .newerFormat { throw error }
+      }
+    }
+    return found
+  }
+
+  /// Whether an engine might have given this name to a version of the file.
+  static func isCopyName(_ name: String) -> Bool {
+    name != Self.name && name.hasPrefix("decent") && name.contains("json")
+      && !LogFolder.isTemporary(name)
+  }
+
+  /// The notebook that the file `name` in `folder` names; nil if there is no such file.
+  ///
+  /// - Throws: `newerFormat`, `damaged`, or what the system says.
+  static func read(
+    _ name: String = name, in folder: borrowing FileDescriptor
+  ) throws(StoreError) -> Identifier? {
     let path = "\(folder.path)/\(name)"
     guard try folder.status(of: name) != nil else { return nil }
     func damaged(_ detail: String) -> StoreError {
