@@ -8,6 +8,8 @@ struct LogFile {
   var seen: FileStatus?
   /// Whether there is something to read even if it looks the same.
   var isUnread = false
+  /// Where reading goes on behind damage, as soon as what is missing before that is here, and how many records there are.
+  var salvage: (scan: LogScan, count: UInt64)?
 }
 
 /// How far a session is known, from whatever files.
@@ -229,6 +231,7 @@ extension LogFolder {
         // about records that are known already.
         let isShorter = status.size < file.scan?.offset ?? 0
         if !seen.isSameFile(as: status) || isShorter { file = LogFile() }
+        if seen != status { file.salvage = nil }
       }
       guard let opened = try folder.regularFile(name) else { return }
       file.seen = try opened.status()
@@ -278,20 +281,12 @@ extension LogFolder {
         return report(opened.path, 0, "it continues other content than was read of the session")
       }
     }
-    let known = sessions[session]?.head ?? .init()
-    let stop = try scan.read(opened, size: size, known: known, limit: &limit) { entries, head in
-      for entry in entries {
-        records.append(
-          Record(
-            session: session, number: entry.number, type: entry.type, payload: entry.payload))
-      }
-      advance(session, to: head)
-    }
+    let stop = try handOut(&scan, of: opened, size: size, limit: &limit, into: &records)
     file.scan = scan
     switch stop {
     case .damaged(let offset, let description):
-      let kept = scan.number - scan.header.recordsBefore
-      report(opened.path, offset, "\(description); the \(kept) records before it are kept")
+      try salvage(
+        opened, &file, key: key, from: offset, description, limit: &limit, into: &records)
     case .rewritten:
       // The same file with other bytes where ours were. From the start, but not for ever: somebody may
       // be writing it right now.
@@ -303,13 +298,77 @@ extension LogFolder {
       watches.notice(String(key.prefix { $0 != "/" }))
       clearDamage(opened.path)
     case .end, .needs:
-      clearDamage(opened.path)
       if let name = Self.segmentName(key),
         stop != .end || name != SegmentName(segment: scan.header.segment, end: scan.hash)
       {
-        return report(opened.path, scan.offset, "it ends otherwise than its name says")
+        let description = "it ends otherwise than its name says"
+        return try salvage(
+          opened, &file, key: key, from: scan.offset, description, limit: &limit, into: &records)
       }
+      clearDamage(opened.path)
       try checkShorterCopy(scan, key: key, path: opened.path)
+    }
+  }
+
+  /// Hands out what can be read on from `scan`.
+  private mutating func handOut(
+    _ scan: inout LogScan, of file: borrowing FileDescriptor, size: UInt64, limit: inout Int,
+    into records: inout [Record]
+  ) throws(StoreError) -> LogScan.Stop {
+    let session = scan.header.session
+    let known = sessions[session]?.head ?? .init()
+    return try scan.read(file, size: size, known: known, limit: &limit) { entries, head in
+      for entry in entries {
+        records.append(
+          Record(
+            session: session, number: entry.number, type: entry.type, payload: entry.payload))
+      }
+      advance(session, to: head)
+    }
+  }
+
+  /// Reports damage, and reads what is behind it, if everything before that is here.
+  private mutating func salvage(
+    _ opened: borrowing FileDescriptor, _ file: inout LogFile, key: String, from damage: UInt64,
+    _ description: String, limit: inout Int, into records: inout [Record]
+  ) throws(StoreError) {
+    guard let size = file.seen?.size, let scan = file.scan else { return }
+    let session = scan.header.session
+    if file.salvage == nil {
+      file.salvage = try scan.continuation(behind: damage, in: opened, size: size)
+    }
+    var text =
+      "\(description); the \(scan.number - scan.header.recordsBefore) records before it are kept"
+    defer { report(opened.path, damage, text) }
+    guard let (found, count) = file.salvage else { return }
+    var next = found
+    let head = sessions[session]?.head ?? .init()
+    // The damage may be that it tells the session differently.
+    if next.number == head.number, next.hash != head.hash { return }
+    if next.number > head.number {
+      text += ", \(count) records from byte \(next.offset) on wait for what is missing"
+      sessions[session, default: .init()].waiting[key] = next.number
+      return
+    }
+    text += ", and \(count) after it"
+    let stop = try handOut(&next, of: opened, size: size, limit: &limit, into: &records)
+    file.salvage = (next, count)
+    switch stop {
+    case .end, .needs: break
+    case .limited:
+      file.isUnread = true
+      watches.notice(String(key.prefix { $0 != "/" }))
+    case .rewritten: file.salvage = nil
+    case .damaged(let again, _):
+      // What is behind that waits for its own gap to be filled.
+      file.salvage = try next.continuation(behind: again, in: opened, size: size)
+      guard let number = file.salvage?.scan.number else { return }
+      if number > sessions[session]!.head.number {
+        sessions[session]!.waiting[key] = number
+      } else {
+        file.isUnread = true
+        ready.append(key)
+      }
     }
   }
 

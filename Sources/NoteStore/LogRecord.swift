@@ -51,11 +51,11 @@ import ReplicatingTypes
 // before that: its header says what comes before it, so a file's name says nothing that reading needs.
 //
 // Readers find files by their first eight bytes, whatever they are called: the copies that synchronisation engines make
-// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`,
-// `.part`, `.filepart` or `.!sync` are not read: nobody has finished those files. Records that stand in several files count once. A segment whose predecessors
-// are not here is no damage; it waits for them. One that says of the end before it what is not so belongs to another
-// history of the session, and is damage. So is one whose name is that of a complete segment and whose end is not the one
-// in the name.
+// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`, `.part`,
+// `.filepart` or `.!sync` are not read: nobody has finished those files. Records that stand in several files count once.
+// A segment whose predecessors are not here is no damage; it waits for them. One that says of the end before it what is
+// not so belongs to another history of the session, and is damage. So is one whose name is that of a complete segment
+// and whose end is not the one in the name.
 //
 // WHY A CRASH AT ANY POINT IS SAFE
 //
@@ -69,13 +69,16 @@ import ReplicatingTypes
 // synchronisation engine delivers in pieces.
 //
 // A change of name is one step. It happens after the bytes are on disk, so a crash of the machine finds the whole file
-// under the one name or the other. The next segment may be on disk when the one before is not: then it waits for ever,
-// and so none of what it says was reported to be on disk, because that is counted in the order of the records. If a
+// under the one name or the other. The next segment may be on disk when the one before is not. Then it waits for ever;
+// but nothing in it was said to be on disk, because that is counted in the order of the records. If a
 // segment cannot be put on disk, its session ends, and all that came after it in the session is written again elsewhere.
 //
 // After a crash of the machine, what was not synchronized may also be zeros or old bytes: that is a
 // complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
 // valid part of the file, and it is reported. What is valid before it stays.
+//
+// What comes behind damage is found again by its own checksum and by the hash in front of it. Its numbers say what is
+// missing before it, and it waits for that like a segment that came too early. A copy of the file may bring it.
 
 /// The limits and constants of the format.
 enum LogFormat {

@@ -133,7 +133,7 @@ struct LogScan {
   }
 
   /// The varint that `bytes` begin with, and what follows it; nil if it is none, or not the shortest.
-  private static func varint(_ bytes: ArraySlice<UInt8>) -> (UInt64, ArraySlice<UInt8>)? {
+  static func varint(_ bytes: ArraySlice<UInt8>) -> (UInt64, ArraySlice<UInt8>)? {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     for index in bytes.indices {

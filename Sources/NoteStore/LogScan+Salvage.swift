@@ -1,0 +1,57 @@
+internal import ReplicatingTypes
+
+extension LogScan {
+  /// How far behind damage records are looked for.
+  private static let salvageSize: UInt64 = 1 << 24
+
+  /// The first place behind damage from which whole appends can be read again, and how many records stand there
+  /// without further damage; nil if there is none.
+  ///
+  /// A record is found by its own checksum and by the hash in front of it, which the chain continues. So its number is
+  /// right as well, and what is found can be read as soon as the records up to it are here from elsewhere.
+  ///
+  /// - Parameter damage: where in the file it was noticed.
+  /// - Complexity: O(bytes behind it), whatever they are.
+  func continuation(
+    behind damage: UInt64, in file: borrowing FileDescriptor, size: UInt64
+  ) throws(StoreError) -> (scan: LogScan, count: UInt64)? {
+    let hashSize = LogFormat.hashSize
+    // What is found begins at the hash in front of a record, at the earliest one byte on.
+    let first = damage + 1 - UInt64(hashSize)
+    guard size > first else { return nil }
+    let bytes = try file.read(Int(clamping: min(size - first, Self.salvageSize)), at: first)
+    // Whoever makes a file may make each of its bytes look like the beginning of a long record.
+    var budget = 8 * bytes.count
+    for at in bytes.indices.dropFirst(hashSize) where budget > 0 {
+      guard let number = number(ofRecordAt: at, in: bytes, budget: &budget) else { continue }
+      let scan = LogScan(
+        header: header, offset: first + UInt64(at), number: number - 1,
+        hash: bytes[...].integer(at: at - hashSize, as: UInt64.self).byteSwapped)
+      var end = scan
+      var (limit, none): (Int, [Entry]) = (.max, [])
+      budget -= bytes.count - at
+      // With everything known, nothing is collected.
+      _ = end.consume(
+        Array(bytes[(at - hashSize)...]), known: Known(number: .max), limit: &limit, into: &none)
+      if end.number > scan.number { return (scan, end.number - scan.number) }
+    }
+    return nil
+  }
+
+  /// The number of the record that begins at `at`, if a later one than was read does.
+  private func number(ofRecordAt at: Int, in bytes: [UInt8], budget: inout Int) -> UInt64? {
+    guard bytes.count - at >= LogFormat.prefixSize + LogFormat.minimumLength else { return nil }
+    let length = Int(bytes[...].integer(at: at, as: UInt32.self) & ~LogFormat.moreFollows)
+    let body = at + LogFormat.prefixSize
+    guard length >= LogFormat.minimumLength, length <= bytes.count - body else { return nil }
+    let end = body + length - LogFormat.hashSize
+    guard let (number, _) = Self.varint(bytes[(body + 1)..<end]), number > self.number else {
+      return nil
+    }
+    budget -= length
+    var sum = CRC32C()
+    sum.update(bytes[at..<(at + 4)])
+    sum.update(bytes[body..<end])
+    return sum.value == bytes[...].integer(at: at + 4, as: UInt32.self) ? number : nil
+  }
+}
