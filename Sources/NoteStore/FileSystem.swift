@@ -65,6 +65,9 @@ protocol FileSystem: AnyObject, Sendable {
 
   /// What tells of changes; nil where nothing does.
   func makeWatcher() -> Watcher?
+
+  /// Whether what is in a folder may change without a watcher hearing of it, because others have the disk too.
+  func isSilent(_ folder: Int32) -> Bool
 }
 
 /// The number by which a system call says why it failed.

@@ -140,6 +140,7 @@ extension LogFolder {
     if all { checkKept() }
     do {
       let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      if all { isSilent = system.isSilent(root.number) }
       let log = try root.folder("log")
       for name in try all ? log.names() : noticed.keys.sorted() {
         let what = all ? .everything : noticed[name] ?? .everything

@@ -45,11 +45,10 @@ extension Watches {
 
 extension LogFolder {
   /// Readable when something happened in the folder: then call `drainWatch()`. Nil where there is no
-  /// watching; then call `readNew()` about every second.
+  /// watching.
   ///
   /// Watching begins when this is asked for, and covers what the next `readNew()` looks at: so ask
-  /// before the first one. It is a hint, silent on network file systems: call `readNew()` now and then
-  /// anyway.
+  /// before the first one. It is a hint: call `readNew()` now and then anyway, and often if `mustPoll`.
   public var watchDescriptor: Int32? {
     mutating get {
       // Not at the opening: ending a watch takes some milliseconds, and many never need one.
@@ -61,6 +60,9 @@ extension LogFolder {
       return usableWatcher?.descriptor
     }
   }
+
+  /// Whether others may change the folder without our hearing of it: then call `readNew()` about every second.
+  public var mustPoll: Bool { usableWatcher == nil || isSilent }
 
   /// The watcher, if what it reports is all there is.
   var usableWatcher: Watcher? {

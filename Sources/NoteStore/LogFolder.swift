@@ -99,6 +99,7 @@ public struct LogFolder: ~Copyable {
   var isWatchingWanted = false
   var watcher: Watcher?
   var watches = Watches()
+  var isSilent = false
 
   /// Opens a notebook for reading. Writes nothing and creates nothing; a folder that does not exist is
   /// an empty notebook.

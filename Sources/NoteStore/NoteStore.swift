@@ -296,6 +296,9 @@ public final class NoteStore {
   /// Readable when data reached the disk: then call `takeSyncResult`.
   public var wakeDescriptor: Int32 { folder.wakeDescriptor }
 
+  /// Whether files may change without our hearing of it: then call `rescan` about every second.
+  public var mustPoll: Bool { folder.mustPoll }
+
   /// Readable when files changed: then call `refresh`. `nil` where there is no watching.
   public var watchDescriptor: Int32? { folder.watchDescriptor }
 

@@ -154,6 +154,20 @@ final class SystemFiles: FileSystem {
 
   func makeWatcher() -> Watcher? { Watcher() }
 
+  func isSilent(_ folder: Int32) -> Bool {
+    #if os(Linux)
+      var status = stat()
+      guard fstat(folder, &status) == 0,
+        let mounts = try? checked(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC))
+      else { return false }
+      defer { close(mounts) }
+      guard let text = try? read(1 << 20, at: 0, of: mounts) else { return false }
+      return MountTable(text).isShared(device: UInt64(status.st_dev))
+    #else
+      return false
+    #endif
+  }
+
   private func checked(_ result: Int32) throws(SystemError) -> Int32 {
     guard result >= 0 else { throw SystemError(errno) }
     return result

@@ -18,6 +18,8 @@ struct EventLoop: ~Copyable {
   private static let syncDelay = Duration.milliseconds(20)
   /// How often files are looked at that no notification told of.
   private static let rescanInterval = Duration.seconds(30)
+  /// The same where notifications cannot be relied on.
+  private static let pollInterval = Duration.seconds(1)
   private static let parentInterval = Duration.seconds(5)
   /// How long the rest of the output may take after the input's end.
   private static let farewell = Duration.milliseconds(1500)
@@ -117,8 +119,10 @@ struct EventLoop: ~Copyable {
     sealDue = server.store?.sealIfDue(at: now)
     if now >= rescanDue {
       server.folderChanged(lookingEverywhere: true)
-      let isWatching = server.store == nil || server.store?.watchDescriptor != nil
-      rescanDue = now + (isWatching ? Self.rescanInterval : .seconds(1))
+      // Where the disk is far away, looking may take long: no more than a twentieth of the time goes to it.
+      let end = clock.now
+      let mustPoll = server.store?.mustPoll == true
+      rescanDue = end + (mustPoll ? max(Self.pollInterval, (end - now) * 20) : Self.rescanInterval)
     }
     if now >= parentDue {
       parentDue = now + Self.parentInterval

@@ -365,6 +365,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func makeWatcher() -> Watcher? { nil }
 
+  func isSilent(_ folder: Int32) -> Bool { true }
+
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
     let queue = MemorySyncQueue(self)
     queues.append(queue)

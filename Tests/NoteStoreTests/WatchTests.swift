@@ -41,6 +41,38 @@ import Testing
       #expect(!isWoken)
     }
 
+    @Test func `is enough on a disk of our own`() throws {
+      var folder = try scratch.open()
+      #expect(folder.watchDescriptor != nil)
+      try folder.append("one")
+      _ = folder.readNew()
+      let mustPoll = folder.mustPoll
+      #expect(!mustPoll)
+      var other = try LogFolder(
+        path: "/notes", on: MemoryDisk(), makeIdentifier: makeIdentifier)
+      _ = other.readNew()
+      let mustPollOther = other.mustPoll
+      #expect(mustPollOther)
+    }
+
+    @Test(arguments: [
+      (0x1f, true), (0x2d, true), (0x801, false), (0xfe00, false), (0x7, false),
+      (0x1_2345_6678_9ab3, true),
+    ])
+    func `is not enough on disks that others have, too`(device: UInt64, isShared: Bool) {
+      let mounts = """
+        22 1 254:0 / / rw,relatime - ext4 /dev/root rw
+        26 22 8:1 / /home rw,noatime shared:1 master:2 - btrfs /dev/sda1 rw
+        30 22 0:31 / /mnt/a\\040b rw shared:7 - nfs4 server:/export rw,vers=4.2
+        31 22 0:45 / /mnt/cloud rw - fuse.rclone remote: rw
+        32 22 75930:878077875 / /x rw - cifs //x/y rw
+        nonsense
+        1 2 3 - \u{0}
+        - - -
+        """
+      #expect(MountTable(Array(mounts.utf8)).isShared(device: device) == isShared)
+    }
+
     @Test func `notices new sessions, and moves into the folder`() throws {
       var writer = try scratch.open()
       try writer.append("zero")

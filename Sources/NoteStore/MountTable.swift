@@ -1,0 +1,34 @@
+/// What Linux says of its mounts, in `/proc/self/mountinfo`:
+///
+///     36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw,errors=continue
+///
+/// Read for one thing: whether a file system is shared with other machines, or served by a program. Their changes
+/// are not told of.
+struct MountTable {
+  private var types: [Substring: Substring] = [:]
+
+  init(_ bytes: [UInt8]) {
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      // The number of fields before the lone hyphen varies.
+      let fields = line.split(separator: " ")
+      guard fields.count > 3, let hyphen = fields.firstIndex(of: "-"),
+        hyphen + 1 < fields.count
+      else { continue }
+      types[fields[2]] = fields[hyphen + 1]
+    }
+  }
+
+  /// Whether the file system with this number in `stat` is one of those.
+  func isShared(device: UInt64) -> Bool {
+    // As glibc's `major` and `minor`, which are macros.
+    let major = device >> 8 & 0xfff | device >> 32 & ~0xfff
+    let minor = device & 0xff | device >> 12 & 0xffff_ff00
+    guard let type = types["\(major):\(minor)"] else { return false }
+    return type == "fuse" || type.hasPrefix("fuse.") || Self.sharedTypes.contains(type)
+  }
+
+  private static let sharedTypes: Set<Substring> = [
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2",
+    "ocfs2", "vboxsf", "vmhgfs",
+  ]
+}
