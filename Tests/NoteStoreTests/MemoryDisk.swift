@@ -363,6 +363,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     change(try self.folder(folder), Entry(removed: name))
   }
 
+  func resolved(_ path: String) -> String? { path }
+
   func makeWatcher() -> Watcher? { nil }
 
   func isSilent(_ folder: Int32) -> Bool { true }
