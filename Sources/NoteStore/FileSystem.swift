@@ -60,6 +60,9 @@ protocol FileSystem: AnyObject, Sendable {
   /// The one path that leads to a folder without links; nil if there is no such folder.
   func resolved(_ path: String) -> String?
 
+  /// The time by the clock that file times are taken from, in nanoseconds.
+  var now: Int64 { get }
+
   /// What synchronizes in the background; `path` is for error messages.
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue
 
@@ -105,7 +108,8 @@ struct FileStatus: Equatable {
   var inode: UInt64
   var links: UInt64
   var size: UInt64
-  /// The time of the last change, in nanoseconds; only ever compared for equality.
+  /// The time of the last change of anything about it, in nanoseconds. (Not that of its bytes: copying programs set
+  /// that as they please.)
   var changed: Int64
 
   /// Whether this is the same file as `other`, whatever it holds by now.

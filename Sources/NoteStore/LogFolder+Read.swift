@@ -143,9 +143,14 @@ extension LogFolder {
       if all { isSilent = system.isSilent(root.number) }
       let log = try root.folder("log")
       for name in try all ? log.names() : noticed.keys.sorted() {
-        let what = all ? .everything : noticed[name] ?? .everything
-        look(at: name, what, in: log, limit: &left, into: &records)
+        if isResuming, settled[name] != nil {
+          unverified.append(name)
+        } else {
+          let what = all ? .everything : noticed[name] ?? .everything
+          look(at: name, what, in: log, limit: &left, into: &records)
+        }
       }
+      isResuming = false
       while left > 0, let key = ready.popLast() {
         readAgain(key, in: log, limit: &left, into: &records)
       }
@@ -157,7 +162,7 @@ extension LogFolder {
   }
 
   /// Reads what was noticed of `name`: a file, or files in the folder called so.
-  private mutating func look(
+  mutating func look(
     at name: String, _ noticed: Watches.Noticed, in log: borrowing FileDescriptor,
     limit: inout Int, into records: inout [Record]
   ) {
@@ -165,28 +170,35 @@ extension LogFolder {
       watches.noticed[name] = noticed
       return
     }
+    guard !Self.isTemporary(name) else { return }
     let path = "\(log.path)/\(name)"
     do {
-      switch try log.status(of: name)?.kind {
+      guard let status = try log.status(of: name) else { return }
+      switch status.kind {
       case .file: read(name, in: log, key: name, limit: &limit, into: &records)
       case .folder:
-        try readFolder(name, noticed, in: log, limit: &limit, into: &records)
+        // First the watch, then the look: what comes in between is noticed or seen.
+        watchSession(name)
+        if settled[name] == status { return }
+        settled[name] = nil
+        let now = system.now
+        let isComplete = try readFolder(name, noticed, in: log, limit: &limit, into: &records)
         clearDamage(path)
-      default: return
+        // What changes in one tick of the clock that files have looks the same before and after.
+        if isComplete, status.changed < now - 2_000_000_000 { settled[name] = status }
+      case .other: return
       }
     } catch {
       if error.reason != .notFound { report(path, 0, error.description) }
     }
   }
 
-  /// Reads files in the folder called `name`; folders inside it are nobody's.
+  /// Reads files in the folder called `name`; folders inside it are nobody's. Returns whether everything in it is complete
+  /// and known.
   private mutating func readFolder(
     _ name: String, _ noticed: Watches.Noticed, in log: borrowing FileDescriptor,
     limit: inout Int, into records: inout [Record]
-  ) throws(StoreError) {
-    guard !Self.isTemporary(name) else { return }
-    // First the watch, then the look: what comes in between is noticed or seen.
-    watchSession(name)
+  ) throws(StoreError) -> Bool {
     let folder = try log.folder(name)
     let files: [String]
     switch noticed {
@@ -196,10 +208,23 @@ extension LogFolder {
     // By their number, so that segments rarely have to wait: 9 before 10.
     let numbers = files.map { UInt64($0.prefix { $0.isASCII && $0.isNumber }) ?? .max }
     for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
-      guard limit > 0 else { return watches.notice(name) }
+      guard limit > 0 else {
+        watches.notice(name)
+        return false
+      }
       let file = files[index]
       read(file, in: folder, key: "\(name)/\(file)", limit: &limit, into: &records)
     }
+    guard case .everything = noticed else { return false }
+    return files.allSatisfy { isSettled("\(name)/\($0)") }
+  }
+
+  /// Whether a file is a complete segment of which everything was read.
+  private func isSettled(_ key: String) -> Bool {
+    guard let name = Self.segmentName(key), let file = files[key], !file.isUnread,
+      let scan = file.scan, scan.offset == file.seen?.size
+    else { return false }
+    return name == SegmentName(segment: scan.header.segment, end: scan.hash)
   }
 
   /// Reads a file that was waiting for others.

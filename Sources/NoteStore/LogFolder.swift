@@ -94,6 +94,13 @@ public struct LogFolder: ~Copyable {
   var ready: [String] = []
   /// What is known of every file, by its path below `log`.
   var files: [String: LogFile] = [:]
+  /// Folders in `log` with nothing but complete segments, all read, and what they looked like then: as long as they look
+  /// like this, there is nothing new in them.
+  var settled: [String: FileStatus] = [:]
+  /// Settled folders that were not looked at since the folder was opened.
+  var unverified: [String] = []
+  /// Whether the next full look is the first, and begins at a bookmark.
+  var isResuming = false
 
   // Watching
   var isWatchingWanted = false

@@ -19,33 +19,42 @@ public final class NoteStore {
     case changes = 2
   }
 
-  private var folder: LogFolder
-  public private(set) var notebook = NoteBook()
+  var folder: LogFolder
+  public internal(set) var notebook = NoteBook()
   /// Read, but following something that was not read yet.
-  private var pending = PendingChanges()
+  var pending = PendingChanges()
   /// How many changes were read from the log of each session.
-  private var counts: [ReplicaID: UInt64] = [:]
+  var counts: [ReplicaID: UInt64] = [:]
   /// How many changes this process wrote in each of its sessions.
-  private var written: [ReplicaID: UInt64] = [:]
+  var written: [ReplicaID: UInt64] = [:]
   /// What files of others hold, of each replica without gaps: all else stands in our files only.
-  private var elsewhere = Version()
+  var elsewhere = Version()
   /// What was read and could not be taken.
   private var refusals: [LogFolder.Damage] = []
+  /// What is kept of the notebook between two runs, beside the folder.
+  var archiving: Archiving
 
-  /// Opens a folder and reads everything in it. Writes nothing; a folder that doesn't exist is an empty notebook.
+  /// Opens a folder and reads what is in it. Writes nothing; a folder that doesn't exist is an empty notebook.
   ///
-  /// - Parameter makeIdentifier: 128 random bits.
+  /// - Parameters:
+  ///   - state: the folder for the state of this user's programs. With it, what was known before is not read again, and
+  ///     notes are read when they are asked for.
+  ///   - makeIdentifier: 128 random bits.
   /// - Throws: `newerFormat`, `damaged`, or what the system says; nothing was touched.
   public convenience init(
-    path: String, makeIdentifier: @escaping () -> Identifier
+    path: String, state: String? = nil, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
-    try self.init(path: path, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
+    try self.init(
+      path: path, state: state, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
   }
 
   init(
-    path: String, on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
+    path: String, state: String? = nil, on system: any FileSystem,
+    makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     folder = try LogFolder(path: path, on: system, makeIdentifier: makeIdentifier)
+    archiving = Archiving(state: state)
+    resume()
     _ = folder.watchDescriptor
     _ = read(.everything)
   }
@@ -138,6 +147,7 @@ public final class NoteStore {
     let encoded = notebook.encode(change)
     try folder.append([(RecordType.change.rawValue, encoded.bytes)])
     written[session, default: 0] += 1
+    archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)
   }
 
@@ -208,8 +218,11 @@ public final class NoteStore {
     return effects
   }
 
-  private func read(_ scope: LogFolder.Scope) -> Effects {
-    for record in folder.readNew(scope) { take(record) }
+  private func read(_ scope: LogFolder.Scope) -> Effects { merge(folder.readNew(scope)) }
+
+  /// Takes what was read, and merges whatever can be.
+  func merge(_ records: [LogFolder.Record]) -> Effects {
+    for record in records { take(record) }
     // Only of these can anything be new: what a keystroke elsewhere costs must not grow with the sessions there ever were.
     let waiting = pending.replicas.map { ($0, number: notebook.version[$0]) }
     let effects = drainPending()
@@ -237,6 +250,7 @@ public final class NoteStore {
   }
 
   private func take(_ record: LogFolder.Record) {
+    archiving.unkept += record.payload.count
     switch RecordType(rawValue: record.type) {
     case .change:
       // Of a session of our own that was given up, only what is not applied already comes back to us.

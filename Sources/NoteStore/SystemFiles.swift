@@ -38,6 +38,12 @@ final class SystemFiles: FileSystem {
     _ = try checked(mkdirat(folder ?? AT_FDCWD, name, 0o700))
   }
 
+  var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+
   func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
@@ -187,9 +193,9 @@ extension FileStatus {
     links = UInt64(truncatingIfNeeded: status.st_nlink)
     size = UInt64(clamping: status.st_size)
     #if os(Linux)
-      let time = status.st_mtim
+      let time = status.st_ctim
     #else
-      let time = status.st_mtimespec
+      let time = status.st_ctimespec
     #endif
     changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }

@@ -77,7 +77,7 @@ public struct NoteBook: Sendable, Equatable {
     _modify { yield &openedOrder! }
   }
 
-  /// Gets the notes' order ready: before they are listed, and before a place is planned. O(1) if it is.
+  /// Gets the notes' order ready, before a place is planned. O(1) if it is.
   public mutating func openOrder() throws(ArchiveFailure) {
     if openedOrder == nil { openedOrder = try archive!.order() }
   }
@@ -85,14 +85,20 @@ public struct NoteBook: Sendable, Equatable {
   public var isEmpty: Bool { version.isEmpty }
   public var revision: Revision { Revision(heads: heads.changes) }
 
-  /// What there is to list, in the notes' order, those in the trash too, as long as the visitor wants more. The order is
-  /// open. O(notes).
+  /// What there is to list, in the notes' order, those in the trash too, as long as the visitor wants more. O(notes).
   public func forEachSummary(_ body: (NoteSummary) -> Bool) throws(ArchiveFailure) {
+    // As long as nobody has asked for the order, it is that of the archive.
+    let notes: [NoteID]
+    if let openedOrder {
+      notes = openedOrder.elements.map { NoteID(creation: $0) }
+    } else {
+      notes = try archive!.list().map { archive!.id(at: $0) }
+    }
     var all: [UInt8]?
-    for (index, creation) in order.elements.enumerated() {
+    for (index, id) in notes.enumerated() {
       // Whoever wants many is better served by one look at all of them.
       if index == 64 { all = try archive?.allSummaries() }
-      guard body(try shelf.summary(of: NoteID(creation: creation), among: all)) else { return }
+      guard body(try shelf.summary(of: id, among: all)) else { return }
     }
   }
 
@@ -107,6 +113,9 @@ public struct NoteBook: Sendable, Equatable {
 
   /// A copy of a note. O(1) if it is open, else O(its history).
   public func note(_ id: NoteID) throws(ArchiveFailure) -> Note? { try shelf.note(id) }
+
+  /// How many notes are open: what memory there is for notes goes to these.
+  public var openNoteCount: Int { shelf.openCount }
 
   /// Looks at a note that is open, without copying it.
   public func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {

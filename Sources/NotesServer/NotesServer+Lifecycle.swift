@@ -27,7 +27,10 @@ extension NotesServer {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
     }
-    do { store = try NoteStore(path: path, makeIdentifier: environment.makeIdentifier) } catch {
+    do {
+      store = try NoteStore(
+        path: path, state: environment.stateFolder, makeIdentifier: environment.makeIdentifier)
+    } catch {
       throw ResponseError(opening: error)
     }
     phase = .ready

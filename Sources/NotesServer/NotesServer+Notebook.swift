@@ -23,7 +23,6 @@ extension NotesServer {
     var last = params["after"] == nil ? nil : try note(params, "after").id
     var listed: [NoteSummary] = []
     var next: NoteID?
-    let book = try orderedBook()
     do {
       try book.forEachSummary { note in
         if last != nil {

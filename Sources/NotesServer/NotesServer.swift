@@ -12,6 +12,8 @@ public struct NotesServer: ~Copyable {
   public struct Environment {
     /// The notebook's folder when the client doesn't name one.
     public var folder: String
+    /// Where this user's programs keep their state, if anywhere.
+    public var stateFolder: String?
     /// What "~" stands for at the beginning of a folder that the client names.
     public var homeFolder: String?
     public var framing: Framing
@@ -22,11 +24,13 @@ public struct NotesServer: ~Copyable {
     public var makeIdentifier: () -> Identifier
 
     public init(
-      folder: String, homeFolder: String? = nil, framing: Framing = .automatic,
+      folder: String, stateFolder: String? = nil, homeFolder: String? = nil,
+      framing: Framing = .automatic,
       maximumMessage: Int = 32 << 20, now: @escaping () -> Int64,
       makeIdentifier: @escaping () -> Identifier
     ) {
       self.folder = folder
+      self.stateFolder = stateFolder
       self.homeFolder = homeFolder
       self.framing = framing
       self.maximumMessage = maximumMessage
@@ -131,6 +135,14 @@ public struct NotesServer: ~Copyable {
     guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
     live.record(effects, from: nil)
     reportDamage()
+    tell(effects)
+    push()
+  }
+
+  /// Does a piece of what can wait, for when nothing else is to be done; `store` says whether there is any.
+  public mutating func work() {
+    guard let effects = store?.work(), !effects.isEmpty else { return }
+    live.record(effects, from: nil)
     tell(effects)
     push()
   }

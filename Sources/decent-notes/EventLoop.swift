@@ -21,6 +21,10 @@ struct EventLoop: ~Copyable {
   /// The same where notifications cannot be relied on.
   private static let pollInterval = Duration.seconds(1)
   private static let parentInterval = Duration.seconds(5)
+  /// While there is always something else to do, what can wait gets its turn this often.
+  private static let workInterval = Duration.milliseconds(20)
+  /// How long the process may stay to keep the notebook for the next one.
+  private static let keepingTime = Duration.milliseconds(700)
   /// How long the rest of the output may take after the input's end.
   private static let farewell = Duration.milliseconds(1500)
 
@@ -36,11 +40,13 @@ struct EventLoop: ~Copyable {
   private var rescanDue: ContinuousClock.Instant
   private var parentDue: ContinuousClock.Instant
   private var leaveDue: ContinuousClock.Instant?
+  private var workDue: ContinuousClock.Instant
 
   init(_ server: consuming NotesServer) {
     self.server = server
     rescanDue = clock.now + Self.rescanInterval
     parentDue = clock.now + Self.parentInterval
+    workDue = clock.now
   }
 
   /// Serves until the client has left; returns the exit status.
@@ -55,7 +61,11 @@ struct EventLoop: ~Copyable {
       if server.exitStatus != nil || hasInputHungUp || !isInputOpen {
         leaveDue = leaveDue ?? clock.now + Self.farewell
       }
-      if let status = server.exitStatus, server.outbox.isEmpty || isPast(leaveDue) { return status }
+      if let status = server.exitStatus, server.outbox.isEmpty || isPast(leaveDue) {
+        let end = clock.now + Self.keepingTime
+        server.store?.keep { clock.now < end }
+        return status
+      }
       if isOutputOpen, isPast(leaveDue) { outputFailed() }
       wait()
       handleTimers()
@@ -82,7 +92,12 @@ struct EventLoop: ~Copyable {
       pollfd(fd: server.store?.watchDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: server.store?.wakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    let count = poll(&polls, nfds_t(polls.count), milliseconds())
+    let hasWork = server.store?.hasWork == true
+    let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
+    if hasWork, count == 0 || isPast(workDue) {
+      server.work()
+      workDue = clock.now + Self.workInterval
+    }
     if count <= 0 { return }
     if polls[3].revents != 0 { server.diskCaughtUp() }
     if polls[2].revents != 0 { server.folderChanged() }

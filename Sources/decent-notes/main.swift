@@ -29,6 +29,12 @@ func defaultFolder() -> String? {
   return variable("HOME").map { $0 + "/.local/share/decent-notes" }
 }
 
+/// Where programs keep what need not be kept: by the XDG base directory specification.
+func stateFolder() -> String? {
+  if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state }
+  return variable("HOME").map { $0 + "/.local/state" }
+}
+
 func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   guard let folder = arguments.folder ?? defaultFolder() else { return nil }
   let framing: Framing =
@@ -41,7 +47,7 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
     var state = seed
     var time: Int64 = 1_767_225_600_000
     return NotesServer.Environment(
-      folder: folder, homeFolder: variable("HOME"), framing: framing,
+      folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
       maximumMessage: arguments.maximumMessage,
       now: {
         defer { time += 1000 }
@@ -50,7 +56,7 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
       makeIdentifier: { Identifier(high: splitMix(&state), low: splitMix(&state)) })
   }
   return NotesServer.Environment(
-    folder: folder, homeFolder: variable("HOME"), framing: framing,
+    folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
     maximumMessage: arguments.maximumMessage, now: wallTime,
     makeIdentifier: {
       var random = SystemRandomNumberGenerator()

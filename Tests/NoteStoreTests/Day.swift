@@ -9,6 +9,7 @@ extension NoteStore {
   @discardableResult
   func create(_ text: String) throws(StoreError) -> NoteID {
     let id = NoteID(creation: notebook.next(by: try nextSession()))
+    try openOrder()
     try commit(
       [
         .create, .place(notebook.placement(of: id, at: 0)),
@@ -18,11 +19,9 @@ extension NoteStore {
   }
 
   var texts: [String] {
-    var book = notebook
-    try! book.openOrder()
     var texts: [String] = []
-    try! book.forEachSummary {
-      texts.append(try! book.note($0.id)!.text.string)
+    try! notebook.forEachSummary {
+      texts.append(try! notebook.note($0.id)!.text.string)
       return true
     }
     return texts

@@ -230,7 +230,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   private func touch(_ node: Node) {
-    time += 1
+    time += 1_000_000_000
     node.changed = time
   }
 
@@ -363,6 +363,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     change(try self.folder(folder), Entry(removed: name))
   }
 
+  /// A second passes with each change.
+  var now: Int64 { time }
+
   func resolved(_ path: String) -> String? { path }
 
   func makeWatcher() -> Watcher? { nil }
@@ -416,6 +419,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     touch(file)
     at.entries[name] = file
     at.synchronized[name] = file
+    touch(at)
   }
 
   /// Takes a file away as a user would.
@@ -424,6 +428,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     parent.entries[name]?.links -= 1
     parent.entries[name] = nil
     parent.synchronized[name] = nil
+    touch(parent)
   }
 }
 

@@ -60,6 +60,12 @@ private final class Disk: Sendable {
       #expect(again == book && book == again, at(seed))
       #expect(again.changes(since: Version()).encoded(of: notebook) == all, at(seed))
       #expect(again.summaries == book.summaries, at(seed))
+      var listed: [NoteSummary] = []
+      try NoteBook(archive).forEachSummary {
+        listed.append($0)
+        return true
+      }
+      #expect(listed == book.summaries, at(seed))
       #expect(again.revision == book.revision && again.counts == book.counts, at(seed))
       // From an archive comes the same archive; from the notebook that adopted it, too.
       #expect(try Disk(&again).bytes == Disk(&book).bytes, at(seed))
@@ -167,6 +173,7 @@ private final class Disk: Sendable {
         var damaged = NoteBook(try NotebookArchive(bytes))
         try damaged.openOrder()
         try damaged.forEachSummary { _ in true }
+        try NoteBook(try NotebookArchive(bytes)).forEachSummary { _ in true }
         for note in notes { #expect(try damaged.note(note.id) == note, comment) }
         let changes = try damaged.changes(since: Version(), limit: .max).changes
         #expect(changes.encoded(of: notebook) == all, comment)

@@ -38,6 +38,7 @@ public struct ArchiveWriter: Sendable {
   private var index = ByteWriter()
   private var summaries = ByteWriter()
   private var order = NotebookArchive.Block(start: 0, size: 0)
+  private var list = NotebookArchive.Block(start: 0, size: 0)
   /// The sessions as the head will have them, and of the one whose changes are being written: its blocks and last tick.
   private var sessions = ByteWriter()
   private var blocks: [(count: UInt64, block: NotebookArchive.Block)] = []
@@ -71,6 +72,7 @@ public struct ArchiveWriter: Sendable {
         var book = book
         try book.openOrder()
         order = block(book.order.encoded())
+        list = block(listed(book.order.elements))
         stage = .changes(0, 1)
       case .changes(let next, let number):
         guard next < replicas.count else {
@@ -120,6 +122,13 @@ public struct ArchiveWriter: Sendable {
     index.fixed(UInt32(summaries.bytes.count))
     summaries.raw(summary)
     summaries.fixed(CRC32C.checksum(of: summary[...]))
+  }
+
+  private func listed(_ elements: [ChangeID]) -> [UInt8] {
+    let places = Dictionary(uniqueKeysWithValues: zip(notes.map(\.creation), notes.indices))
+    var list = ByteWriter(capacity: 4 * elements.count)
+    for element in elements { list.fixed(UInt32(places[element]!)) }
+    return list.bytes
   }
 
   /// Writes a block of changes; returns the number of the last.
@@ -208,6 +217,7 @@ public struct ArchiveWriter: Sendable {
     write(index, into: &head)
     write(summaries, into: &head)
     write(order, into: &head)
+    write(list, into: &head)
     head.counted(appendix)
     let place = block(head.bytes)
     piece.raw(NotebookArchive.magic)

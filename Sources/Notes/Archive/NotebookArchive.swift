@@ -13,7 +13,7 @@
 //                count*(session)             in their order
 //                count*(session's place, number)   the changes that nothing follows
 //                notes, notes in the trash
-//                index, summaries, order     places and sizes of these three
+//                index, summaries, order, list   places and sizes of these
 //                appendix                    counted bytes: the writer's own
 //     session  = 16 bytes of identity, the number of its last change, and counted bytes:
 //                  lamport and time of the last change
@@ -28,6 +28,7 @@
 //     summaries  of each note, in the same order, the summary and its CRC-32C. Not a block: each is looked after by itself
 //     note     = the note, as in Note+Encoding.swift
 //     order    = a `ReplicatingOrderedSet` of creations
+//     list     = what the order comes to: the place in the index of each note, 4 bytes
 //
 // Numbers are varints, times signed ones, but where a count of bytes is given: these are fixed integers, little-endian.
 
@@ -71,6 +72,8 @@ public final class NotebookArchive: Sendable {
   static let footerSize = 24
   static let entrySize = 28
 
+  /// Bytes of all of it.
+  public let size: Int
   private let source: Source
   private let head: [UInt8]
   /// Where in the head each session's rest begins.
@@ -83,11 +86,13 @@ public final class NotebookArchive: Sendable {
   private let index: [UInt8]
   private let summaries: Block
   private let orderBlock: Block
+  private let listBlock: Block
   /// What whoever wrote it has put beside it.
   public let appendix: [UInt8]
 
   /// Opens an archive of `size` bytes: reads its head and its index, and nothing else.
   public init(size: Int, source: @escaping Source) throws(ArchiveFailure) {
+    self.size = size
     self.source = source
     guard size >= Self.footerSize else { throw ArchiveFailure(reason: "no archive") }
     let footer = try source(size - Self.footerSize..<size)
@@ -133,6 +138,7 @@ public final class NotebookArchive: Sendable {
       let index = try reader.block()
       summaries = try reader.block()
       orderBlock = try reader.block()
+      listBlock = try reader.block()
       appendix = Array(try reader.counted())
       guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes else {
         throw reader.failure("another length than was said")
@@ -228,6 +234,16 @@ public final class NotebookArchive: Sendable {
     do { return try ReplicatingOrderedSet(encoded: try Self.read(orderBlock, source)) } catch {
       throw ArchiveFailure(error)
     }
+  }
+
+  /// The notes in their order, by their places in the index.
+  func list() throws(ArchiveFailure) -> [Int] {
+    let bytes = try Self.read(listBlock, source)
+    let list = (0..<bytes.count / 4).map { Int(bytes.integer(at: $0 * 4, UInt32.self)) }
+    guard bytes.count == count * 4, list.allSatisfy({ $0 < count }) else {
+      throw ArchiveFailure(reason: "a list of other notes")
+    }
+    return list
   }
 
   // MARK: - Changes

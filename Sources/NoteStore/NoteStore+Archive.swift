@@ -1,0 +1,128 @@
+public import Notes
+internal import ReplicatingTypes
+
+// What a store keeps between two runs: the notebook as an archive, and how far it had read the folder then. So the next
+// run reads what is new, and a note when somebody asks for it. None of it is ever needed.
+//
+//     appendix = format (a byte, 1), count*(16 bytes of identity, number) of changes read from the log of each session,
+//                and the folder's bookmark
+
+/// What is kept, and what is being written to be kept next.
+struct Archiving {
+  /// The folder for the state of this user's programs.
+  let state: String?
+  /// Bytes of the archive that the notebook rests on, and of changes since.
+  var size = 0
+  var unkept = 0
+  fileprivate var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
+  /// Nothing more is tried until so many bytes have come: the disk may be full, or refuse.
+  fileprivate var nextTry = 0
+
+  init(state: String?) {
+    self.state = state
+  }
+
+  /// Whether so much is new that a new archive pays: beside a large one that takes more.
+  fileprivate var isDue: Bool { unkept > max(1 << 20, size / 4, nextTry) }
+}
+
+extension NoteStore {
+  /// Where the notebook is kept, if it can be.
+  private var stateFolder: StateFolder? {
+    guard let state = archiving.state, let identity else { return nil }
+    return StateFolder(state, notebook: identity, at: path, on: folder.system)
+  }
+
+  /// Goes on where an earlier run has left a notebook. Before anything is read.
+  func resume() {
+    guard let archive = stateFolder?.openArchive() else { return }
+    var reader = ByteReader(archive.appendix)
+    do {
+      guard try reader.byte() == 1 else { return }
+      var counts: [ReplicaID: UInt64] = [:]
+      let count = try reader.count()
+      counts.reserveCapacity(min(count, reader.remaining / 17))
+      for _ in 0..<count { counts[try reader.identifier()] = try reader.varint() }
+      try folder.resume(at: &reader)
+      self.counts = counts
+    } catch { return }
+    notebook = NoteBook(archive)
+    elsewhere = notebook.version
+    archiving.size = archive.size
+  }
+
+  // MARK: - In the background
+
+  /// Whether there is something to do that can wait for whatever else there is to do.
+  public var hasWork: Bool {
+    folder.isVerifying || archiving.writing != nil || canArchive && archiving.isDue
+  }
+
+  /// Does some of it, for a few milliseconds at most.
+  public func work() -> Effects {
+    if folder.isVerifying { return merge(folder.verify(atMost: 64)) }
+    if archiving.writing != nil || canArchive && archiving.isDue { archive() }
+    return Effects()
+  }
+
+  /// Keeps the notebook for the next run as far as there is time, if there is much to keep: for the end of the process.
+  public func keep(while isTime: () -> Bool) {
+    guard canArchive, archiving.writing != nil || archiving.unkept > 1 << 16 else { return }
+    repeat { archive() } while archiving.writing != nil && isTime()
+    archiving.writing = nil
+  }
+
+  /// While changes wait for others the archive would know neither them nor where to read them again.
+  private var canArchive: Bool { pending.isEmpty && archiving.state != nil }
+
+  /// Writes a piece of an archive.
+  private func archive() {
+    do {
+      guard var writing = archiving.writing else { return try beginArchive() }
+      archiving.writing = nil
+      if let bytes = try writing.writer.next() {
+        try writing.file.append(bytes)
+        archiving.writing = writing
+      } else {
+        try finishArchive(writing.writer, writing.file, writing.unkept)
+      }
+    } catch {
+      archiving.nextTry = archiving.unkept + 1 << 22
+    }
+  }
+
+  private func beginArchive() throws {
+    guard let stateFolder else {
+      archiving.nextTry = archiving.unkept + 1 << 22
+      return
+    }
+    var appendix = ByteWriter()
+    appendix.byte(1)
+    let counts = counts.merging(written) { max($0, $1) }
+    appendix.varint(counts.count)
+    for (session, count) in counts {
+      appendix.identifier(session)
+      appendix.varint(count)
+    }
+    appendix.raw(folder.bookmark())
+    let file = try stateFolder.createArchive("\(folder.makeIdentifier())")
+    archiving.writing = (
+      ArchiveWriter(&notebook, appendix: appendix.bytes), file, archiving.unkept
+    )
+  }
+
+  /// Rests on the archive that was written.
+  private func finishArchive(
+    _ writer: ArchiveWriter, _ file: StateFolder.NewArchive, _ unkept: Int
+  ) throws {
+    try file.finish()
+    guard let archive = stateFolder?.openArchive() else {
+      archiving.nextTry = archiving.unkept + 1 << 22
+      return
+    }
+    try notebook.adopt(archive, markedAt: writer.mark)
+    archiving.size = archive.size
+    archiving.unkept -= unkept
+    archiving.nextTry = 0
+  }
+}

@@ -1,0 +1,97 @@
+import Notes
+import ReplicatingTypes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The folder in which this user's programs keep what makes a notebook quick to open:
+/// `<state>/decent-notes/<notebook>-<hash of the notebook's path>/`.
+///
+/// Never shared and never needed: whatever is missing or wrong in it is made anew. So nothing in it is put on disk for
+/// good, and failures to write it are nobody's business.
+struct StateFolder {
+  /// The notebook as an archive. Replaced by renaming: whoever has it open goes on reading the old one.
+  private static let archive = "archive"
+
+  let path: String
+  private let system: any FileSystem
+
+  /// For a notebook in the folder at `folder`, which exists. The path is a part of the name, because a copy of a notebook
+  /// elsewhere is to know only what stands in it.
+  init?(
+    _ state: String, notebook: Identifier, at folder: String, on system: any FileSystem
+  ) {
+    guard let real = system.resolved(folder) else { return nil }
+    let digest = SHA256.hexDigest(of: Array(real.utf8)).prefix(16)
+    path = "\(state)/decent-notes/\(notebook)-\(digest)"
+    self.system = system
+  }
+
+  /// The archive, if there is one that can be used.
+  func openArchive() -> NotebookArchive? {
+    guard let folder = try? FileDescriptor.folder(path, on: system),
+      let file = try? folder.regularFile(Self.archive), let size = try? file.status().size
+    else { return nil }
+    let opened = OpenFolder(file)
+    return try? NotebookArchive(size: Int(clamping: size)) { range throws(ArchiveFailure) in
+      guard UInt64(range.upperBound) <= size else {
+        throw ArchiveFailure(reason: "a place beyond the end")
+      }
+      let bytes: [UInt8]
+      do {
+        bytes = try opened.descriptor.read(range.count, at: UInt64(range.lowerBound))
+      } catch { throw ArchiveFailure(reason: "\(error)") }
+      guard bytes.count == range.count else { throw ArchiveFailure(reason: "it became shorter") }
+      return bytes
+    }
+  }
+
+  /// A new archive, to be written piece by piece. `name` must be new.
+  func createArchive(_ name: String) throws(StoreError) -> NewArchive {
+    var missing: [String] = []
+    var above = path
+    while (try? FileDescriptor.folder(above, followingLinks: true, on: system)) == nil {
+      missing.append(above)
+      guard let parent = above.parentPath else { break }
+      above = parent
+    }
+    for folder in missing.reversed() {
+      do { try system.createFolder(folder, in: nil) } catch {
+        guard error.errno == EEXIST else { throw StoreError("mkdir", folder, error) }
+      }
+    }
+    let folder = try FileDescriptor.folder(path, on: system)
+    let temporary = ".tmp-\(name)"
+    return NewArchive(
+      name: temporary, file: try folder.createFile(temporary), folder: OpenFolder(folder))
+  }
+
+  /// An archive that is being written. It vanishes unless it is finished.
+  final class NewArchive {
+    private let name: String
+    private let file: OpenFolder
+    private let folder: OpenFolder
+    private var isFinished = false
+
+    fileprivate init(name: String, file: consuming FileDescriptor, folder: OpenFolder) {
+      self.name = name
+      self.file = OpenFolder(file)
+      self.folder = folder
+    }
+
+    deinit {
+      if !isFinished { folder.descriptor.remove(name) }
+    }
+
+    func append(_ bytes: [UInt8]) throws(StoreError) { try file.descriptor.append(bytes[...]) }
+
+    /// Puts it in the place of the old one.
+    func finish() throws(StoreError) {
+      try folder.descriptor.rename(name, to: StateFolder.archive)
+      isFinished = true
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Notes
+import ReplicatingTypes
+import Testing
+
+@testable import NoteStore
+
+/// Processes of one user, one after the other and side by side, on a disk in memory.
+private final class Desk {
+  static let path = "/home/notes"
+  static let state = "/home/state"
+  let disk = MemoryDisk()
+  private var random: Seeded
+
+  init(seed: UInt64) {
+    random = Seeded(seed)
+    disk.put([], at: "/home/.profile")
+  }
+
+  /// A process that goes on where an earlier one has left the notebook.
+  func resumed() throws -> NoteStore { try open(state: Self.state) }
+
+  /// One that reads everything.
+  func fresh() throws -> NoteStore { try open(state: nil) }
+
+  private func open(state: String?) throws -> NoteStore {
+    try NoteStore(path: Self.path, state: state, on: disk) {
+      Identifier(high: self.random.next(), low: self.random.next())
+    }
+  }
+
+  var archive: String { disk.files.keys.first { $0.hasSuffix("/archive") }! }
+}
+
+extension NoteStore {
+  /// Keeps the notebook, however little there is.
+  fileprivate func keep() {
+    archiving.unkept += 1 << 20
+    keep { true }
+  }
+
+  fileprivate func finishWork() {
+    while hasWork { _ = work() }
+  }
+
+  fileprivate func append(_ text: String, to id: NoteID) throws {
+    let count = try note(id)!.text.count
+    let edit = Edit(range: count..<count, replacement: Array(text.utf8))
+    try commit(try operations(for: [edit], in: id, nil), at: 1_767_225_600_000)
+  }
+}
+
+@Suite struct `Keeping a notebook between two runs` {
+  @Test func `the next run reads notes and not logs`() throws {
+    let desk = Desk(seed: 1)
+    let first = try desk.resumed()
+    var notes: [NoteID] = []
+    for number in 0..<50 { notes.append(try first.create("note \(number)")) }
+    try first.end()
+    first.keep()
+    let second = try desk.resumed()
+    #expect(second.notebook.openNoteCount == 0)
+    #expect(second.notebook == first.notebook)
+    #expect(try second.note(notes[7])?.text.string == "note 7")
+    #expect(second.texts == first.texts)
+    try second.append(" more", to: notes[7])
+    #expect(try desk.fresh().notebook == second.notebook)
+    let third = try desk.resumed()
+    #expect(third.notebook == second.notebook && third.damage.isEmpty)
+  }
+
+  @Test func `nothing is kept of little, and nothing is written beside the notebook`() throws {
+    let desk = Desk(seed: 2)
+    let store = try desk.resumed()
+    try store.create("a line")
+    try store.end()
+    store.keep { true }
+    #expect(!store.hasWork)
+    #expect(desk.disk.files.keys.allSatisfy { !$0.hasPrefix(Desk.state) })
+  }
+
+  /// Whoever opens with what was kept sees what everybody sees.
+  @Test func `resumed and fresh are the same, whatever happened in between`() throws {
+    for seed in seeds(30) {
+      let desk = Desk(seed: seed)
+      var random = Seeded(seed &+ 1_000)
+      var stores = [try desk.resumed(), try desk.resumed()]
+      var notes: [NoteID] = []
+      for step in 0..<60 {
+        let index = random.next(below: stores.count)
+        let store = stores[index]
+        _ = store.rescan()
+        switch random.next(below: 10) {
+        case 0: notes.append(try store.create("step \(step)"))
+        case 1, 2, 3:
+          guard !notes.isEmpty else { continue }
+          let note = notes[random.next(below: notes.count)]
+          if try store.note(note) != nil { try store.append(" \(step)", to: note) }
+        case 4: store.keep()
+        case 5:
+          store.archiving.unkept += 1 << 21
+          for _ in 0..<random.next(below: 4) where store.hasWork { _ = store.work() }
+        case 6: store.finishWork()
+        case 7:
+          try store.end()
+          if random.next(below: 2) == 0 { store.keep() }
+          stores[index] = try desk.resumed()
+        case 8: stores[index] = try desk.resumed()
+        default: _ = store.sealIfDue(at: .now + .seconds(random.next(below: 100)))
+        }
+      }
+      for store in stores {
+        _ = store.rescan()
+        store.finishWork()
+      }
+      let fresh = try desk.fresh()
+      let resumed = try desk.resumed()
+      resumed.finishWork()
+      #expect(resumed.notebook == fresh.notebook, "seed \(seed)")
+      for store in stores { #expect(store.notebook == fresh.notebook, "seed \(seed)") }
+      #expect(fresh.damage.isEmpty && resumed.damage.isEmpty, "seed \(seed)")
+      #expect(resumed.notebook.revision == fresh.notebook.revision, "seed \(seed)")
+    }
+  }
+
+  @Test func `what was kept may vanish or be damaged`() throws {
+    let desk = Desk(seed: 3)
+    let first = try desk.resumed()
+    for number in 0..<10 { try first.create("note \(number)") }
+    try first.end()
+    first.keep()
+    let whole = desk.disk.files[desk.archive]!
+    var random = Seeded(7)
+    for length in stride(from: 0, to: whole.count, by: 37) {
+      desk.disk.put(Array(whole[..<length]), at: desk.archive)
+      #expect(try desk.resumed().notebook == first.notebook)
+    }
+    for _ in 0..<200 {
+      var bytes = whole
+      let place = random.next(below: bytes.count)
+      bytes[place] ^= UInt8(1 << random.next(below: 8))
+      desk.disk.put(bytes, at: desk.archive)
+      let store = try desk.resumed()
+      #expect(store.notebook.version == first.notebook.version)
+      // What can't be read is told, and is not shown as anything else.
+      for creation in 1...10 {
+        let id = NoteID(
+          creation: ChangeID(replica: first.notebook.version.replicas[0], number: UInt64(creation)))
+        guard let note = try? store.note(id) else { continue }
+        #expect(note.text.string == "note \(creation - 1)")
+      }
+    }
+    desk.disk.put([], at: desk.archive)
+    let store = try desk.resumed()
+    store.keep()
+    #expect(try desk.resumed().notebook == first.notebook)
+    #expect(desk.disk.files[desk.archive]!.count > 1000)
+  }
+
+  @Test func `a disk that refuses what is kept is nobody's business`() throws {
+    let desk = Desk(seed: 4)
+    let store = try desk.resumed()
+    try store.create("note")
+    for errno in [ENOSPC, EROFS, EIO, EACCES] {
+      desk.disk.fault = { _, call in call.isMutating ? .error(errno) : nil }
+      store.keep()
+      desk.disk.fault = nil
+      #expect(store.texts == ["note"])
+    }
+    store.keep()
+    #expect(try desk.resumed().texts == ["note"])
+  }
+
+  @Test func `a copy of a notebook knows what stands in it, and no more`() throws {
+    let desk = Desk(seed: 5)
+    let store = try desk.resumed()
+    try store.create("note")
+    try store.end()
+    store.keep()
+    #expect(
+      StateFolder("/s", notebook: store.identity!, at: "/home/notes", on: desk.disk)?.path
+        != StateFolder("/s", notebook: store.identity!, at: "/home/copy", on: desk.disk)?.path)
+  }
+}
