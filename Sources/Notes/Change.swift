@@ -81,6 +81,12 @@ struct Mentions: Equatable, Sendable {
       for (place, replica) in replicas.enumerated() { places[replica] = place }
     }
   }
+
+  /// Forgets those that were named last, down to `count` of them.
+  mutating func removeLast(downTo count: Int) {
+    while replicas.count > count { places[replicas.removeLast()] = nil }
+    if count < 16 { places = [:] }
+  }
 }
 
 extension Change {

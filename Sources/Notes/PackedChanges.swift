@@ -1,0 +1,266 @@
+// Packed changes: what a compacted snapshot holds. This file owns the format; the codes of a block's operations are in
+// PackedSteps.swift, those of its times in PackedTimes.swift.
+//
+//     "DNPC" 01                  magic, format
+//     notebook                   16 bytes
+//     block...                   one behind the other, in the order of the directory
+//     directory
+//     length                     of the directory, 8 bytes, little-endian
+//     crc32c                     of directory and length, 4 bytes, little-endian
+//
+//     directory = notebook       16 bytes
+//                 count*(16 bytes)       replicas, in order: those that have changes here, and all that these have named
+//                 count*range            in the order of the replicas; what stands for a replica is its place among them
+//     range     = replica
+//                 count*replica          all that it has named with its last change here or before, in that order
+//                 number                 of the change before the first one here; if that isn't 0, what is known there:
+//                   time lamport named     signed: milliseconds since 1970; its last tick; how many replicas it has named
+//                 count*entry
+//     entry     = count                  of the block's changes
+//                 length                 of the block in bytes
+//                 elapsed                signed: milliseconds from the change before the block to its last
+//                 ticks                  by how much more logical time passed than a tick for each change
+//                 named                  how many replicas are named in the block for the first time
+//                 length link...         the links, until so many bytes end
+//     link      = step                   how many changes after the last link, or the beginning, there are before this one
+//                 jump                   by how much its logical time is later than that of the change before makes it
+//                 count*(author number)  predecessors; the number signed, less the last that a link of this block named of
+//                                        that author, or 0
+//     block     = times steps            until four bytes before the end
+//                 crc32c                 of these, 4 bytes, little-endian
+//
+// Numbers are varints; signed ones folded. An author is 0 for the replica itself, n + 2 for the n-th that it has named or
+// will have, so a block is the same bytes whatever else is in the file, and can be copied from one file to another.
+//
+// Nothing is lost. A change comes back in the bytes in which its author encoded it (Change.swift): these are what the names
+// and numbers in it make them, and a name is spelt out where it comes for the first time.
+//
+// Equal changes are equal bytes, whatever they were put together from. What is written depends on the changes, from the first
+// here to the last of each replica, and on what its author's earlier changes make known. A block ends at a number that is a
+// multiple of 4,096, or before the change with which it would be more than 64 KiB of changes, so that two files with the same
+// changes have the same blocks but where one of them begins or ends. (Other bytes than those that are written may be read as
+// the same changes. Who needs the one encoding packs what was read.)
+//
+// Any change can be read with the directory and one block. Beside it the directory holds what a notebook must know of
+// changes it hasn't read: the time, the logical time and the names before each block, and what followed others' changes.
+// Logical time is derived, and stays so: who applies the changes finds it again. It is here because without it the time of
+// one change would cost reading all that came before; it takes a byte for each block, and for each link one.
+//
+// Nothing is trusted: an entry and its block must agree, and no bytes make more than 4,096 changes or 64 KiB of them at a
+// time, but for a single change, which is as long as its text and operations make it.
+//
+// Sizes, on 2026-11-21 (`Benchmarks packed`, which also tells the speed). automerge-paper, a change for each key, which are
+// 3.72 MB of changes: 217,161 bytes with an even clock. 182,315 of them are the text typed, 14,000 the steps, as many how far
+// these are from each other; the rest is that 64 blocks know nothing of each other (blocks of 16,384 changes take 2,300
+// less, one for all 7,100). With 80 to 400 ms between keys, and pauses, 530,907: ten bits for each time, of which nine are
+// noise. 1,000 notes of 1 kB: 23 bytes for each beside its text, and 41 for each session.
+
+public import ReplicatingTypes
+
+/// What is known of a replica after one of its changes, without which the next can't be read.
+public struct ReplicaState: Equatable, Sendable {
+  /// The number of the change; 0 before the first.
+  public var number: UInt64 = 0
+  /// The time of the change.
+  public var time: Int64 = 0
+  /// The last tick of logical time that the change takes.
+  public var lamport: UInt64 = 0
+  /// The replicas that its author has named by then, in that order.
+  public var mentions: [ReplicaID] = []
+
+  public init() {}
+}
+
+/// Changes of a block, unpacked.
+public struct ChangeBlock: Equatable, Sendable {
+  /// The number of the first.
+  public let first: UInt64
+  let bytes: [UInt8]
+  let ends: [Int]
+  let lamports: [UInt64]
+
+  public var numbers: ClosedRange<UInt64> { first...first + UInt64(ends.count) - 1 }
+
+  /// A change as its author encoded it, and the last tick of logical time that it takes. It is in the block.
+  public subscript(number: UInt64) -> (encoded: ArraySlice<UInt8>, lamport: UInt64) {
+    let index = Int(number - first)
+    return (bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]], lamports[index])
+  }
+}
+
+/// What packed changes are: the directory of a file, by which its blocks are found and read one by one.
+///
+///     let packed = try PackedChanges(directory: file.read(range), at: range.lowerBound)
+///     if let block = packed.block(of: change) {
+///       try packed.decode(block, file.read(block.bytes))[change.number].encoded
+///     }
+///
+/// The offset of a failure counts from the beginning of what was to be read: a head, a directory, a block.
+public struct PackedChanges: Equatable, Sendable {
+  /// Where a block is.
+  public struct Block: Equatable, Sendable {
+    let range: Int
+    let index: Int
+    /// The numbers of its changes.
+    public let numbers: ClosedRange<UInt64>
+    /// The bytes of the file that `decode(_:_:)` needs.
+    public let bytes: Range<Int>
+  }
+
+  let directory: PackedDirectory
+
+  /// How many bytes the beginning of a file has that `notebook(head:)` needs.
+  public static var headLength: Int { PackedDirectory.headLength }
+
+  /// Whose changes a file holds that begins like this.
+  public static func notebook(head: ArraySlice<UInt8>) throws(DecodingFailure) -> Identifier {
+    var reader = ByteReader(head)
+    guard head.starts(with: PackedDirectory.magic.prefix(4)) else {
+      throw reader.failure("these are no packed changes")
+    }
+    guard head.starts(with: PackedDirectory.magic) else {
+      throw reader.failure("packed changes of a format that this version doesn't know")
+    }
+    _ = try reader.raw(PackedDirectory.magic.count)
+    return try reader.identifier()
+  }
+
+  /// How many bytes the end of a file has that `directory(in:footer:)` needs.
+  public static var footerLength: Int { PackedDirectory.footerLength }
+
+  /// Which bytes of a file of `length` bytes `init` needs.
+  public static func directory(
+    in length: Int, footer: ArraySlice<UInt8>
+  ) throws(DecodingFailure) -> Range<Int> {
+    try PackedDirectory.range(in: length, footer: footer)
+  }
+
+  /// Reads a directory, which begins at `offset` of the file.
+  public init(directory bytes: ArraySlice<UInt8>, at offset: Int) throws(DecodingFailure) {
+    directory = try PackedDirectory.decode(bytes, at: offset)
+  }
+
+  /// Reads the directory of a file that is in memory.
+  public init(_ file: [UInt8]) throws(DecodingFailure) {
+    let notebook = try Self.notebook(head: file.prefix(Self.headLength))
+    let range = try Self.directory(in: file.count, footer: file.suffix(Self.footerLength))
+    try self.init(directory: file[range], at: range.lowerBound)
+    guard notebook == self.notebook else {
+      throw DecodingFailure(offset: 5, reason: "two notebooks in one file")
+    }
+  }
+
+  public var notebook: Identifier { directory.notebook }
+
+  /// The replicas that have changes here, in their order, and the numbers of the changes.
+  public var ranges: [(replica: ReplicaID, numbers: ClosedRange<UInt64>)] {
+    directory.ranges.map { ($0.replica, $0.first...$0.last) }
+  }
+
+  private func place(of replica: ReplicaID) -> Int? {
+    var (low, high) = (0, directory.ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if directory.ranges[middle].replica < replica { low = middle + 1 } else { high = middle }
+    }
+    return low < directory.ranges.count && directory.ranges[low].replica == replica ? low : nil
+  }
+
+  private func block(_ range: Int, _ index: Int) -> Block {
+    let block = directory.ranges[range].blocks[index]
+    return Block(
+      range: range, index: index, numbers: block.first...block.last,
+      bytes: block.offset..<block.offset + block.length)
+  }
+
+  /// The block that has a change; `nil` if it isn't here. O(log blocks).
+  public func block(of change: ChangeID) -> Block? {
+    guard let range = place(of: change.replica),
+      let index = directory.ranges[range].block(of: change.number)
+    else { return nil }
+    return block(range, index)
+  }
+
+  /// The blocks of a replica, in the order of its changes.
+  public func blocks(of replica: ReplicaID) -> [Block] {
+    guard let range = place(of: replica) else { return [] }
+    return directory.ranges[range].blocks.indices.map { block(range, $0) }
+  }
+
+  /// What is known of the author of a block before its first change.
+  public func state(before block: Block) -> ReplicaState {
+    let range = directory.ranges[block.range]
+    return range.state(range.blocks[block.index].start, block.numbers.lowerBound - 1)
+  }
+
+  /// What is known of a replica after its last change here; `nil` if it has none here.
+  public func lastState(of replica: ReplicaID) -> ReplicaState? {
+    guard let place = place(of: replica) else { return nil }
+    let range = directory.ranges[place]
+    return range.state(range.blocks.last!.end, range.last)
+  }
+
+  /// The changes of a replica that follow others than its author's previous one, and these others. O(answer).
+  public func merges(
+    of replica: ReplicaID
+  ) throws(DecodingFailure) -> [(number: UInt64, predecessors: [ChangeID])] {
+    guard let place = place(of: replica) else { return [] }
+    let range = directory.ranges[place]
+    var merges: [(number: UInt64, predecessors: [ChangeID])] = []
+    for block in range.blocks {
+      for link in try PackedLink.decode(block.links[...], of: block.first...block.last)
+      where !link.predecessors.isEmpty {
+        var predecessors: [ChangeID] = []
+        for predecessor in link.predecessors {
+          guard predecessor.author >= 2, predecessor.author - 2 < range.mentions.count else {
+            throw DecodingFailure(offset: 0, reason: "a predecessor of a replica that has no name")
+          }
+          predecessors.append(
+            ChangeID(
+              replica: range.mentions[predecessor.author - 2], number: predecessor.number))
+        }
+        merges.append((link.number, predecessors))
+      }
+    }
+    return merges
+  }
+
+  /// Unpacks a block, whose bytes these are.
+  public func decode(
+    _ block: Block, _ bytes: ArraySlice<UInt8>
+  ) throws(DecodingFailure) -> ChangeBlock {
+    let range = directory.ranges[block.range]
+    return try BlockDecoder.decode(bytes, range.blocks[block.index], of: range)
+  }
+}
+
+extension PackedRange {
+  fileprivate func state(_ state: PackedState, _ number: UInt64) -> ReplicaState {
+    var result = ReplicaState()
+    result.number = number
+    result.time = state.time
+    result.lamport = state.lamport
+    result.mentions = Array(mentions.prefix(state.named))
+    return result
+  }
+}
+
+extension NoteBook {
+  /// All changes, packed.
+  public func packed(of notebook: Identifier) -> [UInt8] {
+    var packer = ChangePacker(notebook: notebook)
+    for replica in version.replicas {
+      packer.begin(replica)
+      let history = histories[existing: replica]
+      for number in 1...history.count {
+        do {
+          try packer.append(history.change(number), lamport: history.lamport(number))
+        } catch {
+          preconditionFailure(
+            "change \(number) of \(replica) was admitted and can't be read: \(error)")
+        }
+      }
+    }
+    return packer.finish()
+  }
+}

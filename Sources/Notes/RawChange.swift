@@ -1,0 +1,295 @@
+internal import ReplicatingTypes
+
+/// An element of a sequence as a change names it: by the place of its author among those its own author has named, and not
+/// by the author's identity.
+struct NamedElement: Hashable, Sendable {
+  private let bits: UInt64
+
+  /// No element: what comes before the first, or after the last.
+  static let none = NamedElement(bits: .max)
+
+  private init(bits: UInt64) { self.bits = bits }
+
+  /// The author: 0 is the author of the change, n + 2 the n-th replica that it named, as in Change.swift. `offset` is at
+  /// most 2^31 − 1.
+  init(_ author: Int, _ offset: Int) { bits = UInt64(author) << 32 | UInt64(offset) }
+
+  var isNone: Bool { self == .none }
+  var author: Int { Int(bits >> 32) }
+  var offset: Int { Int(bits & 0xFFFF_FFFF) }
+}
+
+/// A change by its author's name for it.
+struct NamedChange: Hashable, Sendable {
+  var author: Int
+  var number: UInt64
+}
+
+/// An operation of a change, taken apart without being understood.
+struct RawOperation: Equatable, Sendable {
+  /// The first byte of its encoding.
+  enum Tag: UInt8, Sendable {
+    case create = 0x01
+    case place = 0x02
+    case title = 0x10
+    case priority = 0x11
+    case insertTag = 0x12
+    case removeTag = 0x13
+    case insert = 0x14
+    case remove = 0x15
+    case delete = 0x16
+    case restore = 0x17
+  }
+
+  var tag: Tag
+  /// The note; of a creation none.
+  var note = NamedChange(author: 0, number: 0)
+  /// What a text is inserted or a note placed between; `first` also the first element removed.
+  var first = NamedElement.none
+  var second = NamedElement.none
+  /// How many elements are removed; the priority.
+  var count = 0
+  /// The time of an assignment, less that of the change.
+  var time: Int64 = 0
+  /// Text, title or tag: where it is in the change.
+  var text = 0..<0
+  /// What a deletion covers, or a removal of a tag has observed: where it is in the change's `observed`.
+  var observed = 0..<0
+
+  /// How much logical time it takes.
+  var ticks: UInt64 { tag == .insert ? UInt64(text.count) : 0 }
+}
+
+/// A change taken apart: everything that its bytes say, in which the names of replicas are numbers.
+///
+/// `init` and `write(into:)` undo each other exactly, for every change that `Change` can decode. What it says may be nonsense:
+/// that is for whoever applies it to find out.
+struct RawChange: Equatable, Sendable {
+  /// Milliseconds since the previous change of its author.
+  var elapsed: Int64 = 0
+  var predecessors: [NamedChange] = []
+  var operations: [RawOperation] = []
+  /// The changes that operations name as what their author had seen.
+  var observed: [NamedChange] = []
+
+  /// How much logical time it takes.
+  var ticks: UInt64 { max(1, operations.reduce(0) { $0 + $1.ticks }) }
+}
+
+/// Takes the changes of one author apart, one after the other.
+struct RawChangeReader {
+  /// Whom the author has named, this change included.
+  private(set) var mentions: Mentions
+  let author: ReplicaID
+
+  init(author: ReplicaID, mentions: Mentions) {
+    self.author = author
+    self.mentions = mentions
+  }
+
+  /// Reads a change into one that was read before, whose memory it uses. Nothing has been named when it throws.
+  mutating func read(_ bytes: ArraySlice<UInt8>, into change: inout RawChange)
+    throws(DecodingFailure)
+  {
+    let named = mentions.replicas.count
+    do {
+      var reader = ByteReader(bytes)
+      change.elapsed = try reader.signed()
+      change.predecessors.removeAll(keepingCapacity: true)
+      for _ in 0..<(try reader.count()) { change.predecessors.append(try self.change(&reader)) }
+      change.operations.removeAll(keepingCapacity: true)
+      change.observed.removeAll(keepingCapacity: true)
+      repeat {
+        change.operations.append(try operation(&reader, &change.observed))
+      } while !reader.isAtEnd
+    } catch {
+      forgetNames(downTo: named)
+      throw error
+    }
+  }
+
+  /// Forgets the names that were given last: what gave them is refused.
+  mutating func forgetNames(downTo count: Int) { mentions.removeLast(downTo: count) }
+
+  /// Knows the names that an author had given after a block that isn't read.
+  mutating func learn(_ names: ArraySlice<ReplicaID>) {
+    for name in names { mentions.append(name) }
+  }
+
+  private mutating func mention(
+    _ code: UInt64, _ reader: inout ByteReader
+  ) throws(DecodingFailure) -> Int {
+    if code == 0 { return 0 }
+    if code > 1 {
+      guard code - 2 < UInt64(mentions.replicas.count) else {
+        throw reader.failure("a replica that was not named")
+      }
+      return Int(code)
+    }
+    let replica = try reader.identifier()
+    guard replica != author, mentions.place(of: replica) == nil else {
+      throw reader.failure("a replica named anew that has a name")
+    }
+    mentions.append(replica)
+    return mentions.replicas.count + 1
+  }
+
+  private mutating func change(_ reader: inout ByteReader) throws(DecodingFailure) -> NamedChange {
+    let author = try mention(try reader.varint(), &reader)
+    return NamedChange(author: author, number: try reader.varint())
+  }
+
+  private mutating func element(_ reader: inout ByteReader) throws(DecodingFailure) -> NamedElement
+  {
+    let code = try reader.varint()
+    if code == 0 { return .none }
+    let author = try mention(code - 1, &reader)
+    return NamedElement(author, try reader.count())
+  }
+
+  /// Reads changes to the end of the list; returns where they are.
+  private mutating func changes(
+    _ reader: inout ByteReader, _ list: inout [NamedChange]
+  ) throws(DecodingFailure) -> Range<Int> {
+    let start = list.count
+    for _ in 0..<(try reader.count()) { list.append(try change(&reader)) }
+    return start..<list.count
+  }
+
+  private func text(_ reader: inout ByteReader) throws(DecodingFailure) -> Range<Int> {
+    let count = try reader.counted().count
+    return reader.offset - count..<reader.offset
+  }
+
+  private mutating func operation(
+    _ reader: inout ByteReader, _ observed: inout [NamedChange]
+  ) throws(DecodingFailure) -> RawOperation {
+    let start = reader
+    guard let tag = RawOperation.Tag(rawValue: try reader.byte()) else {
+      throw start.failure("an operation of an unknown kind")
+    }
+    var operation = RawOperation(tag: tag)
+    if tag == .create { return operation }
+    operation.note = try change(&reader)
+    switch tag {
+    case .create, .restore: break
+    case .place:
+      operation.first = try element(&reader)
+      operation.second = try element(&reader)
+    case .title:
+      operation.time = try reader.signed()
+      operation.text = try text(&reader)
+    case .priority:
+      operation.time = try reader.signed()
+      operation.count = Int(try reader.byte())
+    case .insertTag: operation.text = try text(&reader)
+    case .removeTag:
+      operation.text = try text(&reader)
+      operation.observed = try changes(&reader, &observed)
+    case .insert:
+      operation.first = try element(&reader)
+      operation.second = try element(&reader)
+      operation.text = try text(&reader)
+    case .remove:
+      let author = try mention(try reader.varint(), &reader)
+      operation.first = NamedElement(author, try reader.count())
+      operation.count = try reader.count()
+    case .delete: operation.observed = try changes(&reader, &observed)
+    }
+    return operation
+  }
+}
+
+/// Puts the changes of one author together again, one behind the other.
+struct RawChangeWriter {
+  /// Whom the author names, sooner or later, and how many of these it has named.
+  private let mentions: [ReplicaID]
+  private(set) var named: Int
+  private(set) var writer: ByteWriter
+
+  init(mentions: [ReplicaID], named: Int, capacity: Int) {
+    self.mentions = mentions
+    self.named = named
+    writer = ByteWriter(capacity: capacity)
+  }
+
+  /// Whether an author has this name by now, or can be given it.
+  func isName(_ author: Int) -> Bool {
+    author == 0 || author >= 2 && author - 2 < min(named + 1, mentions.count)
+  }
+
+  private mutating func mention(_ author: Int, shift: Int = 0) {
+    if author - 2 == named {
+      writer.varint(1 + shift)
+      writer.identifier(mentions[named])
+      named += 1
+    } else {
+      writer.varint(author + shift)
+    }
+  }
+
+  private mutating func change(_ change: NamedChange) {
+    mention(change.author)
+    writer.varint(change.number)
+  }
+
+  private mutating func changes(_ changes: [NamedChange]) throws(UnknownName) {
+    writer.varint(changes.count)
+    for one in changes {
+      try check(one.author)
+      change(one)
+    }
+  }
+
+  private mutating func element(_ element: NamedElement) throws(UnknownName) {
+    if element.isNone { return writer.varint(0) }
+    try check(element.author)
+    mention(element.author, shift: 1)
+    writer.varint(element.offset)
+  }
+
+  /// Somebody who has no name yet, and isn't the next to be given one.
+  struct UnknownName: Error {}
+
+  private func check(_ author: Int) throws(UnknownName) {
+    if !isName(author) { throw UnknownName() }
+  }
+
+  mutating func begin(elapsed: Int64, predecessors: [NamedChange]) throws(UnknownName) {
+    writer.signed(elapsed)
+    try changes(predecessors)
+  }
+
+  /// Writes an operation, with its text and what it has observed, which are not where `operation` says.
+  mutating func write(
+    _ operation: RawOperation, text: ArraySlice<UInt8>, observed: [NamedChange]
+  ) throws(UnknownName) {
+    writer.byte(operation.tag.rawValue)
+    if operation.tag == .create { return }
+    try check(operation.note.author)
+    change(operation.note)
+    switch operation.tag {
+    case .create, .restore: break
+    case .place, .insert:
+      try element(operation.first)
+      try element(operation.second)
+      if operation.tag == .insert { writer.counted(text) }
+    case .title:
+      writer.signed(operation.time)
+      writer.counted(text)
+    case .priority:
+      writer.signed(operation.time)
+      writer.byte(UInt8(truncatingIfNeeded: operation.count))
+    case .insertTag: writer.counted(text)
+    case .removeTag:
+      writer.counted(text)
+      try changes(observed)
+    case .remove:
+      try check(operation.first.author)
+      mention(operation.first.author)
+      writer.varint(operation.first.offset)
+      writer.varint(operation.count)
+    case .delete: try changes(observed)
+    }
+  }
+}
