@@ -127,11 +127,22 @@ private func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {
 }
 
 /// Writes one note, as the server does: a change is planned, encoded, and then applied.
-private struct NotebookWriter {
+struct NotebookWriter {
   var book = NoteBook()
   var replica = ReplicaID(high: 0, low: 1)
   let note: NoteID
   private var encodedBytes = 0
+  private var time: Int64 = 1_000
+
+  /// A notebook with one note, into which a trace was typed, with so many milliseconds before each edit.
+  static func typing(_ trace: Trace, _ pause: () -> Int64) -> NoteBook {
+    var writer = NotebookWriter()
+    for edit in trace.edits where edit.removed > 0 || edit.count > 0 {
+      writer.time += pause()
+      writer.make(edit, of: trace)
+    }
+    return writer.book
+  }
 
   init() {
     note = NoteID(creation: book.next(by: replica))
@@ -143,7 +154,7 @@ private struct NotebookWriter {
 
   mutating func edit(_ range: Range<Int>, _ new: [UInt8]) {
     let operations = book.operations(for: [Edit(range: range, replacement: new)], in: note)
-    let encoded = book.encode(book.change(by: replica, at: 1_000, operations))
+    let encoded = book.encode(book.change(by: replica, at: time, operations))
     encodedBytes += encoded.bytes.count
     book.apply(encoded)
   }
@@ -156,8 +167,12 @@ private struct NotebookWriter {
 
   mutating func replay(_ trace: Trace) {
     for edit in trace.edits where edit.removed > 0 || edit.count > 0 {
-      let offset = Int(edit.offset)
-      self.edit(offset..<offset + Int(edit.removed), Array(trace.inserted[edit.range]))
+      make(edit, of: trace)
     }
+  }
+
+  private mutating func make(_ edit: Trace.Edit, of trace: Trace) {
+    let offset = Int(edit.offset)
+    self.edit(offset..<offset + Int(edit.removed), Array(trace.inserted[edit.range]))
   }
 }

@@ -18,8 +18,8 @@ while let argument = arguments.popFirst() {
       """
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
-      filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, memory, random, positions,
-                 difference, diverged, notebook, process (of decent-notes, which must be built)
+      filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
+                 positions, difference, diverged, notebook, process (of decent-notes, which must be built)
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -57,6 +57,10 @@ if isWanted("concurrent") {
 if isWanted("encoding") { for trace in flat { encodingRows(trace, &report) } }
 if isWanted("trimmed") { for trace in flat { trimmedRows(trace, &report) } }
 if isWanted("encode") { encodeRows(paper, &report) }
+if isWanted("packed") {
+  for trace in flat { packedRows(trace, &report) }
+  packedNotebookRows(&report)
+}
 if isWanted("random") { randomRows(&report) }
 if isWanted("positions") { positionRows(&report) }
 if isWanted("difference") { differenceRows(&report) }
