@@ -112,8 +112,14 @@ func notebookRows(_ report: inout Report) {
   report.add(Row("notebook", "10,000 notes, all changes", bytes: bytes.count))
 }
 
-private func apply(_ change: Change, to book: inout NoteBook) {
-  do { try book.apply(change) } catch { fatalError("a notebook in memory: \(error)") }
+func apply(_ change: Change, to book: inout NoteBook) {
+  readable { try book.apply(change) }
+}
+
+/// What a notebook in memory says, of which everything can be read.
+@discardableResult
+func readable<Result>(_ body: () throws -> Result) -> Result {
+  do { return try body() } catch { fatalError("a notebook in memory: \(error)") }
 }
 
 private func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {

@@ -19,9 +19,17 @@ func packedNotebookRows(_ report: inout Report) {
     let book = smallNotes(notes, by: sessions)
     let name = "\(notes) notes of 1 kB by \(sessions) sessions"
     packedRows(name, book, false, &report)
-    let text = book.notes.reduce(0) { $0 + $1.text.count }
+    var text = 0
+    readable {
+      try book.forEachSummary {
+        text += $0.length
+        return true
+      }
+    }
     report.add(
-      Row("packed", "\(name), beside the text", bytes: book.packed(of: notebook).count - text))
+      Row(
+        "packed", "\(name), beside the text",
+        bytes: readable { try book.packed(of: notebook) }.count - text))
   }
 }
 
@@ -29,11 +37,11 @@ private let notebook = Identifier(high: 1, low: 1)
 
 private func packedRows(_ name: String, _ book: NoteBook, _ hasGoal: Bool, _ report: inout Report) {
   let plain = book.changes(since: Version()).encoded(of: notebook)
-  let packed = book.packed(of: notebook)
+  let packed = readable { try book.packed(of: notebook) }
   report.add(Row("packed", "\(name), as they travel", bytes: plain.count))
   report.add(Row("packed", name, bytes: packed.count, goal: hasGoal ? .bytes(203_500) : nil))
   let writing = measure {
-    book.packed(of: notebook)
+    readable { try book.packed(of: notebook) }
   } check: {
     expect($0 == packed, "packing")
   }
@@ -72,13 +80,13 @@ private func smallNotes(_ notes: Int, by sessions: Int) -> NoteBook {
     let text = prose.text(atLeast: 1_000, &random)
     time += 1_000 + Int64(random.below(1_000_000))
     let title = ReplicatingRegister<String>.Assignment(value: "", time: time)
-    book.apply(
+    apply(
       book.change(
         by: author, at: time,
         [
           .create, .place(book.placement(of: note, at: 0)), .edit(note, .title(title)),
           .edit(note, .text(.insert(text, after: nil, before: nil))),
-        ]))
+        ]), to: &book)
   }
   return book
 }

@@ -11,7 +11,7 @@ private struct Source {
 
   init(_ book: NoteBook) throws {
     self.book = book
-    packed = book.packed(of: notebook)
+    packed = try book.packed(of: notebook)
     directory = try PackedChanges(packed)
   }
 
@@ -24,7 +24,7 @@ private struct Source {
       packer.begin(replica, after: try state(of: replica, number: numbers.lowerBound - 1))
       let history = book.histories[existing: replica]
       for number in numbers {
-        try packer.append(history.change(number), lamport: history.lamport(number))
+        try packer.append(history.change(number), lamport: history.lamport(number)!)
       }
       bytes += packer.takeReady()
     }
@@ -42,7 +42,7 @@ private struct Source {
         try Change(id, decoding: history.change(number), after: state.time, &mentions).time
     }
     state.number = number
-    state.lamport = history.lamport(number)
+    state.lamport = history.lamport(number)!
     state.mentions = mentions.replicas
     return state
   }
@@ -144,7 +144,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
         for number in numbers {
           let change = changes[ChangeID(replica: replica, number: number)]
           #expect(change?.encoded == Array(history.change(number)), at(seed))
-          #expect(change?.lamport == history.lamport(number), at(seed))
+          #expect(change?.lamport == history.lamport(number)!, at(seed))
         }
         let merges = history.merges.filter { numbers.contains($0.number) }
         let found = try packed.merges(of: replica)
@@ -200,7 +200,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
       person.setText(note, String(repeating: "long ", count: 20_000))
       for _ in 0..<20 { generator.type(person, in: note, keys: 40) }
       let source = try Source(person.book)
-      let bytes = person.book.packed(of: notebook)
+      let bytes = try person.book.packed(of: notebook)
       let packed = try PackedChanges(bytes)
       let history = person.book.histories[existing: person.id]
       #expect(packed.blocks(of: person.id).count > 2)
@@ -222,7 +222,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     }
   }
 
-  @Test func `cost about a byte for each byte typed`() {
+  @Test func `cost about a byte for each byte typed`() throws {
     let person = Person(1)
     let note = person.create("title")
     let text = "The quick brown fox jumps over the lazy dog. "
@@ -230,10 +230,10 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
       person.now += 100
       let letter = Array(text.utf8)[number % text.utf8.count]
       person.make(
-        person.book.operations(
+        person.book.plan(
           for: [Edit(range: number..<number, replacement: [letter])], in: note))
     }
-    #expect(person.book.packed(of: notebook).count < 10_000 * 105 / 100 + 100)
+    #expect(try person.book.packed(of: notebook).count < 10_000 * 105 / 100 + 100)
   }
 
   @Test func `are cut as if a change that is refused had never come`() throws {
@@ -247,13 +247,13 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     broken += [UInt8](repeating: 0xFF, count: 70_000)
     for number in 1...history.count {
       #expect(throws: DecodingFailure.self) { try packer.append(broken[...], lamport: .max) }
-      let early = history.lamport(number) - 1
+      let early = history.lamport(number)! - 1
       #expect(throws: DecodingFailure.self) {
         try packer.append(history.change(number), lamport: early - early / 2)
       }
-      try packer.append(history.change(number), lamport: history.lamport(number))
+      try packer.append(history.change(number), lamport: history.lamport(number)!)
     }
-    #expect(packer.finish() == person.book.packed(of: notebook))
+    #expect(try packer.finish() == person.book.packed(of: notebook))
   }
 
   @Test func `are packed and refused as nonsense is, whatever it says`() throws {
@@ -345,9 +345,9 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     let person = Person(1)
     let note = person.create("", String(repeating: "x", count: 9_000))
     for _ in 0..<8_500 {
-      person.make(person.book.operations(for: [Edit(range: 0..<1, replacement: [])], in: note))
+      person.make(person.book.plan(for: [Edit(range: 0..<1, replacement: [])], in: note))
     }
-    let bytes = person.book.packed(of: notebook)
+    let bytes = try person.book.packed(of: notebook)
     let packed = try PackedChanges(bytes)
     let blocks = packed.blocks(of: person.id)
     #expect(blocks.allSatisfy { $0.numbers.count <= ChangePacker.largestCount })
@@ -386,7 +386,7 @@ extension Generator {
         place += 1
         offset += letter.count
       }
-      person.make(person.book.operations(for: [edit], in: note))
+      person.make(person.book.plan(for: [edit], in: note))
     }
   }
 }

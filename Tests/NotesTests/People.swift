@@ -28,6 +28,12 @@ extension NoteBook {
     return summaries
   }
 
+  /// The operations that make edits in a note, opened for that.
+  mutating func plan(for edits: [Edit<UInt8>], in note: NoteID) -> [Change.Operation] {
+    let isHere = try! open(note)
+    return isHere ? operations(for: edits, in: note) : []
+  }
+
   /// The notebook as an archive, in memory.
   mutating func putAway(appendix: [UInt8] = []) throws -> (archive: NotebookArchive, mark: UInt64) {
     var writer = ArchiveWriter(&self, appendix: appendix)

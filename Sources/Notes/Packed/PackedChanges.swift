@@ -247,18 +247,16 @@ extension PackedRange {
 
 extension NoteBook {
   /// All changes, packed.
-  public func packed(of notebook: Identifier) -> [UInt8] {
+  public func packed(of notebook: Identifier) throws(ArchiveFailure) -> [UInt8] {
     var packer = ChangePacker(notebook: notebook)
     for replica in version.replicas {
       packer.begin(replica)
-      let history = histories[existing: replica]
-      for number in 1...history.count {
-        do {
-          try packer.append(history.change(number), lamport: history.lamport(number))
-        } catch {
+      try forEachEncoded(of: replica, in: 1...version[replica]) { number, encoded, lamport in
+        do { try packer.append(encoded, lamport: lamport) } catch {
           preconditionFailure(
             "change \(number) of \(replica) was admitted and can't be read: \(error)")
         }
+        return true
       }
     }
     return packer.finish()
