@@ -13,9 +13,7 @@ extension PieceTree {
     leafCounts = []
     leafBlocks = []
     leafSlots = []
-    slotLeaves = Array(repeating: 0, count: blocks * sizes.block)
-    slotVisible = Array(repeating: 0, count: blocks * sizes.block)
-    slotWeights = Array(repeating: .zero, count: blocks * sizes.block)
+    slots = Array(repeating: Slot(), count: blocks * sizes.block)
     blockCounts = Array(repeating: 0, count: blocks)
     blockPlaces = (0..<UInt32(blocks)).map { $0 }
     top = blockPlaces
@@ -33,10 +31,8 @@ extension PieceTree {
       leafCounts.append(Int32(range.count))
       leafBlocks.append(UInt32(block))
       leafSlots.append(UInt32(place))
-      let slot = block * sizes.block + place
-      slotLeaves[slot] = UInt32(leaf)
-      slotVisible[slot] = Int32(count)
-      slotWeights[slot] = weight
+      slots[block * sizes.block + place] = Slot(
+        leaf: UInt32(leaf), visible: Int32(count), weight: weight)
       blockCounts[block] += 1
       topVisible[block] += count
       topWeights[block] += weight

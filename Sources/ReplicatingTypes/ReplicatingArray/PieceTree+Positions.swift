@@ -65,9 +65,9 @@ extension PieceTree {
       let base = block &* sizes.block
       for slot in 0..<Int(blockCounts[block]) {
         next = before
-        next.add(Int(slotVisible[base &+ slot]), slotWeights[base &+ slot])
+        next.add(Int(slots[base &+ slot].visible), slots[base &+ slot].weight)
         if next[unit] > amount {
-          let leaf = Int(slotLeaves[base &+ slot])
+          let leaf = Int(slots[base &+ slot].leaf)
           return LeafPlace(place: place, slot: slot, leaf: leaf, before: before)
         }
         before = next
@@ -114,7 +114,7 @@ extension PieceTree {
       at.slot = 0
       if at.place == top.count { return false }
     }
-    at.leaf = Int(slotLeaves[Int(top[at.place]) &* sizes.block &+ at.slot])
+    at.leaf = Int(slots[Int(top[at.place]) &* sizes.block &+ at.slot].leaf)
     return true
   }
 }

@@ -31,6 +31,13 @@ struct PieceTree: Sendable {
     var start = 0
   }
 
+  /// A leaf in its block: its number, its visible elements and their weight.
+  struct Slot: Sendable {
+    var leaf: UInt32 = 0
+    var visible: Int32 = 0
+    var weight = TextWeight.zero
+  }
+
   let sizes: NodeSizes
   /// The pieces of leaf `l` are at `l * sizes.leaf` and on.
   var pieces: [Piece]
@@ -39,10 +46,8 @@ struct PieceTree: Sendable {
   var leafBlocks: [UInt32] = [0]
   /// Its place there.
   var leafSlots: [UInt32] = [0]
-  /// The leaves of block `b`, and what they hold, at `b * sizes.block` and on.
-  var slotLeaves: [UInt32]
-  var slotVisible: [Int32]
-  var slotWeights: [TextWeight]
+  /// The leaves of block `b` are at `b * sizes.block` and on.
+  var slots: [Slot]
   var blockCounts: [Int32] = [1]
   /// Where a block stands in `top`.
   var blockPlaces: [UInt32] = [0]
@@ -57,9 +62,7 @@ struct PieceTree: Sendable {
     precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
     self.sizes = sizes
     pieces = Array(repeating: Piece(0, 0, 0), count: sizes.leaf)
-    slotLeaves = Array(repeating: 0, count: sizes.block)
-    slotVisible = Array(repeating: 0, count: sizes.block)
-    slotWeights = Array(repeating: .zero, count: sizes.block)
+    slots = Array(repeating: Slot(), count: sizes.block)
   }
 
   var isEmpty: Bool { leafCounts[0] == 0 && top.count == 1 && blockCounts[0] == 1 }
@@ -118,10 +121,10 @@ struct PieceTree: Sendable {
     var start = cursor.leafStart
     while position < start {
       slot &-= 1
-      start &-= Int(slotVisible[base &+ slot])
+      start &-= Int(slots[base &+ slot].visible)
     }
     while true {
-      let count = Int(slotVisible[base &+ slot])
+      let count = Int(slots[base &+ slot].visible)
       if position < start &+ count {
         cursor.leafVisible = count
         break
@@ -130,7 +133,7 @@ struct PieceTree: Sendable {
       slot &+= 1
     }
     cursor.slot = slot
-    cursor.leaf = Int(slotLeaves[base &+ slot])
+    cursor.leaf = Int(slots[base &+ slot].leaf)
     cursor.leafStart = start
     cursor.index = 0
     cursor.start = start
@@ -154,8 +157,8 @@ struct PieceTree: Sendable {
   mutating func moveToStart() {
     let block = Int(top[0])
     cursor = Cursor(
-      leaf: Int(slotLeaves[block &* sizes.block]), block: block,
-      leafVisible: Int(slotVisible[block &* sizes.block]))
+      leaf: Int(slots[block &* sizes.block].leaf), block: block,
+      leafVisible: Int(slots[block &* sizes.block].visible))
   }
 
   /// Moves to the first piece of a leaf: from leaf to leaf if it is in the same block. O(blocks + leaves of a block).
@@ -175,17 +178,17 @@ struct PieceTree: Sendable {
     var passed = cursor.slot
     var start = cursor.leafStart
     while passed < slot {
-      start &+= Int(slotVisible[base &+ passed])
+      start &+= Int(slots[base &+ passed].visible)
       passed &+= 1
     }
     while passed > slot {
       passed &-= 1
-      start &-= Int(slotVisible[base &+ passed])
+      start &-= Int(slots[base &+ passed].visible)
     }
     cursor.leaf = leaf
     cursor.slot = slot
     cursor.leafStart = start
-    cursor.leafVisible = Int(slotVisible[base &+ slot])
+    cursor.leafVisible = Int(slots[base &+ slot].visible)
     cursor.index = 0
     cursor.start = start
   }
@@ -255,8 +258,8 @@ struct PieceTree: Sendable {
 
   private mutating func enterSlot() {
     let slot = cursor.block &* sizes.block &+ cursor.slot
-    cursor.leaf = Int(slotLeaves[slot])
-    cursor.leafVisible = Int(slotVisible[slot])
+    cursor.leaf = Int(slots[slot].leaf)
+    cursor.leafVisible = Int(slots[slot].visible)
   }
 
   /// The element directly behind the cursor's piece.
@@ -269,12 +272,12 @@ struct PieceTree: Sendable {
   @inline(never)
   private var firstOfNextLeaf: LocalID {
     if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
-      return pieces[Int(slotLeaves[cursor.block &* sizes.block &+ cursor.slot &+ 1]) &* sizes.leaf]
+      return pieces[Int(slots[cursor.block &* sizes.block &+ cursor.slot &+ 1].leaf) &* sizes.leaf]
         .first
     }
     if cursor.place &+ 1 < top.count {
       let block = Int(top[cursor.place &+ 1])
-      return pieces[Int(slotLeaves[block &* sizes.block]) &* sizes.leaf].first
+      return pieces[Int(slots[block &* sizes.block].leaf) &* sizes.leaf].first
     }
     return .none
   }
@@ -294,12 +297,12 @@ struct PieceTree: Sendable {
   @inline(__always)
   mutating func count(_ elements: Int, _ weight: TextWeight) {
     let slot = cursor.block &* sizes.block &+ cursor.slot
-    slotVisible[slot] &+= Int32(truncatingIfNeeded: elements)
+    slots[slot].visible &+= Int32(truncatingIfNeeded: elements)
     topVisible[cursor.place] &+= elements
     visible &+= elements
     cursor.leafVisible &+= elements
     if weight != .zero {
-      slotWeights[slot] += weight
+      slots[slot].weight += weight
       topWeights[cursor.place] += weight
     }
   }
@@ -348,32 +351,29 @@ struct PieceTree: Sendable {
     let new = leafCounts.count
     let count = Int(leafCounts[old])
     let half = count / 2
-    pieces.append(contentsOf: repeatElement(Piece(0, 0, 0), count: sizes.leaf))
+    // A slice would share the array, and have it copied when it is appended to.
+    let moved = Array(pieces[old * sizes.leaf + half..<old * sizes.leaf + count])
     var visible = 0
     var weight = TextWeight.zero
-    for index in half..<count {
-      let piece = pieces[old * sizes.leaf + index]
-      pieces[new * sizes.leaf + index - half] = piece
-      visible += piece.visibleCount
-      if !piece.isRemoved { weight += weigh(piece) }
+    for piece in moved where !piece.isRemoved {
+      visible += Int(piece.count)
+      weight += weigh(piece)
     }
+    pieces += moved
+    pieces += repeatElement(Piece(0, 0, 0), count: sizes.leaf - moved.count)
     leafCounts[old] = Int32(half)
     leafCounts.append(Int32(count - half))
     if Int(blockCounts[cursor.block]) == sizes.block { splitBlock() }
     let base = cursor.block * sizes.block
     var slot = base + Int(blockCounts[cursor.block])
     while slot > base + cursor.slot + 1 {
-      slotLeaves[slot] = slotLeaves[slot - 1]
-      leafSlots[Int(slotLeaves[slot])] += 1
-      slotVisible[slot] = slotVisible[slot - 1]
-      slotWeights[slot] = slotWeights[slot - 1]
+      slots[slot] = slots[slot - 1]
+      leafSlots[Int(slots[slot].leaf)] += 1
       slot -= 1
     }
-    slotLeaves[slot] = UInt32(new)
-    slotVisible[slot] = Int32(visible)
-    slotWeights[slot] = weight
-    slotVisible[slot - 1] -= Int32(visible)
-    slotWeights[slot - 1] += -weight
+    slots[slot] = Slot(leaf: UInt32(new), visible: Int32(visible), weight: weight)
+    slots[slot - 1].visible -= Int32(visible)
+    slots[slot - 1].weight += -weight
     blockCounts[cursor.block] += 1
     leafBlocks.append(UInt32(cursor.block))
     leafSlots.append(UInt32(cursor.slot + 1))
@@ -392,20 +392,16 @@ struct PieceTree: Sendable {
     let old = cursor.block
     let new = blockCounts.count
     let half = sizes.block / 2
-    slotLeaves.append(contentsOf: repeatElement(0, count: sizes.block))
-    slotVisible.append(contentsOf: repeatElement(0, count: sizes.block))
-    slotWeights.append(contentsOf: repeatElement(.zero, count: sizes.block))
+    slots += repeatElement(Slot(), count: sizes.block)
     var visible = 0
     var weight = TextWeight.zero
     for slot in half..<sizes.block {
-      let (from, to) = (old * sizes.block + slot, new * sizes.block + slot - half)
-      slotLeaves[to] = slotLeaves[from]
-      slotVisible[to] = slotVisible[from]
-      slotWeights[to] = slotWeights[from]
-      visible += Int(slotVisible[from])
-      weight += slotWeights[from]
-      leafBlocks[Int(slotLeaves[from])] = UInt32(new)
-      leafSlots[Int(slotLeaves[from])] -= UInt32(half)
+      let moved = slots[old * sizes.block + slot]
+      slots[new * sizes.block + slot - half] = moved
+      visible += Int(moved.visible)
+      weight += moved.weight
+      leafBlocks[Int(moved.leaf)] = UInt32(new)
+      leafSlots[Int(moved.leaf)] -= UInt32(half)
     }
     blockCounts[old] = Int32(half)
     blockCounts.append(Int32(sizes.block - half))
@@ -432,7 +428,7 @@ struct PieceTree: Sendable {
     for block in top {
       let base = Int(block) &* sizes.block
       for slot in base..<base &+ Int(blockCounts[Int(block)]) {
-        let leaf = Int(slotLeaves[slot])
+        let leaf = Int(slots[slot].leaf)
         let first = leaf &* sizes.leaf
         for index in first..<first &+ Int(leafCounts[leaf]) { body(pieces[index]) }
       }

@@ -39,7 +39,7 @@ extension ReplicatingArray {
     var weight = TextWeight.zero
     for slot in 0..<Int(tree.blockCounts[block]) {
       let place = block * tree.sizes.block + slot
-      let leaf = Int(tree.slotLeaves[place])
+      let leaf = Int(tree.slots[place].leaf)
       precondition(Int(tree.leafBlocks[leaf]) == block, "a leaf that is elsewhere")
       precondition(Int(tree.leafSlots[leaf]) == slot, "a leaf that is elsewhere in its block")
       precondition(tree.leafCounts[leaf] > 0 || tree.isEmpty, "an empty leaf")
@@ -64,8 +64,8 @@ extension ReplicatingArray {
         }
         previous = piece
       }
-      precondition(Int(tree.slotVisible[place]) == leafVisible, "a leaf's count")
-      precondition(tree.slotWeights[place] == leafWeight, "a leaf's weight")
+      precondition(Int(tree.slots[place].visible) == leafVisible, "a leaf's count")
+      precondition(tree.slots[place].weight == leafWeight, "a leaf's weight")
       visible += leafVisible
       weight += leafWeight
     }
