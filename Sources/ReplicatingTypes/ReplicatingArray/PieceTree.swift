@@ -193,19 +193,34 @@ struct PieceTree: Sendable {
     cursor.start = start
   }
 
-  /// Moves to the piece of the cursor's leaf that holds an element, which is there.
-  @inline(__always)
-  mutating func move(to element: LocalID, inLeaf leaf: Int) {
-    if leaf != cursor.leaf { move(toLeaf: leaf) }
-    let base = leaf &* sizes.leaf
-    var index = 0
-    var start = cursor.leafStart
-    while !pieces[base &+ index].contains(element) {
-      start &+= pieces[base &+ index].visibleCount
-      index &+= 1
+  /// Moves to the piece of the cursor's leaf that holds an element; false if none does. Looks before and behind the cursor
+  /// in turn: as a rule it is near.
+  mutating func moveInLeaf(to element: LocalID) -> Bool {
+    let base = cursor.leaf &* sizes.leaf
+    let end = Int(leafCounts[cursor.leaf])
+    var (before, beforeStart) = (cursor.index, cursor.start)
+    var (behind, behindStart) = (before, beforeStart)
+    while before > 0 || behind < end {
+      if before > 0 {
+        before &-= 1
+        let piece = pieces[base &+ before]
+        beforeStart &-= piece.visibleCount
+        if piece.contains(element) {
+          (cursor.index, cursor.start) = (before, beforeStart)
+          return true
+        }
+      }
+      if behind < end {
+        let piece = pieces[base &+ behind]
+        if piece.contains(element) {
+          (cursor.index, cursor.start) = (behind, behindStart)
+          return true
+        }
+        behindStart &+= piece.visibleCount
+        behind &+= 1
+      }
     }
-    cursor.index = index
-    cursor.start = start
+    return false
   }
 
   /// Moves one piece on; false at the end.

@@ -132,14 +132,13 @@ extension ReplicatingArray {
   private mutating func locateFar(_ element: LocalID) {
     if !isIndexed {
       // Local operations name elements near the last edit; they alone don't need the index.
-      let base = tree.cursor.leaf &* tree.sizes.leaf
-      for index in 0..<Int(tree.leafCounts[tree.cursor.leaf])
-      where tree.pieces[base &+ index].contains(element) {
-        return tree.move(to: element, inLeaf: tree.cursor.leaf)
-      }
+      if tree.moveInLeaf(to: element) { return }
       buildIndex()
     }
-    tree.move(to: element, inLeaf: authors[Int(element.author)].leaves[element.offset])
+    let leaf = authors[Int(element.author)].leaves[element.offset]
+    if leaf != tree.cursor.leaf { tree.move(toLeaf: leaf) }
+    let isThere = tree.moveInLeaf(to: element)
+    precondition(isThere, "an element that is not where the index says")
   }
 
   mutating func buildIndex() {
