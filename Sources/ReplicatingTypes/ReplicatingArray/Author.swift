@@ -97,30 +97,29 @@ struct Author<Element: Equatable & Sendable>: Sendable {
 
   // MARK: - Recording
 
+  /// Takes the next elements, and notes where and when they were inserted. Runs come out the same however elements were
+  /// grouped on their way here, so that equal histories are equal values. Returns the offset of the first.
   @inline(__always)
-  mutating func append(_ elements: borrowing Span<Element>) {
-    if elements.count == 1 {
+  mutating func insert(
+    _ elements: borrowing Span<Element>, number: UInt64, lamport: UInt64, isStepping: Bool,
+    left: LocalID, right: LocalID, me: AuthorIndex
+  ) -> UInt32 {
+    let first = self.count
+    let count = UInt32(truncatingIfNeeded: elements.count)
+    let extends =
+      first > 0 && left == LocalID(me, first &- 1) && !origins.isEmpty
+      && origins[origins.count &- 1].right == right
+    if !extends { origins.append(Origin(first: first, left: left, right: right)) }
+    recordStamps(first, count: count, number: number, lamport: lamport, isStepping: isStepping)
+    lastNumber = max(lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
+    if count == 1 {
       content.append(elements[0])
     } else {
       content.append(addingCapacity: elements.count) { new in
         for index in elements.indices { new.append(elements[index]) }
       }
     }
-  }
-
-  /// Notes where and when the next `count` elements, which will be appended, were inserted. Runs come out the same however
-  /// elements were grouped on their way here, so that equal histories are equal values.
-  @inline(__always)
-  mutating func record(
-    count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool, left: LocalID,
-    right: LocalID, me: AuthorIndex
-  ) {
-    let first = self.count
-    let extends =
-      first > 0 && left == LocalID(me, first &- 1) && !origins.isEmpty
-      && origins[origins.count &- 1].right == right
-    if !extends { origins.append(Origin(first: first, left: left, right: right)) }
-    recordStamps(first, count: count, number: number, lamport: lamport, isStepping: isStepping)
+    return first
   }
 
   @inline(__always)
@@ -128,12 +127,15 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     _ first: UInt32, count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool
   ) {
     recordStamp(first, number, lamport)
-    // The first elements decide how a run goes on, the others follow them: the first may still belong to the run before,
-    // the second begins one then, and the third says of which kind that is.
-    if count > 1 {
-      recordStamp(first &+ 1, isStepping ? number &+ 1 : number, lamport &+ 1)
-      if count > 2, isStepping { recordStamp(first &+ 2, number &+ 2, lamport &+ 2) }
+    guard count > 1 else { return }
+    if stamps[stamps.count &- 1].first == first {
+      stamps[stamps.count &- 1] = StampRun(first: first, number: number, isStepping: isStepping)
+      return
     }
+    // The first belongs to the run before. Then the second begins one, or goes on as well, and the third says of which
+    // kind the run is; the others follow them.
+    recordStamp(first &+ 1, isStepping ? number &+ 1 : number, lamport &+ 1)
+    if count > 2, isStepping { recordStamp(first &+ 2, number &+ 2, lamport &+ 2) }
   }
 
   private mutating func recordStamp(_ offset: UInt32, _ number: UInt64, _ lamport: UInt64) {

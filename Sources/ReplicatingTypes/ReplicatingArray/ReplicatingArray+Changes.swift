@@ -558,11 +558,10 @@ extension Author {
           run.order == .forward ? run.offset &+ step : run.offset &+ run.count &- 1 &- step
         record(number: UInt64(run.number &+ step), removing: run.target, offset, 1)
         step &+= 1
-        let last = removals.count &- 1
-        if step >= 2, removals[last].order == run.order {
-          // The rest goes on as the last two do.
-          removals[last].count &+= run.count &- step
-          if run.order == .backward { removals[last].offset &-= run.count &- step }
+        let last = removals[removals.count &- 1]
+        if last.count == 1 || last.order == run.order {
+          // The rest goes on from there.
+          if step < run.count { removals[removals.count &- 1].extend(run.count &- step, run.order) }
           break
         }
       }

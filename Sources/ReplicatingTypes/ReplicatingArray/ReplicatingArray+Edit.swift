@@ -239,13 +239,9 @@ extension ReplicatingArray {
     isStepping: Bool, left: LocalID, right: LocalID, behind skipped: UInt32
   ) {
     let count = UInt32(truncatingIfNeeded: elements.count)
-    let first = authors[Int(author)].count
-    authors[Int(author)].record(
-      count: count, number: number, lamport: lamport, isStepping: isStepping, left: left,
-      right: right, me: author)
-    authors[Int(author)].lastNumber = max(
-      authors[Int(author)].lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
-    authors[Int(author)].append(elements)
+    let first = authors[Int(author)].insert(
+      elements, number: number, lamport: lamport, isStepping: isStepping, left: left, right: right,
+      me: author)
     self.lamport = max(self.lamport, lamport &+ UInt64(count) &- 1)
     if count <= tree.sizes.piece {
       put(Piece(author, first, count), behind: skipped)

@@ -88,10 +88,12 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   ) {
     settle()
     let author = index(of: stamp.change.replica)
-    authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, stamp.change.number)
     switch operation {
     case .insert(let elements, let left, let right):
-      if elements.isEmpty { return }
+      if elements.isEmpty {
+        authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, stamp.change.number)
+        return
+      }
       let offset = integrate(
         Self.read(elements).span, by: author, number: stamp.change.number, lamport: stamp.lamport,
         isStepping: false, left: local(left), right: local(right))
