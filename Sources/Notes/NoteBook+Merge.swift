@@ -175,8 +175,8 @@ extension NoteBook: Replicable {
     try Self.validateShape(of: change)
     try open(change)
     let first = try firstStamp(of: change)
-    let kept = try performForeign(change, first, &effects)
-    admit(change, first, encoded: encoded, mentions: mentions)
+    let (kept, end) = try performForeign(change, first, &effects)
+    admit(change, encoded: encoded, mentions: mentions, upTo: end)
     shelf.tidy()
     if let kept { pasts.set(id.replica, id.number, kept) }
     return nil
@@ -184,23 +184,26 @@ extension NoteBook: Replicable {
 
   /// Checks and performs the operations of a change, all or none. Its parts are open.
   ///
-  /// Returns what its author had seen with it, if that is worth keeping. Where it is all that is known, nothing may hold on
-  /// to it: the notebook's own version is about to grow, and would be copied.
+  /// Returns the last tick of logical time that it takes, and what its author had seen with it, if that is worth keeping.
+  /// Where it is all that is known, nothing may hold on to it: the notebook's own version is about to grow, and would be
+  /// copied.
   private mutating func performForeign(
     _ change: Change, _ first: Stamp, _ effects: inout Effects
-  ) throws -> Version? {
+  ) throws -> (past: Version?, end: UInt64) {
     let past = try past(of: change)
     let kept = past.version.contains(change.id) ? past.version : nil
-    if (try? validateAll(change, past)) != nil {
-      perform(change, first, &effects)
-      return kept
+    do { try validateAll(change, past) } catch {
+      guard change.operations.count > 1 else { throw error }
+      return (kept, try performInTurn(change, first, past, &effects))
     }
-    // A later operation may only make sense after an earlier one. So they are tried one after the other, on a copy of what
-    // they touch; a change that needs this is rare, or forged.
-    guard change.operations.count > 1 else {
-      try validate(change.operations[0], of: change, past)
-      return kept
-    }
+    return (kept, perform(change, first, &effects))
+  }
+
+  /// Checks and performs the operations of a change one after the other, on a copy of what they touch: a later one may only
+  /// make sense after an earlier one. A change that needs this is rare, or forged.
+  private mutating func performInTurn(
+    _ change: Change, _ first: Stamp, _ past: Past, _ effects: inout Effects
+  ) throws(InvalidChange) -> UInt64 {
     let (savedShelf, savedOrder) = (shelf, order)
     var own = Effects()
     var stamp = first
@@ -215,7 +218,7 @@ extension NoteBook: Replicable {
       throw error
     }
     effects.merge(own)
-    return kept
+    return max(first.lamport, stamp.lamport - 1)
   }
 
   /// Checks all operations on the present state. A note that the change creates is there afterwards, unless it is refused.

@@ -228,8 +228,8 @@ public struct NoteBook: Sendable, Equatable {
     let stamp: Stamp
     do { stamp = try firstStamp(of: change) } catch { preconditionFailure("\(error.reason)") }
     var effects = Effects()
-    perform(change, stamp, &effects)
-    admit(change, stamp, encoded: encoded.bytes[...], mentions: encoded.mentions)
+    let end = perform(change, stamp, &effects)
+    admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
     shelf.tidy()
     return effects
   }
@@ -241,13 +241,15 @@ public struct NoteBook: Sendable, Equatable {
     return apply(encode(change))
   }
 
-  /// Performs the operations of a change that are all in order. Its parts are open.
-  mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) {
+  /// Performs the operations of a change that are all in order; returns the last tick of logical time that it takes. Its
+  /// parts are open.
+  mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) -> UInt64 {
     var stamp = first
     for operation in change.operations {
       perform(operation, stamp, at: change.time, &effects)
       stamp.lamport += operation.ticks
     }
+    return max(first.lamport, stamp.lamport - 1)
   }
 
   /// Where the logical time of a change begins: after that of all its predecessors.
@@ -261,12 +263,10 @@ public struct NoteBook: Sendable, Equatable {
     return Stamp(change: change.id, lamport: latest + 1)
   }
 
-  /// Takes a change whose operations were performed into the history.
+  /// Takes a change whose operations were performed, up to a tick of logical time, into the history.
   mutating func admit(
-    _ change: Change, _ first: Stamp, encoded: ArraySlice<UInt8>, mentions: Mentions
+    _ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions, upTo end: UInt64
   ) {
-    let ticks = max(1, change.operations.reduce(0) { $0 + $1.ticks })
-    let end = first.lamport + ticks - 1
     if histories.place(of: change.id.replica) == nil {
       histories.append(History(id: change.id.replica))
     }
@@ -316,18 +316,25 @@ public struct Effects: Sendable {
     public static let trashed = Facets(rawValue: 64)
   }
 
-  /// What happened to the notes, in order; neighbours of one note are one.
-  private var changed: [(note: NoteID, facets: Facets)] = []
-  /// What happened to their texts, in order.
+  /// What happened to the texts of notes, in order.
   public private(set) var text: [(note: NoteID, effect: ReplicatingText.Effect)] = []
+  /// What else happened to them, in order; neighbours of one note are one.
+  private var changed: [(note: NoteID, facets: Facets)] = []
 
   public init() {}
 
-  public var isEmpty: Bool { changed.isEmpty }
+  public var isEmpty: Bool { changed.isEmpty && text.isEmpty }
 
   /// The notes that changed, and in what.
   public var facets: [NoteID: Facets] {
-    Dictionary(changed.map { ($0.note, $0.facets) }) { $0.union($1) }
+    var all: [NoteID: Facets] = [:]
+    for (note, facets) in changed { all[note, default: []].formUnion(facets) }
+    var last: NoteID?
+    for (note, _) in text where note != last {
+      all[note, default: []].insert(.text)
+      last = note
+    }
+    return all
   }
 
   mutating func insert(_ facets: Facets, _ note: NoteID) {
@@ -340,7 +347,6 @@ public struct Effects: Sendable {
   }
 
   mutating func insert(_ effect: ReplicatingText.Effect, _ note: NoteID) {
-    insert(.text, note)
     text.append((note, effect))
   }
 

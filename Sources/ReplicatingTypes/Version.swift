@@ -79,7 +79,12 @@ public struct Version: Hashable, Sendable {
 
   /// Adds a change, and with it all those of its replica before it. O(1).
   public mutating func insert(_ change: ChangeID) {
-    if !contains(change) { self[change.replica] = change.number }
+    // Which one of a few it is, is found out once.
+    if let place = few.firstIndex(where: { $0.replica == change.replica }) {
+      few[place].number = max(few[place].number, change.number)
+    } else if !contains(change) {
+      self[change.replica] = change.number
+    }
   }
 
   /// Adds what `other` has seen. O(replicas of `other`).
