@@ -4,6 +4,7 @@ struct Arguments: Equatable {
     case serve
     case call(method: String, params: String)
     case demo(path: String)
+    case check
     case help
     case version
   }
@@ -19,10 +20,12 @@ struct Arguments: Equatable {
   static let usage = """
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
+           decent-notes [options] check
            decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
     call does one request and prints its result; PARAMS is JSON, or - for standard input.
+    check reads everything in the notebook's folder, and says what is there and what is damaged.
     demo shows two editors writing into a copy of a text file at the same moment.
 
     options:
@@ -90,6 +93,11 @@ struct Arguments: Equatable {
     if first == "demo" {
       guard words.count == 2 else { throw Misuse(message: "demo needs a text file") }
       command = .demo(path: words[1])
+      return
+    }
+    if first == "check" {
+      guard words.count == 1 else { throw Misuse(message: "check needs no \(words[1])") }
+      command = .check
       return
     }
     guard first == "call" else { throw Misuse(message: "unknown command \(first)") }

@@ -1,6 +1,7 @@
 // The program: arguments, the environment, the clock and randomness come in here and nowhere else.
 
 internal import JSONRPC
+internal import NoteStore
 internal import NotesServer
 internal import ReplicatingTypes
 
@@ -100,6 +101,11 @@ func say(_ text: String) {
   }
 }
 
+func noFolder() -> Int32 {
+  complain("no folder: give --notebook DIR, or set DECENT_NOTES or HOME")
+  return misuse
+}
+
 func run() -> Int32 {
   // A write to a reader that is gone, or beyond a limit of size, is an error to be told, not the end.
   signal(SIGPIPE, SIG_IGN)
@@ -126,12 +132,19 @@ func run() -> Int32 {
       complain("demo: \(error.message)")
       return 1
     }
+  case .check:
+    guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
+    do {
+      let check = try Check(folder: folder)
+      say(check.lines.joined(separator: "\n") + "\n")
+      return check.isSound ? 0 : 1
+    } catch {
+      complain("\(error)")
+      return 1
+    }
   case .serve, .call: break
   }
-  guard let environment = environment(arguments) else {
-    complain("no folder: give --notebook DIR, or set DECENT_NOTES or HOME")
-    return misuse
-  }
+  guard let environment = environment(arguments) else { return noFolder() }
   if case .call(let method, let params) = arguments.command {
     do {
       let input = params == "-" ? standardInput() : Array(params.utf8)

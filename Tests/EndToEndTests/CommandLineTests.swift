@@ -38,6 +38,34 @@ struct CommandLineTests {
     }
   }
 
+  @Test("A check says what is there, and what is damaged, and changes nothing")
+  func check() throws {
+    let options = ["--notebook", folder("notes")]
+    let nothing = try Outcome(options + ["check"])
+    #expect(nothing.ending == .status(0) && nothing.output.contains("there is no notebook"))
+    #expect(!FileManager.default.fileExists(atPath: folder("notes")))
+    for number in 1...3 {
+      _ = try Outcome(options + ["call", "note/create", #"{"title":"note \#(number)"}"#])
+    }
+    let sound = try Outcome(options + ["check"])
+    #expect(sound.ending == .status(0), "\(sound)")
+    #expect(sound.output.contains("3 notes, 0 in the trash; 3 changes in 3 sessions"))
+    #expect(sound.output.hasSuffix("everything can be read"))
+    let logs = try FileManager.default.subpathsOfDirectory(atPath: folder("notes/log"))
+    let log = folder("notes/log/" + logs.filter { $0.contains(".") }.sorted()[1])
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: log))
+    bytes[bytes.count - 20] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: log))
+    let damaged = try Outcome(options + ["check"])
+    #expect(damaged.ending == .status(1), "\(damaged)")
+    #expect(damaged.output.contains("damage: \(log), byte "))
+    #expect(damaged.output.contains("2 notes"))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == bytes)
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: folder("notes/decent.json")))
+    let worse = try Outcome(options + ["check"])
+    #expect(worse.ending == .status(1) && worse.errors.contains("decent.json"))
+  }
+
   @Test("Help and version are printed")
   func help() throws {
     let help = try Outcome(["--help"])
@@ -52,6 +80,7 @@ struct CommandLineTests {
     "Wrong arguments show the usage, and end with status 64",
     arguments: [
       ["--nonsense"], ["-x"], ["nonsense"], ["call"], ["call", "a", "b", "c"], ["--notebook"],
+      ["check", "x"],
       ["--notebook", ""], ["--framing", "pigeon"], ["--max-message", "0"], ["--max-message=x"],
       ["--max-message", "-5"], ["--max-message", "99999999999999999999"], ["--stdio=1"], ["--"],
       ["--help=1"], ["--seed", "x"],

@@ -106,6 +106,9 @@ extension JSONValue {
   var reason: String? { self["data"]?["reason"]?.string }
 }
 
+/// Where the programs under test keep what they keep beside notebooks: not with the user's own.
+let stateFolder = NSTemporaryDirectory() + "decent-notes-tests-state"
+
 /// A folder that is gone when the test is.
 final class TemporaryFolder {
   let path: String
