@@ -5,8 +5,11 @@ import ReplicatingTypes
 //     count*(16 bytes)    identities of the notebook
 //     count*(session)     16 bytes of identity, number of its last record and the hash after it,
 //                         count*(number, hash)   of the ends of its segments
-//     count*(folder)      name, device, inode, links, size, time of the last change: of folders in `log` of which
-//                         everything is known as long as they look like this
+//     count*(folder)      name, status: of folders in `log` of which everything is known as long as they look like this
+//     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
+//                         and the hash after it
+//
+//     status = device, inode, links, size, time of the last change
 //
 // Names are counted bytes, hashes are eight bytes, all other numbers varints.
 
@@ -29,10 +32,21 @@ extension LogFolder {
     writer.varint(settled.count)
     for (name, status) in settled {
       writer.counted(name.utf8)
-      for number in [status.device, status.inode, status.links, status.size] {
-        writer.varint(number)
-      }
-      writer.signed(status.changed)
+      writer.status(status)
+    }
+    let others = files.filter { key, file in
+      // What is damaged, or not complete, is looked at again, and reported again.
+      file.scan != nil && file.scan?.offset == file.seen?.size && !file.isUnread
+        && settled[String(key.prefix { $0 != "/" })] == nil
+    }
+    writer.varint(others.count)
+    for (key, file) in others {
+      let scan = file.scan!
+      writer.counted(key.utf8)
+      writer.status(file.seen!)
+      writer.raw(scan.header.encoded())
+      writer.varint(scan.offset)
+      writer.known(LogScan.Known(number: scan.number, hash: scan.hash))
     }
     return writer.bytes
   }
@@ -56,13 +70,26 @@ extension LogFolder {
     var settled: [String: FileStatus] = [:]
     for _ in 0..<(try bookmark.count()) {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
-      settled[name] = FileStatus(
-        kind: .folder, device: try bookmark.varint(), inode: try bookmark.varint(),
-        links: try bookmark.varint(), size: try bookmark.varint(), changed: try bookmark.signed())
+      settled[name] = try bookmark.status(.folder)
+    }
+    var files: [String: LogFile] = [:]
+    for _ in 0..<(try bookmark.count()) {
+      let key = String(decoding: try bookmark.counted(), as: UTF8.self)
+      var file = LogFile()
+      file.seen = try bookmark.status(.file)
+      let start = bookmark
+      guard let header = try? LogHeader(decoding: try bookmark.raw(LogFormat.headerSize)) else {
+        throw start.failure("no header of a log")
+      }
+      let offset = try bookmark.varint()
+      let end = try bookmark.known()
+      file.scan = LogScan(header: header, offset: offset, number: end.number, hash: end.hash)
+      files[key] = file
     }
     self.identities.formUnion(identities)
     self.sessions = sessions
     self.settled = settled
+    self.files = files
     isResuming = true
   }
 
@@ -92,10 +119,23 @@ extension ByteWriter {
     varint(known.number)
     fixed(known.hash)
   }
+
+  fileprivate mutating func status(_ status: FileStatus) {
+    for number in [status.device, status.inode, status.links, status.size] { varint(number) }
+    signed(status.changed)
+  }
 }
 
 extension ByteReader {
   fileprivate mutating func known() throws(DecodingFailure) -> LogScan.Known {
     LogScan.Known(number: try varint(), hash: try fixed(UInt64.self))
+  }
+
+  fileprivate mutating func status(
+    _ kind: FileStatus.Kind
+  ) throws(DecodingFailure) -> FileStatus {
+    FileStatus(
+      kind: kind, device: try varint(), inode: try varint(), links: try varint(),
+      size: try varint(), changed: try signed())
   }
 }

@@ -3,7 +3,7 @@
 //     format                 a byte, 1
 //     created, modified      signed varints: milliseconds since 1970; the second less the first
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
-//     tags                   a set of counted UTF-8
+//     tags                   1 and a set of counted UTF-8; 0 if there never was one
 //     text                   with all of its past
 //     content                version: of each replica the last change that wrote content
 //     deletions              varint: how many; each a change and the version it covers, in the order of the changes
@@ -39,7 +39,9 @@ extension Note {
     writer.signed(modified - created)
     title.encode(into: &writer)
     priority.encode(into: &writer)
-    tags.encode(into: &writer)
+    // Compiled for any element a set takes its time, and most notes have no tags.
+    (!tags.version.isEmpty).encode(into: &writer)
+    if !tags.version.isEmpty { tags.encode(into: &writer) }
     text.encode(into: &writer)
     content.encode(into: &writer)
     writer.varint(deletions.count)
@@ -60,7 +62,10 @@ extension Note {
     modified = time
     title = try ReplicatingRegister(from: &reader)
     priority = try ReplicatingRegister(from: &reader)
-    tags = try ReplicatingSet(from: &reader)
+    if try Bool(from: &reader) {
+      tags = try ReplicatingSet(from: &reader)
+      guard !tags.version.isEmpty else { throw start.failure("tags that never were") }
+    }
     text = try ReplicatingText(from: &reader)
     content = try Version(from: &reader)
     for _ in 0..<(try reader.count()) {

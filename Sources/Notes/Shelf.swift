@@ -241,6 +241,9 @@ struct Shelf: Sendable {
     return use
   }
 
+  /// Whether a note is not as it is in the archive, which has one of its name.
+  func hasChanged(_ id: NoteID) -> Bool { slot(of: id).map { slots[$0].changed > 0 } ?? false }
+
   /// A note as an archive keeps it: its summary and itself.
   func bytes(
     of id: NoteID, among all: [UInt8]?

@@ -24,7 +24,7 @@ struct EventLoop: ~Copyable {
   /// While there is always something else to do, what can wait gets its turn this often.
   private static let workInterval = Duration.milliseconds(20)
   /// How long the process may stay to keep the notebook for the next one.
-  private static let keepingTime = Duration.milliseconds(700)
+  private static let keepingTime = Duration.milliseconds(1200)
   /// How long the rest of the output may take after the input's end.
   private static let farewell = Duration.milliseconds(1500)
 

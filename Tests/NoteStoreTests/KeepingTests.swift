@@ -157,6 +157,23 @@ extension NoteStore {
     #expect(desk.disk.files[desk.archive]!.count > 1000)
   }
 
+  @Test func `damage of a log is told by every run`() throws {
+    let desk = Desk(seed: 6)
+    let first = try desk.resumed()
+    for number in 0..<10 { try first.create("note \(number)") }
+    try first.end()
+    let log = desk.disk.files.keys.first { $0.hasSuffix(".open") || $0.hasSuffix(".seg") }!
+    var bytes = desk.disk.files[log]!
+    bytes[bytes.count - 30] ^= 1
+    desk.disk.put(bytes, at: log)
+    for _ in 0..<3 {
+      let store = try desk.resumed()
+      #expect(store.damage.contains { $0.path == log })
+      store.keep()
+      store.finishWork()
+    }
+  }
+
   @Test func `a disk that refuses what is kept is nobody's business`() throws {
     let desk = Desk(seed: 4)
     let store = try desk.resumed()

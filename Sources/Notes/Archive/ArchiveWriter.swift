@@ -20,6 +20,8 @@ public struct ArchiveWriter: Sendable {
 
   /// What is written at once, about; and the size of a block of changes.
   private static let pieceSize = 64 << 10
+  /// How much is copied at once.
+  private static let copySize = 256 << 10
 
   private let book: NoteBook
   public let mark: UInt64
@@ -29,8 +31,10 @@ public struct ArchiveWriter: Sendable {
   private let notes: [NoteID]
   private let replicas: [ReplicaID]
   private let places: [ReplicaID: Int]
-  /// What the old archive has of all summaries, while the notes are written.
+  /// What the old archive has of all summaries, and the place in it of the next note or the one after, while the notes are
+  /// written.
   private var oldSummaries: [UInt8]?
+  private var oldPlace = 0
 
   /// Bytes written so far.
   public private(set) var size = 0
@@ -39,10 +43,9 @@ public struct ArchiveWriter: Sendable {
   private var summaries = ByteWriter()
   private var order = NotebookArchive.Block(start: 0, size: 0)
   private var list = NotebookArchive.Block(start: 0, size: 0)
-  /// The sessions as the head will have them, and of the one whose changes are being written: its blocks and last tick.
+  /// The sessions as the head will have them, and the blocks of the one whose changes are being written.
   private var sessions = ByteWriter()
   private var blocks: [(count: UInt64, block: NotebookArchive.Block)] = []
-  private var lamport: UInt64 = 0
 
   /// - Parameter appendix: what whoever opens the archive finds beside the notebook.
   public init(_ book: inout NoteBook, appendix: [UInt8]) {
@@ -62,8 +65,9 @@ public struct ArchiveWriter: Sendable {
       case .notes(let next):
         if next == 0 { oldSummaries = try book.archive?.allSummaries() }
         if next < notes.count {
-          try write(notes[next])
-          stage = .notes(next + 1)
+          let count = try copyNotes(from: next)
+          if count == 0 { try write(notes[next]) }
+          stage = .notes(next + max(1, count))
         } else {
           oldSummaries = nil
           stage = .order
@@ -114,14 +118,58 @@ public struct ArchiveWriter: Sendable {
     guard note.count < 1 << 31, summaries.bytes.count < 1 << 32 else {
       throw ArchiveFailure(reason: "too large to be put away")
     }
-    let block = block(note)
+    enter(id, block(note), isTrashed: book.shelf.isTrashed(id), summary: summaries.bytes.count)
+    summaries.raw(summary)
+    summaries.fixed(CRC32C.checksum(of: summary[...]))
+  }
+
+  private mutating func enter(
+    _ id: NoteID, _ block: NotebookArchive.Block, isTrashed: Bool, summary: Int
+  ) {
     index.fixed(UInt32(places[id.creation.replica]!))
     index.fixed(id.creation.number)
     index.fixed(UInt64(block.start))
-    index.fixed(UInt32(block.size) | (book.shelf.isTrashed(id) ? 1 << 31 : 0))
-    index.fixed(UInt32(summaries.bytes.count))
-    summaries.raw(summary)
-    summaries.fixed(CRC32C.checksum(of: summary[...]))
+    index.fixed(UInt32(block.size) | (isTrashed ? 1 << 31 : 0))
+    index.fixed(UInt32(summary))
+  }
+
+  /// Copies notes that stand in the old archive as they are and one behind the other, without a look at them: most of a
+  /// large notebook. Returns how many.
+  private mutating func copyNotes(from next: Int) throws(ArchiveFailure) -> Int {
+    guard let archive = book.archive, let oldSummaries else { return 0 }
+    while oldPlace < archive.count, archive.id(at: oldPlace) < notes[next] { oldPlace += 1 }
+    var copied: [NotebookArchive.Block] = []
+    var end: Int?
+    while next + copied.count < notes.count, oldPlace + copied.count < archive.count {
+      let (id, place) = (notes[next + copied.count], oldPlace + copied.count)
+      let block = archive.noteBlock(at: place)
+      guard archive.id(at: place) == id, !book.shelf.hasChanged(id),
+        block.start == end ?? block.start,
+        copied.isEmpty || block.start + block.size - copied[0].start <= Self.copySize
+      else { break }
+      end = block.start + block.size + 4
+      copied.append(block)
+    }
+    guard let first = copied.first, let last = copied.last else { return 0 }
+    let summary = try archive.summaryRange(at: oldPlace).lowerBound
+    let lastSummary = try archive.summaryRange(at: oldPlace + copied.count - 1)
+    guard summaries.bytes.count + lastSummary.upperBound - summary < 1 << 32 else {
+      throw ArchiveFailure(reason: "too large to be put away")
+    }
+    let bytes = try archive.blocks(from: first, to: last)
+    let (start, newSummary) = (place, summaries.bytes.count)
+    for (index, block) in copied.enumerated() {
+      let old = oldPlace + index
+      enter(
+        notes[next + index],
+        NotebookArchive.Block(start: start + block.start - first.start, size: block.size),
+        isTrashed: archive.isTrashed(at: old),
+        summary: newSummary + (try archive.summaryRange(at: old).lowerBound) - summary)
+    }
+    piece.raw(bytes)
+    summaries.raw(oldSummaries[summary..<lastSummary.upperBound])
+    oldPlace += copied.count
+    return copied.count
   }
 
   private func listed(_ elements: [ChangeID]) -> [UInt8] {
@@ -135,14 +183,24 @@ public struct ArchiveWriter: Sendable {
   private mutating func writeChanges(
     of replica: ReplicaID, from first: UInt64
   ) throws(ArchiveFailure) -> UInt64 {
+    // A block of the old archive is copied, unless it is a small one and there is something to put behind it.
+    if let archive = book.archive,
+      let (count, block) = try book.session(of: replica)?.block(from: first),
+      block.size >= Self.pieceSize / 2 || first + count > book.version[replica]
+    {
+      blocks.append((count, self.block(try archive.changes(block))))
+      return first + count - 1
+    }
+    var latest =
+      first == 1 ? 0 : try book.lamport(of: ChangeID(replica: replica, number: first - 1))
     var block = ByteWriter()
-    block.varint(lamport)
+    block.varint(latest)
     var last = first - 1
     try book.forEachEncoded(of: replica, in: first...book.version[replica]) {
       number, encoded, lamport in
-      block.varint(lamport - self.lamport)
+      block.varint(lamport - latest)
       block.counted(encoded)
-      self.lamport = lamport
+      latest = lamport
       last = number
       return block.bytes.count < Self.pieceSize
     }
@@ -159,7 +217,8 @@ public struct ArchiveWriter: Sendable {
     try book.openHistory(of: replica)
     let end = book.histories.end(of: replica)
     var rest = ByteWriter()
-    rest.varint(lamport)
+    rest.varint(
+      try book.lamport(of: ChangeID(replica: replica, number: book.version[replica])))
     rest.signed(end.time)
     rest.varint(end.mentions.replicas.count)
     for mention in end.mentions.replicas {
@@ -188,7 +247,6 @@ public struct ArchiveWriter: Sendable {
     sessions.varint(book.version[replica])
     sessions.counted(rest.bytes)
     blocks = []
-    lamport = 0
   }
 
   private func write(_ block: NotebookArchive.Block, into writer: inout ByteWriter) {

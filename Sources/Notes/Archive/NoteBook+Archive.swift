@@ -12,7 +12,7 @@ extension NoteBook {
   }
 
   /// What the archive has of a replica; `nil` if nothing.
-  private func session(of replica: ReplicaID) throws(ArchiveFailure) -> NotebookArchive.Session? {
+  func session(of replica: ReplicaID) throws(ArchiveFailure) -> NotebookArchive.Session? {
     if let place = histories.place(of: replica) { return histories.all[place].session }
     return try archive?.session(replica)
   }

@@ -66,6 +66,16 @@ public final class NotebookArchive: Sendable {
     let mentions: Mentions
     fileprivate let merges: Block
     fileprivate let changes: [(count: UInt64, block: Block)]
+
+    /// The block that begins with a change, and how many changes it has.
+    func block(from first: UInt64) -> (count: UInt64, block: Block)? {
+      var number: UInt64 = 1
+      for entry in changes {
+        if number >= first { return number == first ? entry : nil }
+        number &+= entry.count
+      }
+      return nil
+    }
   }
 
   static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x01, 0x8a]
@@ -192,14 +202,30 @@ public final class NotebookArchive: Sendable {
 
   /// A note's encoding.
   func note(at place: Int) throws(ArchiveFailure) -> [UInt8] {
+    try Self.read(noteBlock(at: place), source)
+  }
+
+  /// Where a note's encoding is.
+  func noteBlock(at place: Int) -> Block {
     let entry = place * Self.entrySize
     let start = index.integer(at: entry + 12, UInt64.self) & (1 << 48 - 1)
     let size = index.integer(at: entry + 20, UInt32.self) & (1 << 31 - 1)
-    return try Self.read(Block(start: Int(start), size: Int(size)), source)
+    return Block(start: Int(start), size: Int(size))
   }
 
+  /// The blocks of notes that stand one behind the other, with their checksums, which are not looked at.
+  func blocks(from first: Block, to last: Block) throws(ArchiveFailure) -> [UInt8] {
+    let range = first.start..<last.start + last.size + 4
+    let bytes = try source(range)
+    guard bytes.count == range.count else { throw ArchiveFailure(reason: "it is too short") }
+    return bytes
+  }
+
+  /// The bytes of a block of changes.
+  func changes(_ block: Block) throws(ArchiveFailure) -> [UInt8] { try Self.read(block, source) }
+
   /// Where in the summaries one is, with its checksum.
-  private func summaryRange(at place: Int) throws(ArchiveFailure) -> Range<Int> {
+  func summaryRange(at place: Int) throws(ArchiveFailure) -> Range<Int> {
     let start = Int(index.integer(at: place * Self.entrySize + 24, UInt32.self))
     let end =
       place + 1 < count
