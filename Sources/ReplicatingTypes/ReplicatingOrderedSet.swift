@@ -55,8 +55,11 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   public var elements: [Element] {
     @specialized(where Element == ChangeID)
     get {
+      // As many slots as members: nothing was ever moved or removed, and the slots are the places.
+      if slots.count == members.count { return slots.elements }
       let places = self.places
       var result: [Element] = []
+      result.reserveCapacity(members.count)
       slots.forEachSlot { element, id, _ in
         if places[element]?.id == id, members.contains(element) { result.append(element) }
       }
@@ -67,6 +70,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// For each element its newest slot.
   private var places: [Element: (id: ElementID, time: LamportTimestamp)] {
     var places: [Element: (id: ElementID, time: LamportTimestamp)] = [:]
+    places.reserveCapacity(members.count)
     slots.forEachSlot { element, id, time in
       if let place = places[element], place.time > time { return }
       places[element] = (id, time)

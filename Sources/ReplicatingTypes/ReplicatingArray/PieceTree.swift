@@ -223,6 +223,23 @@ struct PieceTree: Sendable {
     return false
   }
 
+  /// The same for an element at or behind the cursor.
+  mutating func moveForwardInLeaf(to element: LocalID) -> Bool {
+    let base = cursor.leaf &* sizes.leaf
+    let end = Int(leafCounts[cursor.leaf])
+    var (index, start) = (cursor.index, cursor.start)
+    while index < end {
+      let piece = pieces[base &+ index]
+      if piece.contains(element) {
+        (cursor.index, cursor.start) = (index, start)
+        return true
+      }
+      start &+= piece.visibleCount
+      index &+= 1
+    }
+    return false
+  }
+
   /// Moves one piece on; false at the end.
   mutating func stepForward() -> Bool {
     if cursor.index &+ 1 < Int(leafCounts[cursor.leaf]) {

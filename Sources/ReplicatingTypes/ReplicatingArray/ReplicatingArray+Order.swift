@@ -136,8 +136,13 @@ extension ReplicatingArray {
       buildIndex()
     }
     let leaf = authors[Int(element.author)].leaves[element.offset]
-    if leaf != tree.cursor.leaf { tree.move(toLeaf: leaf) }
-    let isThere = tree.moveInLeaf(to: element)
+    let isThere: Bool
+    if leaf == tree.cursor.leaf {
+      isThere = tree.moveInLeaf(to: element)
+    } else {
+      tree.move(toLeaf: leaf)
+      isThere = tree.moveForwardInLeaf(to: element)
+    }
     precondition(isThere, "an element that is not where the index says")
   }
 
