@@ -28,7 +28,7 @@ extension ReplicatingSet.Changes: BinaryCodable where Element: BinaryCodable {
     range.encode(into: &writer)
     writer.varint(lamport)
     // The additions of an element are in order.
-    let standing = Dictionary(grouping: additions, by: \.0).mapValues { $0.map(\.1) }
+    let standing = Dictionary(grouping: additions) { $0.0 }.mapValues { $0.map { $0.1 } }
     writer.sorted(standing) { range.encode($0, into: &$1) }
     writer.varint(removals.count)
     for removal in removals {
