@@ -114,6 +114,11 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
+  /// Removes the folder called `name` from this folder, if it is there and empty.
+  func removeFolder(_ name: String) {
+    try? system.removeFolder(name, in: number)
+  }
+
   /// What the system says about the open file.
   func status() throws(StoreError) -> FileStatus {
     do { return try system.status(number) } catch { throw StoreError("stat", path, error) }

@@ -57,6 +57,9 @@ protocol FileSystem: AnyObject, Sendable {
   /// Removes a file's name.
   func remove(_ name: String, in folder: Int32) throws(SystemError)
 
+  /// Removes a folder that is empty.
+  func removeFolder(_ name: String, in folder: Int32) throws(SystemError)
+
   /// The one path that leads to a folder without links; nil if there is no such folder.
   func resolved(_ path: String) -> String?
 

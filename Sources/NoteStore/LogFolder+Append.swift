@@ -65,9 +65,21 @@ extension LogFolder {
       appended += UInt64(records.count)
       live.last = appended
     } catch {
+      discardIfEmpty()
       abandon(takenAway: false)
       throw error
     }
+  }
+
+  /// Removes our file if its first append did not arrive, and the folder if it was the session's first: on a full disk
+  /// every attempt would leave one more behind. Nobody can have read anything in it.
+  private func discardIfEmpty() {
+    guard let live, live.last == live.first, let size = try? live.descriptor.status().size,
+      size < live.encoder.bytes.count - live.encoder.start
+    else { return }
+    live.folder.descriptor.remove(live.name)
+    guard live.header.segment == 0, live.folders.count > 1 else { return }
+    live.folders[1].descriptor.removeFolder(live.session.description)
   }
 
   /// Gives up the current session if its file is not as we left it; returns the file's path then.
@@ -92,12 +104,14 @@ extension LogFolder {
     guard let file = live else { return }
     live = nil
     advance(file.session, to: file.end)
+    // Where nothing was appended, nothing can be missed, and the file may be gone again.
+    let isKept = !file.isComplete && file.last > file.first
     // A failed append may have arrived in full.
-    if !file.isComplete, file.last > file.first { remember(file, isUnread: true) }
+    if isKept { remember(file, isUnread: true) }
     watches.notice(file.session.description)
     if takenAway {
       lose(file, from: file.first, Self.replaced(file.path))
-    } else if !file.isComplete {
+    } else if isKept {
       kept.append(KeptFile(file))
       if file.needsSync { closing.append(file) }
     }
@@ -127,18 +141,22 @@ extension LogFolder {
     try root.createFolder("log")
     let session = minted ?? makeIdentifier()
     minted = nil
-    let log = try root.folder("log")
-    guard try log.createFolder(session.description) else {
+    let log = OpenFolder(try root.folder("log"))
+    guard try log.descriptor.createFolder(session.description) else {
       throw StoreError(
-        operation: "mkdir", path: "\(log.path)/\(session.description)", errno: EEXIST,
+        operation: "mkdir", path: "\(log.descriptor.path)/\(session.description)", errno: EEXIST,
         detail: "a session's identity must be new")
     }
-    let folder = try log.folder(session.description)
-    let place = OpenFolder(folder)
-    // The root too: whoever created `log` may not have come to synchronize it.
-    live = try LiveFile(
-      header: LogHeader(notebook: notebook!, session: session), in: place,
-      folders: [place, OpenFolder(log), OpenFolder(root)], first: appended)
+    do {
+      let folder = OpenFolder(try log.descriptor.folder(session.description))
+      // The root too: whoever created `log` may not have come to synchronize it.
+      live = try LiveFile(
+        header: LogHeader(notebook: notebook!, session: session), in: folder,
+        folders: [folder, log, OpenFolder(root)], first: appended)
+    } catch {
+      log.descriptor.removeFolder(session.description)
+      throw error
+    }
   }
 
   /// Creates the file that comes after `file` in its session.

@@ -154,6 +154,10 @@ final class SystemFiles: FileSystem {
     _ = try checked(unlinkat(folder, name, 0))
   }
 
+  func removeFolder(_ name: String, in folder: Int32) throws(SystemError) {
+    _ = try checked(unlinkat(folder, name, AT_REMOVEDIR))
+  }
+
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
     try SyncThread(path: path)
   }

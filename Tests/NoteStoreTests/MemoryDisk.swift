@@ -363,6 +363,12 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     change(try self.folder(folder), Entry(removed: name))
   }
 
+  func removeFolder(_ name: String, in folder: Int32) throws(SystemError) {
+    try enter(.remove)
+    guard try find(name, in: folder).entries.isEmpty else { throw SystemError(ENOTEMPTY) }
+    change(try self.folder(folder), Entry(removed: name))
+  }
+
   /// A second passes with each change.
   var now: Int64 { time }
 
