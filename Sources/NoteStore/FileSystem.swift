@@ -114,6 +114,8 @@ struct FileStatus: Equatable {
   /// The time of the last change of anything about it, in nanoseconds. (Not that of its bytes: copying programs set
   /// that as they please.)
   var changed: Int64
+  /// Whether its mode lets its owner read it.
+  var isReadable = true
 
   /// Whether this is the same file as `other`, whatever it holds by now.
   func isSameFile(as other: FileStatus) -> Bool {

@@ -70,13 +70,13 @@ final class LiveFile {
     case ours
     /// The file we write, but somebody else linked it or added to it. What we wrote is still there.
     case touched
-    /// Nothing, or another file, or less than we wrote.
+    /// Nothing, or another file, or less than we wrote, or nothing that others may read.
     case gone
   }
 
   var place: Place {
     guard let now = try? descriptor.system.status(of: path, in: nil), now.isSameFile(as: status),
-      now.size >= status.size
+      now.size >= status.size, now.isReadable
     else { return .gone }
     return now.links == 1 && now.size == status.size ? .ours : .touched
   }

@@ -110,6 +110,7 @@ extension LogFolder {
     if isKept { remember(file, isUnread: true) }
     watches.notice(file.session.description)
     if takenAway {
+      isLacking = true
       lose(file, from: file.first, Self.replaced(file.path))
     } else if isKept {
       kept.append(KeptFile(file))

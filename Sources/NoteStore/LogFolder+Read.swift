@@ -10,6 +10,8 @@ struct LogFile {
   var isUnread = false
   /// Where reading goes on behind damage, as soon as what is missing before that is here, and how many records there are.
   var salvage: (scan: LogScan, count: UInt64)?
+  /// The last look at everything that found it.
+  var look = 0
 }
 
 /// How far a session is known, from whatever files.
@@ -125,6 +127,8 @@ extension LogFolder {
     if all {
       watches.isEverythingNoticed = false
       prepareWatches()
+      looks += 1
+      isLookComplete = true
     }
     let noticed = watches.noticed
     watches.noticed = [:]
@@ -142,7 +146,8 @@ extension LogFolder {
       let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
       if all { isSilent = system.isSilent(root.number) }
       let log = try root.folder("log")
-      for name in try all ? log.names() : noticed.keys.sorted() {
+      let names = try all ? log.names() : noticed.keys.sorted()
+      for name in names {
         if isResuming, settled[name] != nil {
           unverified.append(name)
         } else {
@@ -155,8 +160,13 @@ extension LogFolder {
         readAgain(key, in: log, limit: &left, into: &records)
       }
       clearDamage("\(path)/log")
+      if all, left > 0, isLookComplete { missWhatIsGone(names: Set(names)) }
     } catch {
-      if error.reason != .notFound { report("\(path)/log", 0, error.description) }
+      if error.reason != .notFound {
+        report("\(path)/log", 0, error.description)
+      } else if all {
+        missWhatIsGone(names: [])
+      }
     }
     return records
   }
@@ -173,7 +183,11 @@ extension LogFolder {
     guard !Self.isTemporary(name) else { return }
     let path = "\(log.path)/\(name)"
     do {
-      guard let status = try log.status(of: name) else { return }
+      guard let status = try log.status(of: name) else {
+        // It may have been a folder of logs.
+        watches.isEverythingNoticed = true
+        return
+      }
       switch status.kind {
       case .file: read(name, in: log, key: name, limit: &limit, into: &records)
       case .folder:
@@ -189,7 +203,9 @@ extension LogFolder {
       case .other: return
       }
     } catch {
-      if error.reason != .notFound { report(path, 0, error.description) }
+      guard error.reason != .notFound else { return }
+      isLookComplete = false
+      report(path, 0, error.description)
     }
   }
 
@@ -247,12 +263,17 @@ extension LogFolder {
   ) {
     guard !Self.isTemporary(name) else { return }
     var file = files[key] ?? LogFile()
+    let before = file.scan
     let path = "\(folder.path)/\(name)"
     do {
       guard let status = try folder.status(of: name), status.kind == .file else { return }
       if file.seen == nil { takeOver(&file, status, called: name, in: folder.path, key: key) }
       if let seen = file.seen {
-        if seen == status, !file.isUnread { return }
+        if seen == status, !file.isUnread {
+          file.look = looks
+          files[key] = file
+          return
+        }
         // Another file in the same place, or a shorter one: read from the start, to check what it says
         // about records that are known already.
         let isShorter = status.size < file.scan?.offset ?? 0
@@ -268,7 +289,10 @@ extension LogFolder {
       file.isUnread = true
       report(path, file.scan?.offset ?? 0, error.description)
     }
+    file.look = looks
     files[key] = file
+    let isAsFar = before.map { $0.header == file.scan?.header && $0.number <= file.scan!.number }
+    if let before, isAsFar == false, !isHeld(before) { isLacking = true }
   }
 
   /// What is known of a segment from before it was complete and got its name: it need not be read again.

@@ -69,7 +69,9 @@ extension LogFolder {
   private mutating func rename(_ file: LiveFile) {
     switch file.place {
     case .touched: return
-    case .gone: return lose(file, from: file.first, Self.replaced(file.path))
+    case .gone:
+      isLacking = true
+      return lose(file, from: file.first, Self.replaced(file.path))
     case .ours: break
     }
     let (key, path) = (file.key, file.path)
@@ -90,6 +92,7 @@ extension LogFolder {
         guard error.errno == ENOENT || error.errno == ENOTDIR else { continue }
       }
       kept.removeAll { $0.path == file.path }
+      isLacking = true
       lose(file.session, from: file.first, Self.replaced(file.path))
     }
   }

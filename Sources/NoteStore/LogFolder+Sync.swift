@@ -16,7 +16,11 @@ extension LogFolder {
   ///
   /// It only goes down when somebody takes a file of ours away: see `doubtful`.
   public var durable: UInt64 {
-    min(reached, doubtful?.lowerBound ?? reached)
+    let reached = reached
+    let certain = min(reached, doubtful?.lowerBound ?? reached)
+    // What was in doubt is on disk when it is where it was appended again.
+    guard let recovering, reached < recovering.until else { return certain }
+    return min(certain, recovering.from)
   }
 
   /// Asks for everything appended so far to be put on disk, and returns at once.
@@ -57,8 +61,12 @@ extension LogFolder {
     if let failure { throw failure }
   }
 
+  /// Whether records that were in doubt are not known to be on disk where they were appended again.
+  public var isRecovering: Bool { recovering.map { reached < $0.until } ?? false }
+
   /// Says that the doubtful records were appended again.
   public mutating func settleDoubt() {
+    if let doubtful { recovering = (min(durable, doubtful.lowerBound), appended) }
     doubtful = nil
     doubtCause = nil
   }
@@ -119,6 +127,9 @@ extension LogFolder {
   mutating func lose(_ session: Identifier, from: UInt64, _ cause: StoreError) {
     if live?.session == session { abandon(takenAway: false) }
     for file in closing where file.session == session && file.last > from { file.isLost = true }
+    // With a second copy, the first ones are in doubt again.
+    var from = from
+    if let recovering, from < recovering.until { from = min(from, recovering.from) }
     doubtful = min(from, doubtful?.lowerBound ?? from)..<appended
     doubtCause = doubtCause ?? cause
   }

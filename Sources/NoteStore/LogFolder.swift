@@ -61,6 +61,13 @@ public struct LogFolder: ~Copyable {
   /// call `settleDoubt()`; until then `durable` does not pass them and `sync()` throws.
   public internal(set) var doubtful: Range<UInt64>?
 
+  /// Records that were read or appended may be in no file of the folder any more: a file went away, or
+  /// got shorter. Whoever makes up for it sets it back.
+  public var isLacking = false
+  /// Counts the looks at everything, and says whether the present one came everywhere.
+  var looks = 0
+  var isLookComplete = true
+
   let system: any FileSystem
   let makeIdentifier: () -> Identifier
   /// The identity to give to a notebook that has none.
@@ -86,6 +93,8 @@ public struct LogFolder: ~Copyable {
   var jobs: [SyncJob] = []
   var isSyncWanted = false
   var doubtCause: StoreError?
+  /// Doubtful records were appended again: those from `from` on stand before `until`.
+  var recovering: (from: UInt64, until: UInt64)?
 
   // Reading
   /// What was handed out of every session, or appended by us.

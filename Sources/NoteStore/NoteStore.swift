@@ -29,6 +29,12 @@ public final class NoteStore {
   var written: [ReplicaID: UInt64] = [:]
   /// What files of others hold, of each replica without gaps: all else stands in our files only.
   var elsewhere = Version()
+  /// What the folder holds at least, while that is less than we know: a file with more of it went away.
+  private var held: Version?
+  /// The disk refused a second copy of what it had refused before.
+  private var isDiskFailing = false
+  /// Why it could not be written again.
+  private var republishFailure: StoreError?
   /// What was read and could not be taken.
   private var refusals: [LogFolder.Damage] = []
   /// What is kept of the notebook between two runs, beside the folder.
@@ -56,6 +62,13 @@ public final class NoteStore {
     archiving = Archiving(state: state)
     resume()
     _ = folder.watchDescriptor
+    _ = read(.everything)
+  }
+
+  /// What a process would find that opened the folder now and knew nothing from before.
+  private init(reading path: String, on system: any FileSystem) throws(StoreError) {
+    folder = try LogFolder(path: path, on: system) { Identifier(high: 0, low: 0) }
+    archiving = Archiving(state: nil)
     _ = read(.everything)
   }
 
@@ -158,13 +171,18 @@ public final class NoteStore {
   /// The session whose change comes next, with nothing in doubt. Ask for each change anew: it is another one after a
   /// failure.
   public func nextSession() throws(StoreError) -> ReplicaID {
-    _ = folder.session()
-    try settleDoubt()
-    let session = folder.session()
+    var session = folder.session()
+    if isInDoubt, !isDiskFailing || folder.isLacking {
+      try settleDoubt()
+      session = folder.session()
+    }
     // A record doesn't say its number, its place does. If somebody else has gone on in our name (a copy of this process,
     // or a forgery), that would be wrong from now on.
-    if notebook.version[session] != written[session] ?? 0 { folder.endSession() }
-    return folder.session()
+    if notebook.version[session] != written[session] ?? 0 {
+      folder.endSession()
+      session = folder.session()
+    }
+    return session
   }
 
   // MARK: - Changes of others
@@ -211,10 +229,11 @@ public final class NoteStore {
     return read(.noticed)
   }
 
-  /// The same, looking at every file, our own too: for now and then, because watching is a hint.
+  /// The same, looking at every file, our own too: for now and then, because watching is a hint. What the folder lacks is
+  /// written again only now, or with the next change: not into the midst of what somebody is doing to it.
   public func rescan() -> Effects {
     let effects = read(.everything)
-    if !written.isEmpty || folder.doubtful != nil { republish() }
+    republish()
     return effects
   }
 
@@ -278,22 +297,35 @@ public final class NoteStore {
   // MARK: - The disk
 
   /// Whether everything answered is on disk for good.
-  public var isDurable: Bool { folder.durable == folder.appended }
+  public var isDurable: Bool { progress.durable == progress.appended }
 
   /// How many records were written, and how many of them are on disk for good.
-  public var progress: (appended: UInt64, durable: UInt64) { (folder.appended, folder.durable) }
+  public var progress: (appended: UInt64, durable: UInt64) {
+    (folder.appended, held == nil ? folder.durable : 0)
+  }
 
   /// Why something written may not be on disk, and could not be written again.
-  public var doubt: StoreError? { folder.doubtful == nil ? nil : folder.doubtCause }
+  public var doubt: StoreError? {
+    if held != nil { return republishFailure }
+    return folder.doubtful == nil ? nil : folder.doubtCause
+  }
 
   /// Asks for everything to be put on disk; `wakeDescriptor` tells when it was.
   public func requestSync() {
-    if folder.doubtful != nil { republish() }
+    republish()
     folder.requestSync()
   }
 
   /// Waits until everything is on disk for good.
-  public func sync() throws(StoreError) { try folder.sync() }
+  public func sync() throws(StoreError) {
+    republish()
+    do { try folder.sync() } catch {
+      // Never again where it failed; but written once more, elsewhere, it may get there.
+      try settleDoubt()
+      try folder.sync()
+    }
+    if let doubt { throw doubt }
+  }
 
   /// Completes our file if it is time, without waiting; what was written since the last call counts as written now.
   /// Returns when to call it again at the latest, if nothing is written until then.
@@ -303,8 +335,9 @@ public final class NoteStore {
 
   /// Completes our file and waits until everything is on disk for good: for the end of the process.
   public func end() throws(StoreError) {
+    republish()
     folder.seal()
-    try folder.sync()
+    try sync()
   }
 
   /// Readable when data reached the disk: then call `takeSyncResult`.
@@ -318,25 +351,43 @@ public final class NoteStore {
 
   /// Learns what the disk did; returns what it could not do, once.
   public func takeSyncResult() -> StoreError? {
+    let isSecond = folder.isRecovering
     do {
       try folder.drainWakeUps()
+      if isDurable { isDiskFailing = false }
       return nil
     } catch {
-      republish()
+      // A second copy may get there. If that has failed too, another at once would only fill the disk.
+      isDiskFailing = isSecond
+      if !isDiskFailing { republish() }
       return error
     }
   }
 
-  /// Looks after our own file, and writes again what may be lost with it. If that fails too, the next change tries again.
+  /// Looks after our own file, and writes again what the folder may have lost. If that fails, the next change tries again.
   private func republish() {
+    // Who has not written and misses nothing does not write now.
+    guard folder.appended > 0 || folder.isLacking || held != nil else { return }
     _ = folder.session()
-    try? settleDoubt()
+    do {
+      try settleDoubt()
+      republishFailure = nil
+    } catch { republishFailure = error }
   }
 
-  /// Writes once more, under its original names, what only our files held and what may not be there after all.
+  /// Whether something may have to be written again.
+  private var isInDoubt: Bool { folder.doubtful != nil || folder.isLacking || held != nil }
+
+  /// Writes once more, under its original names, what the folder lacks, and what may not be there after all.
   private func settleDoubt() throws(StoreError) {
-    guard folder.doubtful != nil else { return }
-    var known = elsewhere
+    if folder.isLacking, let found = try? NoteStore(reading: path, on: folder.system) {
+      folder.isLacking = false
+      elsewhere = elsewhere.intersection(found.notebook.version)
+      held = found.notebook.version.intersection(held ?? found.notebook.version)
+    }
+    guard folder.doubtful != nil || held != nil else { return }
+    // What is in doubt can be read, so far: only what others wrote counts.
+    var known = folder.doubtful == nil ? held ?? elsewhere : elsewhere
     var isMore = true
     while isMore {
       let piece: ChangeSet
@@ -345,6 +396,7 @@ public final class NoteStore {
       } catch { throw unreadable(error) }
       if !piece.isEmpty { try append(piece) }
     }
+    held = nil
     folder.settleDoubt()
   }
 }

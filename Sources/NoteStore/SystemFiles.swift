@@ -196,6 +196,7 @@ extension FileStatus {
     inode = UInt64(truncatingIfNeeded: status.st_ino)
     links = UInt64(truncatingIfNeeded: status.st_nlink)
     size = UInt64(clamping: status.st_size)
+    isReadable = status.st_mode & S_IRUSR != 0
     #if os(Linux)
       let time = status.st_ctim
     #else

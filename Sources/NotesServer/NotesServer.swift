@@ -250,11 +250,12 @@ public struct NotesServer: ~Copyable {
     if method == .shutdown { phase = .shutDown }
     let progress = token.map { Array($0.rawBytes) }
     if let progress { self.progress(progress, "begin") }
+    // First: what the folder lacks is written again with it.
+    store?.requestSync()
     waitingForDisk.append(
       DiskRequest(
         id: id, progress: progress, isShutdown: method == .shutdown,
         through: store?.progress.appended ?? 0))
-    store?.requestSync()
     diskCaughtUp()
   }
 

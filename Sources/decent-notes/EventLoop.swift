@@ -16,6 +16,8 @@ internal import NotesServer
 struct EventLoop: ~Copyable {
   /// Data is on its way to the disk at the latest this long after it was committed.
   private static let syncDelay = Duration.milliseconds(20)
+  /// How long to wait before what could not be put on disk is tried again: at first, and at most.
+  private static let retryDelays = (first: Duration.seconds(1), last: Duration.seconds(60))
   /// How often files are looked at that no notification told of.
   private static let rescanInterval = Duration.seconds(30)
   /// The same where notifications cannot be relied on.
@@ -36,6 +38,7 @@ struct EventLoop: ~Copyable {
   private var hasInputHungUp = false
   private let clock = ContinuousClock()
   private var syncDue: ContinuousClock.Instant?
+  private var retryDelay = Self.retryDelays.first
   private var sealDue: ContinuousClock.Instant?
   private var rescanDue: ContinuousClock.Instant
   private var parentDue: ContinuousClock.Instant
@@ -122,14 +125,17 @@ struct EventLoop: ~Copyable {
     server.proceed()
     let now = clock.now
     if server.store?.isDurable == false {
-      let due = syncDue ?? now + Self.syncDelay
+      let isRetry = server.store?.doubt != nil
+      let due = syncDue ?? now + (isRetry ? retryDelay : Self.syncDelay)
       syncDue = due
       if now >= due {
         server.store?.requestSync()
         syncDue = nil
+        if isRetry { retryDelay = min(retryDelay * 2, Self.retryDelays.last) }
       }
     } else {
       syncDue = nil
+      retryDelay = Self.retryDelays.first
     }
     sealDue = server.store?.sealIfDue(at: now)
     if now >= rescanDue {

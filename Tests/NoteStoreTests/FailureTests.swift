@@ -136,6 +136,22 @@ import Testing
     for end in pipeEnds { close(end) }
   }
 
+  @Test func `is on disk again only when what was in doubt is, where it was written again`() throws
+  {
+    var writer = try scratch.open()
+    try writer.append("one")
+    try writer.sync()
+    try FileManager.default.removeItem(atPath: writer.livePath())
+    _ = writer.session()
+    #expect(writer.doubtful == 0..<1)
+    #expect(writer.isLacking == true)
+    try writer.append("one again")
+    writer.settleDoubt()
+    #expect(writer.durable == 0, "the second copy is not on disk yet")
+    try writer.sync()
+    #expect(writer.durable == 2)
+  }
+
   @Test func `is told with operation, path and cause`() throws {
     write([], to: scratch.path + "/file")
     let error = #expect(throws: StoreError.self) { () throws in

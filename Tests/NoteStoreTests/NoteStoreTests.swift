@@ -53,6 +53,42 @@ struct NoteStoreTests {
     #expect(try scratch.store().text(id) == "one")
   }
 
+  @Test func `writes again what others had written, when somebody deletes it`() throws {
+    let id = try scratch.store().create("one")
+    for way in 0..<3 {
+      let store = try scratch.store()
+      let other = try scratch.store()
+      try store.append(" \(way)", to: id)
+      _ = other.rescan()
+      switch way {
+      case 0: try FileManager.default.removeItem(atPath: scratch.notebook + "/log")
+      case 1: try FileManager.default.removeItem(atPath: scratch.notebook)
+      default:
+        for name in try FileManager.default.subpathsOfDirectory(atPath: scratch.notebook)
+        where name.hasSuffix(".open") || name.hasSuffix(".seg") {
+          #expect(truncate(scratch.notebook + "/" + name, 100) == 0)
+        }
+      }
+      // Who has only read writes it, too: there may be nobody else.
+      #expect(other.rescan().isEmpty)
+      #expect(try scratch.store().notebook == store.notebook, "way \(way)")
+      try store.append("!", to: id)
+      #expect(try scratch.store().notebook == store.notebook, "way \(way)")
+    }
+  }
+
+  @Test func `misses nothing when a file got another name`() throws {
+    let id = try scratch.store().create("one")
+    let store = try scratch.store()
+    let log = scratch.notebook + "/log"
+    let session = try FileManager.default.contentsOfDirectory(atPath: log)[0]
+    #expect(rename("\(log)/\(session)/0.open", "\(log)/\(session)/another name") == 0)
+    let before = listing(scratch.notebook)
+    #expect(store.rescan().isEmpty)
+    #expect(listing(scratch.notebook) == before)
+    #expect(store.text(id) == "one")
+  }
+
   @Test func `has not changed if a change could not be written`() throws {
     let store = try scratch.store()
     let id = try store.create("one")
