@@ -97,6 +97,11 @@ public struct Outbox: Sendable {
     endMessage()
   }
 
+  /// Appends what `other` has not sent.
+  public mutating func append(_ other: Outbox) {
+    pending.append(contentsOf: other.unsent)
+  }
+
   private mutating func beginMessage() {
     writer.beginObject()
     writer.key("jsonrpc")

@@ -115,7 +115,7 @@ extension NotesServer {
   }
 
   mutating func showMessage(_ type: MessageType, _ message: String) {
-    outbox.notify("window/showMessage") {
+    said.notify("window/showMessage") {
       $0.beginObject()
       $0.key("type")
       $0.integer(type.rawValue)

@@ -240,7 +240,7 @@ extension NotesServer {
 
   /// Sends each client what leads from the text it shows, once it has applied what is on its way, to the present one.
   mutating func push() {
-    for notify in outboxAfterReply { notify(&outbox) }
+    for notify in outboxAfterReply { notify(&said) }
     outboxAfterReply = []
     for id in live.lagging { push(to: id) }
   }
@@ -285,7 +285,7 @@ extension NotesServer {
   ) {
     let encoding = encoding
     var before = before
-    outbox.notify("note/edit") {
+    said.notify("note/edit") {
       $0.beginObject()
       $0.member("attachment", attachment.id)
       $0.member("version", attachment.version)

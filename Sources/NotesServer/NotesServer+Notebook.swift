@@ -57,6 +57,7 @@ extension NotesServer {
     result.member("revision", revision)
     result.member("version", book.version.description)
     result.member("durable", store?.isDurable ?? true)
+    result.member("durability", environment.durability.rawValue)
     result.member("replicas", book.version.count)
     result.member("notes", counts.live)
     result.member("trashed", counts.trashed)

@@ -19,14 +19,16 @@ public struct NotesServer: ~Copyable {
     public var framing: Framing
     /// Bytes of the longest message taken.
     public var maximumMessage: Int
+    /// What a reply to a request that changes something means.
+    public var durability: Durability
     /// Milliseconds since 1970.
     public var now: () -> Int64
     public var makeIdentifier: () -> Identifier
 
     public init(
       folder: String, stateFolder: String? = nil, homeFolder: String? = nil,
-      framing: Framing = .automatic,
-      maximumMessage: Int = 32 << 20, now: @escaping () -> Int64,
+      framing: Framing = .automatic, maximumMessage: Int = 32 << 20,
+      durability: Durability = .background, now: @escaping () -> Int64,
       makeIdentifier: @escaping () -> Identifier
     ) {
       self.folder = folder
@@ -34,6 +36,7 @@ public struct NotesServer: ~Copyable {
       self.homeFolder = homeFolder
       self.framing = framing
       self.maximumMessage = maximumMessage
+      self.durability = durability
       self.now = now
       self.makeIdentifier = makeIdentifier
     }
@@ -64,7 +67,7 @@ public struct NotesServer: ~Copyable {
   public internal(set) var parentProcess: Int?
 
   private var isInputOver = false
-  private var isOutputGone = false
+  private(set) var isOutputGone = false
   var phase = Phase.new
   /// The notebook's folder, once the client has named it. Whoever waits on descriptors waits on those it has.
   public internal(set) var store: NoteStore?
@@ -75,6 +78,8 @@ public struct NotesServer: ~Copyable {
   /// Notifications that follow the reply to the request that caused them.
   var outboxAfterReply: [(inout Outbox) -> Void] = []
   var waitingForDisk: [DiskRequest] = []
+  /// Answers that wait for the disk, too, and what is to be said after them.
+  var held = HeldAnswers()
   /// What the user was told about damage.
   var reportedDamage: Set<String> = []
 
@@ -102,15 +107,17 @@ public struct NotesServer: ~Copyable {
     while exitStatus == nil, !isFull {
       guard let event = input.next() else {
         if isInputOver { finish() }
-        return
+        break
       }
       handle(event)
       if isOutputGone { outbox.removeFirst(outbox.count) }
     }
+    // Once for all that came together.
+    if !held.isEmpty { store?.requestSync() }
   }
 
   /// Whether the client has to read before more is taken from it.
-  public var isFull: Bool { outbox.count >= Self.fullOutbox && !isOutputGone }
+  public var isFull: Bool { outbox.count + held.count >= Self.fullOutbox && !isOutputGone }
 
   /// The client has nothing more to say: what it said is done and kept, and the process leaves.
   public mutating func inputEnded() {
@@ -121,6 +128,7 @@ public struct NotesServer: ~Copyable {
   /// The client reads no more. What it asks for is still done, but answers are not kept.
   public mutating func outputFailed() {
     isOutputGone = true
+    held.removeAll()
     outbox.removeFirst(outbox.count)
     proceed()
   }
@@ -150,21 +158,22 @@ public struct NotesServer: ~Copyable {
   /// Data reached the disk, or could not.
   public mutating func diskCaughtUp() {
     if let failure = store?.takeSyncResult() { showMessage(.error, "\(failure)") }
+    releaseAnswers()
     let durable = store?.progress.durable ?? .max
     let doubt = store?.doubt
     for request in waitingForDisk where request.through <= durable || doubt != nil {
       if let token = request.progress { progress(token, "end") }
       if request.through > durable, let doubt {
-        outbox.respond(to: request.id, error: ResponseError(doubt))
+        said.respond(to: request.id, error: ResponseError(doubt))
       } else {
-        outbox.respond(to: request.id) { $0.null() }
+        said.respond(to: request.id) { $0.null() }
       }
     }
     waitingForDisk.removeAll { $0.through <= durable || doubt != nil }
   }
 
   private mutating func progress(_ token: [UInt8], _ kind: String) {
-    outbox.notify("$/progress") {
+    said.notify("$/progress") {
       $0.beginObject()
       $0.key("token")
       $0.raw(token)
@@ -197,12 +206,12 @@ public struct NotesServer: ~Copyable {
         case .response: break
         }
       } catch {
-        outbox.respond(to: error.id, error: error.error)
+        said.respond(to: error.id, error: error.error)
       }
     case .refused(let error):
-      outbox.respond(to: nil, error: error)
+      said.respond(to: nil, error: error)
     case .broken(let error):
-      outbox.respond(to: nil, error: error)
+      said.respond(to: nil, error: error)
       leave()
     }
   }
@@ -224,12 +233,12 @@ public struct NotesServer: ~Copyable {
       if isOutputGone, !method.isMutating, !method.waitsForDisk { return }
       if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
       let result = try result(of: method, Parameters(value: params))
-      outbox.respond(to: id) { $0.raw(result) }
+      respond(to: id, method, result)
     } catch {
-      outbox.respond(to: id, error: error)
+      said.respond(to: id, error: error)
     }
     if isTracing {
-      outbox.notify("$/logTrace") {
+      said.notify("$/logTrace") {
         $0.beginObject()
         $0.key("message")
         $0.string("answered \(name)")
@@ -329,7 +338,7 @@ public struct NotesServer: ~Copyable {
     guard let index = waitingForDisk.firstIndex(where: { $0.id == id && !$0.isShutdown })
     else { return }
     if let token = waitingForDisk.remove(at: index).progress { progress(token, "end") }
-    outbox.respond(to: id, error: .requestCancelled)
+    said.respond(to: id, error: .requestCancelled)
   }
 }
 

@@ -13,6 +13,7 @@ struct Arguments: Equatable {
   var folder: String?
   var framing = "auto"
   var maximumMessage = 32 << 20
+  var durability = "background"
   /// Makes every identifier and every reading of the clock the same in each run: for recorded sessions. Not for real notes,
   /// since two runs with one seed would be one replica.
   var seed: UInt64?
@@ -33,6 +34,9 @@ struct Arguments: Equatable {
                            $XDG_DATA_HOME/decent-notes, else ~/.local/share/decent-notes)
       --framing FRAMING    auto, content-length or lines (default: auto, by the first byte)
       --max-message BYTES  the longest message taken (default: 33554432)
+      --durability WHEN    when a change is answered: background, as soon as it is in the file
+                           and on its way to the disk, or reply, when it is on disk for good
+                           (default: background)
       --stdio              accepted and not needed
       --help, --version
 
@@ -74,6 +78,11 @@ struct Arguments: Equatable {
           throw Misuse(message: "--max-message must be 1024 to 1073741824 bytes")
         }
         maximumMessage = bytes
+      case "--durability":
+        durability = try value()
+        guard ["background", "reply"].contains(durability) else {
+          throw Misuse(message: "--durability must be background or reply")
+        }
       case "--seed":
         guard let number = UInt64(try value()) else {
           throw Misuse(message: "--seed must be a number")

@@ -44,12 +44,13 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
     case "content-length": .contentLength
     default: .automatic
     }
+  let durability = Durability(rawValue: arguments.durability)!
   if let seed = arguments.seed {
     var state = seed
     var time: Int64 = 1_767_225_600_000
     return NotesServer.Environment(
       folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
-      maximumMessage: arguments.maximumMessage,
+      maximumMessage: arguments.maximumMessage, durability: durability,
       now: {
         defer { time += 1000 }
         return time
@@ -58,7 +59,7 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   }
   return NotesServer.Environment(
     folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
-    maximumMessage: arguments.maximumMessage, now: wallTime,
+    maximumMessage: arguments.maximumMessage, durability: durability, now: wallTime,
     makeIdentifier: {
       var random = SystemRandomNumberGenerator()
       return Identifier(high: random.next(), low: random.next())

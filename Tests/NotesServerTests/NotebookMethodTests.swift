@@ -68,7 +68,8 @@ struct NotebookMethodTests {
   @Test func `tell how the notebook is`() {
     #expect(
       peer.call("notebook/status") == [
-        "revision": "0", "version": "v", "durable": true, "replicas": 0, "notes": 0, "trashed": 0,
+        "revision": "0", "version": "v", "durable": true, "durability": "background", "replicas": 0,
+        "notes": 0, "trashed": 0,
         "damage": [],
       ])
     let id = peer.create()
