@@ -111,6 +111,8 @@ func run() -> Int32 {
   // A write to a reader that is gone, or beyond a limit of size, is an error to be told, not the end.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
+  // Notes are private. And who may not enter the folders just created could not write into them.
+  umask(0o077)
   let arguments: Arguments
   do { arguments = try Arguments(Array(CommandLine.arguments.dropFirst())) } catch {
     complain(error.message)
