@@ -13,7 +13,7 @@ internal import ReplicatingTypes
 final class LiveFile {
   let header: LogHeader
   /// The session's folder, and the file's name in it.
-  let folder: OpenFolder
+  let folder: OpenDescriptor
   private(set) var name: String
   let descriptor: FileDescriptor
   /// The file as it was created; its size is the number of bytes that were accepted since.
@@ -24,7 +24,7 @@ final class LiveFile {
   var last: UInt64
   var synced: UInt64
   /// Folders whose entries lead to the file and are not known to be on disk.
-  var folders: [OpenFolder]
+  var folders: [OpenDescriptor]
   /// Never to be synchronized again: it failed once, or the file is no longer in its place.
   var isLost = false
   /// Nothing is appended any more, and it gets its final name as soon as it is on disk. The session goes on in the next
@@ -41,7 +41,7 @@ final class LiveFile {
   ///   - folders: what leads to it and may not be on disk, that folder too.
   ///   - first: how many records were appended before.
   init(
-    header: LogHeader, in folder: OpenFolder, folders: [OpenFolder], first: UInt64
+    header: LogHeader, in folder: OpenDescriptor, folders: [OpenDescriptor], first: UInt64
   ) throws(StoreError) {
     self.header = header
     self.folder = folder
@@ -95,8 +95,8 @@ final class LiveFile {
   var needsSync: Bool { !isLost && synced < last }
 }
 
-/// A folder that is kept open by whoever still has to synchronize it.
-final class OpenFolder: Sendable {
+/// A file or folder that is kept open by whoever still has to synchronize it.
+final class OpenDescriptor: Sendable {
   let descriptor: FileDescriptor
 
   init(_ descriptor: consuming FileDescriptor) {

@@ -142,18 +142,19 @@ extension LogFolder {
     try root.createFolder("log")
     let session = minted ?? makeIdentifier()
     minted = nil
-    let log = OpenFolder(try root.folder("log"))
+    ours.insert(session)
+    let log = OpenDescriptor(try root.folder("log"))
     guard try log.descriptor.createFolder(session.description) else {
       throw StoreError(
         operation: "mkdir", path: "\(log.descriptor.path)/\(session.description)", errno: EEXIST,
         detail: "a session's identity must be new")
     }
     do {
-      let folder = OpenFolder(try log.descriptor.folder(session.description))
+      let folder = OpenDescriptor(try log.descriptor.folder(session.description))
       // The root too: whoever created `log` may not have come to synchronize it.
       live = try LiveFile(
         header: LogHeader(notebook: notebook!, session: session), in: folder,
-        folders: [folder, log, OpenFolder(root)], first: appended)
+        folders: [folder, log, OpenDescriptor(root)], first: appended)
     } catch {
       log.descriptor.removeFolder(session.description)
       throw error

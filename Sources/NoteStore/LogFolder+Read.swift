@@ -316,6 +316,7 @@ extension LogFolder {
     if isFromStart { file.scan = try begin(opened, key: key, size: size) }
     guard var scan = file.scan else { return }
     let session = scan.header.session
+    if ignored.contains(session) { return }
     guard session != live?.session else {
       // A copy of what we are writing. It counts when we have stopped.
       file.isUnread = true
@@ -332,6 +333,8 @@ extension LogFolder {
       }
     }
     let stop = try handOut(&scan, of: opened, size: size, limit: &limit, into: &records)
+    // Complete segments are on disk.
+    if scan.number > file.scan?.number ?? 0, Self.segmentName(key) == nil { unsynced.insert(key) }
     file.scan = scan
     switch stop {
     case .damaged(let offset, let description):

@@ -78,7 +78,7 @@ extension LogFolder {
     guard (try? file.seal()) != nil else { return }
     files[file.key] = files.removeValue(forKey: key)
     if let index = kept.firstIndex(where: { $0.path == path }) { kept[index].path = file.path }
-    jobs.append(SyncJob(file: file, folder: file.folder, through: file.synced, isRename: true))
+    jobs.append(SyncJob(file: file, before: file.folder, through: file.synced, isRename: true))
     syncs.submit(file.folder.descriptor.number, isFolder: true)
   }
 

@@ -2,11 +2,15 @@ internal import ReplicatingTypes
 
 /// What the sync thread was asked to do, in the order in which it answers.
 struct SyncJob {
-  var file: LiveFile
-  /// The folder to synchronize before the file, kept open until then; nil for the file itself.
-  var folder: OpenFolder?
+  /// The file of ours that this is about; nil if it is a file or folder of somebody else.
+  var file: LiveFile?
+  /// What to synchronize before the file, kept open until then; nil for the file itself.
+  var before: OpenDescriptor?
+  var isFolder = false
+  /// The session of somebody else that this is about.
+  var other: Identifier?
   /// What `LiveFile.synced` may be set to if it succeeds.
-  var through: UInt64
+  var through: UInt64 = 0
   /// The file's new name is what is synchronized.
   var isRename = false
 }
@@ -80,17 +84,56 @@ extension LogFolder {
 
   private mutating func submitBatch() {
     isSyncWanted = false
-    for file in closing where file.needsSync { submit(file) }
-    if let live, !live.isComplete, live.needsSync { submit(live) }
+    var files = closing
+    if let live, !live.isComplete { files.append(live) }
+    files.removeAll { !$0.needsSync }
+    if files.isEmpty { return }
+    submitOthers()
+    for file in files { submit(file) }
+  }
+
+  /// The system has written by itself, surely, what is older than this, in nanoseconds: ten minutes.
+  private static var writebackTime: Int64 { 600_000_000_000 }
+
+  /// Synchronizes what others wrote and we have read, before the records of ours that follow it: whoever
+  /// wrote it may have been killed, or be slower. Without it, ours could not be read after a power cut.
+  private mutating func submitOthers() {
+    let keys = unsynced.sorted()
+    unsynced = []
+    for key in keys {
+      guard let file = files[key], let session = file.scan?.header.session, let seen = file.seen,
+        !ours.contains(session), !unreliable.contains(session),
+        seen.changed > system.now - Self.writebackTime
+      else { continue }
+      // What is gone has another name now, or is missed when somebody looks.
+      try? submit(key, of: session)
+    }
+  }
+
+  private mutating func submit(_ key: String, of session: Identifier) throws(StoreError) {
+    let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+    let log = OpenDescriptor(try root.folder("log"))
+    let parts = key.split(separator: "/").map(String.init)
+    let folder = parts.count > 1 ? OpenDescriptor(try log.descriptor.folder(parts[0])) : log
+    guard let file = try folder.descriptor.regularFile(parts[parts.count - 1]) else { return }
+    if syncedFolders.insert(parts[0]).inserted {
+      for folder in [log, folder] {
+        jobs.append(SyncJob(before: folder, isFolder: true, other: session))
+        syncs.submit(folder.descriptor.number, isFolder: true)
+      }
+    }
+    let opened = OpenDescriptor(file)
+    jobs.append(SyncJob(before: opened, other: session))
+    syncs.submit(opened.descriptor.number, isFolder: false)
   }
 
   private mutating func submit(_ file: LiveFile) {
     for folder in file.folders {
-      jobs.append(SyncJob(file: file, folder: folder, through: file.synced))
+      jobs.append(SyncJob(file: file, before: folder, isFolder: true, through: file.synced))
       syncs.submit(folder.descriptor.number, isFolder: true)
     }
     file.folders = []
-    jobs.append(SyncJob(file: file, folder: nil, through: file.last))
+    jobs.append(SyncJob(file: file, through: file.last))
     syncs.submit(file.descriptor.number, isFolder: false)
   }
 
@@ -102,16 +145,17 @@ extension LogFolder {
       let job = jobs.removeFirst()
       // A second fdatasync after a failed one says "done" and means nothing. Of a rename that is not on disk
       // the name before is, and it is as good.
-      if job.file.isLost || job.isRename { continue }
+      if job.isRename || job.file?.isLost ?? false { continue }
       if answer == 0 {
-        job.file.synced = max(job.file.synced, job.through)
+        if let file = job.file { file.synced = max(file.synced, job.through) }
         continue
       }
       let error = StoreError(
-        operation: job.folder == nil ? "fdatasync" : "fsync",
-        path: job.folder?.descriptor.path ?? job.file.path, errno: answer)
-      lose(job.file, from: job.file.synced, error)
+        operation: job.isFolder ? "fsync" : "fdatasync",
+        path: job.before?.descriptor.path ?? job.file?.path ?? path, errno: answer)
       failure = failure ?? error
+      if let file = job.file { lose(file, from: file.synced, error) }
+      if let session = job.other { lose(other: session, error) }
     }
     finishClosed()
     return failure
@@ -124,9 +168,21 @@ extension LogFolder {
     if from < file.last { lose(file.session, from: from, cause) }
   }
 
+  /// Puts our records in doubt that may follow what could not be put on disk of another session. Its own process would
+  /// write it again, but may be no more: so it counts as not there.
+  private mutating func lose(other session: Identifier, _ cause: StoreError) {
+    unreliable.insert(session)
+    isLacking = true
+    doubt(from: reached, cause)
+  }
+
   mutating func lose(_ session: Identifier, from: UInt64, _ cause: StoreError) {
     if live?.session == session { abandon(takenAway: false) }
     for file in closing where file.session == session && file.last > from { file.isLost = true }
+    doubt(from: from, cause)
+  }
+
+  private mutating func doubt(from: UInt64, _ cause: StoreError) {
     // With a second copy, the first ones are in doubt again.
     var from = from
     if let recovering, from < recovering.until { from = min(from, recovering.from) }

@@ -85,6 +85,14 @@ public struct LogFolder: ~Copyable {
   var isChecked = false
 
   // Synchronizing
+  /// The sessions that are or were ours: what failed there is not synchronized again as somebody else's.
+  var ours: Set<Identifier> = []
+  /// Sessions of others of which the disk has refused something: their files may not be there tomorrow.
+  var unreliable: Set<Identifier> = []
+  /// Files of others, by their path below `log`, whose records were read and may not be on disk.
+  var unsynced: Set<String> = []
+  /// Folders of others in `log` whose entries are on disk.
+  var syncedFolders: Set<String> = []
   let syncs: any SyncQueue
   /// Files that nothing is appended to any more and that are not all on disk, oldest first.
   var closing: [LiveFile] = []
@@ -110,6 +118,8 @@ public struct LogFolder: ~Copyable {
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false
+  /// Sessions whose files do not count: for whoever wants to know what the folder holds without them.
+  var ignored: Set<Identifier> = []
 
   // Watching
   var isWatchingWanted = false

@@ -65,9 +65,12 @@ public final class NoteStore {
     _ = read(.everything)
   }
 
-  /// What a process would find that opened the folder now and knew nothing from before.
-  private init(reading path: String, on system: any FileSystem) throws(StoreError) {
+  /// What a process would find that opened the folder now, knew nothing from before, and found no files of `ignored`.
+  private init(
+    reading path: String, without ignored: Set<ReplicaID>, on system: any FileSystem
+  ) throws(StoreError) {
     folder = try LogFolder(path: path, on: system) { Identifier(high: 0, low: 0) }
+    folder.ignored = ignored
     archiving = Archiving(state: nil)
     _ = read(.everything)
   }
@@ -380,7 +383,9 @@ public final class NoteStore {
 
   /// Writes once more, under its original names, what the folder lacks, and what may not be there after all.
   private func settleDoubt() throws(StoreError) {
-    if folder.isLacking, let found = try? NoteStore(reading: path, on: folder.system) {
+    if folder.isLacking,
+      let found = try? NoteStore(reading: path, without: folder.unreliable, on: folder.system)
+    {
       folder.isLacking = false
       elsewhere = elsewhere.intersection(found.notebook.version)
       held = found.notebook.version.intersection(held ?? found.notebook.version)

@@ -35,7 +35,7 @@ struct StateFolder {
     guard let folder = try? FileDescriptor.folder(path, on: system),
       let file = try? folder.regularFile(Self.archive), let size = try? file.status().size
     else { return nil }
-    let opened = OpenFolder(file)
+    let opened = OpenDescriptor(file)
     return try? NotebookArchive(size: Int(clamping: size)) { range throws(ArchiveFailure) in
       guard UInt64(range.upperBound) <= size else {
         throw ArchiveFailure(reason: "a place beyond the end")
@@ -66,19 +66,19 @@ struct StateFolder {
     let folder = try FileDescriptor.folder(path, on: system)
     let temporary = ".tmp-\(name)"
     return NewArchive(
-      name: temporary, file: try folder.createFile(temporary), folder: OpenFolder(folder))
+      name: temporary, file: try folder.createFile(temporary), folder: OpenDescriptor(folder))
   }
 
   /// An archive that is being written. It vanishes unless it is finished.
   final class NewArchive {
     private let name: String
-    private let file: OpenFolder
-    private let folder: OpenFolder
+    private let file: OpenDescriptor
+    private let folder: OpenDescriptor
     private var isFinished = false
 
-    fileprivate init(name: String, file: consuming FileDescriptor, folder: OpenFolder) {
+    fileprivate init(name: String, file: consuming FileDescriptor, folder: OpenDescriptor) {
       self.name = name
-      self.file = OpenFolder(file)
+      self.file = OpenDescriptor(file)
       self.folder = folder
     }
 

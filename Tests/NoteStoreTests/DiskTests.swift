@@ -119,6 +119,39 @@ import Testing
     }
   }
 
+  /// Its own process would write it again, but is no more.
+  @Test func `writes again what another process has written and the disk did not take`() throws {
+    for seed in seeds(20) {
+      let disk = MemoryDisk()
+      disk.put([], at: "/home/.profile")
+      var random = Seeded(seed)
+      var identities = Seeded(seed)
+      func open() throws -> NoteStore {
+        try NoteStore(path: Day.path, on: disk) {
+          Identifier(high: identities.next(), low: identities.next())
+        }
+      }
+      let first = try open()
+      try first.create("a1")
+      try first.sync()
+      try first.create("a2")
+      let second = try open()
+      try second.create("b1")
+      disk.fault = { _, call in call == .synchronizeFile && !disk.hasFired ? .error(EIO) : nil }
+      try second.sync()
+      #expect(disk.hasFired && second.isDurable && disk.violations == [])
+      let after = try NoteStore(
+        path: Day.path, on: disk.afterPowerCut(&random), makeIdentifier: makeIdentifier)
+      #expect(Set(after.texts) == ["a1", "a2", "b1"] && after.texts.count == 3, "seed \(seed)")
+      // The first finds out by itself if it is there all the same.
+      try first.create("a3")
+      try first.sync()
+      _ = second.rescan()
+      _ = first.rescan()
+      #expect(second.notebook == first.notebook && disk.violations == [])
+    }
+  }
+
   @Test func `leaves no descriptor open`() {
     let disk = MemoryDisk()
     do {
@@ -181,5 +214,19 @@ import Testing
     try disk.synchronize(file: file)
     #expect(outcomes(disk, "/folder/file").keys.contains([0, 0]))
     #expect(disk.violations.count == 1)
+  }
+
+  @Test func `tells of a failed synchronization whoever had the file open, once`() throws {
+    let disk = MemoryDisk()
+    let folder = try folder(disk)
+    let writer = try disk.createFile("file", in: folder)
+    _ = try disk.append([1, 2][...], to: writer)
+    let reader = try disk.openFile("file", in: folder)
+    disk.fault = { _, call in call == .synchronizeFile && !disk.hasFired ? .error(EIO) : nil }
+    #expect(throws: SystemError(EIO)) { try disk.synchronize(file: reader) }
+    let late = try disk.openFile("file", in: folder)
+    try disk.synchronize(file: late)
+    #expect(throws: SystemError(EIO)) { try disk.synchronize(file: writer) }
+    try disk.synchronize(file: writer)
   }
 }

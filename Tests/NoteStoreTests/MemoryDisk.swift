@@ -13,8 +13,8 @@ import Foundation
 /// in the middle of each append.
 ///
 /// Strict: a synchronized file whose name was not is not there after a power cut. A failed synchronization of a
-/// file loses its bytes for good, even if they can still be read and a later one succeeds; asking for one is noted in
-/// `violations`.
+/// file loses its bytes for good, even if they can still be read and a later one succeeds: one through a descriptor opened
+/// after it. If the process asks for one to which the failure was reported, that is noted in `violations`.
 final class MemoryDisk: FileSystem, @unchecked Sendable {
   enum Call: CaseIterable {
     case openFolder, openFile, createFile, createFolder, status, names, read, append
@@ -62,6 +62,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     var bytes: [UInt8] = []
     var clean = 0
     var lost: [Range<Int>] = []
+    // Descriptors to which a failure will be reported, and processes to which one was.
+    var unreported: Set<Int32> = []
+    var informed: Set<ObjectIdentifier> = []
     // A folder: what is in it, what is on disk, and what leads from the one to the other.
     var entries: [String: Node] = [:]
     var synchronized: [String: Node] = [:]
@@ -277,7 +280,11 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   func close(_ descriptor: Int32) {
-    if open.removeValue(forKey: descriptor) == nil { violations.append("closed twice") }
+    guard let node = open.removeValue(forKey: descriptor) else {
+      violations.append("closed twice")
+      return
+    }
+    node.unreported.remove(descriptor)
   }
 
   func status(_ descriptor: Int32) throws(SystemError) -> FileStatus {
@@ -321,12 +328,27 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   func synchronize(file: Int32) throws(SystemError) {
+    try synchronize(file: file, by: self)
+  }
+
+  /// - Parameter process: stands for the process that asks.
+  fileprivate func synchronize(file: Int32, by process: AnyObject) throws(SystemError) {
     let node = try node(file)
-    if !node.lost.isEmpty { violations.append("synchronized after a failure") }
-    do { try enter(.synchronizeFile) } catch {
-      // The pages count as clean from now on, and never were written.
-      node.lost.append(node.clean..<node.bytes.count)
+    if node.informed.contains(ObjectIdentifier(process)) {
+      violations.append("synchronized after a failure")
+    }
+    do throws(SystemError) {
+      try enter(.synchronizeFile)
+      if node.unreported.remove(file) != nil { throw SystemError(EIO) }
+    } catch {
+      // The pages count as clean from now on, and never were written. Whoever has the file open will hear of it, once;
+      // whoever opens it later will not.
+      if node.clean < node.bytes.count {
+        node.lost.append(node.clean..<node.bytes.count)
+        node.unreported = Set(open.filter { $0.value === node && $0.key != file }.keys)
+      }
       node.clean = node.bytes.count
+      node.informed.insert(ObjectIdentifier(process))
       throw error
     }
     node.clean = node.bytes.count
@@ -462,7 +484,7 @@ final class MemorySyncQueue: SyncQueue {
       if request.isFolder {
         try disk.synchronize(folder: request.descriptor)
       } else {
-        try disk.synchronize(file: request.descriptor)
+        try disk.synchronize(file: request.descriptor, by: self)
       }
       answers.append(0)
     } catch { answers.append(error.errno) }
