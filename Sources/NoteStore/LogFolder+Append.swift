@@ -71,6 +71,24 @@ extension LogFolder {
     }
   }
 
+  /// Whether so many bytes can be written into the notebook's folder now. Tries it, and takes them away again.
+  public func canWrite(_ count: Int) -> Bool {
+    guard let root = try? FileDescriptor.folder(path, followingLinks: true, on: system)
+    else { return false }
+    let name = ".tmp-\(makeIdentifier().description)"
+    defer { root.remove(name) }
+    do {
+      let file = try root.createFile(name)
+      let piece = [UInt8](repeating: 0, count: 1 << 16)
+      var left = count
+      while left > 0 {
+        try file.append(piece.prefix(left))
+        left -= piece.count
+      }
+      return true
+    } catch { return false }
+  }
+
   /// Removes our file if its first append did not arrive, and the folder if it was the session's first: on a full disk
   /// every attempt would leave one more behind. Nobody can have read anything in it.
   private func discardIfEmpty() {

@@ -35,6 +35,8 @@ public final class NoteStore {
   private var isDiskFailing = false
   /// Why it could not be written again.
   private var republishFailure: StoreError?
+  /// How many bytes could not be written lately; nil if the last change was.
+  private var refusedSize: Int?
   /// What was read and could not be taken.
   private var refusals: [LogFolder.Damage] = []
   /// What is kept of the notebook between two runs, beside the folder.
@@ -161,7 +163,7 @@ public final class NoteStore {
       throw failure(.tooLarge, "too many replicas have written there")
     }
     let encoded = notebook.encode(change)
-    try folder.append([(RecordType.change.rawValue, encoded.bytes)])
+    try append(.change, encoded.bytes)
     written[session, default: 0] += 1
     archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)
@@ -294,7 +296,17 @@ public final class NoteStore {
 
   private func append(_ changes: ChangeSet) throws(StoreError) {
     let encoded = changes.encoded(of: folder.notebook ?? Identifier(high: 0, low: 0))
-    try folder.append([(RecordType.changes.rawValue, encoded)])
+    try append(.changes, encoded)
+  }
+
+  private func append(_ type: RecordType, _ payload: [UInt8]) throws(StoreError) {
+    do {
+      try folder.append([(type.rawValue, payload)])
+      refusedSize = nil
+    } catch {
+      if error.reason != .tooLarge { refusedSize = max(refusedSize ?? 0, payload.count) }
+      throw error
+    }
   }
 
   // MARK: - The disk
@@ -328,6 +340,15 @@ public final class NoteStore {
       try folder.sync()
     }
     if let doubt { throw doubt }
+  }
+
+  /// Whether the last change could not be written.
+  public var isRefused: Bool { refusedSize != nil }
+
+  /// Finds out whether what was refused could be written now.
+  public func tryAgain() {
+    // With a folder, a header and a record around it.
+    if let refusedSize, folder.canWrite(refusedSize + 16_384) { self.refusedSize = nil }
   }
 
   /// Completes our file if it is time, without waiting; what was written since the last call counts as written now.

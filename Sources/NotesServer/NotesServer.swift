@@ -80,6 +80,8 @@ public struct NotesServer: ~Copyable {
   var waitingForDisk: [DiskRequest] = []
   /// Answers that wait for the disk, too, and what is to be said after them.
   var held = HeldAnswers()
+  /// Whether the client was told that something can't be written, and not yet that it can: then `tryAgain` now and then.
+  public private(set) var isRefused = false
   /// What the user was told about damage.
   var reportedDamage: Set<String> = []
 
@@ -153,6 +155,19 @@ public struct NotesServer: ~Copyable {
     live.record(effects, from: nil)
     tell(effects)
     push()
+  }
+
+  /// Tells the client if the disk takes again what it has refused.
+  public mutating func tryAgain() {
+    store?.tryAgain()
+    tellOfRecovery()
+  }
+
+  /// A client may wait for this with what it could not save.
+  private mutating func tellOfRecovery() {
+    guard isRefused, store?.isRefused == false else { return }
+    isRefused = false
+    showMessage(.info, "Changes can be saved again.")
   }
 
   /// Data reached the disk, or could not.
@@ -236,7 +251,9 @@ public struct NotesServer: ~Copyable {
       respond(to: id, method, result)
     } catch {
       said.respond(to: id, error: error)
+      if store?.isRefused ?? false { isRefused = true }
     }
+    tellOfRecovery()
     if isTracing {
       said.notify("$/logTrace") {
         $0.beginObject()

@@ -22,6 +22,8 @@ struct EventLoop: ~Copyable {
   private static let rescanInterval = Duration.seconds(30)
   /// The same where notifications cannot be relied on.
   private static let pollInterval = Duration.seconds(1)
+  /// How often it is tried whether a disk that refused a change takes it now.
+  private static let refusalInterval = Duration.seconds(2)
   private static let parentInterval = Duration.seconds(5)
   /// While there is always something else to do, what can wait gets its turn this often.
   private static let workInterval = Duration.milliseconds(20)
@@ -39,6 +41,7 @@ struct EventLoop: ~Copyable {
   private let clock = ContinuousClock()
   private var syncDue: ContinuousClock.Instant?
   private var retryDelay = Self.retryDelays.first
+  private var refusalDue: ContinuousClock.Instant?
   private var sealDue: ContinuousClock.Instant?
   private var rescanDue: ContinuousClock.Instant
   private var parentDue: ContinuousClock.Instant
@@ -115,7 +118,9 @@ struct EventLoop: ~Copyable {
   /// How long to wait at most.
   private func milliseconds() -> Int32 {
     var next = min(rescanDue, parentDue)
-    for due in [syncDue, sealDue, leaveDue] { if let due { next = min(next, due) } }
+    for due in [syncDue, refusalDue, sealDue, leaveDue] {
+      if let due { next = min(next, due) }
+    }
     let rest = (next - clock.now).components
     return Int32(
       clamping: max(0, rest.seconds * 1000 + rest.attoseconds / 1_000_000_000_000_000 + 1))
@@ -136,6 +141,16 @@ struct EventLoop: ~Copyable {
     } else {
       syncDue = nil
       retryDelay = Self.retryDelays.first
+    }
+    if server.isRefused {
+      let due = refusalDue ?? now + Self.refusalInterval
+      refusalDue = due
+      if now >= due {
+        server.tryAgain()
+        refusalDue = nil
+      }
+    } else {
+      refusalDue = nil
     }
     sealDue = server.store?.sealIfDue(at: now)
     if now >= rescanDue {
