@@ -4,7 +4,8 @@ import ReplicatingTypes
 //
 //     count*(16 bytes)    identities of the notebook
 //     count*(session)     16 bytes of identity, number of its last record and the hash after it,
-//                         count*(number, hash)   of the ends of its segments
+//                         count*(number, hash)   of the ends of its segments,
+//                         number of records that its files held, fewer if some had gone
 //     count*(folder)      name, status: of folders in `log` of which everything is known as long as they look like this
 //     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
 //                         and the hash after it
@@ -23,11 +24,13 @@ extension LogFolder {
     if let live { sessions[live.session, default: .init()].head = live.end }
     sessions = sessions.filter { $0.value.head.number > 0 }
     writer.varint(sessions.count)
+    let reaches = reaches().merging(promised) { max($0, $1) }
     for (session, progress) in sessions {
       writer.identifier(session)
       writer.known(progress.head)
       writer.varint(progress.ends.count)
       for end in progress.ends { writer.known(end) }
+      writer.varint(reaches[session] ?? 0)
     }
     writer.varint(settled.count)
     for (name, status) in settled {
@@ -58,14 +61,17 @@ extension LogFolder {
     var identities: Set<Identifier> = []
     for _ in 0..<(try bookmark.count()) { identities.insert(try bookmark.identifier()) }
     var sessions: [Identifier: SessionProgress] = [:]
+    var promised: [Identifier: UInt64] = [:]
     let count = try bookmark.count()
-    sessions.reserveCapacity(min(count, bookmark.remaining / 26))
+    sessions.reserveCapacity(min(count, bookmark.remaining / 27))
+    promised.reserveCapacity(min(count, bookmark.remaining / 27))
     for _ in 0..<count {
       let session = try bookmark.identifier()
       var progress = SessionProgress()
       progress.head = try bookmark.known()
       for _ in 0..<(try bookmark.count()) { progress.ends.append(try bookmark.known()) }
       sessions[session] = progress
+      promised[session] = try bookmark.varint()
     }
     var settled: [String: FileStatus] = [:]
     for _ in 0..<(try bookmark.count()) {
@@ -88,8 +94,10 @@ extension LogFolder {
     }
     self.identities.formUnion(identities)
     self.sessions = sessions
+    self.promised = promised
     self.settled = settled
     self.files = files
+    trusted = Set(settled.keys.compactMap { Identifier($0[...]) })
     isResuming = true
   }
 

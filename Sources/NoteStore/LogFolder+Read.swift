@@ -194,7 +194,7 @@ extension LogFolder {
         // First the watch, then the look: what comes in between is noticed or seen.
         watchSession(name)
         if settled[name] == status { return }
-        settled[name] = nil
+        unsettle(name)
         let now = system.now
         let isComplete = try readFolder(name, noticed, in: log, limit: &limit, into: &records)
         clearDamage(path)
@@ -235,10 +235,17 @@ extension LogFolder {
     return files.allSatisfy { isSettled("\(name)/\($0)") }
   }
 
-  /// Whether a file is a complete segment of which everything was read.
+  /// No longer relies on what is known of a folder.
+  mutating func unsettle(_ name: String) {
+    settled[name] = nil
+    if let session = Identifier(name[...]) { trusted.remove(session) }
+  }
+
+  /// Whether a file is a complete segment of the session its folder is named after, and everything in it was read.
   private func isSettled(_ key: String) -> Bool {
     guard let name = Self.segmentName(key), let file = files[key], !file.isUnread,
-      let scan = file.scan, scan.offset == file.seen?.size
+      let scan = file.scan, scan.offset == file.seen?.size,
+      key.hasPrefix(scan.header.session.description)
     else { return false }
     return name == SegmentName(segment: scan.header.segment, end: scan.hash)
   }

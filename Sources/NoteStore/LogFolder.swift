@@ -118,6 +118,10 @@ public struct LogFolder: ~Copyable {
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false
+  /// How many records of each session files held when the bookmark was made, as long as nobody looked whether they do.
+  var promised: [Identifier: UInt64] = [:]
+  /// Sessions whose folders were settled then and, as far as they were looked at, look the same.
+  var trusted: Set<Identifier> = []
   /// Sessions whose files do not count: for whoever wants to know what the folder holds without them.
   var ignored: Set<Identifier> = []
 

@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 // What a store keeps between two runs: the notebook as an archive, and how far it had read the folder then. So the next
 // run reads what is new, and a note when somebody asks for it. None of it is ever needed.
 //
-//     appendix = format (a byte, 1), count*(16 bytes of identity, number) of changes read from the log of each session,
+//     appendix = format (a byte, 2), count*(16 bytes of identity, number) of changes read from the log of each session,
 //                and the folder's bookmark
 
 /// What is kept, and what is being written to be kept next.
@@ -38,7 +38,7 @@ extension NoteStore {
     guard let archive = stateFolder?.openArchive() else { return }
     var reader = ByteReader(archive.appendix)
     do {
-      guard try reader.byte() == 1 else { return }
+      guard try reader.byte() == 2 else { return }
       var counts: [ReplicaID: UInt64] = [:]
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
@@ -97,7 +97,7 @@ extension NoteStore {
       return
     }
     var appendix = ByteWriter()
-    appendix.byte(1)
+    appendix.byte(2)
     let counts = counts.merging(written) { max($0, $1) }
     appendix.varint(counts.count)
     for (session, count) in counts {

@@ -9,10 +9,11 @@ import Testing
 private final class Desk {
   static let path = "/home/notes"
   static let state = "/home/state"
-  let disk = MemoryDisk()
+  let disk: MemoryDisk
   private var random: Seeded
 
-  init(seed: UInt64) {
+  init(seed: UInt64, _ disk: MemoryDisk = MemoryDisk()) {
+    self.disk = disk
     random = Seeded(seed)
     disk.put([], at: "/home/.profile")
   }
@@ -28,6 +29,9 @@ private final class Desk {
       Identifier(high: self.random.next(), low: self.random.next())
     }
   }
+
+  /// Lets some seconds pass.
+  func rest() { for _ in 0..<3 { disk.put([], at: "/home/.profile") } }
 
   var archive: String { disk.files.keys.first { $0.hasSuffix("/archive") }! }
 }
@@ -186,6 +190,102 @@ extension NoteStore {
     }
     store.keep()
     #expect(try desk.resumed().texts == ["note"])
+  }
+
+  /// What is done to a folder while nothing runs, when only some of its sessions are complete.
+  enum Loss: CaseIterable {
+    case completeSession, segment, everything, openFile, end, beginning
+  }
+
+  @Test(arguments: Loss.allCases)
+  func `what the folder has lost between two runs is written again`(loss: Loss) throws {
+    let desk = Desk(seed: 6)
+    // Three segments, complete and long enough ago.
+    let first = try desk.resumed()
+    var notes: [NoteID] = []
+    for number in 0..<3 {
+      notes.append(try first.create("complete \(number)"))
+      try first.end()
+    }
+    desk.rest()
+    // A file that is not complete.
+    let second = try desk.resumed()
+    for number in 0..<3 { notes.append(try second.create("open \(number)")) }
+    try second.sync()
+    second.keep()
+    let revision = second.notebook.revision
+    let known = desk.disk.files.keys.filter { $0.hasPrefix(Desk.path + "/log") }.sorted()
+    let segments = known.filter { $0.hasSuffix(".seg") }
+    let open = known.first { $0.hasSuffix(".open") }!
+    #expect(segments.count == 3 && known.count == 4)
+    #expect(second.folder.settled.count == 1)
+    let bytes = desk.disk.files[open]!
+    switch loss {
+    case .completeSession: desk.disk.take("\(Desk.path)/log/\(second.folder.settled.keys.first!)")
+    case .segment: desk.disk.take(segments[1])
+    case .everything: desk.disk.take(Desk.path + "/log")
+    case .openFile: desk.disk.take(open)
+    case .end: desk.disk.put(Array(bytes.dropLast(10)), at: open)
+    case .beginning: desk.disk.put([], at: open)
+    }
+    let third = try desk.resumed()
+    #expect(third.notebook.revision == revision)
+    // It is the next full look that notices what is not there of what looked complete.
+    third.finishWork()
+    _ = third.rescan()
+    let fresh = try desk.fresh()
+    #expect(fresh.notebook == third.notebook && fresh.texts.count == 6)
+    #expect(fresh.notebook.revision == revision)
+    // Once: who comes then finds everything there, and has no reason to look.
+    try third.end()
+    third.keep()
+    let before = desk.disk.files
+    let fourth = try desk.resumed()
+    fourth.finishWork()
+    #expect(fourth.folder.isLacking == false)
+    #expect(fourth.rescan().isEmpty)
+    #expect(fourth.folder.isLacking == false)
+    try fourth.end()
+    #expect(desk.disk.files == before)
+    #expect(try fourth.note(notes[1])?.text.string == "complete 1")
+  }
+
+  @Test func `a folder that is gone at the first look is missed at once`() throws {
+    let desk = Desk(seed: 7)
+    let first = try desk.resumed()
+    try first.create("note")
+    try first.end()
+    desk.rest()
+    let second = try desk.resumed()
+    try second.create("another")
+    try second.end()
+    second.keep()
+    #expect(try desk.resumed().folder.isLacking == false)
+    let session = second.folder.settled.keys.first!
+    desk.disk.take("\(Desk.path)/log/\(session)")
+    let third = try desk.resumed()
+    #expect(third.folder.isLacking == true)
+    try third.end()
+    #expect(Set(try desk.fresh().texts) == ["another", "note"])
+  }
+
+  @Test func `a log that the power cut took, and not what was kept, is written again`() throws {
+    for seed in seeds(20) {
+      let desk = Desk(seed: seed)
+      let first = try desk.resumed()
+      for number in 0..<3 { try first.create("\(number)") }
+      try first.sync()
+      for number in 3..<6 { try first.create("\(number)") }
+      first.keep()
+      var random = Seeded(seed)
+      let after = Desk(seed: seed + 1000, desk.disk.afterPowerCut(&random))
+      // It was kept on another disk.
+      after.disk.put(desk.disk.files[desk.archive]!, at: desk.archive)
+      let second = try after.resumed()
+      #expect(second.texts.count == 6)
+      try second.end()
+      #expect(try after.fresh().notebook == second.notebook, "seed \(seed)")
+    }
   }
 
   @Test func `a copy of a notebook knows what stands in it, and no more`() throws {
