@@ -49,6 +49,8 @@ final class Server {
 
   let process: pid_t
   let delimiter: Delimiter
+  /// The notebook's folder, as its argument.
+  let folder: String?
   private(set) var input: Int32
   private(set) var output: Int32
   private let errors: String
@@ -75,6 +77,7 @@ final class Server {
     environment: [String: String?] = [:], shell: String? = nil, closing: [Int32] = []
   ) throws {
     self.delimiter = delimiter
+    self.folder = folder
     var words = [Self.program] + (folder.map { ["--notebook", $0] } ?? []) + arguments
     if let shell { words = ["/bin/sh", "-c", shell, "sh"] + words }
     errors = NSTemporaryDirectory() + "decent-notes-errors-\(UUID().uuidString)"

@@ -83,6 +83,26 @@ struct NotebookMethodTests {
     #expect(status["replicas"] == 1)
   }
 
+  @Test func `leave the folder as it is, a thousand times`() throws {
+    for text in ["one", "two"] { _ = peer.create(["text": .string(text)]) }
+    peer.inputEnded()
+    let folder = scratch.folder("notes")
+    func listing() throws -> [String] {
+      try ([""] + FileManager.default.subpathsOfDirectory(atPath: folder)).sorted().map {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + $0)
+        let bytes = FileManager.default.contents(atPath: folder + "/" + $0)
+        return "\($0) \(attributes[.modificationDate]!) \(bytes?.base64EncodedString() ?? "")"
+      }
+    }
+    let before = try listing()
+    for seed in 0..<1000 {
+      let other = another("notes", seed: UInt64(seed + 2))
+      if seed % 10 == 0 { #expect(other.list().count == 2) }
+      if seed % 2 == 0 { other.inputEnded() }
+    }
+    #expect(try listing() == before)
+  }
+
   @Test func `tell of damage in the folder`() throws {
     _ = peer.create(["text": "one"])
     peer.call("notebook/flush")

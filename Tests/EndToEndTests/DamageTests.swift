@@ -1,0 +1,77 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// Every cut and every flipped bit of a small log is tried where logs are read; here the program opens some of them.
+@Suite("Damaged files")
+struct DamageTests {
+  @Test(
+    "Damage is reported, and takes no more with it than it has to",
+    arguments: 1...UInt64(2 * seedFactor))
+  func flipped(_ seed: UInt64) throws {
+    var random = Random(seed)
+    let temporary = try TemporaryFolder()
+    let folder = temporary("notes")
+    var ledger = Ledger()
+    var sessions: [String] = []
+    for session in 0..<3 {
+      let server = try Server(folder)
+      try server.initialize()
+      let note = try server.create("s\(session)", &ledger).get()
+      for number in 0..<3 {
+        _ = try server.append("s\(session)n\(number)", to: note, &ledger).get()
+      }
+      sessions.append(String(note.text.split(separator: "-").last!.dropLast()))
+      try server.leave()
+    }
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder).sorted()
+      .map { folder + "/" + $0 }.filter { FileManager.default.contents(atPath: $0) != nil }
+    for _ in 0..<scaled(20, 400) {
+      let file = files[random.below(files.count)]
+      let whole = FileManager.default.contents(atPath: file)!
+      var bytes = whole
+      let isCut = random.below(4) == 0
+      let at = random.below(bytes.count)
+      if isCut { bytes = bytes.prefix(at) } else { bytes[at] ^= 1 << UInt8(random.below(8)) }
+      try bytes.write(to: URL(fileURLWithPath: file))
+      let what = Comment("seed \(seed): \(file), byte \(at), \(isCut ? "cut" : "flipped")")
+      defer { try? whole.write(to: URL(fileURLWithPath: file)) }
+
+      let server = try Server(folder)
+      let start = try server.response(to: try server.post("initialize"))
+      if let error = start["error"] {
+        #expect(file.hasSuffix("decent.json"), what)
+        #expect(error.code == -32803, what)
+        #expect(["damaged", "newerFormat"].contains(error.reason), what)
+        #expect(error["message"]?.string?.contains(file) == true, what)
+        continue
+      }
+      let words = try server.words()
+      let damage = try server.damage
+      for (word, count) in words {
+        #expect(ledger.kept.contains(word), what)
+        #expect(count == 1, what)
+      }
+      let lost = ledger.kept.subtracting(words.keys)
+      // A length that reaches beyond the end looks like an append that is not there yet; all else is reported.
+      let isNoticed = isCut || !lost.isEmpty || damage.contains { $0.contains(file) }
+      #expect(isNoticed || file.hasSuffix("decent.json"), what)
+      // Sessions before it are whole; those after it had seen it, and wait for what is missing.
+      if let victim = sessions.firstIndex(where: file.contains) {
+        for session in 0..<victim {
+          for number in 0..<3 { #expect(words["s\(session)n\(number)"] == 1, what) }
+        }
+        if victim < 2, !lost.isEmpty { #expect(!damage.isEmpty, what) }
+      } else {
+        #expect(lost.isEmpty, what)
+      }
+      let made = try server.call("note/create", ["title": "after"])["note"]!["id"]!.written
+      try server.leave()
+      #expect(FileManager.default.contents(atPath: file) == bytes, what)
+      // Out of the way, so that the next has the notebook as it was.
+      let session = made.split(separator: "-").last!.dropLast()
+      try FileManager.default.removeItem(atPath: "\(folder)/log/\(session)")
+    }
+    try audit(folder, ledger, "seed \(seed)")
+  }
+}

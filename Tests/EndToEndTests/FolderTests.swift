@@ -1,0 +1,167 @@
+import Foundation
+import JSONRPC
+import Testing
+
+@Suite("The folder")
+struct FolderTests {
+  let temporary: TemporaryFolder
+  let folder: String
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    folder = temporary("notes")
+  }
+
+  /// Every file and folder below, with everything that could tell a difference.
+  private func listing() throws -> [String] {
+    try ([""] + FileManager.default.subpathsOfDirectory(atPath: folder)).sorted().map { name in
+      var status = stat()
+      guard lstat(folder + "/" + name, &status) == 0 else { throw Failure("\(name) vanished") }
+      let bytes = FileManager.default.contents(atPath: folder + "/" + name) ?? Data()
+      let (time, change) = (status.st_mtim, status.st_ctim)
+      return "\(name) \(status.st_ino) \(status.st_mode) \(status.st_nlink) \(status.st_size)"
+        + " \(time.tv_sec).\(time.tv_nsec) \(change.tv_sec).\(change.tv_nsec) \(bytes.base64EncodedString())"
+    }
+  }
+
+  @Test("Opens and closes leave it as it was, to the byte and the nanosecond")
+  func opens() throws {
+    var ledger = Ledger()
+    for number in 0..<3 {
+      let writer = try Server(folder)
+      try writer.initialize()
+      let note = try writer.create("made\(number)", &ledger).get()
+      _ = try writer.append("more\(number)", to: note, &ledger).get()
+      if number < 2 { try writer.leave() } else { try writer.killNow() }
+    }
+    let before = try listing()
+    for round in 0..<(isLong || seedFactor > 1 ? 1000 : 50) {
+      let server = try Server(folder)
+      try server.initialize()
+      if round % 5 == 0 { _ = try server.words() }
+      if round % 3 == 0 { try server.killNow() } else { try server.leave() }
+    }
+    #expect(try listing() == before)
+  }
+
+  @Test(
+    "Files are private whatever the umask is",
+    arguments: ["0", "022", "077", "0777", "0700", "0277"])
+  func umask(_ mask: String) throws {
+    // Without root's rights, what may not be entered or written shows.
+    let path = temporary("above/notes")
+    let command = "umask \(mask); " + (canDropCapabilities ? withoutCapabilities : "exec \"$@\"")
+    var ledger = Ledger()
+    let server = try Server(path, shell: command)
+    try server.initialize()
+    let note = try server.create("first", &ledger).get()
+    let second = try Server(path, shell: command)
+    try second.initialize()
+    _ = try second.append("second", to: note, &ledger).get()
+    for server in [server, second] { try server.leave() }
+    for name in try FileManager.default.subpathsOfDirectory(atPath: temporary.path) {
+      var status = stat()
+      #expect(lstat(temporary(name), &status) == 0)
+      let isFolder = status.st_mode & S_IFMT == S_IFDIR
+      #expect(status.st_mode & 0o7777 == (isFolder ? 0o700 : 0o600), "\(name)")
+    }
+    try audit(path, ledger)
+  }
+
+  /// What is not a file where one would be.
+  enum Foreign: CaseIterable, Sendable {
+    case fifo, socket, device, folder, symbolicLink, danglingLink, loop
+  }
+
+  private func place(_ foreign: Foreign, at path: String) throws {
+    switch foreign {
+    case .fifo: #expect(mkfifo(path, 0o600) == 0)
+    case .socket:
+      try shell(
+        "python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); "
+          + "socket.socket(socket.AF_UNIX).bind(sys.argv[2])' \"$2\" \"$3\"",
+        (path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+    case .device:
+      // Only root can make one; elsewhere the link to one has to do.
+      if mknod(path, S_IFCHR | 0o600, 5 << 8) != 0 { #expect(symlink("/dev/tty", path) == 0) }
+    case .folder:
+      try FileManager.default.createDirectory(
+        atPath: path + "/0.open", withIntermediateDirectories: true)
+    case .symbolicLink: #expect(symlink(temporary("secret"), path) == 0)
+    case .danglingLink: #expect(symlink(temporary("nothing"), path) == 0)
+    case .loop: #expect(symlink((path as NSString).lastPathComponent, path) == 0)
+    }
+  }
+
+  @Test(
+    "What is no file in it is neither followed nor waited for", .timeLimit(.minutes(1)),
+    .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"),
+    arguments: Foreign.allCases)
+  func foreign(_ foreign: Foreign) throws {
+    var ledger = Ledger()
+    // A notebook elsewhere, to which links lead: none of it may be read.
+    let elsewhere = try Server(temporary("secret"))
+    try elsewhere.initialize()
+    try elsewhere.call("note/create", ["title": "secret"])
+    try elsewhere.leave()
+    let writer = try Server(folder)
+    try writer.initialize()
+    let note = try writer.create("first", &ledger).get()
+    let session = (try logs(of: folder)[0] as NSString).deletingLastPathComponent
+    let log = (session as NSString).deletingLastPathComponent
+    let id = String(repeating: "ab", count: 16)
+    for path in [
+      "\(log)/\(id)", "\(log)/0.open", "\(session)/1.open", "\(session)/7-0123abcd.seg",
+      "\(folder)/snap", "\(folder)/notes.tmp",
+    ] { try place(foreign, at: path) }
+    if case .symbolicLink = foreign {
+      // Straight to a log, and to a folder of logs.
+      let target = try logs(of: temporary("secret"))[0]
+      #expect(symlink(target, "\(session)/2.open") == 0)
+      #expect(
+        symlink((target as NSString).deletingLastPathComponent, "\(log)/\(id.dropLast())c") == 0)
+    }
+    let before = try contents(of: temporary("secret"))
+    for _ in 0..<2 {
+      let server = try Server(folder)
+      try server.initialize()
+      _ = try server.append("more\(ledger.kept.count)", to: note, &ledger).get()
+      let objections = ledger.objections(to: try server.words())
+      #expect(objections.isEmpty)
+      try server.leave()
+    }
+    _ = try writer.append("last", to: note, &ledger).get()
+    let objections = ledger.objections(to: try writer.words())
+    #expect(objections.isEmpty)
+    try writer.leave()
+    try audit(folder, ledger)
+    #expect(try contents(of: temporary("secret")) == before)
+  }
+
+  @Test(
+    "What is no file in the place of its own is an error that names it",
+    .timeLimit(.minutes(1)),
+    .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"),
+    arguments: Foreign.allCases, ["decent.json", "log"])
+  func inOurPlace(_ foreign: Foreign, _ name: String) throws {
+    if case .folder = foreign, name == "log" { return }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: temporary("secret"), withIntermediateDirectories: true)
+    try place(foreign, at: folder + "/" + name)
+    let before = try listing()
+    let server = try Server(folder)
+    let start = try server.response(to: try server.post("initialize"))
+    let error =
+      try start["error"] ?? server.error("note/create", ["title": "into the wrong place"])
+    #expect(error.code == -32803)
+    #expect(
+      error["message"]?.string?.contains(folder + "/" + name) == true, "\(error.written)")
+    server.closeInput()
+    #expect(try server.waitForEnd() == .status(1))
+    // Of the notebook, decent.json at most: what was there is as it was.
+    let after = try listing().filter { $0.contains(name) || !$0.contains("decent.json") }
+    #expect(Set(after.dropFirst()).isSubset(of: before))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary("secret")) == [])
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import JSONRPC
+import Testing
+
+@Suite("Kills at random")
+struct KillLoopTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// One of the processes that write into the folder, and who writes through it.
+  private final class Writer {
+    let server: Server
+    let live: LiveClient
+    var ledger = Ledger()
+    private var requests: [Int: String] = [:]
+
+    init(_ folder: String, note: JSON) throws {
+      server = try Server(folder)
+      try server.initialize()
+      live = try LiveClient(server, note)
+    }
+
+    func create(_ word: String) throws {
+      ledger.sent(word)
+      requests[try server.post("note/create", ["title": .string(word)])] = word
+    }
+
+    func append(_ word: String, to note: JSON) throws {
+      ledger.sent(word)
+      let params: JSON = ["id": note, "text": .string("\n\(word)")]
+      requests[try server.post("note/append", params)] = word
+    }
+
+    /// Takes the answers that have come.
+    func proceed() throws {
+      try server.receiveAvailable()
+      for (id, word) in requests {
+        guard let response = server.takeResponse(id) else { continue }
+        requests[id] = nil
+        guard response["result"] != nil else { throw Failure(response.written) }
+        ledger.keep(word)
+      }
+    }
+
+    var isIdle: Bool { requests.isEmpty }
+
+    /// Ends it in the midst of what it is doing, and says what is known of its words.
+    func kill() throws -> (kept: Set<String>, uncertain: Set<String>) {
+      Foundation.kill(server.process, SIGKILL)
+      try server.killNow()
+      try proceed()
+      try live.takeAnswers()
+      return account
+    }
+
+    var account: (kept: Set<String>, uncertain: Set<String>) {
+      (
+        ledger.kept.union(live.kept),
+        ledger.uncertain.union(live.pendingWords)
+      )
+    }
+  }
+
+  @Test(
+    "Of three processes that write at once, killed at random, nothing acknowledged is lost or doubled",
+    arguments: 1...UInt64(2 * seedFactor))
+  func killed(_ seed: UInt64) throws {
+    var random = Random(seed)
+    let path = folder("notes")
+    let first = try Server(path)
+    try first.initialize()
+    let shared = try first.call("note/create", ["text": "shared"])["note"]!["id"]!.written
+    let note = JSON.raw(shared)
+    try first.killNow()
+    var kept: Set<String> = ["shared"]
+    var uncertain: Set<String> = []
+    func settle(_ account: (kept: Set<String>, uncertain: Set<String>)) {
+      kept.formUnion(account.kept)
+      uncertain.formUnion(account.uncertain)
+    }
+    var writers = try (0..<3).map { _ in try Writer(path, note: note) }
+    var number = 0
+    for _ in 0..<scaled(12, 60) {
+      for _ in 0..<(5 + random.below(20)) {
+        number += 1
+        let writer = writers[random.below(3)]
+        switch random.below(4) {
+        case 0: try writer.create("c\(number)")
+        case 1: try writer.append("a\(number)", to: note)
+        default: try writer.live.type("t\(number)", &random)
+        }
+        if random.below(3) == 0 {
+          let reader = writers[random.below(3)]
+          try reader.live.proceed()
+          try reader.proceed()
+        }
+      }
+      let victim = random.below(3)
+      settle(try writers[victim].kill())
+      writers[victim] = try Writer(path, note: note)
+    }
+    // Then all come to rest: every request answered, every process at one state.
+    let deadline = Date(timeIntervalSinceNow: Server.patience)
+    while true {
+      for writer in writers {
+        try writer.live.proceed()
+        try writer.proceed()
+      }
+      if writers.allSatisfy({ $0.isIdle && $0.live.isIdle }) {
+        let revisions = Set(try writers.map { try $0.server.revision })
+        let texts = Set(writers.map { $0.live.text })
+        if revisions.count == 1, texts.count == 1 { break }
+      }
+      guard deadline.timeIntervalSinceNow > 0 else {
+        throw Failure("seed \(seed): the processes did not come to agree")
+      }
+      var polls = writers.map { pollfd(fd: $0.server.output, events: Int16(POLLIN), revents: 0) }
+      _ = poll(&polls, nfds_t(polls.count), 20)
+    }
+    for writer in writers { settle(writer.account) }
+    let fresh = try Server(path)
+    try fresh.initialize()
+    #expect(try fresh.revision == writers[0].server.revision, "seed \(seed)")
+    for server in writers.map(\.server) + [fresh] {
+      let words = try server.words()
+      for word in kept { #expect(words[word] == 1, "seed \(seed): \(word)") }
+      for (word, count) in words {
+        #expect(count == 1, "seed \(seed): \(word)")
+        #expect(kept.contains(word) || uncertain.contains(word), "seed \(seed): \(word)")
+      }
+      #expect(try server.damage == [], "seed \(seed)")
+    }
+  }
+}

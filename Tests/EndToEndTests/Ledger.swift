@@ -1,0 +1,130 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// What a client wrote and what it was told about it, to be held against what is there in the end.
+///
+/// Every change brings one word of its own. A word that was acknowledged has to be there once; one that was not, once or
+/// not at all; and no other.
+struct Ledger {
+  private(set) var kept: Set<String> = []
+  private(set) var uncertain: Set<String> = []
+
+  /// A word was sent, and nothing is known of it yet.
+  mutating func sent(_ word: String) { uncertain.insert(word) }
+
+  /// It was acknowledged.
+  mutating func keep(_ word: String) {
+    uncertain.remove(word)
+    kept.insert(word)
+  }
+
+  /// It was refused: an answered error changed nothing.
+  mutating func refuse(_ word: String) { uncertain.remove(word) }
+
+  /// What speaks against the words that are there; empty if nothing does.
+  func objections(to words: [String: Int]) -> [String] {
+    var objections: [String] = []
+    for word in kept.sorted() where words[word] != 1 {
+      objections.append("\(word) was acknowledged and is there \(words[word] ?? 0) times")
+    }
+    for (word, count) in words.sorted(by: { $0.key < $1.key }) where !kept.contains(word) {
+      if !uncertain.contains(word) {
+        objections.append("\(word) was refused, or never sent, and is there")
+      } else if count != 1 {
+        objections.append("\(word) was not acknowledged and is there \(count) times")
+      }
+    }
+    return objections
+  }
+}
+
+extension Server {
+  /// Every word in titles and texts, with how often it is there.
+  func words() throws -> [String: Int] {
+    var words: [String: Int] = [:]
+    for note in try call("notebook/list")["notes"]!.array! {
+      let text = try call("note/get", ["id": .raw(note["id"]!.written)])["text"]!.string!
+      let title = note["title"]!.string!
+      for word in (title + " " + text).split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+        words[String(word), default: 0] += 1
+      }
+    }
+    return words
+  }
+
+  var revision: String {
+    get throws { try call("notebook/status")["revision"]!.string! }
+  }
+
+  /// What could not be read, in the words of the status.
+  var damage: [String] {
+    get throws { try call("notebook/status")["damage"]!.array!.map(\.written) }
+  }
+
+  /// Creates a note with a word as its title; returns its id if it was acknowledged, else the error.
+  func create(_ word: String, _ ledger: inout Ledger) throws -> Result<JSON, Refusal> {
+    ledger.sent(word)
+    let response = try response(to: try post("note/create", ["title": .string(word)]))
+    return try settle(word, response, &ledger).map { .raw($0["note"]!["id"]!.written) }
+  }
+
+  /// Appends a word to a note, with as many bytes of space as `padding` says.
+  func append(
+    _ word: String, to note: JSON, padding: Int = 1, _ ledger: inout Ledger
+  ) throws -> Result<JSONValue, Refusal> {
+    ledger.sent(word)
+    let text = String(repeating: " ", count: padding) + word
+    let params: JSON = ["id": note, "text": .string(text)]
+    return try settle(word, try response(to: try post("note/append", params)), &ledger)
+  }
+
+  private func settle(
+    _ word: String, _ response: JSONValue, _ ledger: inout Ledger
+  ) throws -> Result<JSONValue, Refusal> {
+    if let result = response["result"] {
+      ledger.keep(word)
+      return .success(result)
+    }
+    ledger.refuse(word)
+    return .failure(Refusal(error: response["error"]!))
+  }
+
+  /// Waits until another process's writes are here: until it is at the same revision.
+  func awaitRevision(of other: Server) throws {
+    try wait(for: "what the other process wrote") { try revision == other.revision }
+  }
+
+  /// Waits until `condition` holds, taking in what comes meanwhile.
+  func wait(for what: String, until condition: () throws -> Bool) throws {
+    let deadline = Date(timeIntervalSinceNow: Server.patience)
+    while try !condition() {
+      guard deadline.timeIntervalSinceNow > 0 else {
+        throw Failure("waited in vain for \(what)\n\(errorText)")
+      }
+      var polls = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
+      _ = poll(&polls, 1, 20)
+      try receiveAvailable()
+    }
+  }
+}
+
+/// An error that a request was answered with.
+struct Refusal: Error {
+  var error: JSONValue
+  var reason: String? { error.reason }
+}
+
+/// Opens the folder with a process of its own, which has to find what the ledger says and no damage.
+func audit(
+  _ folder: String, _ ledger: Ledger, _ comment: @autoclosure () -> Comment = "",
+  sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  let server = try Server(folder)
+  try server.initialize()
+  let objections = ledger.objections(to: try server.words())
+  #expect(objections.isEmpty, comment(), sourceLocation: sourceLocation)
+  let damage = try server.damage
+  #expect(damage.isEmpty, comment(), sourceLocation: sourceLocation)
+  try server.leave()
+}
