@@ -223,7 +223,9 @@ struct ExchangeTests {
     let foreign = try b.error("notebook/merge", ["changes": .string(changes)])
     #expect(foreign.code == -32803)
     #expect(foreign.reason == "foreignNotebook")
-    for wrong in ["*", "AAA", changes + "=", changes + "\n", " " + changes, changes + changes] {
+    for wrong in [
+      "*", "AAA", changes + "=", changes + "\n", " " + changes, changes + "=" + changes,
+    ] {
       let error = try b.error("notebook/merge", ["changes": .string(wrong)])
       #expect(error.code == -32602, "\(wrong)")
     }
