@@ -97,6 +97,8 @@ extension LogFolder {
     self.promised = promised
     self.settled = settled
     self.files = files
+    // What isn't complete may have been read before it was on disk.
+    unsynced.formUnion(files.keys.filter { Self.segmentName($0) == nil })
     trusted = Set(settled.keys.compactMap { Identifier($0[...]) })
     isResuming = true
   }

@@ -512,7 +512,7 @@ extension LogFolder {
 
   /// What a path below `log` says of a complete segment, if it is one that we would give:
   /// `<32 hex>/<number>-<8 hex>.seg`.
-  private static func segmentName(_ key: String) -> SegmentName? {
+  static func segmentName(_ key: String) -> SegmentName? {
     let parts = key.split(separator: "/")
     guard parts.count == 2, Identifier(parts[0]) != nil else { return nil }
     return SegmentName(String(parts[1]))
