@@ -14,7 +14,7 @@ struct Archiving {
   /// Bytes of the archive that the notebook rests on, and of changes since.
   var size = 0
   var unkept = 0
-  fileprivate var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
+  var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
   /// Nothing more is tried until so many bytes have come: the disk may be full, or refuse.
   fileprivate var nextTry = 0
 
@@ -72,8 +72,11 @@ extension NoteStore {
     archiving.writing = nil
   }
 
-  /// While changes wait for others the archive would know neither them nor where to read them again.
-  private var canArchive: Bool { pending.isEmpty && archiving.state != nil }
+  /// While changes wait for others the archive would know neither them nor where to read them again. What was refused is to
+  /// be read again, too: by every run, which reports it, and some day by a version of the program that understands it.
+  private var canArchive: Bool {
+    pending.isEmpty && refusals.isEmpty && archiving.state != nil
+  }
 
   /// Writes a piece of an archive.
   private func archive() {
@@ -115,8 +118,7 @@ extension NoteStore {
   private func finishArchive(
     _ writer: ArchiveWriter, _ file: StateFolder.NewArchive, _ unkept: Int
   ) throws {
-    try file.finish()
-    guard let archive = stateFolder?.openArchive() else {
+    guard let archive = try file.finish() else {
       archiving.nextTry = archiving.unkept + 1 << 22
       return
     }

@@ -38,7 +38,7 @@ public final class NoteStore {
   /// How many bytes could not be written lately; nil if the last change was.
   private var refusedSize: Int?
   /// What was read and could not be taken.
-  private var refusals: [LogFolder.Damage] = []
+  private(set) var refusals: [LogFolder.Damage] = []
   /// What is kept of the notebook between two runs, beside the folder.
   var archiving: Archiving
 

@@ -15,6 +15,8 @@ import ReplicatingTypes
 struct StateFolder {
   /// The notebook as an archive. Replaced by renaming: whoever has it open goes on reading the old one.
   private static let archive = "archive"
+  /// What the name of one that is not finished begins with.
+  private static let temporary = ".tmp-"
 
   let path: String
   private let system: any FileSystem
@@ -32,11 +34,18 @@ struct StateFolder {
 
   /// The archive, if there is one that can be used.
   func openArchive() -> NotebookArchive? {
-    guard let folder = try? FileDescriptor.folder(path, on: system),
-      let file = try? folder.regularFile(Self.archive), let size = try? file.status().size
-    else { return nil }
+    guard let folder = try? FileDescriptor.folder(path, on: system) else { return nil }
+    return try? Self.archive(Self.archive, in: folder)
+  }
+
+  /// What the file called `name` holds, for as long as somebody keeps it, whatever happens to the name.
+  private static func archive(
+    _ name: String, in folder: borrowing FileDescriptor
+  ) throws -> NotebookArchive? {
+    guard let file = try folder.regularFile(name) else { return nil }
+    let size = try file.status().size
     let opened = OpenDescriptor(file)
-    return try? NotebookArchive(size: Int(clamping: size)) { range throws(ArchiveFailure) in
+    return try NotebookArchive(size: Int(clamping: size)) { range throws(ArchiveFailure) in
       guard UInt64(range.upperBound) <= size else {
         throw ArchiveFailure(reason: "a place beyond the end")
       }
@@ -64,9 +73,20 @@ struct StateFolder {
       }
     }
     let folder = try FileDescriptor.folder(path, on: system)
-    let temporary = ".tmp-\(name)"
+    removeLeftovers(in: folder)
+    let temporary = Self.temporary + name
     return NewArchive(
       name: temporary, file: try folder.createFile(temporary), folder: OpenDescriptor(folder))
+  }
+
+  /// Removes what processes that were killed have left behind. Nobody writes at one archive for an hour.
+  private func removeLeftovers(in folder: borrowing FileDescriptor) {
+    for name in (try? folder.names()) ?? [] where name.hasPrefix(Self.temporary) {
+      guard let status = try? folder.status(of: name), status.kind == .file,
+        status.changed < system.now - 3_600_000_000_000
+      else { continue }
+      folder.remove(name)
+    }
   }
 
   /// An archive that is being written. It vanishes unless it is finished.
@@ -88,10 +108,13 @@ struct StateFolder {
 
     func append(_ bytes: [UInt8]) throws(StoreError) { try file.descriptor.append(bytes[...]) }
 
-    /// Puts it in the place of the old one.
-    func finish() throws(StoreError) {
+    /// Puts it in the place of the old one, and opens it. (Not by its new name: another process may put its own there at the
+    /// same moment, which knows other things.)
+    func finish() throws -> NotebookArchive? {
+      let archive = try StateFolder.archive(name, in: folder.descriptor)
       try folder.descriptor.rename(name, to: StateFolder.archive)
       isFinished = true
+      return archive
     }
   }
 }

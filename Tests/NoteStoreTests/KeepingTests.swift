@@ -178,6 +178,74 @@ extension NoteStore {
     }
   }
 
+  /// Both are due at the same moment, since both read the same. Whoever took the other's archive for its own would rest on
+  /// what that one knew.
+  @Test func `two processes that keep at the same moment rest each on its own`() throws {
+    for call in 1...12 {
+      let desk = Desk(seed: 7)
+      let (first, second) = (try desk.resumed(), try desk.resumed())
+      let note = try first.create("note")
+      _ = second.rescan()
+      second.archiving.unkept += 1 << 21
+      // Begun, and all of it written.
+      for _ in 0..<2 { _ = second.work() }
+      #expect(second.archiving.writing != nil)
+      try first.append(" more", to: note)
+      first.archiving.unkept += 1 << 21
+      for _ in 0..<2 { _ = first.work() }
+      #expect(first.archiving.writing != nil)
+      // In the middle of the last step of the one, the other's.
+      var calls = 0
+      desk.disk.watch = {
+        calls += 1
+        if calls == call { second.finishWork() }
+      }
+      first.finishWork()
+      desk.disk.watch = nil
+      second.finishWork()
+      #expect(try first.note(note)?.text.string == "note more", "call \(call)")
+      let fresh = try desk.fresh()
+      #expect(first.notebook == fresh.notebook, "call \(call)")
+      _ = second.rescan()
+      #expect(second.notebook == fresh.notebook, "call \(call)")
+      try first.append(" and more", to: note)
+      #expect(try desk.fresh().notebook == first.notebook, "call \(call)")
+    }
+  }
+
+  @Test func `what a killed process was writing is removed, and what a living one writes is not`()
+    throws
+  {
+    let desk = Desk(seed: 8)
+    let store = try desk.resumed()
+    try store.create("note")
+    store.keep()
+    let folder = desk.archive.dropLast("archive".count)
+    desk.disk.put([1], at: folder + ".tmp-old")
+    // Each change on this disk takes a second.
+    for number in 0..<3_600 { desk.disk.put([], at: "/home/other/\(number)") }
+    desk.disk.put([1], at: folder + ".tmp-new")
+    try store.create("another")
+    store.keep()
+    #expect(desk.disk.files[folder + ".tmp-old"] == nil)
+    #expect(desk.disk.files[folder + ".tmp-new"] != nil)
+  }
+
+  @Test func `a record that was refused is read and reported by every run`() throws {
+    let desk = Desk(seed: 9)
+    let first = try desk.resumed()
+    try first.create("note")
+    try first.folder.append([(type: 99, payload: [1, 2, 3])])
+    try first.end()
+    for _ in 0..<3 {
+      let store = try desk.resumed()
+      #expect(store.damage.contains { $0.description.contains("of a later version") })
+      #expect(store.texts == ["note"])
+      store.keep()
+      store.finishWork()
+    }
+  }
+
   @Test func `a disk that refuses what is kept is nobody's business`() throws {
     let desk = Desk(seed: 4)
     let store = try desk.resumed()
