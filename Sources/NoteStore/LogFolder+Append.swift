@@ -105,7 +105,11 @@ extension LogFolder {
     guard let live else { return nil }
     let place = live.place
     guard place != .ours else { return nil }
-    abandon(takenAway: place == .gone)
+    // Complete, and folded by somebody: nothing is lost, but the session's folder may be gone with it.
+    let isFolded =
+      place == .gone && live.isComplete && !live.needsSync
+      && isCovered(live.session, live.header.recordsBefore + 1...live.end.number)
+    abandon(takenAway: place == .gone && !isFolded)
     return live.path
   }
 

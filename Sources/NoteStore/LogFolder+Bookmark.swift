@@ -5,8 +5,11 @@ import ReplicatingTypes
 //     count*(16 bytes)    identities of the notebook
 //     count*(session)     16 bytes of identity, number of its last record and the hash after it,
 //                         count*(number, hash)   of the ends of its segments,
-//                         number of records that its files held, fewer if some had gone
-//     count*(folder)      name, status: of folders in `log` of which everything is known as long as they look like this
+//                         number of the last record that was read from a snapshot,
+//                         number of records that the folder held, fewer if some had gone; 1 if its snapshots hold
+//                         so many, else 0
+//     count*(folder)      name, status: of folders in `log` of which everything is known as long as they look like this;
+//                         number of records before those in it, number of the last
 //     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
 //                         and the hash after it
 //
@@ -16,7 +19,7 @@ import ReplicatingTypes
 
 extension LogFolder {
   /// How far everything was read and written.
-  func bookmark() -> [UInt8] {
+  mutating func bookmark() -> [UInt8] {
     var writer = ByteWriter()
     writer.varint(identities.count)
     for identity in identities.sorted() { writer.identifier(identity) }
@@ -25,17 +28,23 @@ extension LogFolder {
     sessions = sessions.filter { $0.value.head.number > 0 }
     writer.varint(sessions.count)
     let reaches = reaches().merging(promised) { max($0, $1) }
+    let coverage = coverage()
     for (session, progress) in sessions {
       writer.identifier(session)
       writer.known(progress.head)
       writer.varint(progress.ends.count)
       for end in progress.ends { writer.known(end) }
-      writer.varint(reaches[session] ?? 0)
+      writer.varint(progress.covered)
+      let reach = reaches[session] ?? 0
+      writer.varint(reach)
+      writer.byte(coverage[session]?.reach ?? 0 >= reach ? 1 : 0)
     }
     writer.varint(settled.count)
-    for (name, status) in settled {
+    for (name, folder) in settled {
       writer.counted(name.utf8)
-      writer.status(status)
+      writer.status(folder.status)
+      writer.varint(folder.first)
+      writer.varint(folder.last)
     }
     let others = files.filter { key, file in
       // What is damaged, or not complete, is looked at again, and reported again.
@@ -62,6 +71,7 @@ extension LogFolder {
     for _ in 0..<(try bookmark.count()) { identities.insert(try bookmark.identifier()) }
     var sessions: [Identifier: SessionProgress] = [:]
     var promised: [Identifier: UInt64] = [:]
+    var trusted: Set<Identifier> = []
     let count = try bookmark.count()
     sessions.reserveCapacity(min(count, bookmark.remaining / 27))
     promised.reserveCapacity(min(count, bookmark.remaining / 27))
@@ -70,13 +80,17 @@ extension LogFolder {
       var progress = SessionProgress()
       progress.head = try bookmark.known()
       for _ in 0..<(try bookmark.count()) { progress.ends.append(try bookmark.known()) }
+      progress.covered = try bookmark.varint()
       sessions[session] = progress
       promised[session] = try bookmark.varint()
+      if try bookmark.byte() == 1 { trusted.insert(session) }
     }
-    var settled: [String: FileStatus] = [:]
+    var settled: [String: SettledFolder] = [:]
     for _ in 0..<(try bookmark.count()) {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
-      settled[name] = try bookmark.status(.folder)
+      let status = try bookmark.status(.folder)
+      settled[name] = SettledFolder(
+        status: status, first: try bookmark.varint(), last: try bookmark.varint())
     }
     var files: [String: LogFile] = [:]
     for _ in 0..<(try bookmark.count()) {
@@ -99,7 +113,7 @@ extension LogFolder {
     self.files = files
     // What isn't complete may have been read before it was on disk.
     unsynced.formUnion(files.keys.filter { Self.segmentName($0) == nil })
-    trusted = Set(settled.keys.compactMap { Identifier($0[...]) })
+    self.trusted = trusted.union(settled.keys.compactMap { Identifier($0) })
     isResuming = true
   }
 
@@ -130,7 +144,7 @@ extension ByteWriter {
     fixed(known.hash)
   }
 
-  fileprivate mutating func status(_ status: FileStatus) {
+  mutating func status(_ status: FileStatus) {
     for number in [status.device, status.inode, status.links, status.size] { varint(number) }
     signed(status.changed)
   }
@@ -141,7 +155,7 @@ extension ByteReader {
     LogScan.Known(number: try varint(), hash: try fixed(UInt64.self))
   }
 
-  fileprivate mutating func status(
+  mutating func status(
     _ kind: FileStatus.Kind
   ) throws(DecodingFailure) -> FileStatus {
     FileStatus(

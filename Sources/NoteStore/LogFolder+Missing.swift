@@ -21,19 +21,25 @@ extension LogFolder {
     keepPromises()
   }
 
-  /// Whether some file has the records of a segment at least as far as `scan` had them.
-  func isHeld(_ scan: LogScan) -> Bool {
+  /// Whether the folder has the records of a segment at least as far as `scan` had them.
+  mutating func isHeld(_ scan: LogScan) -> Bool {
     // Our own file is looked after elsewhere.
     if scan.number == scan.header.recordsBefore || scan.header.session == live?.session {
       return true
     }
-    return files.values.contains {
+    let isInFile = files.values.contains {
       $0.scan.map { $0.header == scan.header && $0.number >= scan.number } ?? false
     }
+    return isInFile || isCovered(scan.header.session, scan.header.recordsBefore + 1...scan.number)
   }
 
-  /// Compares what files hold of each session with what they held when the bookmark was made where we went on, unless that
-  /// is known from the looks of its folder.
+  /// Whether snapshots stand for records of a session.
+  mutating func isCovered(_ session: Identifier, _ records: ClosedRange<UInt64>) -> Bool {
+    coverage()[session]?.contains(records) ?? false
+  }
+
+  /// Compares what the folder holds of each session with what it held when the bookmark was made where we went on, unless
+  /// that is known from the looks of the session's own folder.
   private mutating func keepPromises() {
     let due = promised.filter { !trusted.contains($0.key) }
     guard !due.isEmpty else { return }
@@ -44,21 +50,19 @@ extension LogFolder {
     }
   }
 
-  /// How many records of each session are in files, from the first one on without a gap, as far as they were read.
-  func reaches() -> [Identifier: UInt64] {
-    var pieces: [Identifier: [(first: UInt64, last: UInt64)]] = [:]
+  /// How many records of each session the folder holds, from the first one on without a gap, as far as they were read.
+  mutating func reaches() -> [Identifier: UInt64] {
+    var pieces: [Identifier: NumberRanges] = coverage()
+    func insert(_ session: Identifier, after first: UInt64, _ last: UInt64) {
+      if first < last { pieces[session, default: .init()].insert(first + 1...last) }
+    }
     for case let scan? in files.values.map(\.scan) {
-      pieces[scan.header.session, default: []].append((scan.header.recordsBefore, scan.number))
+      insert(scan.header.session, after: scan.header.recordsBefore, scan.number)
     }
-    if let live {
-      pieces[live.session, default: []].append((live.header.recordsBefore, live.end.number))
+    for (name, folder) in settled {
+      if let session = Identifier(name) { insert(session, after: folder.first, folder.last) }
     }
-    return pieces.mapValues { pieces in
-      var reach: UInt64 = 0
-      for (first, last) in pieces.sorted(by: { $0.first < $1.first }) where first <= reach {
-        reach = max(reach, last)
-      }
-      return reach
-    }
+    if let live { insert(live.session, after: live.header.recordsBefore, live.end.number) }
+    return pieces.mapValues(\.reach)
   }
 }

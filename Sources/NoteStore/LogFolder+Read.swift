@@ -12,6 +12,17 @@ struct LogFile {
   var salvage: (scan: LogScan, count: UInt64)?
   /// The last look at everything that found it.
   var look = 0
+  /// Whether it was counted among the complete files.
+  var isCounted = false
+}
+
+/// A folder in `log` with nothing but complete segments of one session, all read.
+struct SettledFolder: Equatable {
+  /// What it looks like as long as that is so.
+  var status: FileStatus
+  /// How many records of the session come before those in it, and how many there are up to its last.
+  var first: UInt64
+  var last: UInt64
 }
 
 /// How far a session is known, from whatever files.
@@ -22,6 +33,8 @@ struct SessionProgress {
   var ends: [LogScan.Known] = []
   /// The files whose first record comes after the next one, by the number of records before it.
   var waiting: [String: UInt64] = [:]
+  /// Up to which record a snapshot has told it: where segments end before that is not known.
+  var covered: UInt64 = 0
 
   /// How a segment fits to what is known.
   enum Fit {
@@ -38,9 +51,11 @@ struct SessionProgress {
     if before.number == 0 { return .fits }
     if before.number > head.number { return .waits }
     if let end = end(at: before.number) { return end == before ? .fits : .differs }
-    guard before == head else { return .differs }
-    ends.append(before)
-    return .fits
+    if before == head {
+      ends.append(before)
+      return .fits
+    }
+    return before.number < min(covered, head.number) ? .fits : .differs
   }
 
   /// The end of the segment whose last record is `number`, if one was read after it.
@@ -123,7 +138,7 @@ extension LogFolder {
   ) -> [Record] {
     var records: [Record] = []
     var left = limit
-    let all = scope == .everything || watches.isEverythingNoticed || usableWatcher == nil
+    let all = looksEverywhere(scope)
     if all {
       watches.isEverythingNoticed = false
       prepareWatches()
@@ -171,6 +186,12 @@ extension LogFolder {
     return records
   }
 
+  /// Whether the next look will be one at everything.
+  func looksEverywhere(_ scope: Scope) -> Bool {
+    if case .everything = scope { return true }
+    return watches.isEverythingNoticed || usableWatcher == nil
+  }
+
   /// Reads what was noticed of `name`: a file, or files in the folder called so.
   mutating func look(
     at name: String, _ noticed: Watches.Noticed, in log: borrowing FileDescriptor,
@@ -193,13 +214,13 @@ extension LogFolder {
       case .folder:
         // First the watch, then the look: what comes in between is noticed or seen.
         watchSession(name)
-        if settled[name] == status { return }
+        if settled[name]?.status == status { return }
         unsettle(name)
         let now = system.now
         let isComplete = try readFolder(name, noticed, in: log, limit: &limit, into: &records)
         clearDamage(path)
         // What changes in one tick of the clock that files have looks the same before and after.
-        if isComplete, status.changed < now - 2_000_000_000 { settled[name] = status }
+        if isComplete, status.changed < now - 2_000_000_000 { settle(name, status) }
       case .other: return
       }
     } catch {
@@ -233,6 +254,22 @@ extension LogFolder {
     }
     guard case .everything = noticed else { return false }
     return files.allSatisfy { isSettled("\(name)/\($0)") }
+  }
+
+  /// Notes that a folder need not be looked at as long as it looks like this, if what its files hold is without gaps.
+  private mutating func settle(_ name: String, _ status: FileStatus) {
+    var pieces: [(first: UInt64, last: UInt64)] = []
+    for (key, file) in files where key.hasPrefix(name + "/") {
+      if let scan = file.scan { pieces.append((scan.header.recordsBefore, scan.number)) }
+    }
+    pieces.sort { $0 < $1 }
+    guard let first = pieces.first?.first else { return }
+    var last = first
+    for piece in pieces {
+      guard piece.first <= last else { return }
+      last = max(last, piece.last)
+    }
+    settled[name] = SettledFolder(status: status, first: first, last: last)
   }
 
   /// No longer relies on what is known of a folder.
@@ -366,6 +403,11 @@ extension LogFolder {
           opened, &file, key: key, from: scan.offset, description, limit: &limit, into: &records)
       }
       clearDamage(opened.path)
+      if stop == .end, Self.segmentName(key) != nil, !file.isCounted {
+        file.isCounted = true
+        unfolded.files += 1
+        unfolded.bytes += size
+      }
       try checkShorterCopy(scan, key: key, path: opened.path)
     }
   }
@@ -519,7 +561,7 @@ extension LogFolder {
   }
 
   /// Whether a path below `log` is one that we would give to a file.
-  private static func isLogName(_ key: String) -> Bool {
+  static func isLogName(_ key: String) -> Bool {
     if segmentName(key) != nil { return true }
     let parts = key.utf8.split(separator: UInt8(ascii: "/"))
     guard parts.count == 2, Identifier(Substring(parts[0])) != nil, key.hasSuffix(".open") else {

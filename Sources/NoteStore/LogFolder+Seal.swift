@@ -13,12 +13,15 @@ struct KeptFile {
   var size: UInt64
   /// How many records were appended before those in it.
   var first: UInt64
+  /// The numbers of the records in it.
+  var numbers: ClosedRange<UInt64>
 
   init(_ file: LiveFile) {
     session = file.session
     path = file.path
     size = file.status.size
     first = file.first
+    numbers = file.header.recordsBefore + 1...file.end.number
   }
 }
 
@@ -77,6 +80,9 @@ extension LogFolder {
     let (key, path) = (file.key, file.path)
     guard (try? file.seal()) != nil else { return }
     files[file.key] = files.removeValue(forKey: key)
+    files[file.key]?.isCounted = true
+    unfolded.files += 1
+    unfolded.bytes += file.status.size
     if let index = kept.firstIndex(where: { $0.path == path }) { kept[index].path = file.path }
     jobs.append(SyncJob(file: file, before: file.folder, through: file.synced, isRename: true))
     syncs.submit(file.folder.descriptor.number, isFolder: true)
@@ -92,6 +98,7 @@ extension LogFolder {
         guard error.errno == ENOENT || error.errno == ENOTDIR else { continue }
       }
       kept.removeAll { $0.path == file.path }
+      if isCovered(file.session, file.numbers) { continue }
       isLacking = true
       lose(file.session, from: file.first, Self.replaced(file.path))
     }

@@ -13,6 +13,8 @@ struct SyncJob {
   var through: UInt64 = 0
   /// The file's new name is what is synchronized.
   var isRename = false
+  /// It is about no log: whoever asked looks for `asideAnswer`.
+  var isAside = false
 }
 
 extension LogFolder {
@@ -53,6 +55,19 @@ extension LogFolder {
 
   /// Readable when a requested synchronization ended: then call `drainWakeUps()`.
   public var wakeDescriptor: Int32 { syncs.descriptor }
+
+  /// Asks for a file or folder that is no log to be put on disk; `asideAnswer` tells when it was. One at a time.
+  mutating func synchronizeAside(_ opened: OpenDescriptor, isFolder: Bool) {
+    asideAnswer = nil
+    jobs.append(SyncJob(before: opened, isFolder: isFolder, isAside: true))
+    syncs.submit(opened.descriptor.number, isFolder: isFolder)
+  }
+
+  /// Waits until something that was asked for is on disk.
+  mutating func awaitSync() {
+    if !jobs.isEmpty { syncs.wait() }
+    takeAnswers()
+  }
 
   /// Learns what the disk did since the last call; never waits.
   ///
@@ -143,6 +158,10 @@ extension LogFolder {
     var failure: StoreError?
     while !jobs.isEmpty, let answer = syncs.answer() {
       let job = jobs.removeFirst()
+      if job.isAside {
+        asideAnswer = answer
+        continue
+      }
       // A second fdatasync after a failed one says "done" and means nothing. Of a rename that is not on disk
       // the name before is, and it is as good.
       if job.isRename || job.file?.isLost ?? false { continue }

@@ -5,9 +5,10 @@ struct Watches {
   /// Folders in `log`, by the number of their watch and the other way round.
   var names: [Int32: String] = [:]
   var numbers: [String: Int32] = [:]
-  /// The watches of `log`, of the notebook's folder, and, while that does not exist, of the nearest
+  /// The watches of `log`, of `snap`, of the notebook's folder, and, while that does not exist, of the nearest
   /// folder above it that does.
   var log: Int32?
+  var snapshots: Int32?
   var root: Int32?
   var above: Int32?
   /// The name whose appearance is waited for in the folder above.
@@ -102,11 +103,16 @@ extension LogFolder {
     } else if event.watch == watches.root {
       if event.gone {
         forgetWatches()
-      } else if event.name == "log" || event.name == NotebookFile.name
+      } else if event.name == "log" || event.name == SnapshotFormat.folder
+        || event.name == NotebookFile.name
         || NotebookFile.isCopyName(event.name)
       {
         watches.isEverythingNoticed = true
       }
+    } else if event.watch == watches.snapshots {
+      if event.gone { watches.snapshots = nil }
+      // Rarely, and it may be that the logs it stands for go away.
+      if !Self.isTemporary(event.name) { watches.isEverythingNoticed = true }
     } else if event.watch == watches.above {
       if event.gone || event.name == watches.awaited { forgetWatches() }
     }
@@ -115,7 +121,7 @@ extension LogFolder {
   /// The folders are not where they were: begin again with the next full look.
   private mutating func forgetWatches() {
     var numbers = Array(watches.names.keys)
-    for number in [watches.log, watches.root, watches.above] {
+    for number in [watches.log, watches.snapshots, watches.root, watches.above] {
       if let number { numbers.append(number) }
     }
     for number in numbers { watcher?.forget(number) }
@@ -135,6 +141,10 @@ extension LogFolder {
       if watches.root != nil, watches.log == nil {
         watches.log = watcher?.watch("\(path)/log", followingLinks: false, contents: true)
       }
+    }
+    if watches.snapshots == nil {
+      watches.snapshots = watcher?.watch(
+        "\(path)/\(SnapshotFormat.folder)", followingLinks: false, contents: true)
     }
     guard watches.root == nil else {
       if let above = watches.above { watcher?.forget(above) }

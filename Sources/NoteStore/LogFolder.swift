@@ -100,6 +100,8 @@ public struct LogFolder: ~Copyable {
   var kept: [KeptFile] = []
   var jobs: [SyncJob] = []
   var isSyncWanted = false
+  /// 0 or an error number, when what was to be synchronized aside was.
+  var asideAnswer: Int32?
   var doubtCause: StoreError?
   /// Doubtful records were appended again: those from `from` on stand before `until`.
   var recovering: (from: UInt64, until: UInt64)?
@@ -113,15 +115,19 @@ public struct LogFolder: ~Copyable {
   var files: [String: LogFile] = [:]
   /// Folders in `log` with nothing but complete segments, all read, and what they looked like then: as long as they look
   /// like this, there is nothing new in them.
-  var settled: [String: FileStatus] = [:]
+  var settled: [String: SettledFolder] = [:]
   /// Settled folders that were not looked at since the folder was opened.
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false
   /// How many records of each session files held when the bookmark was made, as long as nobody looked whether they do.
   var promised: [Identifier: UInt64] = [:]
-  /// Sessions whose folders were settled then and, as far as they were looked at, look the same.
+  /// Sessions whose folders were settled then and, as far as they were looked at, look the same, or that snapshots held.
   var trusted: Set<Identifier> = []
+  /// What snapshots stand for, if they are still those that were looked at.
+  var knownCoverage: [Identifier: NumberRanges]?
+  /// Complete files that were read or written since anybody has folded them: how many, and their bytes.
+  var unfolded: (files: Int, bytes: UInt64) = (0, 0)
   /// Sessions whose files do not count: for whoever wants to know what the folder holds without them.
   var ignored: Set<Identifier> = []
 

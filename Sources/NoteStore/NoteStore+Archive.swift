@@ -4,8 +4,9 @@ internal import ReplicatingTypes
 // What a store keeps between two runs: the notebook as an archive, and how far it had read the folder then. So the next
 // run reads what is new, and a note when somebody asks for it. None of it is ever needed.
 //
-//     appendix = format (a byte, 2), count*(16 bytes of identity, number) of changes read from the log of each session,
-//                and the folder's bookmark
+//     appendix = format (a byte, 3), count*(16 bytes of identity, number) of changes read from the log of each session,
+//                count*(name, status) of snapshots that were read, number and bytes of complete files that nobody has
+//                folded, when to look what can be removed (signed nanoseconds; 0: never), and the folder's bookmark
 
 /// What is kept, and what is being written to be kept next.
 struct Archiving {
@@ -38,13 +39,23 @@ extension NoteStore {
     guard let archive = stateFolder?.openArchive() else { return }
     var reader = ByteReader(archive.appendix)
     do {
-      guard try reader.byte() == 2 else { return }
+      guard try reader.byte() == 3 else { return }
       var counts: [ReplicaID: UInt64] = [:]
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
       for _ in 0..<count { counts[try reader.identifier()] = try reader.varint() }
+      var known: [String: FileStatus] = [:]
+      for _ in 0..<(try reader.count()) {
+        let name = String(decoding: try reader.counted(), as: UTF8.self)
+        known[name] = try reader.status(.file)
+      }
+      let unfolded = (files: try reader.count(), bytes: try reader.varint())
+      let sweepDue = try reader.signed()
       try folder.resume(at: &reader)
       self.counts = counts
+      snapshots.known = known
+      folder.unfolded = unfolded
+      snapshots.sweepDue = sweepDue == 0 ? nil : sweepDue
     } catch { return }
     notebook = NoteBook(archive)
     elsewhere = notebook.version
@@ -55,13 +66,24 @@ extension NoteStore {
 
   /// Whether there is something to do that can wait for whatever else there is to do.
   public var hasWork: Bool {
-    folder.isVerifying || archiving.writing != nil || canArchive && archiving.isDue
+    folder.isVerifying || snapshots.reading != nil || archiving.writing != nil
+      || canArchive && archiving.isDue || hasCompaction
   }
 
   /// Does some of it, for a few milliseconds at most.
   public func work() -> Effects {
     if folder.isVerifying { return merge(folder.verify(atMost: 64)) }
-    if archiving.writing != nil || canArchive && archiving.isDue { archive() }
+    if snapshots.reading != nil {
+      var effects = readSnapshots()
+      // Files may have waited for what it stands for.
+      if snapshots.reading == nil { effects.merge(merge(folder.readNew(.noticed))) }
+      return effects
+    }
+    if archiving.writing != nil || canArchive && archiving.isDue {
+      archive()
+    } else if hasCompaction {
+      proceedCompacting()
+    }
     return Effects()
   }
 
@@ -75,7 +97,8 @@ extension NoteStore {
   /// While changes wait for others the archive would know neither them nor where to read them again. What was refused is to
   /// be read again, too: by every run, which reports it, and some day by a version of the program that understands it.
   private var canArchive: Bool {
-    pending.isEmpty && refusals.isEmpty && archiving.state != nil
+    pending.isEmpty && refusals.isEmpty && snapshots.reading == nil && snapshots.waiting.isEmpty
+      && archiving.state != nil
   }
 
   /// Writes a piece of an archive.
@@ -100,13 +123,21 @@ extension NoteStore {
       return
     }
     var appendix = ByteWriter()
-    appendix.byte(2)
+    appendix.byte(3)
     let counts = counts.merging(written) { max($0, $1) }
     appendix.varint(counts.count)
     for (session, count) in counts {
       appendix.identifier(session)
       appendix.varint(count)
     }
+    appendix.varint(snapshots.known.count)
+    for (name, status) in snapshots.known {
+      appendix.counted(name.utf8)
+      appendix.status(status)
+    }
+    appendix.varint(folder.unfolded.files)
+    appendix.varint(folder.unfolded.bytes)
+    appendix.signed(snapshots.sweepDue ?? 0)
     appendix.raw(folder.bookmark())
     let file = try stateFolder.createArchive("\(folder.makeIdentifier())")
     archiving.writing = (

@@ -41,6 +41,9 @@ public final class NoteStore {
   private(set) var refusals: [LogFolder.Damage] = []
   /// What is kept of the notebook between two runs, beside the folder.
   var archiving: Archiving
+  var snapshots = Snapshots()
+  /// What is being folded.
+  var compaction: Compaction?
 
   /// Opens a folder and reads what is in it. Writes nothing; a folder that doesn't exist is an empty notebook.
   ///
@@ -64,7 +67,7 @@ public final class NoteStore {
     archiving = Archiving(state: state)
     resume()
     _ = folder.watchDescriptor
-    _ = read(.everything)
+    readAll()
   }
 
   /// What a process would find that opened the folder now, knew nothing from before, and found no files of `ignored`.
@@ -74,7 +77,7 @@ public final class NoteStore {
     folder = try LogFolder(path: path, on: system) { Identifier(high: 0, low: 0) }
     folder.ignored = ignored
     archiving = Archiving(state: nil)
-    _ = read(.everything)
+    readAll()
   }
 
   public var path: String { folder.path }
@@ -242,11 +245,26 @@ public final class NoteStore {
     return effects
   }
 
-  private func read(_ scope: LogFolder.Scope) -> Effects { merge(folder.readNew(scope)) }
+  private func read(_ scope: LogFolder.Scope) -> Effects {
+    if folder.looksEverywhere(scope) { findSnapshots() }
+    return merge(folder.readNew(scope))
+  }
+
+  /// Reads everything there is. For the beginning.
+  private func readAll() {
+    findSnapshots()
+    while snapshots.reading != nil { _ = readSnapshots() }
+    _ = merge(folder.readNew(.everything))
+  }
 
   /// Takes what was read, and merges whatever can be.
   func merge(_ records: [LogFolder.Record]) -> Effects {
     for record in records { take(record) }
+    return mergePending()
+  }
+
+  /// Merges whatever can be of what was taken.
+  func mergePending() -> Effects {
     // Only of these can anything be new: what a keystroke elsewhere costs must not grow with the sessions there ever were.
     let waiting = pending.replicas.map { ($0, number: notebook.version[$0]) }
     let effects = drainPending()
@@ -400,7 +418,7 @@ public final class NoteStore {
   }
 
   /// Whether something may have to be written again.
-  private var isInDoubt: Bool { folder.doubtful != nil || folder.isLacking || held != nil }
+  var isInDoubt: Bool { folder.doubtful != nil || folder.isLacking || held != nil }
 
   /// Writes once more, under its original names, what the folder lacks, and what may not be there after all.
   private func settleDoubt() throws(StoreError) {

@@ -61,6 +61,16 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
     return version
   }
 
+  /// The changes, as their authors encoded them: the first of some that are consecutive, and these.
+  public var consecutive: [(first: ChangeID, encoded: [ArraySlice<UInt8>])] {
+    groups.map { group in
+      (
+        ChangeID(replica: group.replica, number: group.first),
+        (group.first..<group.end).map { group[$0]! }
+      )
+    }
+  }
+
   mutating func append(_ change: ChangeID, _ encoded: ArraySlice<UInt8>) {
     if groups.last?.replica != change.replica || groups.last?.end != change.number {
       groups.append(Group(replica: change.replica, first: change.number))

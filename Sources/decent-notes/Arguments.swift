@@ -5,6 +5,7 @@ struct Arguments: Equatable {
     case call(method: String, params: String)
     case demo(path: String)
     case check
+    case compact
     case help
     case version
   }
@@ -22,11 +23,14 @@ struct Arguments: Equatable {
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
            decent-notes [options] check
+           decent-notes [options] compact
            decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
     call does one request and prints its result; PARAMS is JSON, or - for standard input.
     check reads everything in the notebook's folder, and says what is there and what is damaged.
+    compact folds the notebook's complete log files into one snapshot, and removes those for
+    which a snapshot has stood for a day.
     demo shows two editors writing into a copy of a text file at the same moment.
 
     options:
@@ -104,9 +108,9 @@ struct Arguments: Equatable {
       command = .demo(path: words[1])
       return
     }
-    if first == "check" {
-      guard words.count == 1 else { throw Misuse(message: "check needs no \(words[1])") }
-      command = .check
+    if first == "check" || first == "compact" {
+      guard words.count == 1 else { throw Misuse(message: "\(first) needs no \(words[1])") }
+      command = first == "check" ? .check : .compact
       return
     }
     guard first == "call" else { throw Misuse(message: "unknown command \(first)") }

@@ -60,10 +60,12 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   return NotesServer.Environment(
     folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
     maximumMessage: arguments.maximumMessage, durability: durability, now: wallTime,
-    makeIdentifier: {
-      var random = SystemRandomNumberGenerator()
-      return Identifier(high: random.next(), low: random.next())
-    })
+    makeIdentifier: randomIdentifier)
+}
+
+func randomIdentifier() -> Identifier {
+  var random = SystemRandomNumberGenerator()
+  return Identifier(high: random.next(), low: random.next())
 }
 
 /// Milliseconds since 1970.
@@ -141,6 +143,17 @@ func run() -> Int32 {
       let check = try Check(folder: folder)
       say(check.lines.joined(separator: "\n") + "\n")
       return check.isSound ? 0 : 1
+    } catch {
+      complain("\(error)")
+      return 1
+    }
+  case .compact:
+    guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
+    do {
+      let compact = try Compact(
+        folder: folder, stateFolder: stateFolder(), makeIdentifier: randomIdentifier)
+      say(compact.lines.joined(separator: "\n") + "\n")
+      return 0
     } catch {
       complain("\(error)")
       return 1

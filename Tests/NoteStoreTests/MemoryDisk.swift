@@ -408,6 +408,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   // MARK: - For tests
 
+  /// Lets time pass.
+  func pass(_ seconds: Int64) { time += seconds * 1_000_000_000 }
+
   /// Lets everything happen that the queues were asked for.
   func performSyncs() {
     for queue in queues { while queue.performNext() {} }

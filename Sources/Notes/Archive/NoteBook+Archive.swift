@@ -1,4 +1,4 @@
-internal import ReplicatingTypes
+public import ReplicatingTypes
 
 // What of a notebook is in memory, and what must be looked up in its archive.
 
@@ -56,7 +56,7 @@ extension NoteBook {
   }
 
   /// Visits changes of a replica, all known, in order, each with its last tick, until the visitor has seen enough.
-  func forEachEncoded(
+  public func forEachEncoded(
     of replica: ReplicaID, in numbers: ClosedRange<UInt64>,
     _ body: (_ number: UInt64, _ encoded: ArraySlice<UInt8>, _ lamport: UInt64) -> Bool
   ) throws(ArchiveFailure) {

@@ -111,6 +111,9 @@ public struct ChangePacker: Sendable {
     beginBlock(at: entry.end)
   }
 
+  /// The number of the replica's last change that was added, or of the one before the first.
+  public var last: UInt64 { state.number }
+
   /// The bytes that are finished and were not taken yet.
   public mutating func takeReady() -> [UInt8] {
     defer { ready = [] }

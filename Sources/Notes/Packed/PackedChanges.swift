@@ -157,6 +157,11 @@ public struct PackedChanges: Equatable, Sendable {
     directory.ranges.map { ($0.replica, $0.first...$0.last) }
   }
 
+  /// The numbers of a replica's changes; `nil` if it has none here. O(log replicas).
+  public func numbers(of replica: ReplicaID) -> ClosedRange<UInt64>? {
+    place(of: replica).map { directory.ranges[$0].first...directory.ranges[$0].last }
+  }
+
   private func place(of replica: ReplicaID) -> Int? {
     var (low, high) = (0, directory.ranges.count)
     while low < high {
@@ -191,6 +196,11 @@ public struct PackedChanges: Equatable, Sendable {
   public func state(before block: Block) -> ReplicaState {
     let range = directory.ranges[block.range]
     return range.state(range.blocks[block.index].start, block.numbers.lowerBound - 1)
+  }
+
+  /// The last tick of logical time that the change before a block takes: the block's own are later.
+  public func lamport(before block: Block) -> UInt64 {
+    directory.ranges[block.range].blocks[block.index].start.lamport
   }
 
   /// What is known of a replica after its last change here; `nil` if it has none here.

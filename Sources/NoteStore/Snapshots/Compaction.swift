@@ -1,0 +1,480 @@
+internal import Notes
+internal import ReplicatingTypes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+// WHY A CRASH OR ANOTHER PROCESS AT ANY POINT DOES NO HARM
+//
+// A snapshot is written under a name that nobody reads, put on disk, and then gets the name that says what is in it; it is
+// never changed. It only adds to what the folder says.
+//
+// A file is removed when a snapshot has stood for it for a day, so that engines which carry files have brought the one
+// before they take the other; and only if this process has just read it to the end, found all of it in the notebook, and
+// found the bytes of the snapshot to be those of its name. A file that was looked at and is another one now is left.
+//
+// A snapshot is removed when others that are larger (or as large, with a greater name) stand for all of it. That order
+// decides who may go: of two processes that see different snapshots none removes what the other relies on, because each
+// goes only for the sake of greater ones, and the greatest stays.
+//
+// What is removed and comes back, from a machine that was away, is read, is nothing new, and is removed again a day later.
+// Any number of processes may do all this at the same time.
+
+/// Folds complete files of logs, and smaller snapshots, into a snapshot, and removes what was folded a day ago; some of it at a
+/// time.
+public final class Compaction {
+  /// What was done.
+  public struct Result: Equatable, Sendable {
+    public var foldedFiles = 0
+    public var foldedSnapshots = 0
+    /// Bytes of both, and of the snapshot that was written.
+    public var foldedBytes: UInt64 = 0
+    public var writtenBytes: UInt64 = 0
+    public var removedFiles = 0
+    public var removedBytes: UInt64 = 0
+    /// Files that a snapshot stands for, too short a time yet for them to be removed.
+    public var waitingFiles = 0
+  }
+
+  private enum Stage {
+    case begin
+    case sweep(Sweep)
+    case verify(left: [SnapshotFile], hash: SHA256, offset: UInt64)
+    case remove(segments: [Sweep.Segment], snapshots: [SnapshotFile])
+    case plan
+    case write(SnapshotWriter, unsynchronized: Int)
+    case publish(SnapshotWriter)
+    case check(SnapshotFile, blocks: [PackedChanges.Block])
+    case done
+  }
+
+  /// How long a snapshot must have been there before what it stands for is removed, in nanoseconds: a day.
+  static let grace: Int64 = 86_400_000_000_000
+  /// How much is written before it is put on disk: whoever waits for another file waits for this, too.
+  private static let syncSize = 4 << 20
+  private static let readSize = 256 << 10
+
+  private let isForced: Bool
+  private var stage = Stage.begin
+  private(set) var result = Result()
+  /// The snapshots that there are and can be read.
+  private var snapshots: [SnapshotFile] = []
+  private var segments: [Sweep.Segment] = []
+  private var folder: OpenDescriptor?
+  private var temporary: (name: String, file: OpenDescriptor)?
+  /// What has to be put on disk before the next step, and whether that was asked for.
+  private var syncs: [(opened: OpenDescriptor, isFolder: Bool)] = []
+  private(set) var isWaiting = false
+
+  /// How much was counted as new when it began.
+  let unfolded: (files: Int, bytes: UInt64)
+
+  /// - Parameter isForced: whether to fold everything, however little it is.
+  init(isForced: Bool, unfolded: (files: Int, bytes: UInt64)) {
+    self.isForced = isForced
+    self.unfolded = unfolded
+  }
+
+  deinit {
+    if let temporary { folder?.descriptor.remove(temporary.name) }
+  }
+
+  var isDone: Bool { if case .done = stage { true } else { false } }
+
+  /// Does some of it: a few milliseconds, or nothing while the disk is waited for.
+  ///
+  /// - Throws: why it can't go on; nothing is lost by that.
+  func step(_ store: NoteStore) throws(StoreError) {
+    if isWaiting {
+      guard let answer = store.folder.asideAnswer else { return }
+      isWaiting = false
+      store.folder.asideAnswer = nil
+      let sync = syncs.removeFirst()
+      guard answer == 0 else {
+        throw StoreError(
+          operation: sync.isFolder ? "fsync" : "fdatasync", path: sync.opened.descriptor.path,
+          errno: answer)
+      }
+    }
+    if let sync = syncs.first {
+      store.folder.synchronizeAside(sync.opened, isFolder: sync.isFolder)
+      isWaiting = true
+      return
+    }
+    let current = stage
+    stage = .done  // or what is in it would be copied
+    switch current {
+    case .begin: try begin(store)
+    case .sweep(let sweep): try self.sweep(sweep, store)
+    case .verify(let left, let hash, let offset): try verify(left, hash, offset, store)
+    case .remove(let segments, let snapshots): try remove(segments, snapshots, store)
+    case .plan: try plan(store)
+    case .write(let writer, let count): try write(writer, count, store)
+    case .publish(let writer): try publish(writer, store)
+    case .check(let file, let blocks): try check(file, blocks, store)
+    case .done: break
+    }
+  }
+
+  // MARK: - Looking
+
+  private func begin(_ store: NoteStore) throws(StoreError) {
+    let root = try Self.root(store)
+    if let folder = try? root.folder(SnapshotFormat.folder) {
+      for name in try folder.names() {
+        if LogFolder.isTemporary(name) {
+          Self.removeLeftover(name, in: folder)
+        } else if let file = try? SnapshotFile(name, in: folder) {
+          // One that is being read is not relied on yet.
+          if store.snapshots.known[name] == file.status { snapshots.append(file) }
+        }
+      }
+    }
+    let names = try root.folder("log").names()
+    stage = .sweep(
+      Sweep(
+        folders: names, coverage: snapshots.flatMap(\.coverage),
+        live: store.folder.live?.session))
+  }
+
+  private static func root(_ store: NoteStore) throws(StoreError) -> FileDescriptor {
+    try FileDescriptor.folder(store.path, followingLinks: true, on: store.folder.system)
+  }
+
+  /// Removes what a process that was killed has left behind.
+  private static func removeLeftover(_ name: String, in folder: borrowing FileDescriptor) {
+    guard name.hasPrefix(".tmp-"), let status = try? folder.status(of: name), status.kind == .file,
+      status.changed < folder.system.now - grace
+    else { return }
+    folder.remove(name)
+  }
+
+  private func sweep(_ sweep: Sweep, _ store: NoteStore) throws(StoreError) {
+    var sweep = sweep
+    let log = try Self.root(store).folder("log")
+    var (bytes, looks) = (0, 0)
+    while bytes < Self.readSize, looks < 64 {
+      guard let read = sweep.next(in: log, store.notebook) else {
+        segments = sweep.segments
+        return beginToVerify(store)
+      }
+      bytes += read
+      looks += 1
+    }
+    stage = .sweep(sweep)
+  }
+
+  // MARK: - Removing
+
+  /// Those of the snapshots that have been there for a day.
+  private func mature(_ store: NoteStore) -> [SnapshotFile] {
+    let latest = store.folder.system.now - Self.grace
+    return snapshots.filter { $0.status.changed <= latest }
+  }
+
+  /// What need not be there for the sake of these.
+  private func removable(
+    _ trusted: [SnapshotFile]
+  ) -> (segments: [Sweep.Segment], snapshots: [SnapshotFile]) {
+    let coverage = Self.coverage(of: trusted)
+    return (
+      segments.filter { coverage[$0.piece.session]?.contains($0.piece.numbers) ?? false },
+      Self.dominated(snapshots, by: trusted)
+    )
+  }
+
+  private static func coverage(of snapshots: [SnapshotFile]) -> [Identifier: NumberRanges] {
+    var coverage: [Identifier: NumberRanges] = [:]
+    for piece in snapshots.flatMap(\.coverage) {
+      coverage[piece.session, default: .init()].insert(piece.numbers)
+    }
+    return coverage
+  }
+
+  /// The snapshots for all of which greater ones among `others` stand.
+  private static func dominated(
+    _ snapshots: [SnapshotFile], by others: [SnapshotFile]
+  ) -> [SnapshotFile] {
+    func isGreater(_ a: SnapshotFile, _ b: SnapshotFile) -> Bool {
+      (a.status.size, a.name) > (b.status.size, b.name)
+    }
+    let others = others.sorted(by: isGreater)
+    var coverage: [Identifier: NumberRanges] = [:]
+    var changes: [Identifier: NumberRanges] = [:]
+    var dominated: [SnapshotFile] = []
+    var next = 0
+    for snapshot in snapshots.sorted(by: isGreater) {
+      while next < others.count, isGreater(others[next], snapshot) {
+        for piece in others[next].coverage {
+          coverage[piece.session, default: .init()].insert(piece.numbers)
+        }
+        for (replica, numbers) in others[next].changes.ranges {
+          changes[replica, default: .init()].insert(numbers)
+        }
+        next += 1
+      }
+      let isCovered = snapshot.coverage.allSatisfy {
+        coverage[$0.session]?.contains($0.numbers) ?? false
+      }
+      if isCovered,
+        snapshot.changes.ranges.allSatisfy({ changes[$0.replica]?.contains($0.numbers) ?? false })
+      {
+        dominated.append(snapshot)
+      }
+    }
+    return dominated
+  }
+
+  private func beginToVerify(_ store: NoteStore) {
+    let mature = mature(store)
+    let (segments, files) = removable(mature)
+    let left = mature.filter { store.snapshots.verified[$0.name] != $0.status }
+    stage =
+      segments.isEmpty && files.isEmpty ? .plan : .verify(left: left, hash: SHA256(), offset: 0)
+  }
+
+  /// Reads on in the last of the snapshots that are to be verified.
+  private func verify(
+    _ left: [SnapshotFile], _ hash: SHA256, _ offset: UInt64, _ store: NoteStore
+  ) throws(StoreError) {
+    guard let file = left.last else {
+      let verified = mature(store).filter { store.snapshots.verified[$0.name] == $0.status }
+      let (segments, files) = removable(verified)
+      stage = .remove(segments: segments, snapshots: files)
+      return
+    }
+    var hash = hash
+    let bytes = (try? file.bytes(from: offset, atMost: Self.readSize)) ?? []
+    hash.update(bytes)
+    let end = offset + UInt64(bytes.count)
+    if !bytes.isEmpty, end < file.status.size {
+      stage = .verify(left: left, hash: hash, offset: end)
+      return
+    }
+    if end == file.status.size, hash.snapshotName == file.name {
+      store.snapshots.verified[file.name] = file.status
+    } else if SnapshotFile.isName(file.name) {
+      store.folder.report(file.path, 0, "its content is not what its name says")
+    }
+    stage = .verify(left: left.dropLast(), hash: SHA256(), offset: 0)
+  }
+
+  private func remove(
+    _ segments: [Sweep.Segment], _ files: [SnapshotFile], _ store: NoteStore
+  ) throws(StoreError) {
+    let root = try Self.root(store)
+    let log = try root.folder("log")
+    for segment in segments.suffix(64) {
+      guard let folder = try? log.folder(segment.folder),
+        (try? folder.status(of: segment.name)) == segment.status
+      else { continue }
+      folder.remove(segment.name)
+      result.removedFiles += 1
+      result.removedBytes += segment.status.size
+      // Where that was the last. A process that goes on writing there begins another session.
+      if segment.piece.session != store.folder.live?.session { log.removeFolder(segment.folder) }
+    }
+    if segments.count > 64 {
+      stage = .remove(segments: segments.dropLast(64), snapshots: files)
+      return
+    }
+    if !files.isEmpty, let folder = try? root.folder(SnapshotFormat.folder) {
+      for file in files where (try? folder.status(of: file.name)) == file.status {
+        folder.remove(file.name)
+        snapshots.removeAll { $0 === file }
+        store.snapshots.known[file.name] = nil
+        store.folder.knownCoverage = nil
+        result.removedFiles += 1
+        result.removedBytes += file.status.size
+      }
+    }
+    stage = .plan
+  }
+
+  // MARK: - Writing
+
+  private func plan(_ store: NoteStore) throws(StoreError) {
+    let coverage = Self.coverage(of: snapshots)
+    let new = segments.filter { !(coverage[$0.piece.session]?.contains($0.piece.numbers) ?? false) }
+    let size = new.reduce(0) { $0 + $1.status.size }
+    let dominated = Self.dominated(snapshots, by: snapshots)
+    let present = snapshots.filter { snapshot in !dominated.contains { $0 === snapshot } }
+    result.waitingFiles = segments.count - new.count - result.removedFiles + dominated.count
+    let isEnough =
+      isForced
+      ? !new.isEmpty || present.count > 1
+      : new.count >= store.snapshots.enough.files || size >= store.snapshots.enough.bytes
+    guard isEnough else { return }
+    let folded = Self.folded(
+      present.filter { Self.isKnown($0, store.notebook) }, with: size, isForced: isForced)
+    let kept = present.filter { snapshot in !folded.contains { $0 === snapshot } }
+    let writer = SnapshotWriter(
+      of: store.identity!, coverage: Self.joined(new.map(\.piece) + folded.flatMap(\.coverage)),
+      parts: Self.parts(new, folded, kept), folding: folded)
+    result.foldedFiles = new.count
+    result.foldedSnapshots = folded.count
+    result.foldedBytes = size + folded.reduce(0) { $0 + $1.status.size }
+    let root = try Self.root(store)
+    if try root.createFolder(SnapshotFormat.folder) { syncs.append((OpenDescriptor(root), true)) }
+    let folder = OpenDescriptor(try store.folder.snapshotFolder())
+    let name = ".tmp-\(store.folder.makeIdentifier())"
+    let file = OpenDescriptor(try folder.descriptor.createFile(name))
+    self.folder = folder
+    temporary = (name, file)
+    stage = .write(writer, unsynchronized: 0)
+  }
+
+  private static func isKnown(_ snapshot: SnapshotFile, _ book: NoteBook) -> Bool {
+    snapshot.changes.ranges.allSatisfy { $0.numbers.upperBound <= book.version[$0.replica] }
+  }
+
+  /// The snapshots to be written anew together with `size` bytes that are new. Each byte is written again only with at least
+  /// half as many others, so O(log n) times.
+  private static func folded(
+    _ snapshots: [SnapshotFile], with size: UInt64, isForced: Bool
+  ) -> [SnapshotFile] {
+    var folded: [SnapshotFile] = []
+    var sum = size
+    for snapshot in snapshots.sorted(by: { ($0.status.size, $0.name) < ($1.status.size, $1.name) })
+    {
+      guard isForced || snapshot.status.size / 2 <= sum else { break }
+      folded.append(snapshot)
+      sum += snapshot.status.size
+    }
+    return folded
+  }
+
+  /// The same pieces, without those that touch or overlap.
+  private static func joined(_ pieces: [SessionPiece]) -> [SessionPiece] {
+    var joined: [SessionPiece] = []
+    for piece in pieces.sorted(by: {
+      $0.session == $1.session
+        ? $0.start.number < $1.start.number : $0.session < $1.session
+    }) {
+      if let last = joined.last, last.session == piece.session,
+        piece.start.number <= last.end.number
+      {
+        if piece.end.number > last.end.number { joined[joined.count - 1].end = piece.end }
+      } else {
+        joined.append(piece)
+      }
+    }
+    return joined
+  }
+
+  /// The changes to be written: what the new files and the folded snapshots hold, but for what is in those that are kept.
+  private static func parts(
+    _ new: [Sweep.Segment], _ folded: [SnapshotFile], _ kept: [SnapshotFile]
+  ) -> [SnapshotWriter.Part] {
+    var lasts = Version()
+    for segment in new {
+      let changes = segment.piece.end.changes
+      if changes > 0 { lasts.insert(ChangeID(replica: segment.piece.session, number: changes)) }
+      for change in segment.carried { lasts.insert(change) }
+    }
+    var replicas = Set(lasts.replicas)
+    for snapshot in folded { replicas.formUnion(snapshot.changes.ranges.map(\.replica)) }
+    var reaches: [Identifier: NumberRanges] = [:]
+    for snapshot in kept {
+      for (replica, numbers) in snapshot.changes.ranges where replicas.contains(replica) {
+        reaches[replica, default: .init()].insert(numbers)
+      }
+    }
+    var parts: [SnapshotWriter.Part] = []
+    for replica in replicas {
+      let reach = reaches[replica]?.reach ?? 0
+      var numbers: ClosedRange<UInt64>?
+      var state = ReplicaState()
+      if lasts[replica] > reach {
+        numbers = reach + 1...lasts[replica]
+        for snapshot in kept where snapshot.changes.numbers(of: replica)?.upperBound == reach {
+          state = snapshot.changes.lastState(of: replica)!
+        }
+      }
+      for snapshot in folded {
+        guard let more = snapshot.changes.numbers(of: replica) else { continue }
+        if more.lowerBound < numbers?.lowerBound ?? .max {
+          state = snapshot.changes.state(before: snapshot.changes.blocks(of: replica)[0])
+        }
+        numbers =
+          numbers.map {
+            min($0.lowerBound, more.lowerBound)...max($0.upperBound, more.upperBound)
+          } ?? more
+      }
+      if let numbers {
+        parts.append(SnapshotWriter.Part(replica: replica, numbers: numbers, state: state))
+      }
+    }
+    return parts
+  }
+
+  private func write(
+    _ writer: SnapshotWriter, _ count: Int, _ store: NoteStore
+  ) throws(StoreError) {
+    guard let temporary else { return }
+    var writer = writer
+    guard let bytes = try writer.next(store.notebook) else {
+      syncs.append((temporary.file, false))
+      stage = .publish(writer)
+      return
+    }
+    try temporary.file.descriptor.append(bytes[...])
+    let count = count + bytes.count
+    if count >= Self.syncSize { syncs.append((temporary.file, false)) }
+    stage = .write(writer, unsynchronized: count >= Self.syncSize ? 0 : count)
+  }
+
+  /// Gives the file its name, now that it is on disk.
+  private func publish(_ writer: SnapshotWriter, _ store: NoteStore) throws(StoreError) {
+    guard let folder, let temporary else { return }
+    let name = writer.name
+    if try folder.descriptor.status(of: name) == nil {
+      try folder.descriptor.rename(temporary.name, to: name)
+      self.temporary = nil
+    } else {
+      // Another process has folded the same. Whoever comes second has nothing to add.
+      folder.descriptor.remove(temporary.name)
+      self.temporary = nil
+    }
+    store.folder.knownCoverage = nil
+    result.writtenBytes = writer.size
+    syncs.append((folder, true))
+    guard let file = try SnapshotFile(name, in: folder.descriptor) else {
+      throw SnapshotFile.damaged("\(folder.descriptor.path)/\(name)", "it was replaced")
+    }
+    stage = .check(
+      file, blocks: file.changes.ranges.flatMap { file.changes.blocks(of: $0.replica) })
+  }
+
+  /// Reads what was written.
+  private func check(
+    _ file: SnapshotFile, _ blocks: [PackedChanges.Block], _ store: NoteStore
+  ) throws(StoreError) {
+    var size = 0
+    var left = blocks[...]
+    while size < Self.readSize, let block = left.popLast() {
+      _ = try file.read(block)
+      size += block.bytes.count + 1024
+    }
+    if left.isEmpty {
+      store.snapshots.known[file.name] = file.status
+    } else {
+      stage = .check(file, blocks: Array(left))
+    }
+  }
+}
+
+extension SHA256 {
+  /// The name of a snapshot whose bytes these were.
+  var snapshotName: String {
+    var digits = ""
+    for byte in finalize().prefix(SnapshotFormat.digits / 2) {
+      let text = String(byte, radix: 16)
+      digits += text.count == 1 ? "0" + text : text
+    }
+    return digits + ".snap"
+  }
+}

@@ -1,0 +1,266 @@
+internal import Notes
+internal import ReplicatingTypes
+
+// THE FORMAT OF A SNAPSHOT
+//
+// What many log files say, folded into one file: the changes, packed, and which records of which sessions they stand for.
+//
+//   snap/<32 hex>.snap      the first 16 bytes of SHA-256 of the file; written once, never changed
+//
+// Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
+//
+//      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
+//      8   4  format version: 1
+//     12   4  n: how many bytes of coverage follow
+//     16   n  coverage
+//   16+n   4  CRC-32C of everything before
+//      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes
+//
+//     coverage = count*piece
+//     piece    = session               16 bytes
+//                number hash changes   of the last record before the piece; 0, zeros and 0 for the first piece of a session
+//                number hash changes   of the last record of the piece: both numbers less those before
+//
+// where the hash, 8 bytes, is that of the session's chain after the record, and `changes` says how many of the records up to
+// it are changes of the session itself (and so which number the next change has: a record does not say it). Numbers are
+// varints. Pieces are in the order of their sessions, those of one session in their own, and do not touch.
+//
+// A piece says of its records what a segment's header and end say: what comes before it and what goes on after it. Whoever
+// has read the snapshot has read these records. It may hold changes that no piece speaks of; some of those that it holds
+// may follow changes which are elsewhere.
+//
+// The name says what is in the file, and equal knowledge makes equal bytes: two processes that fold the same logs write the
+// same file. It is complete and on disk when it gets its name. Copies under other names are as good.
+
+/// A place in a session: after which record, the hash of the chain there, and how many of the records before are changes of
+/// the session.
+struct SessionPoint: Equatable, Hashable {
+  var number: UInt64 = 0
+  var hash: UInt64 = 0
+  var changes: UInt64 = 0
+}
+
+/// Consecutive records of a session.
+struct SessionPiece: Equatable {
+  var session: Identifier
+  var start: SessionPoint
+  var end: SessionPoint
+
+  /// The numbers of the records.
+  var numbers: ClosedRange<UInt64> { start.number + 1...end.number }
+}
+
+enum SnapshotFormat {
+  static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x53, 0x4e, 0x50, 0x0d, 0x0a]
+  static let version: UInt32 = 1
+  /// Up to the coverage.
+  static let prefixSize = 16
+  static let folder = "snap"
+  /// How many digits of its hash make the name of a file.
+  static let digits = 32
+
+  /// The beginning of a file, up to the packed changes.
+  static func head(_ coverage: [SessionPiece]) -> [UInt8] {
+    var list = ByteWriter(capacity: 48 * coverage.count + 8)
+    list.varint(coverage.count)
+    for piece in coverage {
+      list.identifier(piece.session)
+      list.varint(piece.start.number)
+      list.raw(piece.start.hash.bytes)
+      list.varint(piece.start.changes)
+      list.varint(piece.end.number - piece.start.number)
+      list.raw(piece.end.hash.bytes)
+      list.varint(piece.end.changes - piece.start.changes)
+    }
+    var head = ByteWriter(capacity: list.bytes.count + 24)
+    head.raw(magic)
+    head.fixed(version)
+    head.fixed(UInt32(list.bytes.count))
+    head.raw(list.bytes)
+    head.fixed(CRC32C.checksum(of: head.bytes[...]))
+    return head.bytes
+  }
+
+  /// Reads the coverage, whose bytes these are.
+  fileprivate static func coverage(
+    decoding bytes: ArraySlice<UInt8>
+  ) throws(DecodingFailure) -> [SessionPiece] {
+    var reader = ByteReader(bytes)
+    var coverage: [SessionPiece] = []
+    for _ in 0..<(try reader.count()) {
+      let session = try reader.identifier()
+      let start = try point(&reader)
+      let records = try reader.varint()
+      let hash = UInt64(bigEndian: try reader.raw(8))
+      let changes = try reader.varint()
+      let (number, overflow) = start.number.addingReportingOverflow(records)
+      guard records > 0, !overflow, changes <= records else {
+        throw reader.failure("a piece of no records, or of too many")
+      }
+      if let last = coverage.last {
+        guard last.session < session || last.session == session && last.end.number < start.number
+        else { throw reader.failure("pieces out of order") }
+      }
+      let end = SessionPoint(number: number, hash: hash, changes: start.changes + changes)
+      coverage.append(SessionPiece(session: session, start: start, end: end))
+    }
+    guard reader.isAtEnd else { throw reader.failure("more than the pieces") }
+    return coverage
+  }
+
+  private static func point(_ reader: inout ByteReader) throws(DecodingFailure) -> SessionPoint {
+    let number = try reader.varint()
+    let hash = UInt64(bigEndian: try reader.raw(8))
+    let point = SessionPoint(number: number, hash: hash, changes: try reader.varint())
+    guard point.changes <= number, number > 0 || hash == 0 else {
+      throw reader.failure("a place that can't be")
+    }
+    return point
+  }
+}
+
+/// A snapshot that is there: what it covers, what it holds, and its blocks when they are asked for.
+final class SnapshotFile {
+  let name: String
+  let status: FileStatus
+  let coverage: [SessionPiece]
+  let changes: PackedChanges
+  private let file: OpenDescriptor
+  /// Where the packed changes begin.
+  private let start: UInt64
+
+  var path: String { file.descriptor.path }
+
+  /// Opens the file called `name`; nil if it is no snapshot.
+  ///
+  /// - Throws: `damaged` or `newerFormat` when it should be one and cannot be read; or what the system says.
+  /// - Complexity: O(coverage + directory).
+  init?(_ name: String, in folder: borrowing FileDescriptor) throws(StoreError) {
+    guard let opened = try folder.regularFile(name) else { return nil }
+    let status = try opened.status()
+    let path = opened.path
+    self.name = name
+    self.status = status
+    file = OpenDescriptor(opened)
+    guard let (coverage, start) = try Self.head(of: file.descriptor, status.size, name) else {
+      return nil
+    }
+    self.coverage = coverage
+    self.start = start
+    let length = Int(clamping: status.size - start)
+    let footer = try file.descriptor.bytes(
+      start + UInt64(max(0, length - PackedChanges.footerLength))..<status.size)
+    let range = try Self.decoded(path) { () throws(DecodingFailure) in
+      try PackedChanges.directory(in: length, footer: footer[...])
+    }
+    let directory = try file.descriptor.bytes(
+      start + UInt64(range.lowerBound)..<start + UInt64(range.upperBound))
+    let head = try file.descriptor.bytes(start..<start + UInt64(PackedChanges.headLength))
+    changes = try Self.decoded(path) { () throws(DecodingFailure) in
+      let changes = try PackedChanges(directory: directory[...], at: range.lowerBound)
+      guard try PackedChanges.notebook(head: head[...]) == changes.notebook else {
+        throw DecodingFailure(offset: 0, reason: "two notebooks in one file")
+      }
+      return changes
+    }
+  }
+
+  /// What `body` decodes; a failure says of which file.
+  private static func decoded<Result>(
+    _ path: String, _ body: () throws(DecodingFailure) -> Result
+  ) throws(StoreError) -> Result {
+    do { return try body() } catch { throw damaged(path, error.reason) }
+  }
+
+  /// What the file called `name` covers, without a look at what it holds; nil if it is no snapshot.
+  static func coverage(
+    of name: String, in folder: borrowing FileDescriptor
+  ) throws(StoreError) -> [SessionPiece]? {
+    guard let opened = try folder.regularFile(name) else { return nil }
+    return try head(of: opened, try opened.status().size, name)?.coverage
+  }
+
+  private static func head(
+    of file: borrowing FileDescriptor, _ size: UInt64, _ name: String
+  ) throws(StoreError) -> (coverage: [SessionPiece], end: UInt64)? {
+    let prefix = try file.read(min(SnapshotFormat.prefixSize, Int(clamping: size)), at: 0)
+    guard prefix.starts(with: SnapshotFormat.magic) else {
+      if isName(name) { throw damaged(file.path, "no snapshot, or not all of it") }
+      return nil
+    }
+    guard prefix.count == SnapshotFormat.prefixSize else {
+      throw damaged(file.path, "not all of it")
+    }
+    let version = prefix[...].integer(at: 8, as: UInt32.self)
+    guard version <= SnapshotFormat.version else {
+      throw StoreError(
+        operation: "read", path: file.path, reason: .newerFormat,
+        detail: "of a later format (\(version))")
+    }
+    let count = UInt64(prefix[...].integer(at: 12, as: UInt32.self))
+    let end = UInt64(SnapshotFormat.prefixSize) + count + 4
+    guard version == SnapshotFormat.version, end <= size else {
+      throw damaged(file.path, "not all of it")
+    }
+    let bytes = try file.bytes(0..<end)
+    guard
+      CRC32C.checksum(of: bytes.dropLast(4))
+        == bytes[...].integer(at: bytes.count - 4, as: UInt32.self)
+    else { throw damaged(file.path, "a wrong checksum at its beginning") }
+    let list = bytes[SnapshotFormat.prefixSize..<bytes.count - 4]
+    let coverage = try decoded(file.path) { () throws(DecodingFailure) in
+      try SnapshotFormat.coverage(decoding: list)
+    }
+    return (coverage, end)
+  }
+
+  /// Whether a file of this name must be a snapshot.
+  static func isName(_ name: String) -> Bool {
+    name.hasSuffix(".snap") && Identifier(name.dropLast(5)) != nil
+  }
+
+  static func damaged(_ path: String, _ reason: String) -> StoreError {
+    StoreError(operation: "read", path: path, reason: .damaged, detail: reason)
+  }
+
+  /// The packed bytes of a block.
+  func bytes(of block: PackedChanges.Block) throws(StoreError) -> [UInt8] {
+    try file.descriptor.bytes(
+      start + UInt64(block.bytes.lowerBound)..<start + UInt64(block.bytes.upperBound))
+  }
+
+  /// The changes of a block.
+  func read(_ block: PackedChanges.Block) throws(StoreError) -> ChangeBlock {
+    let bytes = try bytes(of: block)
+    do { return try changes.decode(block, bytes[...]) } catch {
+      throw Self.damaged(
+        path, "\(error.reason), in the block at \(start + UInt64(block.bytes.lowerBound))")
+    }
+  }
+
+  /// The next bytes of the file, for whoever reads all of it; empty at its end.
+  func bytes(from offset: UInt64, atMost count: Int) throws(StoreError) -> [UInt8] {
+    let rest = status.size - min(offset, status.size)
+    return try file.descriptor.read(min(count, Int(clamping: rest)), at: offset)
+  }
+}
+
+extension FileDescriptor {
+  /// Bytes that are there.
+  fileprivate func bytes(_ range: Range<UInt64>) throws(StoreError) -> [UInt8] {
+    let bytes = try read(Int(clamping: range.upperBound - range.lowerBound), at: range.lowerBound)
+    guard bytes.count == range.count else { throw SnapshotFile.damaged(path, "it became shorter") }
+    return bytes
+  }
+}
+
+extension UInt64 {
+  /// The bytes of a hash, in the order in which it is printed.
+  fileprivate var bytes: [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: self >> UInt64(56 - 8 * $0)) }
+  }
+
+  fileprivate init(bigEndian bytes: ArraySlice<UInt8>) {
+    self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,158 @@
+internal import Notes
+internal import ReplicatingTypes
+
+/// A look at the complete files of all sessions: what of them no snapshot stands for yet, and what need not be there any
+/// more.
+///
+/// It believes nothing that was read before. A file counts only if its chain is whole, goes on from a place that is
+/// known, and holds what the notebook knows, byte for byte.
+struct Sweep {
+  /// A file in `log` that nobody writes.
+  struct Segment {
+    let folder: String
+    let name: String
+    let status: FileStatus
+    /// The records in it.
+    let piece: SessionPiece
+    /// Changes of other sessions in it, the last of each.
+    let carried: [ChangeID]
+  }
+
+  /// The folders that were not looked at, the next at the end; and the files of the one that is being looked at.
+  private var folders: [String]
+  private var files: [String] = []
+  /// Places in the session whose folder is being looked at, of which is known how many changes come before.
+  private var points: [SessionPoint] = []
+  private var folder = ""
+  private(set) var segments: [Segment] = []
+  /// The places that snapshots tell of.
+  private let known: [Identifier: [SessionPoint]]
+  /// The session that this process is writing, whose last file is not there for others to fold.
+  private let live: Identifier?
+
+  /// A file that was not completed, and was left alone for so long, in nanoseconds, nobody writes: 30 days.
+  static let abandonedTime: Int64 = 30 * 86_400_000_000_000
+
+  init(folders: [String], coverage: [SessionPiece], live: Identifier?) {
+    self.folders = folders.filter { Identifier($0) != nil }.reversed()
+    var known: [Identifier: [SessionPoint]] = [:]
+    for piece in coverage { known[piece.session, default: []] += [piece.start, piece.end] }
+    self.known = known
+    self.live = live
+  }
+
+  /// Looks at the next folder or file; returns how many bytes that took, nil when there is none left. What cannot be read is
+  /// left alone.
+  mutating func next(in log: borrowing FileDescriptor, _ book: NoteBook) -> Int? {
+    if files.isEmpty {
+      guard let next = folders.popLast() else { return nil }
+      folder = next
+      let session = Identifier(next)!
+      points = [SessionPoint()] + (known[session] ?? [])
+      guard let names = try? log.folder(next).names() else { return 0 }
+      // The last first: they are taken from the end.
+      files = names.map { (number: UInt64($0.prefix { $0.isNumber }) ?? .max, name: $0) }
+        .sorted { $0 > $1 }.map(\.name)
+      return 0
+    }
+    return look(at: files.removeLast(), in: log, book)
+  }
+
+  /// Looks at a file; returns how many bytes that took.
+  private mutating func look(
+    at name: String, in log: borrowing FileDescriptor, _ book: NoteBook
+  ) -> Int {
+    let key = "\(folder)/\(name)"
+    let sealed = LogFolder.segmentName(key)
+    guard sealed != nil || LogFolder.isLogName(key), let folder = try? log.folder(folder),
+      let file = try? folder.regularFile(name), let status = try? file.status(),
+      sealed != nil || status.changed < log.system.now - Self.abandonedTime
+    else { return 0 }
+    let (header, entries, end) = Self.records(of: file, status.size)
+    guard let header, header.session == Identifier(self.folder), let end,
+      sealed.map({ $0 == SegmentName(segment: header.segment, end: end.hash) })
+        ?? (header.session != live)
+    else { return Int(clamping: status.size) }
+    let changes = UInt64(entries.count { $0.type == NoteStore.RecordType.change.rawValue })
+    // From what comes before it, or else from what comes after it.
+    var start = points.first {
+      $0.number == header.recordsBefore && $0.hash == header.hashBefore
+    }
+    if start == nil,
+      let after = points.first(where: { $0.number == end.number && $0.hash == end.hash }),
+      after.changes >= changes
+    {
+      start = SessionPoint(
+        number: header.recordsBefore, hash: header.hashBefore, changes: after.changes - changes)
+    }
+    guard let start, let carried = Self.compare(entries, of: header.session, start, book) else {
+      return Int(clamping: status.size)
+    }
+    let point = SessionPoint(
+      number: end.number, hash: end.hash, changes: start.changes + changes)
+    points.append(point)
+    segments.append(
+      Segment(
+        folder: self.folder, name: name, status: status,
+        piece: SessionPiece(session: header.session, start: start, end: point), carried: carried))
+    return Int(clamping: status.size)
+  }
+
+  /// The records of a file, and its end; nil instead of an end if it is not whole.
+  private static func records(
+    of file: borrowing FileDescriptor, _ size: UInt64
+  ) -> (LogHeader?, [LogScan.Entry], LogScan.Known?) {
+    guard let head = try? file.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0),
+      var scan = try? LogScan(decoding: head[...])
+    else { return (nil, [], nil) }
+    var entries: [LogScan.Entry] = []
+    var limit = Int.max
+    let stop = try? scan.read(file, size: size, known: .init(), limit: &limit) { read, _ in
+      entries += read
+    }
+    // Half an append at its end says that it is still being written, or copied; or that its writer is no more.
+    guard stop == .end, scan.number > scan.header.recordsBefore else {
+      return (scan.header, [], nil)
+    }
+    return (scan.header, entries, LogScan.Known(number: scan.number, hash: scan.hash))
+  }
+
+  /// Whether the notebook knows all changes in these records, and as they stand there; nil if not, else what the records
+  /// hold of others.
+  private static func compare(
+    _ entries: [LogScan.Entry], of session: Identifier, _ start: SessionPoint, _ book: NoteBook
+  ) -> [ChangeID]? {
+    var own: [ArraySlice<UInt8>] = []
+    var carried: [ChangeID] = []
+    for entry in entries {
+      switch NoteStore.RecordType(rawValue: entry.type) {
+      case .change: own.append(entry.payload[...])
+      case .changes:
+        guard let (_, changes) = try? ChangeSet.decode(entry.payload) else { return nil }
+        for (first, encoded) in changes.consecutive {
+          guard knows(encoded, from: first, book) else { return nil }
+          carried.append(
+            ChangeID(replica: first.replica, number: first.number + UInt64(encoded.count) - 1))
+        }
+      case nil: return nil
+      }
+    }
+    let first = ChangeID(replica: session, number: start.changes + 1)
+    return knows(own, from: first, book) ? carried : nil
+  }
+
+  private static func knows(
+    _ changes: [ArraySlice<UInt8>], from first: ChangeID, _ book: NoteBook
+  ) -> Bool {
+    if changes.isEmpty { return true }
+    let last = first.number + UInt64(changes.count) - 1
+    guard book.version[first.replica] >= last else { return false }
+    var (isEqual, isComplete) = (true, false)
+    try? book.forEachEncoded(of: first.replica, in: first.number...last) { number, encoded, _ in
+      isEqual = changes[Int(number - first.number)] == encoded
+      if isEqual { isComplete = number == last }
+      return isEqual
+    }
+    return isEqual && isComplete
+  }
+}

@@ -1,0 +1,46 @@
+internal import NoteStore
+internal import ReplicatingTypes
+
+/// Folds what is complete in a notebook's folder into one snapshot, removes what was folded a day ago, and says what came of
+/// it.
+struct Compact {
+  /// What to tell.
+  let lines: [String]
+
+  init(folder: String, stateFolder: String?, makeIdentifier: @escaping () -> Identifier)
+    throws(StoreError)
+  {
+    let store = try NoteStore(path: folder, state: stateFolder, makeIdentifier: makeIdentifier)
+    guard store.identity != nil else {
+      lines = ["\(folder): there is no notebook"]
+      return
+    }
+    let result = try store.compact()
+    var lines: [String] = []
+    if result.writtenBytes > 0 {
+      let snapshots =
+        result.foldedSnapshots == 0 ? "" : " and \(count(result.foldedSnapshots, "snapshot"))"
+      lines.append(
+        "folded \(count(result.foldedFiles, "log file"))\(snapshots), \(result.foldedBytes) bytes,"
+          + " into one snapshot of \(result.writtenBytes) bytes")
+    } else {
+      lines.append("there is nothing to fold")
+    }
+    if result.removedFiles > 0 {
+      lines.append(
+        "removed \(count(result.removedFiles, "file")), \(result.removedBytes) bytes,"
+          + " for which a snapshot has stood for a day")
+    }
+    let waiting = result.waitingFiles + result.foldedFiles + result.foldedSnapshots
+    if waiting > 0 {
+      lines.append(
+        "\(count(waiting, "file")) can be removed when their snapshot is a day old: by any program"
+          + " that works in the notebook then, or by this command")
+    }
+    self.lines = lines
+  }
+}
+
+private func count(_ count: Int, _ thing: String) -> String {
+  count == 1 ? "1 \(thing)" : "\(count) \(thing)s"
+}
