@@ -155,12 +155,18 @@ extension LogFolder {
     StoreError(operation: "append", path: path, reason: .other, detail: "the file was replaced")
   }
 
-  /// Creates the session's file and everything that leads to it.
-  private mutating func beginSession() throws(StoreError) {
+  /// Makes sure that the notebook's folder exists and names the notebook; opens it.
+  mutating func establish() throws(StoreError) -> FileDescriptor {
     try readIdentities()
     try createFolders()
     let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
     try establishIdentity(in: root)
+    return root
+  }
+
+  /// Creates the session's file and everything that leads to it.
+  private mutating func beginSession() throws(StoreError) {
+    let root = try establish()
     try root.createFolder("log")
     let session = minted ?? makeIdentifier()
     minted = nil

@@ -76,7 +76,7 @@ extension NoteStore {
     if snapshots.reading != nil {
       var effects = readSnapshots()
       // Files may have waited for what it stands for.
-      if snapshots.reading == nil { effects.merge(merge(folder.readNew(.noticed))) }
+      if snapshots.reading == nil { effects.merge(read(.noticed)) }
       return effects
     }
     if archiving.writing != nil || canArchive && archiving.isDue {

@@ -29,8 +29,8 @@ public final class NoteStore {
   var written: [ReplicaID: UInt64] = [:]
   /// What files of others hold, of each replica without gaps: all else stands in our files only.
   var elsewhere = Version()
-  /// What the folder holds at least, while that is less than we know: a file with more of it went away.
-  private var held: Version?
+  /// What the folder does not hold any more, while that is so.
+  private var lack: Lack?
   /// The disk refused a second copy of what it had refused before.
   private var isDiskFailing = false
   /// Why it could not be written again.
@@ -245,16 +245,19 @@ public final class NoteStore {
     return effects
   }
 
-  private func read(_ scope: LogFolder.Scope) -> Effects {
+  func read(_ scope: LogFolder.Scope) -> Effects {
     if folder.looksEverywhere(scope) { findSnapshots() }
-    return merge(folder.readNew(scope))
+    var effects = merge(folder.readNew(scope))
+    // What is new may be what a snapshot goes on behind, and files behind that.
+    while coverWaiting() { effects.merge(merge(folder.readNew(.noticed))) }
+    return effects
   }
 
   /// Reads everything there is. For the beginning.
   private func readAll() {
     findSnapshots()
     while snapshots.reading != nil { _ = readSnapshots() }
-    _ = merge(folder.readNew(.everything))
+    _ = read(.everything)
   }
 
   /// Takes what was read, and merges whatever can be.
@@ -334,12 +337,12 @@ public final class NoteStore {
 
   /// How many records were written, and how many of them are on disk for good.
   public var progress: (appended: UInt64, durable: UInt64) {
-    (folder.appended, held == nil ? folder.durable : 0)
+    (folder.appended, lack == nil ? folder.durable : 0)
   }
 
   /// Why something written may not be on disk, and could not be written again.
   public var doubt: StoreError? {
-    if held != nil { return republishFailure }
+    if lack != nil { return republishFailure }
     return folder.doubtful == nil ? nil : folder.doubtCause
   }
 
@@ -409,7 +412,7 @@ public final class NoteStore {
   /// Looks after our own file, and writes again what the folder may have lost. If that fails, the next change tries again.
   private func republish() {
     // Who has not written and misses nothing does not write now.
-    guard folder.appended > 0 || folder.isLacking || held != nil else { return }
+    guard folder.appended > 0 || folder.isLacking || lack != nil else { return }
     _ = folder.session()
     do {
       try settleDoubt()
@@ -418,7 +421,7 @@ public final class NoteStore {
   }
 
   /// Whether something may have to be written again.
-  var isInDoubt: Bool { folder.doubtful != nil || folder.isLacking || held != nil }
+  var isInDoubt: Bool { folder.doubtful != nil || folder.isLacking || lack != nil }
 
   /// Writes once more, under its original names, what the folder lacks, and what may not be there after all.
   private func settleDoubt() throws(StoreError) {
@@ -427,11 +430,16 @@ public final class NoteStore {
     {
       folder.isLacking = false
       elsewhere = elsewhere.intersection(found.notebook.version)
-      held = found.notebook.version.intersection(held ?? found.notebook.version)
+      lack = Lack(of: found, than: self)
     }
-    guard folder.doubtful != nil || held != nil else { return }
+    if let lack {
+      try publish(lack)
+      for replica in lack.replicas { elsewhere[replica] = notebook.version[replica] }
+      self.lack = nil
+    }
+    guard folder.doubtful != nil else { return }
     // What is in doubt can be read, so far: only what others wrote counts.
-    var known = folder.doubtful == nil ? held ?? elsewhere : elsewhere
+    var known = elsewhere
     var isMore = true
     while isMore {
       let piece: ChangeSet
@@ -440,7 +448,6 @@ public final class NoteStore {
       } catch { throw unreadable(error) }
       if !piece.isEmpty { try append(piece) }
     }
-    held = nil
     folder.settleDoubt()
   }
 }

@@ -200,6 +200,25 @@ extension NoteStore {
     }
   }
 
+  @Test func `the rest of a session can be read when some of it went away and was written again`()
+    throws
+  {
+    let desk = Desk(seed: 14)
+    let writer = try desk.session([["a"], ["b"], ["c"]])
+    let reader = try desk.open()
+    desk.disk.take(desk.logs[1])
+    #expect(try desk.open().texts == ["a"])
+    _ = reader.rescan()
+    #expect(try desk.open().texts.sorted() == ["a", "b", "c"])
+    // Its process has not noticed, and neither has the one that was running.
+    try writer.create("d")
+    let fresh = try desk.open()
+    #expect(fresh.texts.sorted() == ["a", "b", "c", "d"] && fresh.damage.isEmpty)
+    let files = desk.disk.files
+    _ = reader.rescan()
+    #expect(desk.disk.files == files)
+  }
+
   @Test func `a day's files become few snapshots, and each byte is written a few times`() throws {
     let desk = Desk(seed: 8)
     let store = try desk.open()

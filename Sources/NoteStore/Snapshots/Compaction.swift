@@ -63,8 +63,7 @@ public final class Compaction {
   /// The snapshots that there are and can be read.
   private var snapshots: [SnapshotFile] = []
   private var segments: [Sweep.Segment] = []
-  private var folder: OpenDescriptor?
-  private var temporary: (name: String, file: OpenDescriptor)?
+  private var new: NewSnapshot?
   /// What has to be put on disk before the next step, and whether that was asked for.
   private var syncs: [(opened: OpenDescriptor, isFolder: Bool)] = []
   private(set) var isWaiting = false
@@ -76,10 +75,6 @@ public final class Compaction {
   init(isForced: Bool, unfolded: (files: Int, bytes: UInt64)) {
     self.isForced = isForced
     self.unfolded = unfolded
-  }
-
-  deinit {
-    if let temporary { folder?.descriptor.remove(temporary.name) }
   }
 
   var isDone: Bool { if case .done = stage { true } else { false } }
@@ -318,12 +313,9 @@ public final class Compaction {
     result.foldedSnapshots = folded.count
     result.foldedBytes = size + folded.reduce(0) { $0 + $1.status.size }
     let root = try Self.root(store)
-    if try root.createFolder(SnapshotFormat.folder) { syncs.append((OpenDescriptor(root), true)) }
-    let folder = OpenDescriptor(try store.folder.snapshotFolder())
-    let name = ".tmp-\(store.folder.makeIdentifier())"
-    let file = OpenDescriptor(try folder.descriptor.createFile(name))
-    self.folder = folder
-    temporary = (name, file)
+    let isFirst = try root.createFolder(SnapshotFormat.folder)
+    self.new = try NewSnapshot(in: root, store.folder.makeIdentifier())
+    if isFirst { syncs.append((OpenDescriptor(root), true)) }
     stage = .write(writer, unsynchronized: 0)
   }
 
@@ -414,37 +406,27 @@ public final class Compaction {
   private func write(
     _ writer: SnapshotWriter, _ count: Int, _ store: NoteStore
   ) throws(StoreError) {
-    guard let temporary else { return }
+    guard let new else { return }
     var writer = writer
     guard let bytes = try writer.next(store.notebook) else {
-      syncs.append((temporary.file, false))
+      syncs.append((new.file, false))
       stage = .publish(writer)
       return
     }
-    try temporary.file.descriptor.append(bytes[...])
+    try new.file.descriptor.append(bytes[...])
     let count = count + bytes.count
-    if count >= Self.syncSize { syncs.append((temporary.file, false)) }
+    if count >= Self.syncSize { syncs.append((new.file, false)) }
     stage = .write(writer, unsynchronized: count >= Self.syncSize ? 0 : count)
   }
 
   /// Gives the file its name, now that it is on disk.
   private func publish(_ writer: SnapshotWriter, _ store: NoteStore) throws(StoreError) {
-    guard let folder, let temporary else { return }
-    let name = writer.name
-    if try folder.descriptor.status(of: name) == nil {
-      try folder.descriptor.rename(temporary.name, to: name)
-      self.temporary = nil
-    } else {
-      // Another process has folded the same. Whoever comes second has nothing to add.
-      folder.descriptor.remove(temporary.name)
-      self.temporary = nil
-    }
+    guard let new else { return }
+    let file = try new.publish(as: writer.name)
+    self.new = nil
     store.folder.knownCoverage = nil
     result.writtenBytes = writer.size
-    syncs.append((folder, true))
-    guard let file = try SnapshotFile(name, in: folder.descriptor) else {
-      throw SnapshotFile.damaged("\(folder.descriptor.path)/\(name)", "it was replaced")
-    }
+    syncs.append((new.folder, true))
     stage = .check(
       file, blocks: file.changes.ranges.flatMap { file.changes.blocks(of: $0.replica) })
   }

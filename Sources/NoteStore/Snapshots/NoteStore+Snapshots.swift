@@ -113,9 +113,17 @@ extension NoteStore {
         cover(piece, file.path)
       }
     }
+    _ = coverWaiting()
+  }
+
+  /// Goes on with pieces of sessions that have waited for what comes before them; whether any of them told something.
+  func coverWaiting() -> Bool {
+    if snapshots.waiting.isEmpty { return false }
     var left: [SessionPiece] = []
     swap(&left, &snapshots.waiting)
+    let count = left.count
     for piece in left.sorted(by: { $0.start.number < $1.start.number }) { cover(piece, path) }
+    return snapshots.waiting.count < count
   }
 
   private func cover(_ piece: SessionPiece, _ path: String) {

@@ -105,3 +105,37 @@ struct SnapshotWriter {
     }
   }
 }
+
+/// A file for a snapshot that is being written. It vanishes unless it gets its name.
+final class NewSnapshot {
+  let folder: OpenDescriptor
+  let file: OpenDescriptor
+  private let temporary: String
+  private var isPublished = false
+
+  /// Creates the file in a notebook's folder of snapshots, which is created if it is missing: then that has to be put on disk
+  /// as well.
+  init(
+    in root: borrowing FileDescriptor, _ identifier: Identifier
+  ) throws(StoreError) {
+    folder = OpenDescriptor(try root.folder(SnapshotFormat.folder))
+    temporary = ".tmp-\(identifier)"
+    file = OpenDescriptor(try folder.descriptor.createFile(temporary))
+  }
+
+  deinit {
+    if !isPublished { folder.descriptor.remove(temporary) }
+  }
+
+  /// Gives the file its name, now that it is on disk, and opens it. Where another process has written the same, that stays.
+  func publish(as name: String) throws(StoreError) -> SnapshotFile {
+    if try folder.descriptor.status(of: name) == nil {
+      try folder.descriptor.rename(temporary, to: name)
+      isPublished = true
+    }
+    guard let snapshot = try SnapshotFile(name, in: folder.descriptor) else {
+      throw SnapshotFile.damaged("\(folder.descriptor.path)/\(name)", "it was replaced")
+    }
+    return snapshot
+  }
+}
