@@ -56,15 +56,20 @@ public struct SHA256: Sendable {
     return digest
   }
 
+  /// The hash as 64 lower-case hexadecimal digits.
+  public var hexDigest: String {
+    var digits: [UInt8] = []
+    for byte in finalize() {
+      for digit in [byte >> 4, byte & 15] { digits.append(digit < 10 ? 48 + digit : 87 + digit) }
+    }
+    return String(decoding: digits, as: UTF8.self)
+  }
+
   /// The hash of `bytes` as 64 lower-case hexadecimal digits.
   public static func hexDigest(of bytes: [UInt8]) -> String {
     var hash = SHA256()
     hash.update(bytes)
-    var digits: [UInt8] = []
-    for byte in hash.finalize() {
-      for digit in [byte >> 4, byte & 15] { digits.append(digit < 10 ? 48 + digit : 87 + digit) }
-    }
-    return String(decoding: digits, as: UTF8.self)
+    return hash.hexDigest
   }
 
   /// The first 8 bytes of the hash of `bytes`, read as a big-endian integer.

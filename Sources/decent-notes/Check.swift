@@ -18,6 +18,7 @@ struct Check {
       isSound = store.damage.isEmpty
       return
     }
+    store.verifySnapshots()
     let counts = store.notebook.counts
     let changes = store.notebook.version.changes.reduce(0) { $0 + $1.number }
     lines =

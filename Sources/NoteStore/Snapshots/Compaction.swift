@@ -252,7 +252,7 @@ public final class Compaction {
     if end == file.status.size, hash.snapshotName == file.name {
       store.snapshots.verified[file.name] = file.status
     } else if SnapshotFile.isName(file.name) {
-      store.folder.report(file.path, 0, "its content is not what its name says")
+      store.folder.report(file.path, 0, SnapshotFile.otherContent)
     }
     stage = .verify(left: left.dropLast(), hash: SHA256(), offset: 0)
   }
@@ -451,12 +451,5 @@ public final class Compaction {
 
 extension SHA256 {
   /// The name of a snapshot whose bytes these were.
-  var snapshotName: String {
-    var digits = ""
-    for byte in finalize().prefix(SnapshotFormat.digits / 2) {
-      let text = String(byte, radix: 16)
-      digits += text.count == 1 ? "0" + text : text
-    }
-    return digits + ".snap"
-  }
+  var snapshotName: String { hexDigest.prefix(SnapshotFormat.digits) + ".snap" }
 }

@@ -138,6 +138,25 @@ extension NoteStore {
   }
 }
 
+extension NoteStore {
+  /// Looks whether the bytes of all snapshots are what their names say, and reports those that are not. O(bytes).
+  public func verifySnapshots() {
+    guard let folder = try? folder.snapshotFolder(), let names = try? folder.names() else { return }
+    for name in names where SnapshotFile.isName(name) {
+      guard let file = try? SnapshotFile(name, in: folder) else { continue }
+      var hash = SHA256()
+      var offset: UInt64 = 0
+      while let bytes = try? file.bytes(from: offset, atMost: 1 << 20), !bytes.isEmpty {
+        hash.update(bytes)
+        offset += UInt64(bytes.count)
+      }
+      if hash.snapshotName != name {
+        self.folder.report(file.path, 0, SnapshotFile.otherContent)
+      }
+    }
+  }
+}
+
 // MARK: - Compaction
 
 extension NoteStore {

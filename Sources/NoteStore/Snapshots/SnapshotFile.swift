@@ -219,6 +219,8 @@ final class SnapshotFile {
     name.hasSuffix(".snap") && Identifier(name.dropLast(5)) != nil
   }
 
+  static let otherContent = "its content is not what its name says"
+
   static func damaged(_ path: String, _ reason: String) -> StoreError {
     StoreError(operation: "read", path: path, reason: .damaged, detail: reason)
   }
