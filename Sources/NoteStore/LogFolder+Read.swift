@@ -217,10 +217,10 @@ extension LogFolder {
         if settled[name]?.status == status { return }
         unsettle(name)
         let now = system.now
-        let isComplete = try readFolder(name, noticed, in: log, limit: &limit, into: &records)
+        let complete = try readFolder(name, noticed, in: log, limit: &limit, into: &records)
         clearDamage(path)
         // What changes in one tick of the clock that files have looks the same before and after.
-        if isComplete, status.changed < now - 2_000_000_000 { settle(name, status) }
+        if let complete, status.changed < now - 2_000_000_000 { settle(name, complete, status) }
       case .other: return
       }
     } catch {
@@ -230,12 +230,12 @@ extension LogFolder {
     }
   }
 
-  /// Reads files in the folder called `name`; folders inside it are nobody's. Returns whether everything in it is complete
-  /// and known.
+  /// Reads files in the folder called `name`; folders inside it are nobody's. Returns what is in it, if all of that is
+  /// complete and known.
   private mutating func readFolder(
     _ name: String, _ noticed: Watches.Noticed, in log: borrowing FileDescriptor,
     limit: inout Int, into records: inout [Record]
-  ) throws(StoreError) -> Bool {
+  ) throws(StoreError) -> [String]? {
     let folder = try log.folder(name)
     let files: [String]
     switch noticed {
@@ -247,29 +247,25 @@ extension LogFolder {
     for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
       guard limit > 0 else {
         watches.notice(name)
-        return false
+        return nil
       }
       let file = files[index]
       read(file, in: folder, key: "\(name)/\(file)", limit: &limit, into: &records)
     }
-    guard case .everything = noticed else { return false }
-    return files.allSatisfy { isSettled("\(name)/\($0)") }
+    guard case .everything = noticed else { return nil }
+    return files.allSatisfy { isSettled("\(name)/\($0)") } ? files : nil
   }
 
   /// Notes that a folder need not be looked at as long as it looks like this, if what its files hold is without gaps.
-  private mutating func settle(_ name: String, _ status: FileStatus) {
-    var pieces: [(first: UInt64, last: UInt64)] = []
-    for (key, file) in files where key.hasPrefix(name + "/") {
-      if let scan = file.scan { pieces.append((scan.header.recordsBefore, scan.number)) }
+  private mutating func settle(_ name: String, _ complete: [String], _ status: FileStatus) {
+    var held = NumberRanges()
+    for case let scan? in complete.map({ files["\(name)/\($0)"]?.scan })
+    where scan.number > scan.header.recordsBefore {
+      held.insert(scan.header.recordsBefore + 1...scan.number)
     }
-    pieces.sort { $0 < $1 }
-    guard let first = pieces.first?.first else { return }
-    var last = first
-    for piece in pieces {
-      guard piece.first <= last else { return }
-      last = max(last, piece.last)
-    }
-    settled[name] = SettledFolder(status: status, first: first, last: last)
+    guard held.ranges.count == 1, let numbers = held.ranges.first else { return }
+    settled[name] = SettledFolder(
+      status: status, first: numbers.lowerBound - 1, last: numbers.upperBound)
   }
 
   /// No longer relies on what is known of a folder.

@@ -16,6 +16,7 @@ struct Compact {
       return
     }
     let result = try store.compact()
+    store.keep { true }
     var lines: [String] = []
     if result.writtenBytes > 0 {
       let snapshots =

@@ -539,6 +539,27 @@ extension NoteStore {
     }
   }
 
+  @Test func `a complete file of no records is left alone`() throws {
+    let desk = Desk(seed: 26)
+    let store = try desk.session([["a"]])
+    for before in [0, UInt64.max] {
+      let session = makeIdentifier()
+      var header = LogHeader(notebook: store.identity!, session: session)
+      (header.recordsBefore, header.segment) = (before, before == 0 ? 0 : 1)
+      let bytes = header.encoded()
+      let name = SegmentName(
+        segment: header.segment,
+        end: bytes[64...].integer(at: 64, as: UInt64.self).byteSwapped)
+      desk.disk.put(bytes, at: "\(Desk.path)/log/\(session)/\(name)")
+    }
+    desk.disk.pass(10)
+    let reader = try desk.open(state: Desk.state)
+    #expect(reader.texts == ["a"])
+    #expect(try reader.compact().foldedFiles == 1)
+    reader.keepAll()
+    #expect(try desk.open(state: Desk.state).texts == ["a"])
+  }
+
   @Test func `a snapshot that claims what it has not does not hide the logs`() throws {
     let desk = Desk(seed: 25)
     let store = try desk.session([["a"], ["b"]])

@@ -81,7 +81,6 @@ extension NoteStore {
       guard !notebook.version.contains(change) else { continue }
       pending.insert(change, Array(encoded))
       size += encoded.count
-      archiving.unkept += encoded.count
     }
     let effects = mergePending()
     snapshots.reading = (news, files)
@@ -98,6 +97,8 @@ extension NoteStore {
       }
       folder.clearDamage(file.path)
       snapshots.known[file.name] = file.status
+      // A look at it costs the next start something, until an archive says that it is known.
+      archiving.unkept += Int(clamping: file.status.size)
       let due = file.status.changed + Compaction.grace
       snapshots.sweepDue = max(due, snapshots.sweepDue ?? due)
       let ranges = Dictionary(
