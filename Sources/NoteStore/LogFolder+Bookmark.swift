@@ -6,8 +6,8 @@ import ReplicatingTypes
 //     count*(session)     16 bytes of identity, number of its last record and the hash after it,
 //                         count*(number, hash)   of the ends of its segments,
 //                         number of the last record that was read from a snapshot,
-//                         number of records that the folder held, fewer if some had gone; 1 if its snapshots hold
-//                         so many, else 0
+//                         number of records that its files held, fewer if some had gone; 0 if snapshots and the folders below
+//                         hold as many
 //     count*(folder)      name, status: of folders in `log` of which everything is known as long as they look like this;
 //                         number of records before those in it, number of the last
 //     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
@@ -27,17 +27,16 @@ extension LogFolder {
     if let live { sessions[live.session, default: .init()].head = live.end }
     sessions = sessions.filter { $0.value.head.number > 0 }
     writer.varint(sessions.count)
-    let reaches = reaches().merging(promised) { max($0, $1) }
-    let coverage = coverage()
+    let reaches = reaches()
+    let settledReaches = settledPieces().mapValues(\.reach)
     for (session, progress) in sessions {
       writer.identifier(session)
       writer.known(progress.head)
       writer.varint(progress.ends.count)
       for end in progress.ends { writer.known(end) }
       writer.varint(progress.covered)
-      let reach = reaches[session] ?? 0
-      writer.varint(reach)
-      writer.byte(coverage[session]?.reach ?? 0 >= reach ? 1 : 0)
+      let reach = max(reaches[session] ?? 0, promised[session] ?? 0)
+      writer.varint(reach > settledReaches[session] ?? 0 ? reach : 0)
     }
     writer.varint(settled.count)
     for (name, folder) in settled {
@@ -71,10 +70,8 @@ extension LogFolder {
     for _ in 0..<(try bookmark.count()) { identities.insert(try bookmark.identifier()) }
     var sessions: [Identifier: SessionProgress] = [:]
     var promised: [Identifier: UInt64] = [:]
-    var trusted: Set<Identifier> = []
     let count = try bookmark.count()
     sessions.reserveCapacity(min(count, bookmark.remaining / 27))
-    promised.reserveCapacity(min(count, bookmark.remaining / 27))
     for _ in 0..<count {
       let session = try bookmark.identifier()
       var progress = SessionProgress()
@@ -82,15 +79,16 @@ extension LogFolder {
       for _ in 0..<(try bookmark.count()) { progress.ends.append(try bookmark.known()) }
       progress.covered = try bookmark.varint()
       sessions[session] = progress
-      promised[session] = try bookmark.varint()
-      if try bookmark.byte() == 1 { trusted.insert(session) }
+      let reach = try bookmark.varint()
+      if reach > 0 { promised[session] = reach }
     }
     var settled: [String: SettledFolder] = [:]
     for _ in 0..<(try bookmark.count()) {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
       let status = try bookmark.status(.folder)
       settled[name] = SettledFolder(
-        status: status, first: try bookmark.varint(), last: try bookmark.varint())
+        status: status, first: try bookmark.varint(), last: try bookmark.varint(),
+        isRemembered: true)
     }
     var files: [String: LogFile] = [:]
     for _ in 0..<(try bookmark.count()) {
@@ -113,7 +111,6 @@ extension LogFolder {
     self.files = files
     // What isn't complete may have been read before it was on disk.
     unsynced.formUnion(files.keys.filter { Self.segmentName($0) == nil })
-    self.trusted = trusted.union(settled.keys.compactMap { Identifier($0) })
     isResuming = true
   }
 

@@ -38,31 +38,34 @@ extension LogFolder {
     coverage()[session]?.contains(records) ?? false
   }
 
-  /// Compares what the folder holds of each session with what it held when the bookmark was made where we went on, unless
-  /// that is known from the looks of the session's own folder.
+  /// Compares what the folder holds of sessions with what it held of them, where something speaks against that it does.
   private mutating func keepPromises() {
-    let due = promised.filter { !trusted.contains($0.key) }
-    guard !due.isEmpty else { return }
+    if promised.isEmpty { return }
     let reaches = reaches()
-    for (session, number) in due {
-      if reaches[session] ?? 0 < number { isLacking = true }
-      promised[session] = nil
-    }
+    for (session, number) in promised where reaches[session] ?? 0 < number { isLacking = true }
+    promised = [:]
   }
 
   /// How many records of each session the folder holds, from the first one on without a gap, as far as they were read.
   mutating func reaches() -> [Identifier: UInt64] {
-    var pieces: [Identifier: NumberRanges] = coverage()
+    var pieces = settledPieces()
     func insert(_ session: Identifier, after first: UInt64, _ last: UInt64) {
       if first < last { pieces[session, default: .init()].insert(first + 1...last) }
     }
     for case let scan? in files.values.map(\.scan) {
       insert(scan.header.session, after: scan.header.recordsBefore, scan.number)
     }
-    for (name, folder) in settled {
-      if let session = Identifier(name) { insert(session, after: folder.first, folder.last) }
-    }
     if let live { insert(live.session, after: live.header.recordsBefore, live.end.number) }
     return pieces.mapValues(\.reach)
+  }
+
+  /// The records in snapshots, and in folders that need not be looked at.
+  mutating func settledPieces() -> [Identifier: NumberRanges] {
+    var pieces = coverage()
+    for (name, folder) in settled where folder.first < folder.last {
+      guard let session = Identifier(name) else { continue }
+      pieces[session, default: .init()].insert(folder.first + 1...folder.last)
+    }
+    return pieces
   }
 }

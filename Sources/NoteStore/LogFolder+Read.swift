@@ -23,6 +23,8 @@ struct SettledFolder: Equatable {
   /// How many records of the session come before those in it, and how many there are up to its last.
   var first: UInt64
   var last: UInt64
+  /// Whether that was found out in an earlier run: what is known of its files is this.
+  var isRemembered = false
 }
 
 /// How far a session is known, from whatever files.
@@ -270,8 +272,11 @@ extension LogFolder {
 
   /// No longer relies on what is known of a folder.
   mutating func unsettle(_ name: String) {
-    settled[name] = nil
-    if let session = Identifier(name[...]) { trusted.remove(session) }
+    guard let folder = settled.removeValue(forKey: name), folder.isRemembered,
+      let session = Identifier(name)
+    else { return }
+    promised[session] = sessions[session]?.head.number
+    outdated += 1
   }
 
   /// Whether a file is a complete segment of the session its folder is named after, and everything in it was read.

@@ -120,10 +120,10 @@ public struct LogFolder: ~Copyable {
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false
-  /// How many records of each session files held when the bookmark was made, as long as nobody looked whether they do.
+  /// How many records of sessions the folder held, as long as something speaks against that and nobody looked.
   var promised: [Identifier: UInt64] = [:]
-  /// Sessions whose folders were settled then and, as far as they were looked at, look the same, or that snapshots held.
-  var trusted: Set<Identifier> = []
+  /// How many folders are not as an earlier run has left them, any more.
+  var outdated = 0
   /// What snapshots stand for, if they are still those that were looked at.
   var knownCoverage: [Identifier: NumberRanges]?
   /// Complete files that were read or written since anybody has folded them: how many, and their bytes.

@@ -250,6 +250,9 @@ public final class NoteStore {
     var effects = merge(folder.readNew(scope))
     // What is new may be what a snapshot goes on behind, and files behind that.
     while coverWaiting() { effects.merge(merge(folder.readNew(.noticed))) }
+    // What an archive would spare the next run.
+    archiving.unkept += folder.outdated << 8
+    folder.outdated = 0
     return effects
   }
 

@@ -60,9 +60,8 @@ extension LogFolder {
   /// A snapshot that was there is no more. What it stood for may stand elsewhere.
   mutating func missSnapshot() {
     knownCoverage = nil
-    trusted = []
     for (session, progress) in sessions where session != live?.session {
-      promised[session] = max(promised[session] ?? 0, progress.head.number)
+      promised[session] = progress.head.number
     }
   }
 }

@@ -42,6 +42,8 @@ public struct ByteWriter: Sendable {
   }
 
   /// An integer in all its bytes, the lowest first.
+  @specialized(where Integer == UInt64)
+  @specialized(where Integer == UInt32)
   public mutating func fixed<Integer: FixedWidthInteger>(_ number: Integer) {
     var rest = number.littleEndian
     for _ in 0..<Integer.bitWidth / 8 {
@@ -154,6 +156,8 @@ public struct ByteReader: Sendable {
     bytes[start.position..<position]
   }
 
+  @specialized(where Integer == UInt64)
+  @specialized(where Integer == UInt32)
   public mutating func fixed<Integer: FixedWidthInteger>(
     _: Integer.Type
   ) throws(DecodingFailure) -> Integer {
