@@ -29,7 +29,7 @@ struct Archiving {
 
 extension NoteStore {
   /// Where the notebook is kept, if it can be.
-  private var stateFolder: StateFolder? {
+  var stateFolder: StateFolder? {
     guard let state = archiving.state, let identity else { return nil }
     return StateFolder(state, notebook: identity, at: path, on: folder.system)
   }

@@ -58,8 +58,8 @@ struct StateFolder {
     }
   }
 
-  /// A new archive, to be written piece by piece. `name` must be new.
-  func createArchive(_ name: String) throws(StoreError) -> NewArchive {
+  /// Opens the folder, which is created with those above it as far as they are missing.
+  private func create() throws(StoreError) -> FileDescriptor {
     var missing: [String] = []
     var above = path
     while (try? FileDescriptor.folder(above, followingLinks: true, on: system)) == nil {
@@ -72,7 +72,50 @@ struct StateFolder {
         guard error.errno == EEXIST else { throw StoreError("mkdir", folder, error) }
       }
     }
-    let folder = try FileDescriptor.folder(path, on: system)
+    return try FileDescriptor.folder(path, on: system)
+  }
+
+  /// Copies a file into the folder `quarantine`, under its own name behind the beginning of its hash, and returns where to;
+  /// nil if there is no such file, or if it can't be read.
+  func quarantine(_ file: String) throws(StoreError) -> String? {
+    guard let parent = file.parentPath, let name = file.split(separator: "/").last,
+      let source = try? FileDescriptor.folder(parent, followingLinks: true, on: system)
+        .regularFile(String(name))
+    else { return nil }
+    var hash = SHA256()
+    try Self.read(source) { bytes throws(StoreError) in hash.update(bytes) }
+    let folder = try create()
+    try folder.createFolder("quarantine")
+    let quarantine = try folder.folder("quarantine")
+    let copy = "\(hash.hexDigest.prefix(16))-\(name)"
+    if try quarantine.status(of: copy) == nil {
+      let temporary = Self.temporary + copy
+      quarantine.remove(temporary)
+      let target = try quarantine.createFile(temporary)
+      try Self.read(source) { bytes throws(StoreError) in try target.append(bytes[...]) }
+      try target.synchronizeFile()
+      try quarantine.rename(temporary, to: copy)
+      try quarantine.synchronizeFolder()
+    }
+    return "\(quarantine.path)/\(copy)"
+  }
+
+  /// Reads a file to its end, piece by piece.
+  private static func read(
+    _ file: borrowing FileDescriptor, _ body: ([UInt8]) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var offset: UInt64 = 0
+    while true {
+      let bytes = try file.read(1 << 20, at: offset)
+      if bytes.isEmpty { return }
+      try body(bytes)
+      offset += UInt64(bytes.count)
+    }
+  }
+
+  /// A new archive, to be written piece by piece. `name` must be new.
+  func createArchive(_ name: String) throws(StoreError) -> NewArchive {
+    let folder = try create()
     removeLeftovers(in: folder)
     let temporary = Self.temporary + name
     return NewArchive(

@@ -4,7 +4,7 @@ struct Arguments: Equatable {
     case serve
     case call(method: String, params: String)
     case demo(path: String)
-    case check
+    case check(isRepairing: Bool)
     case compact
     case help
     case version
@@ -22,13 +22,15 @@ struct Arguments: Equatable {
   static let usage = """
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
-           decent-notes [options] check
+           decent-notes [options] check [--repair]
            decent-notes [options] compact
            decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
     call does one request and prints its result; PARAMS is JSON, or - for standard input.
-    check reads everything in the notebook's folder, and says what is there and what is damaged.
+    check reads everything in the notebook's folder, and says what is there and what is damaged;
+    with --repair it first copies what is damaged into the user's state folder, and writes again
+    what is known of the notebook there and not in its folder any more.
     compact folds the notebook's complete log files into one snapshot, and removes those for
     which a snapshot has stood for a day.
     demo shows two editors writing into a copy of a text file at the same moment.
@@ -54,6 +56,7 @@ struct Arguments: Equatable {
   init(_ arguments: [String]) throws(Misuse) {
     var rest = arguments[...]
     var words: [String] = []
+    var isRepairing = false
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument != "--" else {
         if argument.hasPrefix("-"), argument != "-" {
@@ -92,6 +95,7 @@ struct Arguments: Equatable {
           throw Misuse(message: "--seed must be a number")
         }
         seed = number
+      case "--repair" where parts.count == 1: isRepairing = true
       case "--stdio" where parts.count == 1: break
       case "--help" where parts.count == 1: command = .help
       case "--version" where parts.count == 1: command = .version
@@ -99,6 +103,9 @@ struct Arguments: Equatable {
       }
     }
     if folder == "" { throw Misuse(message: "--notebook must name a folder") }
+    if isRepairing, words != ["check"] {
+      throw Misuse(message: "--repair is an option of check")
+    }
     guard command == .serve, let first = words.first else {
       if let first = words.first { throw Misuse(message: "unexpected argument \(first)") }
       return
@@ -110,7 +117,7 @@ struct Arguments: Equatable {
     }
     if first == "check" || first == "compact" {
       guard words.count == 1 else { throw Misuse(message: "\(first) needs no \(words[1])") }
-      command = first == "check" ? .check : .compact
+      command = first == "check" ? .check(isRepairing: isRepairing) : .compact
       return
     }
     guard first == "call" else { throw Misuse(message: "unknown command \(first)") }

@@ -137,10 +137,11 @@ func run() -> Int32 {
       complain("demo: \(error.message)")
       return 1
     }
-  case .check:
+  case .check(let isRepairing):
     guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
     do {
-      let check = try Check(folder: folder)
+      let check = try Check(
+        folder: folder, repair: isRepairing ? stateFolder() : nil, makeIdentifier: randomIdentifier)
       say(check.lines.joined(separator: "\n") + "\n")
       return check.isSound ? 0 : 1
     } catch {

@@ -67,6 +67,42 @@ struct CommandLineTests {
     #expect(worse.ending == .status(1) && worse.errors.contains("decent.json"))
   }
 
+  @Test("A repair copies what is damaged, and writes again what is known")
+  func repair() throws {
+    let options = ["--notebook", folder("notes")]
+    var ledger = Ledger()
+    let server = try Server(folder("notes"))
+    try server.initialize()
+    // So much that it is kept for the next run.
+    let text = String(repeating: "far too long, ", count: 10_000)
+    let note = try server.call("note/create", ["text": .string(text)])["note"]!["id"]!.written
+    _ = try server.create("lost", &ledger).get()
+    try server.leave()
+    let sound = try Outcome(options + ["check", "--repair"])
+    #expect(sound.ending == .status(0) && sound.output.contains("nothing is known of this"))
+    let logs = try FileManager.default.subpathsOfDirectory(atPath: folder("notes/log"))
+    let log = folder("notes/log/" + logs.filter { $0.contains(".") }.sorted()[0])
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: log))
+    bytes[200] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: log))
+    let damaged = try Outcome(options + ["check"])
+    #expect(damaged.ending == .status(1) && damaged.output.contains("0 notes"), "\(damaged)")
+    #expect(damaged.output.contains("1 record of it can't be found anywhere"), "\(damaged)")
+    let repaired = try Outcome(options + ["check", "--repair"])
+    #expect(repaired.output.contains("wrote again"), "\(repaired)")
+    #expect(repaired.output.contains("nothing is lost by it"), "\(repaired)")
+    // It is still there, and as it was.
+    #expect(repaired.ending == .status(1) && repaired.output.contains("2 notes"))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == bytes)
+    let line = try #require(repaired.output.split(separator: "\n").first { $0.hasPrefix("copied") })
+    let copy = String(line[(line.lastIndex(of: " ").map { line.index(after: $0) })!...])
+    #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == bytes)
+    let fresh = try Outcome(
+      options + ["call", "note/get", "{\"id\":\(note)}"],
+      environment: ["XDG_STATE_HOME": folder("other")])
+    #expect(fresh.output.contains("far too long"))
+  }
+
   @Test("Help and version are printed")
   func help() throws {
     let help = try Outcome(["--help"])
@@ -81,7 +117,7 @@ struct CommandLineTests {
     "Wrong arguments show the usage, and end with status 64",
     arguments: [
       ["--nonsense"], ["-x"], ["nonsense"], ["call"], ["call", "a", "b", "c"], ["--notebook"],
-      ["check", "x"],
+      ["check", "x"], ["compact", "x"], ["--repair"], ["compact", "--repair"],
       ["--notebook", ""], ["--framing", "pigeon"], ["--max-message", "0"], ["--max-message=x"],
       ["--max-message", "-5"], ["--max-message", "99999999999999999999"], ["--stdio=1"], ["--"],
       ["--help=1"], ["--seed", "x"],
