@@ -63,6 +63,7 @@ public final class Compaction {
   /// The snapshots that there are and can be read.
   private var snapshots: [SnapshotFile] = []
   private var segments: [Sweep.Segment] = []
+  private var removedSegments = 0
   private var new: NewSnapshot?
   /// What has to be put on disk before the next step, and whether that was asked for.
   private var syncs: [(opened: OpenDescriptor, isFolder: Bool)] = []
@@ -267,6 +268,7 @@ public final class Compaction {
         (try? folder.status(of: segment.name)) == segment.status
       else { continue }
       folder.remove(segment.name)
+      removedSegments += 1
       result.removedFiles += 1
       result.removedBytes += segment.status.size
       // Where that was the last. A process that goes on writing there begins another session.
@@ -297,7 +299,7 @@ public final class Compaction {
     let size = new.reduce(0) { $0 + $1.status.size }
     let dominated = Self.dominated(snapshots, by: snapshots)
     let present = snapshots.filter { snapshot in !dominated.contains { $0 === snapshot } }
-    result.waitingFiles = segments.count - new.count - result.removedFiles + dominated.count
+    result.waitingFiles = segments.count - new.count - removedSegments + dominated.count
     let isEnough =
       isForced
       ? !new.isEmpty || present.count > 1
