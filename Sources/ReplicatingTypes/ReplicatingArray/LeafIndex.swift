@@ -48,6 +48,11 @@ struct LeafIndex: Sendable {
     setPages(piece.offset, piece.end, UInt32(truncatingIfNeeded: leaf))
   }
 
+  /// The same for many elements.
+  mutating func set(_ range: Range<UInt32>, to leaf: Int) {
+    setPages(range.lowerBound, range.upperBound, UInt32(truncatingIfNeeded: leaf))
+  }
+
   @inline(never)
   private mutating func setPages(_ first: UInt32, _ end: UInt32, _ leaf: UInt32) {
     precondition(leaf < 1 << 27, "too many leaves")

@@ -150,10 +150,22 @@ extension ReplicatingArray {
     isIndexed = true
     for leaf in tree.leafCounts.indices {
       let first = leaf * tree.sizes.leaf
-      for index in first..<first + Int(tree.leafCounts[leaf]) {
-        let piece = tree.pieces[index]
-        authors[Int(piece.author)].leaves.set(piece, to: leaf)
+      // Neighbours by their offsets, whichever comes first, are entered at once: a list that grows at its top has its
+      // elements the other way round, each in a piece of its own.
+      var author: AuthorIndex = 0
+      var range: Range<UInt32> = 0..<0
+      for piece in tree.pieces[first..<first + Int(tree.leafCounts[leaf])] {
+        if piece.author == author, piece.offset == range.upperBound {
+          range = range.lowerBound..<piece.end
+        } else if piece.author == author, piece.end == range.lowerBound {
+          range = piece.offset..<range.upperBound
+        } else {
+          if !range.isEmpty { authors[Int(author)].leaves.set(range, to: leaf) }
+          author = piece.author
+          range = piece.offset..<piece.end
+        }
       }
+      if !range.isEmpty { authors[Int(author)].leaves.set(range, to: leaf) }
     }
   }
 
