@@ -207,18 +207,6 @@ extension ReplicatingOrderedSet: Replicable {
 }
 
 extension ReplicatingArray {
-  /// Visits all elements in order, with their names and the times of their insertion. Nothing is open.
-  func forEachSlot(_ body: (Element, ElementID, LamportTimestamp) -> Void) {
-    tree.forEachPiece { piece in
-      let author = authors[Int(piece.author)]
-      for offset in piece.offset..<piece.end {
-        body(
-          author.content[Int(offset)], ElementID(author: author.id, offset: Int(offset)),
-          LamportTimestamp(count: author.lamport(of: offset), replica: author.id))
-      }
-    }
-  }
-
   /// Whether anything was ever removed.
   var hasRemovals: Bool { authors.contains { !$0.removals.isEmpty } }
 

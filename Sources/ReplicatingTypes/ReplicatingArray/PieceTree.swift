@@ -161,6 +161,18 @@ struct PieceTree: Sendable {
       leafVisible: Int(slots[block &* sizes.block].visible))
   }
 
+  /// Moves to the last piece.
+  mutating func moveToEnd() {
+    cursor.place = top.count &- 1
+    cursor.block = Int(top[cursor.place])
+    cursor.blockStart = visible &- topVisible[cursor.place]
+    cursor.slot = Int(blockCounts[cursor.block]) &- 1
+    enterSlot()
+    cursor.leafStart = visible &- cursor.leafVisible
+    cursor.index = max(0, Int(leafCounts[cursor.leaf]) &- 1)
+    cursor.start = visible &- current.visibleCount
+  }
+
   /// Moves to the first piece of a leaf: from leaf to leaf if it is in the same block. O(blocks + leaves of a block).
   @inline(never)
   mutating func move(toLeaf leaf: Int) {
