@@ -24,11 +24,11 @@ public struct NoteBook: Sendable, Equatable {
   /// Where everything is that is not in memory.
   var archive: NotebookArchive?
   /// `nil` as long as only the archive has it.
-  private var openedOrder: ReplicatingOrderedSet<ChangeID>? = ReplicatingOrderedSet()
+  private(set) var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 
-  public typealias Placement = ReplicatingOrderedSet<ChangeID>.Placement
+  public typealias Placement = ReplicatingSlots<ChangeID>.Placement
 
   public init() {}
 
@@ -71,8 +71,9 @@ public struct NoteBook: Sendable, Equatable {
     }
   }
 
-  /// The notes in their order, by the changes that created them: for these the type is compiled specially. It is open.
-  var order: ReplicatingOrderedSet<ChangeID> {
+  /// The notes in their order, by the changes that created them: for these the type is compiled specially. It is open. Each
+  /// note has a slot since its creation, and nothing else has one.
+  var order: ReplicatingSlots<ChangeID> {
     _read { yield openedOrder! }
     _modify { yield &openedOrder! }
   }
@@ -85,21 +86,46 @@ public struct NoteBook: Sendable, Equatable {
   public var isEmpty: Bool { version.isEmpty }
   public var revision: Revision { Revision(heads: heads.changes) }
 
-  /// What there is to list, in the notes' order, those in the trash too, as long as the visitor wants more. O(notes).
-  public func forEachSummary(_ body: (NoteSummary) -> Bool) throws(ArchiveFailure) {
-    // As long as nobody has asked for the order, it is that of the archive.
-    let notes: [NoteID]
-    if let openedOrder {
-      notes = openedOrder.elements.map { NoteID(creation: $0) }
-    } else {
-      notes = try archive!.list().map { archive!.id(at: $0) }
-    }
+  /// What there is to list, in the notes' order, those in the trash too, as long as the visitor wants more: all, or those
+  /// behind a note that is here. O(log notes + visited) when the order is open; else, where only what is behind a note is
+  /// asked for, O(notes).
+  public func forEachSummary(
+    after last: NoteID? = nil, _ body: (NoteSummary) -> Bool
+  ) throws(ArchiveFailure) {
+    var position = try last.map { id throws(ArchiveFailure) in try self.position(of: id) + 1 } ?? 0
+    var visited = 0
     var all: [UInt8]?
-    for (index, id) in notes.enumerated() {
-      // Whoever wants many is better served by one look at all of them.
-      if index == 64 { all = try archive?.allSummaries() }
-      guard body(try shelf.summary(of: id, among: all)) else { return }
+    while true {
+      let ids = try ids(from: position)
+      if ids.isEmpty { return }
+      position += ids.count
+      for id in ids {
+        // Whoever wants many is better served by one look at all of them.
+        if visited == 64 { all = try archive?.allSummaries() }
+        visited += 1
+        guard body(try shelf.summary(of: id, among: all)) else { return }
+      }
     }
+  }
+
+  /// Some of the notes in their order, from a position on; none at the end.
+  private func ids(from position: Int) throws(ArchiveFailure) -> [NoteID] {
+    // As long as nobody has asked for the order, it is that of the archive.
+    guard let openedOrder else {
+      return try archive!.list(from: position).map { archive!.id(at: $0) }
+    }
+    var ids: [NoteID] = []
+    openedOrder.forEachElement(from: position) {
+      ids.append(NoteID(creation: $0))
+      return ids.count < 64
+    }
+    return ids
+  }
+
+  /// Where a note that is here stands among all.
+  private func position(of id: NoteID) throws(ArchiveFailure) -> Int {
+    if let openedOrder { return openedOrder.position(of: id.creation)! }
+    return try archive!.position(of: id)
   }
 
   /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is
@@ -131,29 +157,23 @@ public struct NoteBook: Sendable, Equatable {
   public func isLive(_ id: NoteID) -> Bool { shelf.contains(id) && !shelf.isTrashed(id) }
 
   /// The slot that puts a note at `index` of the notes that are not in the trash, counted afterwards. The order is open.
+  /// O(log slots) as long as the trash is empty; else O(notes), and O(log slots) for each note in the trash.
   public func placement(
     of note: NoteID, at index: Int
   ) -> Placement {
-    order.placement(of: note.creation, at: index) { isLive(NoteID(creation: $0)) }
+    let trashed = shelf.trashed.map { order.position(of: $0.creation)! }
+    return order.placement(of: note.creation, at: index, notCounting: trashed.sorted())
   }
 
-  /// The slot that puts a note directly before or after another, which is here; notes in the trash count.
+  /// The slot that puts a note directly before or after another, which is here; notes in the trash count. O(log slots).
   public func placement(
     of note: NoteID, beside neighbour: NoteID, isAfter: Bool
   ) -> Placement {
-    let others = order.elements.filter { $0 != note.creation }
-    let index = others.firstIndex(of: neighbour.creation)! + (isAfter ? 1 : 0)
-    return order.placement(of: note.creation, at: index)
+    order.placement(of: note.creation, beside: neighbour.creation, isAfter: isAfter)
   }
 
-  /// Whether a note is where a placement would put it already.
-  public func isPlaced(_ placement: Placement) -> Bool {
-    var trial = order
-    let stamp = Stamp(
-      change: ChangeID(replica: ReplicaID(high: 0, low: 0), number: 1), lamport: lamport + 1)
-    trial.apply(placement, stamp)
-    return trial.elements == order.elements
-  }
+  /// Whether a note is where a placement, planned on the present order, would put it already. O(log slots).
+  public func isPlaced(_ placement: Placement) -> Bool { order.isPlaced(placement) }
 
   // MARK: - Changing
 
@@ -190,7 +210,8 @@ public struct NoteBook: Sendable, Equatable {
   public mutating func open(_ change: Change) throws(ArchiveFailure) {
     for operation in change.operations {
       switch operation {
-      case .create, .place: try openOrder()
+      case .create: break
+      case .place: try openOrder()
       case .edit(let id, _): if shelf.contains(id) { try shelf.open(id) }
       }
     }
@@ -288,7 +309,6 @@ public struct NoteBook: Sendable, Equatable {
     case .create:
       let id = NoteID(creation: stamp.change)
       if !shelf.contains(id) { shelf.insert(Note(id: id, created: time)) }
-      order.apply(.insert(stamp.change), stamp)
       effects.insert(.created, id)
     case .place(let placement):
       order.apply(placement, stamp)

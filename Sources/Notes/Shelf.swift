@@ -57,11 +57,35 @@ struct Shelf: Sendable {
   var count: Int { slots.count - archivedCount + (archive?.count ?? 0) }
   var openCount: Int { open.count }
 
-  /// All notes, in no order. O(notes).
+  /// All notes, sorted. O(notes), and what sorting those that are not in the archive takes.
   var ids: [NoteID] {
-    var ids = slots.map(\.id)
-    guard let archive else { return ids }
+    var new: [NoteID] = []
+    for slot in slots.indices where slots[slot].archived < 0 { new.append(slots[slot].id) }
+    // As a rule they are, or in a few runs that are: a session's notes came one after the other.
+    new.sort()
+    guard let archive else { return new }
+    var ids: [NoteID] = []
+    ids.reserveCapacity(count)
+    var next = 0
     for place in 0..<archive.count {
+      let id = archive.id(at: place)
+      while next < new.count, new[next] < id {
+        ids.append(new[next])
+        next += 1
+      }
+      ids.append(id)
+    }
+    ids += new[next...]
+    return ids
+  }
+
+  /// The notes in the trash, in no order. O(notes), but for none.
+  var trashed: [NoteID] {
+    if trashedCount == 0 { return [] }
+    var ids: [NoteID] = []
+    for slot in slots.indices where slots[slot].isTrashed { ids.append(slots[slot].id) }
+    guard let archive else { return ids }
+    for place in 0..<archive.count where archive.isTrashed(at: place) {
       let id = archive.id(at: place)
       if places[id] == nil { ids.append(id) }
     }

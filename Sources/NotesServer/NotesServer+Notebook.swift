@@ -20,15 +20,11 @@ extension NotesServer {
     let trashed = try params.boolean("trashed") ?? false
     let limit = try params.count("limit") ?? .max
     guard limit > 0 else { throw .invalidParams("limit", "must be at least 1") }
-    var last = params["after"] == nil ? nil : try note(params, "after").id
+    let last = params["after"] == nil ? nil : try note(params, "after").id
     var listed: [NoteSummary] = []
     var next: NoteID?
     do {
-      try book.forEachSummary { note in
-        if last != nil {
-          if note.id == last { last = nil }
-          return true
-        }
+      try book.forEachSummary(after: last) { note in
         guard note.isTrashed == trashed, priority.map({ $0 == note.priority }) ?? true,
           tags.allSatisfy({ note.tags.contains($0) })
         else { return true }

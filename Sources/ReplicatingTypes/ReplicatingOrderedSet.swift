@@ -15,36 +15,22 @@
 ///     list.move("eggs", to: 0, by: &replica)
 ///     list.elements  // ["eggs", "milk"]
 ///
-/// `count` and `contains` are O(1), all else is O(slots): insertions and moves ever made. Removing and joining are, beside
-/// that, as in a `ReplicatingSet`.
-///
-/// Compiled specially for the names of changes: used from another module, unspecialised, it is many times slower.
+/// `count` and `contains` are O(1), `elements` is O(slots): insertions and moves ever made. Inserting and moving are O(log
+/// slots) as long as nothing was removed, else O(slots). Removing and joining are as in a `ReplicatingSet`; joining is,
+/// beside that, as in a `ReplicatingArray`.
 public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
-  public struct Placement: Equatable, Sendable {
-    public var element: Element
-    public var after: ElementID?
-    public var before: ElementID?
+  public typealias Placement = ReplicatingSlots<Element>.Placement
 
-    public init(_ element: Element, after: ElementID?, before: ElementID?) {
-      self.element = element
-      self.after = after
-      self.before = before
-    }
-
-    var operation: ReplicatingArray<Element>.Operation {
-      .insert([element], after: after, before: before)
-    }
-  }
-
-  private(set) var slots = ReplicatingArray<Element>()
+  /// Also of what is no member any more.
+  private(set) var slots = ReplicatingSlots<Element>()
   private(set) var members = ReplicatingSet<Element>()
 
   public init() {}
 
   /// Parts that were looked after.
   init(slots: ReplicatingArray<Element>, members: ReplicatingSet<Element>) {
-    self.slots = slots
+    self.slots = ReplicatingSlots(slots)
     self.members = members
   }
 
@@ -53,30 +39,11 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 
   /// The elements in order.
   public var elements: [Element] {
-    @specialized(where Element == ChangeID)
-    get {
-      // As many slots as members: nothing was ever moved or removed, and the slots are the places.
-      if slots.count == members.count { return slots.elements }
-      let places = self.places
-      var result: [Element] = []
-      result.reserveCapacity(members.count)
-      slots.forEachSlot { element, id, _ in
-        if places[element]?.id == id, members.contains(element) { result.append(element) }
-      }
-      return result
-    }
+    hasFormer ? slots.elements.filter(members.contains) : slots.elements
   }
 
-  /// For each element its newest slot.
-  private var places: [Element: (id: ElementID, time: LamportTimestamp)] {
-    var places: [Element: (id: ElementID, time: LamportTimestamp)] = [:]
-    places.reserveCapacity(members.count)
-    slots.forEachSlot { element, id, time in
-      if let place = places[element], place.time > time { return }
-      places[element] = (id, time)
-    }
-    return places
-  }
+  /// Whether something has a slot and is no member.
+  private var hasFormer: Bool { slots.count > members.count }
 
   // MARK: - Editing
 
@@ -101,40 +68,19 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     apply(removal, replica.stamp(after: lamport))
   }
 
-  /// The slot that puts `element` at `index` of the elements afterwards, of which only those count that `isCounted`.
-  @specialized(where Element == ChangeID)
-  public func placement(
-    of element: Element, at index: Int, counting isCounted: (Element) -> Bool = { _ in true }
-  ) -> Placement {
-    // At the very beginning whatever stands first follows, be it the place of something or not.
-    if index == 0 {
-      return Placement(element, after: nil, before: slots.firstElement)
-    }
-    let places = self.places
-    var before: ElementID?
-    var last: ElementID?
-    var passed = 0
-    slots.forEachSlot { other, id, _ in
-      defer { last = id }
-      guard passed <= index, places[other]?.id == id, members.contains(other), isCounted(other),
-        other != element
-      else { return }
-      if passed == index { before = id }
-      passed += 1
-    }
-    // Before the slot that is to follow; at the end when there is none.
-    guard let before else { return Placement(element, after: last, before: nil) }
-    return Placement(element, after: slots.element(before: before), before: before)
+  /// The slot that puts `element` at `index` of the elements afterwards.
+  public func placement(of element: Element, at index: Int) -> Placement {
+    guard hasFormer else { return slots.placement(of: element, at: index) }
+    let former = slots.elements.enumerated().filter { !members.contains($0.element) }
+    return slots.placement(of: element, at: index, notCounting: former.map(\.offset))
   }
 
   /// Makes a slot: one planned here, or one that `validate` passed. What is no member stays none.
-  @specialized(where Element == ChangeID)
   public mutating func apply(_ placement: Placement, _ stamp: Stamp) {
-    slots.apply(placement.operation, stamp)
+    slots.apply(placement, stamp)
   }
 
   /// Makes an element a member, or none, by an author who had seen no more of the set than is here. A member needs a slot.
-  @specialized(where Element == ChangeID)
   public mutating func apply(_ operation: ReplicatingSet<Element>.Operation, _ stamp: Stamp) {
     members.apply(operation, stamp)
   }
@@ -143,14 +89,13 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   public func hasRoom(for author: ReplicaID) -> Bool { slots.hasRoom(for: author) }
 
   /// Looks whether a placement from outside may be applied, as `ReplicatingArray` does with an insertion. Throws when not.
-  @specialized(where Element == ChangeID)
   public mutating func validate(
     _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
-    try slots.validate(placement.operation, by: author, isKnown: isKnown)
+    try slots.validate(placement, by: author, isKnown: isKnown)
   }
 
-  private var lamport: UInt64 { max(slots.lamport, members.lamport) }
+  private var lamport: UInt64 { max(slots.sequence.lamport, members.lamport) }
 }
 
 extension ReplicatingOrderedSet: Replicable {
@@ -167,14 +112,14 @@ extension ReplicatingOrderedSet: Replicable {
   }
 
   public var version: Version {
-    var version = slots.version
+    var version = slots.sequence.version
     version.merge(members.version)
     return version
   }
 
   public func changes(since version: Version) -> Changes {
     Changes(
-      since: version.intersection(self.version), slots: slots.changes(since: version),
+      since: version.intersection(self.version), slots: slots.sequence.changes(since: version),
       members: members.changes(since: version))
   }
 
@@ -184,7 +129,7 @@ extension ReplicatingOrderedSet: Replicable {
       changes.since.isSuperset(of: changes.members.since)
     else { throw InvalidChange("changes of a part that follow more than the whole") }
     guard changes.slots.removals.isEmpty else { throw InvalidChange("a slot that is removed") }
-    let joined = try slots.joining(changes.slots)
+    let joined = try slots.sequence.joining(changes.slots)
     try members.validate(changes.members)
     // Looked for in what came of the slots: one that was known already brings nothing, whatever it claims to hold.
     var homeless = Set(changes.members.additions.map(\.0))
@@ -209,20 +154,4 @@ extension ReplicatingOrderedSet: Replicable {
 extension ReplicatingArray {
   /// Whether anything was ever removed.
   var hasRemovals: Bool { authors.contains { !$0.removals.isEmpty } }
-
-  fileprivate var firstElement: ElementID? {
-    var copy = self
-    return id(of: copy.moveToGap(at: 0).right)
-  }
-
-  /// The element that stands directly before one that is here.
-  fileprivate func element(before element: ElementID) -> ElementID? {
-    var copy = self
-    copy.locate(local(element))
-    let piece = copy.tree.current
-    if element.offset > Int(piece.offset) {
-      return ElementID(author: element.author, offset: element.offset - 1)
-    }
-    return copy.tree.stepBackward() ? id(of: copy.tree.current.last) : nil
-  }
 }

@@ -137,6 +137,98 @@ private final class Disk: Sendable {
     #expect(try book.note(notes[3])?.text.string == "new")
   }
 
+  @Test func `a list goes on behind any note, whether the order is in memory or not`() throws {
+    for seed in seeds(5) {
+      var book = try people(seed, steps: 50)[0].book
+      let all = book.summaries
+      let archive = try book.putAway().archive
+      var opened = NoteBook(archive)
+      try opened.openOrder()
+      for (index, note) in all.enumerated() {
+        for book in [book, opened, NoteBook(archive)] {
+          var rest: [NoteSummary] = []
+          try book.forEachSummary(after: note.id) {
+            rest.append($0)
+            return rest.count < 5
+          }
+          #expect(rest == Array(all[(index + 1)...].prefix(5)), at(seed))
+        }
+      }
+    }
+  }
+
+  @Test func `the order of many notes is read in parts`() throws {
+    let person = Person(1)
+    var generator = Generator(seed: 1)
+    var notes: [NoteID] = []
+    for count in 0..<2_100 { notes.append(person.create("", at: generator.below(count + 1))) }
+    for _ in 0..<20 { person.move(generator.pick(notes), to: generator.below(2_100)) }
+    let all = person.book.summaries
+    let disk = try Disk(&person.book)
+    var book = NoteBook(try disk.archive())
+    let start = disk.read
+    var listed: [NoteSummary] = []
+    try book.forEachSummary {
+      listed.append($0)
+      return listed.count < 10
+    }
+    #expect(listed == Array(all.prefix(10)))
+    #expect(disk.read - start < 4 * 1024 + 1000)
+    for index in [0, 1022, 1023, 1024, 2046, 2047, 2048, 2098, 2099] {
+      listed = []
+      try book.forEachSummary(after: all[index].id) {
+        listed.append($0)
+        return true
+      }
+      #expect(listed == Array(all[(index + 1)...]))
+    }
+    #expect(book.summaries == all)
+    // What is copied from one archive to the next is what is written anew.
+    let copy = try Disk(&book).bytes
+    #expect(copy == disk.bytes)
+    try book.openOrder()
+    #expect(try Disk(&book).bytes == disk.bytes)
+    checkInvariants(book, "")
+  }
+
+  @Test func `a place is planned as before, after a start and with notes in the trash`() throws {
+    for seed in seeds(5) {
+      var generator = Generator(seed: seed)
+      let person = Person(1)
+      var notes: [NoteID] = []
+      for count in 0..<40 { notes.append(person.create("", at: generator.below(count + 1))) }
+      for _ in 0..<10 { person.delete(generator.pick(notes)) }
+      var again = NoteBook(try person.book.putAway().archive)
+      try again.openOrder()
+      for _ in 0..<40 {
+        let note = generator.pick(notes)
+        let neighbour = generator.pick(notes)
+        let isAfter = generator.chance(50)
+        let live = person.book.counts.live - (person.book.isLive(note) ? 1 : 0)
+        let index = generator.below(live + 1)
+        let placement = person.book.placement(of: note, at: index)
+        #expect(again.placement(of: note, at: index) == placement, at(seed))
+        var moved = again
+        try moved.apply(moved.change(by: replicaID(2), at: 0, [.place(placement)]))
+        let before = again.summaries.map(\.id)
+        let after = moved.summaries
+        #expect(after.filter { !$0.isTrashed && $0.id != note }.count == live, at(seed))
+        let place = after.firstIndex { $0.id == note }!
+        #expect(after[..<place].count { !$0.isTrashed } == index, at(seed))
+        #expect(again.isPlaced(placement) == (after.map(\.id) == before), at(seed))
+        guard neighbour != note else { continue }
+        let beside = again.placement(of: note, beside: neighbour, isAfter: isAfter)
+        #expect(beside == person.book.placement(of: note, beside: neighbour, isAfter: isAfter))
+        moved = again
+        try moved.apply(moved.change(by: replicaID(2), at: 0, [.place(beside)]))
+        let order = moved.summaries.map(\.id)
+        #expect(
+          order.firstIndex(of: note)! == order.firstIndex(of: neighbour)! + (isAfter ? 1 : -1),
+          at(seed))
+      }
+    }
+  }
+
   @Test func `where the archive can't be read, nothing is lost and all goes on afterwards`() throws
   {
     let person = Person(1)

@@ -13,8 +13,13 @@ public struct ArchiveWriter: Sendable {
   private enum Stage {
     case notes(Int)
     case order
+    /// From which position on.
+    case list(Int)
     /// Of which replica, from which number on.
     case changes(Int, UInt64)
+    case index
+    /// From which of their bytes on.
+    case summaries(Int)
     case head, done
   }
 
@@ -27,7 +32,7 @@ public struct ArchiveWriter: Sendable {
   public let mark: UInt64
   private let appendix: [UInt8]
   private var stage = Stage.notes(0)
-  /// The notes in their order.
+  /// Sorted.
   private let notes: [NoteID]
   private let replicas: [ReplicaID]
   private let places: [ReplicaID: Int]
@@ -41,6 +46,8 @@ public struct ArchiveWriter: Sendable {
   private var piece = ByteWriter()
   private var index = ByteWriter()
   private var summaries = ByteWriter()
+  private var indexBlock = NotebookArchive.Block(start: 0, size: 0)
+  private var summariesStart = 0
   private var order = NotebookArchive.Block(start: 0, size: 0)
   private var list = NotebookArchive.Block(start: 0, size: 0)
   /// The sessions as the head will have them, and the blocks of the one whose changes are being written.
@@ -52,7 +59,7 @@ public struct ArchiveWriter: Sendable {
     mark = book.mark()
     self.book = book
     self.appendix = appendix
-    notes = book.shelf.ids.sorted()
+    notes = book.shelf.ids
     replicas = book.version.replicas
     places = Dictionary(uniqueKeysWithValues: zip(replicas, replicas.indices))
   }
@@ -73,14 +80,13 @@ public struct ArchiveWriter: Sendable {
           stage = .order
         }
       case .order:
-        var book = book
-        try book.openOrder()
-        order = block(book.order.encoded())
-        list = block(listed(book.order.elements))
-        stage = .changes(0, 1)
+        try writeOrder()
+      case .list(let position):
+        let count = try writeList(from: position)
+        stage = position + count < notes.count ? .list(position + count) : .changes(0, 1)
       case .changes(let next, let number):
         guard next < replicas.count else {
-          stage = .head
+          stage = .index
           continue
         }
         let last = try writeChanges(of: replicas[next], from: number)
@@ -90,6 +96,14 @@ public struct ArchiveWriter: Sendable {
           try writeSession(replicas[next])
           stage = .changes(next + 1, 1)
         }
+      case .index:
+        indexBlock = block(index.bytes)
+        summariesStart = place
+        stage = .summaries(0)
+      case .summaries(let start):
+        let end = min(start + Self.copySize, summaries.bytes.count)
+        piece.raw(summaries.bytes[start..<end])
+        stage = end < summaries.bytes.count ? .summaries(end) : .head
       case .head:
         writeHead()
         stage = .done
@@ -172,11 +186,53 @@ public struct ArchiveWriter: Sendable {
     return copied.count
   }
 
-  private func listed(_ elements: [ChangeID]) -> [UInt8] {
-    let places = Dictionary(uniqueKeysWithValues: zip(notes.map(\.creation), notes.indices))
-    var list = ByteWriter(capacity: 4 * elements.count)
-    for element in elements { list.fixed(UInt32(places[element]!)) }
-    return list.bytes
+  private mutating func writeOrder() throws(ArchiveFailure) {
+    if let order = book.openedOrder {
+      var writer = ByteWriter()
+      order.encodeSnapshot(into: &writer)
+      self.order = block(writer.bytes)
+      list = NotebookArchive.Block(start: place, size: 0)
+      stage = .list(0)
+    } else {
+      // Nobody has placed anything, or created, so also the places in the index are the same.
+      order = block(try book.archive!.orderBytes())
+      let bytes = try book.archive!.listBytes()
+      list = NotebookArchive.Block(start: place, size: bytes.count)
+      piece.raw(bytes)
+      stage = .changes(0, 1)
+    }
+  }
+
+  /// Writes the next part of the list; returns of how many notes.
+  private mutating func writeList(from position: Int) throws(ArchiveFailure) -> Int {
+    var elements: [NoteID] = []
+    book.order.forEachElement(from: position) {
+      elements.append(NoteID(creation: $0))
+      return elements.count < NotebookArchive.listed
+    }
+    guard !elements.isEmpty || notes.isEmpty else {
+      throw ArchiveFailure(reason: "notes without a place")
+    }
+    if elements.isEmpty { return 0 }
+    var bytes = ByteWriter(capacity: 4 * elements.count)
+    for element in elements { bytes.fixed(UInt32(try place(of: element))) }
+    let written = block(bytes.bytes)
+    list.size += written.size + 4
+    return elements.count
+  }
+
+  /// Where a note is in the index. O(log notes).
+  private func place(of id: NoteID) throws(ArchiveFailure) -> Int {
+    var low = 0
+    var high = notes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if notes[middle] < id { low = middle + 1 } else { high = middle }
+    }
+    guard low < notes.count, notes[low] == id else {
+      throw ArchiveFailure(reason: "a place of a note that is not here")
+    }
+    return low
   }
 
   /// Writes a block of changes; returns the number of the last.
@@ -260,9 +316,6 @@ public struct ArchiveWriter: Sendable {
   }
 
   private mutating func writeHead() {
-    let index = block(index.bytes)
-    let summaries = NotebookArchive.Block(start: place, size: summaries.bytes.count)
-    piece.raw(self.summaries.bytes)
     var head = ByteWriter()
     head.varint(book.lamport)
     head.varint(replicas.count)
@@ -272,8 +325,9 @@ public struct ArchiveWriter: Sendable {
     for change in heads { write(change, into: &head) }
     head.varint(notes.count)
     head.varint(book.counts.trashed)
-    write(index, into: &head)
-    write(summaries, into: &head)
+    write(indexBlock, into: &head)
+    write(
+      NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count), into: &head)
     write(order, into: &head)
     write(list, into: &head)
     head.counted(appendix)

@@ -7,7 +7,7 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 01 8A, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 02 8A, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -27,8 +27,9 @@
 //                the size, and in the highest bit whether it is in the trash (4), where its summary begins (4)
 //     summaries  of each note, in the same order, the summary and its CRC-32C. Not a block: each is looked after by itself
 //     note     = the note, as in Note+Encoding.swift
-//     order    = a `ReplicatingOrderedSet` of creations
-//     list     = what the order comes to: the place in the index of each note, 4 bytes
+//     order    = the snapshot of a `ReplicatingSlots` of creations
+//     list       what the order comes to: the place in the index of each note, 4 bytes. Not a block: after each 1,024 of
+//                them, and the last, stands the CRC-32C of these, so that its beginning is read alone
 //
 // Numbers are varints, times signed ones, but where a count of bytes is given: these are fixed integers, little-endian.
 
@@ -78,9 +79,11 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x01, 0x8a]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x02, 0x8a]
   static let footerSize = 24
   static let entrySize = 28
+  /// How many notes of the list have one checksum.
+  static let listed = 1024
 
   /// Bytes of all of it.
   public let size: Int
@@ -96,7 +99,7 @@ public final class NotebookArchive: Sendable {
   private let index: [UInt8]
   private let summaries: Block
   private let orderBlock: Block
-  private let listBlock: Block
+  private let list: Block
   /// What whoever wrote it has put beside it.
   public let appendix: [UInt8]
 
@@ -148,9 +151,11 @@ public final class NotebookArchive: Sendable {
       let index = try reader.block()
       summaries = try reader.block()
       orderBlock = try reader.block()
-      listBlock = try reader.block()
+      list = try reader.block()
       appendix = Array(try reader.counted())
-      guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes else {
+      guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes,
+        list.size == 4 * (notes + (notes + Self.listed - 1) / Self.listed)
+      else {
         throw reader.failure("another length than was said")
       }
       self.index = try Self.read(index, source)
@@ -256,20 +261,51 @@ public final class NotebookArchive: Sendable {
     return bytes
   }
 
-  func order() throws(ArchiveFailure) -> ReplicatingOrderedSet<ChangeID> {
-    do { return try ReplicatingOrderedSet(encoded: try Self.read(orderBlock, source)) } catch {
-      throw ArchiveFailure(error)
-    }
+  /// The order's encoding.
+  func orderBytes() throws(ArchiveFailure) -> [UInt8] { try Self.read(orderBlock, source) }
+
+  func order() throws(ArchiveFailure) -> ReplicatingSlots<ChangeID> {
+    var reader = ByteReader(try orderBytes())
+    do {
+      let order = try ReplicatingSlots(snapshot: &reader)
+      guard reader.isAtEnd, order.count == count else {
+        throw reader.failure("an order of other notes")
+      }
+      return order
+    } catch { throw ArchiveFailure(error) }
   }
 
-  /// The notes in their order, by their places in the index.
-  func list() throws(ArchiveFailure) -> [Int] {
-    let bytes = try Self.read(listBlock, source)
-    let list = (0..<bytes.count / 4).map { Int(bytes.integer(at: $0 * 4, UInt32.self)) }
-    guard bytes.count == count * 4, list.allSatisfy({ $0 < count }) else {
+  /// Some of the notes in their order from a position on, by their places in the index; none at the end.
+  func list(from position: Int) throws(ArchiveFailure) -> [Int] {
+    guard position < count else { return [] }
+    let (block, first) = position.quotientAndRemainder(dividingBy: Self.listed)
+    let size = 4 * min(Self.listed, count - position + first)
+    let start = list.start + block * 4 * (Self.listed + 1)
+    let bytes = try Self.read(Block(start: start, size: size), source)
+    let places = (first..<size / 4).map { Int(bytes.integer(at: $0 * 4, UInt32.self)) }
+    guard places.allSatisfy({ $0 < count }) else {
       throw ArchiveFailure(reason: "a list of other notes")
     }
-    return list
+    return places
+  }
+
+  /// Where a note that is here stands in the order. O(notes).
+  func position(of id: NoteID) throws(ArchiveFailure) -> Int {
+    let place = place(of: id)
+    var position = 0
+    while position < count {
+      let places = try list(from: position)
+      if let index = places.firstIndex(where: { $0 == place }) { return position + index }
+      position += places.count
+    }
+    throw ArchiveFailure(reason: "a list of other notes")
+  }
+
+  /// The bytes of the list, with its checksums, which are not looked at.
+  func listBytes() throws(ArchiveFailure) -> [UInt8] {
+    let bytes = try source(list.start..<list.start + list.size)
+    guard bytes.count == list.size else { throw ArchiveFailure(reason: "it is too short") }
+    return bytes
   }
 
   // MARK: - Changes

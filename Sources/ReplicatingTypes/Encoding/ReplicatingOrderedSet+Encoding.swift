@@ -1,13 +1,11 @@
 /// Format 1, the slots as a `ReplicatingArray`, and the members as a `ReplicatingSet`.
 extension ReplicatingOrderedSet: BinaryCodable where Element: BinaryCodable {
-  @specialized(where Element == ChangeID)
   public func encode(into writer: inout ByteWriter) {
     writer.format(1)
-    slots.encode(into: &writer)
+    slots.sequence.encode(into: &writer)
     members.encode(into: &writer)
   }
 
-  @specialized(where Element == ChangeID)
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "an ordered set")
     let start = reader

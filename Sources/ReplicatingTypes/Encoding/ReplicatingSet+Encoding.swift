@@ -1,11 +1,9 @@
 /// As its changes since nothing.
 extension ReplicatingSet: BinaryCodable where Element: BinaryCodable {
-  @specialized(where Element == ChangeID)
   public func encode(into writer: inout ByteWriter) {
     changes(since: Version()).encode(into: &writer)
   }
 
-  @specialized(where Element == ChangeID)
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     let start = reader
     let changes = try Changes(from: &reader)
