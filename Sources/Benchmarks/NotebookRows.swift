@@ -110,6 +110,36 @@ func notebookRows(_ report: inout Report) {
   }
   report.add(Row("notebook", "10,000 notes with itself, merged(with:)", timing))
   report.add(Row("notebook", "10,000 notes, all changes", bytes: bytes.count))
+  let moving = measure {
+    moved(whole, 1_000)
+  } check: {
+    expect($0.counts == whole.counts, "1,000 notes moved among 10,000")
+  }
+  report.add(Row("notebook", "10,000 notes, 1,000 moves, each with a list of ten", moving))
+}
+
+/// Moves notes by their index, and looks at the first after each.
+private func moved(_ book: NoteBook, _ count: Int) -> NoteBook {
+  var book = book
+  let author = ReplicaID(high: 0, low: 2)
+  var random = SeededRandom(seed: 3)
+  for _ in 0..<count {
+    let note = NoteID(
+      creation: ChangeID(
+        replica: ReplicaID(high: 0, low: 1), number: UInt64(random.below(10_000) + 1)))
+    let placement = book.placement(of: note, at: random.below(10_000))
+    if !book.isPlaced(placement) {
+      apply(book.change(by: author, at: 1_000, [.place(placement)]), to: &book)
+    }
+    var listed = 0
+    readable {
+      try book.forEachSummary { _ in
+        listed += 1
+        return listed < 10
+      }
+    }
+  }
+  return book
 }
 
 func apply(_ change: Change, to book: inout NoteBook) {
