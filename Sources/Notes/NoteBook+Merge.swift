@@ -204,7 +204,8 @@ extension NoteBook: Replicable {
   private mutating func performInTurn(
     _ change: Change, _ first: Stamp, _ past: Past, _ effects: inout Effects
   ) throws(InvalidChange) -> UInt64 {
-    let (savedShelf, savedOrder) = (shelf, order)
+    // The order may be in the archive only: the change needn't be about it.
+    let (savedShelf, savedOrder) = (shelf, openedOrder)
     var own = Effects()
     var stamp = first
     do {
@@ -214,7 +215,7 @@ extension NoteBook: Replicable {
         stamp.lamport += operation.ticks
       }
     } catch {
-      (shelf, order) = (savedShelf, savedOrder)
+      (shelf, openedOrder) = (savedShelf, savedOrder)
       throw error
     }
     effects.merge(own)

@@ -24,7 +24,7 @@ public struct NoteBook: Sendable, Equatable {
   /// Where everything is that is not in memory.
   var archive: NotebookArchive?
   /// `nil` as long as only the archive has it.
-  private(set) var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
+  var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 

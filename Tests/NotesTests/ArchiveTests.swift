@@ -254,6 +254,34 @@ private final class Disk: Sendable {
     #expect(book == person.book)
   }
 
+  /// Such a change is made on a copy of what it touches, and the order is none of that: it trapped.
+  @Test func `operations of which a later one needs an earlier one don't need the order`() throws {
+    let person = Person(1)
+    let note = person.create("title", "text")
+    let book = NoteBook(try person.book.putAway().archive)
+    for offset in 0...1 {
+      var other = person.book
+      let inserting = other.operations(
+        for: [Edit(range: 0..<0, replacement: Array("x".utf8))], in: note)
+      let range = ElementRange(author: replicaID(2), offset: offset, count: 1)
+      let change = other.change(
+        by: replicaID(2), at: 0, inserting + [.edit(note, .text(.remove(range)))])
+      var changes = ChangeSet(since: book.version)
+      changes.append(change.id, other.encode(change).bytes[...])
+      var merged = book
+      if offset == 0 {
+        try merged.merge(foreign: changes)
+        #expect(try merged.note(note)?.text.string == "text")
+        try other.apply(change)
+        #expect(merged == other)
+      } else {
+        // It inserts only one byte.
+        #expect(throws: MergeRefusal.self) { try merged.merge(foreign: changes) }
+        #expect(merged == book)
+      }
+    }
+  }
+
   /// Whatever is wrong in the bytes is told when it is read; nothing traps, and nothing wrong is shown.
   @Test func `every truncation and every flipped bit is noticed`() throws {
     var book = try people(3, steps: 25)[0].book
