@@ -124,8 +124,11 @@ public struct NoteBook: Sendable, Equatable {
 
   /// Where a note that is here stands among all.
   private func position(of id: NoteID) throws(ArchiveFailure) -> Int {
-    if let openedOrder { return openedOrder.position(of: id.creation)! }
-    return try archive!.position(of: id)
+    guard let openedOrder else { return try archive!.position(of: id) }
+    guard let position = openedOrder.position(of: id.creation) else {
+      throw ArchiveFailure(reason: "a note without a place")
+    }
+    return position
   }
 
   /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is
@@ -161,7 +164,8 @@ public struct NoteBook: Sendable, Equatable {
   public func placement(
     of note: NoteID, at index: Int
   ) -> Placement {
-    let trashed = shelf.trashed.map { order.position(of: $0.creation)! }
+    // In front of everything, where most notes are created, nothing is counted.
+    let trashed = index == 0 ? [] : shelf.trashed.compactMap { order.position(of: $0.creation) }
     return order.placement(of: note.creation, at: index, notCounting: trashed.sorted())
   }
 

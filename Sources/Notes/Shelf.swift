@@ -123,7 +123,10 @@ struct Shelf: Sendable {
       if place >= 0 { return NoteSummary(open[place].note) }
       packed = slots[slot].packed
     } else {
-      packed = try archive!.summary(at: archive!.place(of: id)!, among: all)
+      guard let archive, let place = archive.place(of: id) else {
+        throw ArchiveFailure(reason: "a place of a note that is not here")
+      }
+      packed = try archive.summary(at: place, among: all)
     }
     var reader = ByteReader(packed)
     do { return try NoteSummary(id, from: &reader) } catch { throw ArchiveFailure(error) }

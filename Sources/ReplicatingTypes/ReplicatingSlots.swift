@@ -183,12 +183,12 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     return Placement(element, after: sequence.id(of: previous), before: sequence.id(of: next))
   }
 
-  /// The same beside another element, which has a slot.
+  /// The same beside another element; one that has no slot counts as the last.
   @specialized(where Element == ChangeID)
   public func placement(
     of element: Element, beside neighbour: Element, isAfter: Bool
   ) -> Placement {
-    let place = position(of: neighbour)!
+    let place = position(of: neighbour) ?? count
     let isPassed = position(of: element).map { $0 < place } ?? false
     return placement(of: element, at: place - (isPassed ? 1 : 0) + (isAfter ? 1 : 0))
   }
