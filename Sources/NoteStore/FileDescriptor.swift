@@ -15,6 +15,8 @@ struct FileDescriptor: ~Copyable {
   let number: Int32
   /// Where it was opened; for error messages.
   let path: String
+  /// What closes it, if that may take a while.
+  var closer: (any SyncQueue)?
 
   private init(owning number: Int32, path: String, on system: any FileSystem) {
     self.system = system
@@ -23,7 +25,7 @@ struct FileDescriptor: ~Copyable {
   }
 
   deinit {
-    system.close(number)
+    if let closer { closer.close(number) } else { system.close(number) }
   }
 
   /// Opens a folder for listing and for reaching what is in it.

@@ -86,7 +86,7 @@ struct SystemError: Error, Equatable {
 }
 
 /// Synchronizes files and folders one after the other, while its owner does something else.
-protocol SyncQueue: AnyObject {
+protocol SyncQueue: AnyObject, Sendable {
   /// Readable when there are answers.
   var descriptor: Int32 { get }
 
@@ -98,6 +98,10 @@ protocol SyncQueue: AnyObject {
 
   /// Waits until there is an answer to one of the requests.
   func wait()
+
+  /// Closes a descriptor after the requests there are, without an answer. Closing the last one of a large file that has no
+  /// name any more frees its blocks, which takes a while.
+  func close(_ descriptor: Int32)
 
   /// Ends the requests there are. The descriptors may be closed afterwards.
   func finish()

@@ -31,7 +31,8 @@ extension NoteStore {
   /// Where the notebook is kept, if it can be.
   var stateFolder: StateFolder? {
     guard let state = archiving.state, let identity else { return nil }
-    return StateFolder(state, notebook: identity, at: path, on: folder.system)
+    return StateFolder(
+      state, notebook: identity, at: path, on: folder.system, closer: folder.syncs)
   }
 
   /// Goes on where an earlier run has left a notebook. Before anything is read.

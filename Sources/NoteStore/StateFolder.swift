@@ -20,29 +20,34 @@ struct StateFolder {
 
   let path: String
   private let system: any FileSystem
+  /// What closes archives, which are large.
+  private let closer: any SyncQueue
 
   /// For a notebook in the folder at `folder`, which exists. The path is a part of the name, because a copy of a notebook
   /// elsewhere is to know only what stands in it.
   init?(
-    _ state: String, notebook: Identifier, at folder: String, on system: any FileSystem
+    _ state: String, notebook: Identifier, at folder: String, on system: any FileSystem,
+    closer: any SyncQueue
   ) {
     guard let real = system.resolved(folder) else { return nil }
     let digest = SHA256.hexDigest(of: Array(real.utf8)).prefix(16)
     path = "\(state)/decent-notes/\(notebook)-\(digest)"
     self.system = system
+    self.closer = closer
   }
 
   /// The archive, if there is one that can be used.
   func openArchive() -> NotebookArchive? {
     guard let folder = try? FileDescriptor.folder(path, on: system) else { return nil }
-    return try? Self.archive(Self.archive, in: folder)
+    return try? Self.archive(Self.archive, in: folder, closer)
   }
 
   /// What the file called `name` holds, for as long as somebody keeps it, whatever happens to the name.
   private static func archive(
-    _ name: String, in folder: borrowing FileDescriptor
+    _ name: String, in folder: borrowing FileDescriptor, _ closer: any SyncQueue
   ) throws -> NotebookArchive? {
-    guard let file = try folder.regularFile(name) else { return nil }
+    guard var file = try folder.regularFile(name) else { return nil }
+    file.closer = closer
     let size = try file.status().size
     let opened = OpenDescriptor(file)
     return try NotebookArchive(size: Int(clamping: size)) { range throws(ArchiveFailure) in
@@ -119,7 +124,8 @@ struct StateFolder {
     removeLeftovers(in: folder)
     let temporary = Self.temporary + name
     return NewArchive(
-      name: temporary, file: try folder.createFile(temporary), folder: OpenDescriptor(folder))
+      name: temporary, file: try folder.createFile(temporary), folder: OpenDescriptor(folder),
+      closer: closer)
   }
 
   /// Removes what processes that were killed have left behind. Nobody writes at one archive for an hour.
@@ -137,10 +143,14 @@ struct StateFolder {
     private let name: String
     private let file: OpenDescriptor
     private let folder: OpenDescriptor
+    private let closer: any SyncQueue
     private var isFinished = false
 
-    fileprivate init(name: String, file: consuming FileDescriptor, folder: OpenDescriptor) {
+    fileprivate init(
+      name: String, file: consuming FileDescriptor, folder: OpenDescriptor, closer: any SyncQueue
+    ) {
       self.name = name
+      self.closer = closer
       self.file = OpenDescriptor(file)
       self.folder = folder
     }
@@ -154,7 +164,7 @@ struct StateFolder {
     /// Puts it in the place of the old one, and opens it. (Not by its new name: another process may put its own there at the
     /// same moment, which knows other things.)
     func finish() throws -> NotebookArchive? {
-      let archive = try StateFolder.archive(name, in: folder.descriptor)
+      let archive = try StateFolder.archive(name, in: folder.descriptor, closer)
       try folder.descriptor.rename(name, to: StateFolder.archive)
       isFinished = true
       return archive

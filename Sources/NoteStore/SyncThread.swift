@@ -7,19 +7,23 @@
 /// A thread that does nothing but wait for the disk: the queue of `SystemFiles`.
 ///
 /// It shares no memory with its owner. Both sides speak through two pipes: a job is a descriptor to
-/// synchronize, an answer is an error number, in the order of the jobs. The owner keeps the descriptor
-/// open until the answer came.
-final class SyncThread: SyncQueue {
+/// synchronize or to close, an answer is an error number, in the order of the jobs. The owner keeps a
+/// descriptor that is to be synchronized open until the answer came.
+///
+/// Not to be used by two threads: its owner and all whose descriptors it closes are on one.
+final class SyncThread: SyncQueue, @unchecked Sendable {
   /// What goes through the pipes; far below the size that a pipe takes whole.
   private struct Job {
+    enum Kind: UInt8 { case file, folder, close }
     var descriptor: Int32
-    var isFolder: Bool
+    var kind: Kind
   }
 
   private let answersOut: Int32
   private let answersIn: Int32
   /// The running thread, and the owner's end of the job pipe. Closing that ends the thread.
   private var running: (thread: pthread_t, jobs: Int32)?
+  private var isFinished = false
 
   /// Makes the pipe for the answers. The thread starts with the first job.
   init(path: String) throws(StoreError) {
@@ -32,15 +36,16 @@ final class SyncThread: SyncQueue {
 
   deinit {
     finish()
-    _ = close(answersOut)
-    _ = close(answersIn)
+    SystemFiles.shared.close(answersOut)
+    SystemFiles.shared.close(answersIn)
   }
 
   /// Lets the thread finish the jobs it has, and ends it. Descriptors may be closed afterwards.
   func finish() {
+    isFinished = true
     guard let running else { return }
     self.running = nil
-    _ = close(running.jobs)
+    SystemFiles.shared.close(running.jobs)
     pthread_join(running.thread, nil)
   }
 
@@ -49,9 +54,16 @@ final class SyncThread: SyncQueue {
   /// If no thread can be had, it happens here and now; the answer comes the same way.
   func submit(_ descriptor: Int32, isFolder: Bool) {
     if running == nil { start() }
-    let job = Job(descriptor: descriptor, isFolder: isFolder)
+    let job = Job(descriptor: descriptor, kind: isFolder ? .folder : .file)
     if let running, Self.send(job, to: running.jobs) { return }
-    _ = Self.send(Self.perform(job), to: answersIn)
+    if let answer = Self.perform(job) { _ = Self.send(answer, to: answersIn) }
+  }
+
+  func close(_ descriptor: Int32) {
+    if running == nil, !isFinished { start() }
+    let job = Job(descriptor: descriptor, kind: .close)
+    if let running, Self.send(job, to: running.jobs) { return }
+    _ = Self.perform(job)
   }
 
   func answer() -> Int32? {
@@ -83,8 +95,8 @@ final class SyncThread: SyncQueue {
     #endif
     guard failure == 0 else {
       ends.deallocate()
-      _ = close(out)
-      _ = close(into)
+      SystemFiles.shared.close(out)
+      SystemFiles.shared.close(into)
       return
     }
     #if canImport(Darwin)
@@ -99,18 +111,21 @@ final class SyncThread: SyncQueue {
     let (jobs, answers) = ends.pointee
     ends.deallocate()
     while let job = receive(Job.self, from: jobs) {
-      _ = send(perform(job), to: answers)
+      if let answer = perform(job) { _ = send(answer, to: answers) }
     }
-    _ = close(jobs)
+    SystemFiles.shared.close(jobs)
     return nil
   }
 
-  private static func perform(_ job: Job) -> Int32 {
-    do {
-      if job.isFolder {
-        try SystemFiles.shared.synchronize(folder: job.descriptor)
-      } else {
-        try SystemFiles.shared.synchronize(file: job.descriptor)
+  /// The answer, if there is one.
+  private static func perform(_ job: Job) -> Int32? {
+    do throws(SystemError) {
+      switch job.kind {
+      case .file: try SystemFiles.shared.synchronize(file: job.descriptor)
+      case .folder: try SystemFiles.shared.synchronize(folder: job.descriptor)
+      case .close:
+        SystemFiles.shared.close(job.descriptor)
+        return nil
       }
       return 0
     } catch { return error.errno }

@@ -359,8 +359,11 @@ extension NoteStore {
     try store.create("note")
     try store.end()
     store.keep()
-    #expect(
-      StateFolder("/s", notebook: store.identity!, at: "/home/notes", on: desk.disk)?.path
-        != StateFolder("/s", notebook: store.identity!, at: "/home/copy", on: desk.disk)?.path)
+    func path(_ folder: String) throws -> String? {
+      StateFolder(
+        "/s", notebook: store.identity!, at: folder, on: desk.disk,
+        closer: try desk.disk.makeSyncQueue(path: ""))?.path
+    }
+    #expect(try path("/home/notes") != path("/home/copy"))
   }
 }

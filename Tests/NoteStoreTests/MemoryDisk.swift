@@ -464,7 +464,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 }
 
 /// Does what it was asked for when it is told to, or waited for: in tests there is no other thread.
-final class MemorySyncQueue: SyncQueue {
+final class MemorySyncQueue: SyncQueue, @unchecked Sendable {
   private let disk: MemoryDisk
   private var requests: [(descriptor: Int32, isFolder: Bool)] = []
   private var answers: [Int32] = []
@@ -501,4 +501,6 @@ final class MemorySyncQueue: SyncQueue {
   }
 
   func finish() { while performNext() {} }
+
+  func close(_ descriptor: Int32) { disk.close(descriptor) }
 }
