@@ -46,6 +46,9 @@ struct LiveNotes {
     var dropped = 0
     /// The present text; `nil` if it is to be read anew.
     var buffer: TextBuffer?
+    /// What was inserted again, each time with how many arrivals there were then: a client that has seen fewer may still
+    /// name the elements that were copied.
+    var copies: [(count: Int, copies: ElementCopies)] = []
 
     var count: Int { dropped + arrivals.count }
 
@@ -76,6 +79,8 @@ struct LiveNotes {
 
   private(set) var attachments: [Int: Attachment] = [:]
   private var texts: [NoteID: LiveText] = [:]
+  /// Beside the attachments, which are copied while a request is carried out.
+  private var undoLists: [Int: UndoList] = [:]
   private var lastID = 0
 
   subscript(id: Int) -> Attachment? {
@@ -86,6 +91,12 @@ struct LiveNotes {
   subscript(text note: NoteID) -> LiveText {
     get { texts[note] ?? LiveText() }
     _modify { yield &texts[note, default: LiveText()] }
+  }
+
+  /// What an open attachment can undo and redo.
+  subscript(undoListOf attachment: Int) -> UndoList {
+    _read { yield undoLists[attachment, default: UndoList()] }
+    _modify { yield &undoLists[attachment, default: UndoList()] }
   }
 
   /// The attachments whose clients may not show the present text, in order.
@@ -107,6 +118,7 @@ struct LiveNotes {
 
   mutating func close(_ id: Int) {
     guard let attachment = attachments.removeValue(forKey: id) else { return }
+    undoLists[id] = nil
     if !attachments.values.contains(where: { $0.note == attachment.note }) {
       texts[attachment.note] = nil
     }
@@ -128,10 +140,34 @@ struct LiveNotes {
     }
   }
 
+  /// Notes what a change of an attachment did, as a step that it can undo.
+  mutating func record(_ step: UndoList.Step, by attachment: Attachment) {
+    var step = step
+    for (count, copies) in self[text: attachment.note].copies where count > attachment.seen {
+      step.removed = copies.replacing(step.removed) ?? step.removed
+    }
+    self[undoListOf: attachment.id].record(step)
+  }
+
+  /// Lets copies stand for the elements that they are copies of, in what every client of a note can undo and redo.
+  mutating func replace(by copies: ElementCopies, on note: NoteID) {
+    for id in undoLists.keys where attachments[id]!.note == note {
+      undoLists[id]!.replace(by: copies)
+    }
+    let seen = seen(of: note)
+    self[text: note].copies.removeAll { $0.count <= seen }
+    self[text: note].copies.append((self[text: note].count, copies))
+  }
+
+  /// How many arrivals every client of a note is known to have seen.
+  private func seen(of note: NoteID) -> Int {
+    attachments.values.filter { $0.note == note }.map(\.seen).min() ?? self[text: note].count
+  }
+
   /// Forgets what every client of a note has seen.
   mutating func trim(_ note: NoteID) {
     guard let text = texts[note], text.arrivals.count > 256 else { return }
-    let seen = attachments.values.filter { $0.note == note }.map(\.seen).min() ?? text.count
+    let seen = seen(of: note)
     guard seen - text.dropped > text.arrivals.count / 2 else { return }
     texts[note]!.arrivals.removeFirst(seen - text.dropped)
     texts[note]!.dropped = seen

@@ -43,7 +43,7 @@ extension NotesServer {
     result.null()
   }
 
-  private func attachment(_ params: Parameters) throws(ResponseError) -> Attachment {
+  func attachment(_ params: Parameters) throws(ResponseError) -> Attachment {
     let id = try params.requiredCount("attachment")
     guard let attachment = live[id] else {
       throw .requestFailed("reopen", "attachment: \(id) is not open")
@@ -76,7 +76,10 @@ extension NotesServer {
     attachment.pending = []
 
     var plan = try plan(params, attachment)
-    try commit(plan.operations, from: attachment.id)
+    let effects = try commit(plan.operations, from: attachment.id)
+    live.record(
+      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: plan.removals),
+      by: attachment)
     if plan.isPresent {
       plan.buffer.apply(plan.edits)
       live[text: attachment.note].buffer = plan.buffer

@@ -47,15 +47,17 @@ extension NotesServer {
   }
 
   /// Makes one change of these operations; none, if there are none. What it did is told to whoever looks at the notes.
+  @discardableResult
   mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil, from attachment: Int? = nil
-  ) throws(ResponseError) {
-    guard !operations.isEmpty else { return }
+  ) throws(ResponseError) -> Effects {
+    guard !operations.isEmpty else { return Effects() }
     do {
       guard let effects = try store?.commit(operations, as: session, at: environment.now()) else {
-        return
+        return Effects()
       }
       live.record(effects, from: attachment)
+      return effects
     } catch {
       throw ResponseError(error)
     }

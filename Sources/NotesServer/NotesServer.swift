@@ -339,6 +339,8 @@ public struct NotesServer: ~Copyable {
     case .noteOpen: try openNote(params, &result)
     case .noteChange: try changeNote(params, &result)
     case .noteClose: try closeNote(params, &result)
+    case .noteUndo: try reverse(.undo, params, &result)
+    case .noteRedo: try reverse(.redo, params, &result)
     case .shutdown, .notebookFlush: break
     }
   }
@@ -373,6 +375,8 @@ enum Method: String {
   case noteOpen = "note/open"
   case noteChange = "note/change"
   case noteClose = "note/close"
+  case noteUndo = "note/undo"
+  case noteRedo = "note/redo"
   case notebookList = "notebook/list"
   case notebookStatus = "notebook/status"
   case notebookChanges = "notebook/changes"
@@ -383,7 +387,7 @@ enum Method: String {
   var isMutating: Bool {
     switch self {
     case .noteCreate, .noteUpdate, .noteSetText, .noteAppend, .noteMove, .noteDelete, .noteRestore,
-      .noteChange, .notebookMerge:
+      .noteChange, .noteUndo, .noteRedo, .notebookMerge:
       true
     default: false
     }

@@ -114,6 +114,16 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The state that a replica at `version` sees.
   public func view(at version: Version) -> SequenceView { bytes.view(at: version) }
 
+  /// The operations that remove some elements and bring others back, whatever was done since. O(n).
+  public func reversals(
+    removing inserted: ElementRanges, restoring removed: ElementRanges
+  ) -> [ReplicatingArray<UInt8>.Reversal] {
+    bytes.reversals(removing: inserted, restoring: removed)
+  }
+
+  /// The elements that are visible. O(n log n).
+  public var visibleElements: ElementRanges { bytes.visibleElements }
+
   // MARK: - Merging
 
   public func changes(since version: Version) -> Changes {

@@ -7,7 +7,7 @@ struct LiveClient {
   enum Form: String, CaseIterable { case text, lines, ranges }
 
   /// What a client may do wrong.
-  enum Mistake { case none, appliesEveryPush, keepsItsRev }
+  enum Mistake { case none, appliesEveryPush, keepsItsRev, undoesForOthers }
 
   let attachment: Int
   let isObserver: Bool

@@ -11,6 +11,27 @@ struct LiveTextFuzz {
     /// Changes on their way to the server, and what the server sent, each in order.
     var outgoing: [JSON] = []
     var incoming: [JSON] = []
+    /// What the user did and the server has not taken yet, each with the version of the first message that tells of it.
+    var untold: [(version: Int, step: Step)] = []
+    /// What the server has to undo and redo, in its order.
+    var done: [Step] = []
+    var undone: [Step] = []
+  }
+
+  /// What a message did to the text, as far as scalars can be told apart.
+  private struct Step {
+    var inserted: Set<Unicode.Scalar> = []
+    var deleted: Set<Unicode.Scalar> = []
+    /// Whether it also inserted or deleted what is told apart only by its place.
+    var hasSeparators = false
+
+    mutating func append(_ next: Step) {
+      let taken = next.deleted.intersection(inserted)
+      inserted.subtract(taken)
+      inserted.formUnion(next.inserted)
+      deleted.formUnion(next.deleted.subtracting(taken))
+      hasSeparators = hasSeparators || next.hasSeparators
+    }
   }
 
   private struct Host {
@@ -32,6 +53,12 @@ struct LiveTextFuzz {
   private var note: JSON = ""
   private var inserted: Set<Unicode.Scalar> = []
   private var deleted: Set<Unicode.Scalar> = []
+  /// What an undo or redo has taken away or brought back, and at which hosts it was brought back.
+  private var reversed: Set<Unicode.Scalar> = []
+  private var restored: [Unicode.Scalar: Set<Int>] = [:]
+  private let mistake: LiveClient.Mistake
+  /// How many undos and redos did something.
+  private(set) var reversals = 0
   private var problems: [String] = []
   /// How many messages were delivered, and pushes applied: for the one who wants to know what a run is worth.
   private(set) var delivered = 0
@@ -39,6 +66,7 @@ struct LiveTextFuzz {
 
   init(seed: UInt64, mistake: LiveClient.Mistake = .none) {
     self.seed = seed
+    self.mistake = mistake
     random = SplitMix64(seed: seed)
     let folder = scratch.folder("notes")
     for (index, encoding) in ["utf-16", "utf-8", "utf-32"].enumerated() {
@@ -65,6 +93,7 @@ struct LiveTextFuzz {
   /// What is wrong after `steps` steps, when everything has been delivered.
   mutating func run(steps: Int) -> [String] {
     for _ in 0..<steps where problems.isEmpty { step() }
+    for index in editors.indices where problems.isEmpty { reverse(index) }
     settle()
     compare()
     return problems.map { "seed \(seed): \($0)" }
@@ -72,7 +101,8 @@ struct LiveTextFuzz {
 
   private mutating func step() {
     switch random.below(100) {
-    case ..<28: type(random.below(editors.count))
+    case ..<21: type(random.below(editors.count))
+    case ..<28: reverse(random.below(editors.count))
     case ..<56: deliverToServer(random.below(editors.count))
     case ..<84: deliverToEditor(random.below(editors.count))
     case ..<90: look(random.below(hosts.count))
@@ -132,7 +162,11 @@ struct LiveTextFuzz {
     for scalar in expected.unicodeScalars { counts[scalar, default: 0] += 1 }
     for scalar in inserted.sorted() {
       let count = counts[scalar] ?? 0
-      if deleted.contains(scalar) {
+      // Two processes that bring the same text back don't know of each other.
+      if restored[scalar, default: []].count > 1 { continue }
+      if reversed.contains(scalar) {
+        if count > 1 { problems.append("\(scalar) is there \(count) times after an undo") }
+      } else if deleted.contains(scalar) {
         if count > 0 { problems.append("\(scalar) was deleted and is there") }
       } else if count != 1 {
         problems.append("\(scalar) is there \(count) times")
@@ -193,9 +227,85 @@ struct LiveTextFuzz {
       range = place..<place
       new = newText()
     }
-    if let change = editors[index].client.replace(range, with: new, isMissed: isMissed) {
-      editors[index].outgoing.append(change)
+    let both = Array(text[range]) + Array(new.unicodeScalars)
+    let step = Step(
+      inserted: inserted.intersection(new.unicodeScalars),
+      deleted: inserted.intersection(text[range]),
+      hasSeparators: both.contains { $0 == " " || $0 == "\n" })
+    let change = editors[index].client.replace(range, with: new, isMissed: isMissed)
+    let version = editors[index].client.version + (change == nil ? 1 : 0)
+    editors[index].untold.append((version, step))
+    if let change { editors[index].outgoing.append(change) }
+  }
+
+  /// An editor undoes or redoes at its server, which must do so with what is the editor's own and with nothing else.
+  private mutating func reverse(_ index: Int) {
+    guard !editors[index].client.isObserver else { return }
+    let host = editors[index].host
+    let isUndo = random.chance(65)
+    let before = Array(hosts[host].peer.text(note.string!).unicodeScalars)
+    var attachment = editors[index].client.attachment
+    if mistake == .undoesForOthers {
+      attachment = editors.last { $0.host == host && !$0.client.isObserver }!.client.attachment
     }
+    let isDone =
+      hosts[host].peer.call(
+        isUndo ? "note/undo" : "note/redo", ["attachment": JSON(attachment)])["done"]!.boolean!
+    let after = Array(hosts[host].peer.text(note.string!).unicodeScalars)
+    collect(host)
+    var change = Step(hasSeparators: true)
+    for scalar in inserted {
+      let (old, new) = (before.count { $0 == scalar }, after.count { $0 == scalar })
+      if new < old { change.deleted.insert(scalar) }
+      if new > old { change.inserted.insert(scalar) }
+    }
+    // What other processes have brought back is no longer what was inserted here, and may be there twice.
+    let foreign = Set(restored.filter { !$0.value.subtracting([host]).isEmpty }.keys)
+    check(change, of: index, isUndo, isDone: isDone, in: Set(before), but: foreign)
+    let others = inserted.subtracting(change.deleted.union(change.inserted)).subtracting(foreign)
+    if before.filter(others.contains) != after.filter(others.contains) {
+      problems.append("an undo has moved something, or doubled it")
+    }
+    guard isDone else { return }
+    reversals += 1
+    reversed.formUnion(change.deleted.union(change.inserted))
+    for scalar in change.inserted { restored[scalar, default: []].insert(host) }
+    if isUndo { editors[index].undone.append(change) } else { editors[index].done.append(change) }
+  }
+
+  /// Whether what an undo or redo did is what the editor's last step says, or the last one that still comes to something.
+  private mutating func check(
+    _ change: Step, of index: Int, _ isUndo: Bool, isDone: Bool, in present: Set<Unicode.Scalar>,
+    but foreign: Set<Unicode.Scalar>
+  ) {
+    let actual = (change.deleted.subtracting(foreign), change.inserted.subtracting(foreign))
+    while let step = isUndo ? editors[index].done.popLast() : editors[index].undone.popLast() {
+      let expected = (
+        step.inserted.intersection(present).subtracting(foreign),
+        step.deleted.subtracting(present).subtracting(foreign)
+      )
+      if expected.0.isEmpty && expected.1.isEmpty {
+        let isUncertain =
+          step.hasSeparators || !step.inserted.union(step.deleted).isDisjoint(with: foreign)
+        if isDone, isUncertain, actual.0.isEmpty, actual.1.isEmpty { return }
+        continue
+      }
+      if !isDone || expected != actual {
+        problems.append("\(isUndo ? "undo" : "redo") did \(actual), not \(expected)")
+      }
+      return
+    }
+    if isDone { problems.append("something was undone that nobody did: \(actual)") }
+  }
+
+  /// The server has taken a message, and with it everything that the user did until then.
+  private mutating func take(_ version: Int, of index: Int, isChange: Bool) {
+    var step = Step()
+    for (_, next) in editors[index].untold.filter({ $0.version <= version }) { step.append(next) }
+    editors[index].untold.removeAll { $0.version <= version }
+    guard isChange else { return }
+    editors[index].done.append(step)
+    editors[index].undone = []
   }
 
   private mutating func append() {
@@ -262,8 +372,17 @@ struct LiveTextFuzz {
     guard !editors[index].outgoing.isEmpty else { return }
     delivered += 1
     let host = editors[index].host
-    let id = hosts[host].peer.send("note/change", editors[index].outgoing.removeFirst())
+    let change = editors[index].outgoing.removeFirst()
+    let revision = hosts[host].peer.revision
+    let id = hosts[host].peer.send("note/change", change)
     hosts[host].open[id] = index
+    let isTaken = hosts[host].peer.responses.contains {
+      $0["id"]?.integer == id && $0["result"] != nil
+    }
+    if isTaken {
+      take(
+        change["version"]!.integer!, of: index, isChange: hosts[host].peer.revision != revision)
+    }
     collect(host)
   }
 

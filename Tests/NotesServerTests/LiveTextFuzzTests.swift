@@ -7,9 +7,10 @@ struct LiveTextFuzzTests {
     var fuzz = LiveTextFuzz(seed: seed)
     #expect(fuzz.run(steps: 240) == [])
     #expect(fuzz.applied > 0, "seed \(seed): no push was applied")
+    #expect(fuzz.reversals > 0, "seed \(seed): nothing was undone")
   }
 
-  @Test(arguments: [LiveClient.Mistake.appliesEveryPush, .keepsItsRev])
+  @Test(arguments: [LiveClient.Mistake.appliesEveryPush, .keepsItsRev, .undoesForOthers])
   func `does not, if clients make mistakes`(mistake: LiveClient.Mistake) {
     let problems = (1...5 as ClosedRange<UInt64>).flatMap { seed in
       var fuzz = LiveTextFuzz(seed: seed, mistake: mistake)

@@ -360,6 +360,14 @@ class Attachment:
         """Replaces the code points from start up to end."""
         self._change(lambda live: live.edit(start, end, new))
 
+    def undo(self):
+        """Takes back the last change made here and nobody else's; whether there was one."""
+        return self.client.request("note/undo", {"attachment": self.number})["done"]
+
+    def redo(self):
+        """Makes again what was taken back last; whether there was something."""
+        return self.client.request("note/redo", {"attachment": self.number})["done"]
+
     def settle(self, timeout=30):
         """Waits until every change made here is answered; raises what the last one failed with."""
         last = error = None

@@ -536,6 +536,19 @@ class TheRealProgram(unittest.TestCase):
         observer.close()
         editor.close()
 
+    def test_an_undo_takes_back_only_what_is_ones_own(self):
+        client = self.connect()
+        note = self.create(client, text="milk")
+        ana, ben = Attachment(client, note), Attachment(client, note)
+        ana.edit(0, 0, "oat ")
+        self.assertTrue(eventually(lambda: ben.text == "oat milk"))
+        ben.edit(8, 8, "!")
+        self.assertTrue(eventually(lambda: ana.text == "oat milk!"))
+        self.assertEqual([ana.undo(), ana.undo()], [True, False])
+        self.assertTrue(eventually(lambda: ana.text == ben.text == "milk!"))
+        self.assertEqual([ana.redo(), ana.redo()], [True, False])
+        self.assertTrue(eventually(lambda: ana.text == ben.text == "oat milk!"))
+
     def test_a_missed_event_heals(self):
         client = self.connect()
         note = self.create(client, text="one\ntwo\n")

@@ -1,0 +1,166 @@
+internal import ReplicatingTypes
+
+/// What one client did to a text and can take back, and what it took back and can do again.
+///
+/// A step names elements, so it stays right whatever others do in between. What taking back has inserted again stands for
+/// the removed elements from then on, in the steps of all clients (`replace`).
+struct UndoList {
+  /// What one change did.
+  struct Step {
+    var inserted: [ElementRange] = []
+    /// Also what somebody else had removed before, unseen by the client.
+    var removed: [ElementRange] = []
+
+    var isEmpty: Bool { inserted.isEmpty && removed.isEmpty }
+    fileprivate var rangeCount: Int { inserted.count + removed.count }
+  }
+
+  enum Direction { case undo, redo }
+
+  private var undone = Steps()
+  private var done = Steps()
+
+  /// The step that is next to be taken back, or to be done again.
+  func last(_ direction: Direction) -> Step? { self[direction].steps.last }
+
+  /// Notes a change of the client's own. What was taken back before it can't be done again.
+  mutating func record(_ step: Step) {
+    if step.isEmpty { return }
+    done.append(step)
+    undone = Steps()
+  }
+
+  /// The last step was taken back, or done again, by what `reverse` did; nothing if that is empty.
+  mutating func turn(_ direction: Direction, by reverse: Step) {
+    self[direction].removeLast()
+    if !reverse.isEmpty { self[direction == .undo ? .redo : .undo].append(reverse) }
+  }
+
+  /// Forgets the last steps as far as there is nothing to reverse in them.
+  mutating func dropWithoutEffect(_ direction: Direction, visible: ElementRanges) {
+    while let step = self[direction].steps.last {
+      let inserted = ElementRanges(step.inserted)
+      if inserted.subtracting(visible) != inserted { return }
+      if !ElementRanges(step.removed).subtracting(visible).isEmpty { return }
+      self[direction].removeLast()
+    }
+  }
+
+  /// Lets copies stand for the elements that they are copies of.
+  mutating func replace(by copies: ElementCopies) {
+    undone.replace(by: copies)
+    done.replace(by: copies)
+  }
+
+  private subscript(direction: Direction) -> Steps {
+    get { direction == .undo ? done : undone }
+    _modify {
+      if direction == .undo { yield &done } else { yield &undone }
+    }
+  }
+
+  /// At least the last 10,000, but for steps of very many ranges: of these the older ones go when all have more than 65,536
+  /// together. The last one stays.
+  private struct Steps {
+    private(set) var steps: [Step] = []
+    private var rangeCount = 0
+
+    private static let mostSteps = 12_000
+    private static let keptSteps = 10_000
+    private static let mostRanges = 65_536
+
+    mutating func append(_ step: Step) {
+      steps.append(step)
+      rangeCount += step.rangeCount
+      var old = steps.count > Self.mostSteps ? steps.count - Self.keptSteps : 0
+      var rest = rangeCount
+      for step in steps[..<old] { rest -= step.rangeCount }
+      while rest > Self.mostRanges, old < steps.count - 1 {
+        rest -= steps[old].rangeCount
+        old += 1
+      }
+      guard old > 0 else { return }
+      steps.removeFirst(old)
+      rangeCount = rest
+    }
+
+    mutating func removeLast() { rangeCount -= steps.removeLast().rangeCount }
+
+    mutating func replace(by copies: ElementCopies) {
+      for index in steps.indices {
+        let old = steps[index].rangeCount
+        if let new = copies.replacing(steps[index].inserted) { steps[index].inserted = new }
+        if let new = copies.replacing(steps[index].removed) { steps[index].removed = new }
+        rangeCount += steps[index].rangeCount - old
+      }
+    }
+  }
+}
+
+/// Which elements were inserted again, and as which.
+struct ElementCopies {
+  /// Of each author, in the order of the offsets.
+  private var copies: [ReplicaID: [(original: Range<Int>, copy: ElementRange)]] = [:]
+
+  /// `copy` are all of `originals`, one after the other.
+  mutating func insert(_ originals: [ElementRange], as copy: ElementRange) {
+    var offset = copy.offset
+    for original in originals {
+      copies[original.author, default: []].append(
+        (
+          original.offset..<original.end,
+          ElementRange(author: copy.author, offset: offset, count: original.count)
+        ))
+      offset += original.count
+    }
+  }
+
+  mutating func sort() {
+    for author in copies.keys {
+      copies[author]!.sort { $0.original.lowerBound < $1.original.lowerBound }
+    }
+  }
+
+  /// The same elements with copies for those that have one; `nil` if none has. Sorted before. O(ranges × log copies).
+  func replacing(_ ranges: [ElementRange]) -> [ElementRange]? {
+    var result: [ElementRange]?
+    for (index, range) in ranges.enumerated() {
+      let parts = parts(of: range)
+      if result == nil, parts != nil { result = Array(ranges[..<index]) }
+      result?.append(contentsOf: parts ?? [range])
+    }
+    return result
+  }
+
+  private func parts(of range: ElementRange) -> [ElementRange]? {
+    guard let all = copies[range.author] else { return nil }
+    var low = 0
+    var high = all.count
+    while low < high {
+      let middle = (low + high) / 2
+      if all[middle].original.upperBound <= range.offset { low = middle + 1 } else { high = middle }
+    }
+    guard low < all.count, all[low].original.lowerBound < range.end else { return nil }
+    var parts: [ElementRange] = []
+    var offset = range.offset
+    func keep(upTo end: Int) {
+      if offset < end {
+        parts.append(ElementRange(author: range.author, offset: offset, count: end - offset))
+      }
+    }
+    while low < all.count, all[low].original.lowerBound < range.end {
+      let (original, copy) = all[low]
+      keep(upTo: original.lowerBound)
+      let start = max(offset, original.lowerBound)
+      let end = min(range.end, original.upperBound)
+      parts.append(
+        ElementRange(
+          author: copy.author, offset: copy.offset + start - original.lowerBound,
+          count: end - start))
+      offset = end
+      low += 1
+    }
+    keep(upTo: range.end)
+    return parts
+  }
+}

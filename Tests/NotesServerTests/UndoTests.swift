@@ -1,0 +1,329 @@
+import Notes
+import Testing
+
+@testable import NotesServer
+@testable import ReplicatingTypes
+
+@Suite("Undo")
+struct UndoTests {
+  let scratch = Scratch()
+  let peer: Peer
+
+  init() {
+    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer.initialize()
+  }
+
+  /// An editor that shows whatever the server pushes, and changes its text whole.
+  private final class Editor {
+    let peer: Peer
+    let attachment: JSON
+    private(set) var client: LiveClient
+
+    init(_ peer: Peer, _ id: String, _ form: LiveClient.Form = .ranges) {
+      self.peer = peer
+      let open = peer.call("note/open", ["id": .string(id), "mode": "edit"])
+      attachment = open["attachment"]!
+      client = LiveClient(
+        attachment: attachment.integer!, isObserver: false, form: form, encoding: "utf-16",
+        text: open["text"]!.string!)
+    }
+
+    var text: String { client.string }
+
+    func replace(_ range: Range<Int>, with new: String) {
+      sync()
+      let change = client.replace(range, with: new)!
+      #expect(peer.ask("note/change", change).error == nil)
+    }
+
+    /// Replaces the first occurrence of a text.
+    func replace(_ old: String, with new: String) {
+      sync()
+      let scalars = Array(old.unicodeScalars)
+      let start = client.text.indices.first { client.text[$0...].starts(with: scalars) }!
+      replace(start..<start + scalars.count, with: new)
+    }
+
+    /// Takes in the pushes that have come for this attachment.
+    func sync() {
+      for push in peer.take("note/edit") {
+        if push["attachment"] == attachment {
+          do {
+            let answer = try client.receive(push)
+            #expect(answer == nil, "\(push) does not fit")
+          } catch {
+            Issue.record("\(push) can't be applied")
+          }
+        } else {
+          peer.notifications.append(["method": "note/edit", "params": push])
+        }
+      }
+    }
+
+    func undo() -> Bool { reverse("note/undo") }
+    func redo() -> Bool { reverse("note/redo") }
+
+    private func reverse(_ method: String) -> Bool {
+      let done = peer.call(method, ["attachment": attachment])["done"]!.boolean!
+      sync()
+      return done
+    }
+  }
+
+  private func texts(_ id: String, _ editors: Editor...) -> [String] {
+    for editor in editors { editor.sync() }
+    return Array(Set([peer.text(id)] + editors.map(\.text))).sorted()
+  }
+
+  @Test(arguments: LiveClient.Form.allCases)
+  func `takes changes back one message at a time, and makes them again`(form: LiveClient.Form) {
+    let id = peer.create(["text": "milk\neggs"])
+    let editor = Editor(peer, id, form)
+    #expect(!editor.undo() && !editor.redo())
+    let states = ["milk\neggs", "oat milk\neggs", "oat milk\neggs\n", "oat\neggs\n", "tea"]
+    editor.replace(0..<0, with: "oat ")
+    editor.replace(13..<13, with: "\n")
+    editor.replace(3..<8, with: "")
+    editor.replace(0..<9, with: "tea")
+    for state in states.reversed().dropFirst() {
+      #expect(editor.undo())
+      #expect(texts(id, editor) == [state])
+    }
+    #expect(!editor.undo())
+    for state in states.dropFirst() {
+      #expect(editor.redo())
+      #expect(texts(id, editor) == [state])
+    }
+    #expect(!editor.redo())
+    #expect(editor.undo() && editor.undo() && editor.redo())
+    #expect(texts(id, editor) == [states[3]])
+  }
+
+  @Test func `forgets what could be made again with the next change`() {
+    let id = peer.create()
+    let editor = Editor(peer, id)
+    editor.replace(0..<0, with: "one")
+    #expect(editor.undo())
+    editor.replace(0..<0, with: "two")
+    #expect(!editor.redo())
+    #expect(texts(id, editor) == ["two"])
+  }
+
+  @Test func `takes a message without an edit for no step`() {
+    let id = peer.create()
+    let editor = Editor(peer, id)
+    editor.replace(0..<0, with: "one")
+    editor.replace(3..<3, with: "")
+    #expect(editor.undo())
+    #expect(texts(id, editor) == [""])
+    let nothing: JSON = [
+      "attachment": editor.attachment, "version": 9, "rev": 1, "lines": [],
+    ]
+    #expect(peer.ask("note/change", nothing).error == nil)
+    #expect(peer.call("note/redo", ["attachment": editor.attachment])["done"] == true)
+    #expect(peer.text(id) == "one")
+  }
+
+  @Test func `leaves what others wrote, also inside`() {
+    let id = peer.create(["text": "."])
+    let (ana, ben) = (Editor(peer, id), Editor(peer, id))
+    ana.replace(0..<0, with: "one two three")
+    ben.replace(7..<7, with: " and a half")
+    #expect(ana.undo())
+    #expect(texts(id, ana, ben) == [" and a half."])
+    #expect(ana.redo())
+    #expect(texts(id, ana, ben) == ["one two and a half three."])
+    #expect(ben.undo())
+    #expect(texts(id, ana, ben) == ["one two three."])
+    #expect(ana.undo())
+    #expect(texts(id, ana, ben) == ["."])
+    #expect(!ana.undo())
+  }
+
+  @Test func `brings back around what others wrote meanwhile`() {
+    let id = peer.create(["text": "one two three"])
+    let (ana, ben) = (Editor(peer, id), Editor(peer, id))
+    // Ben writes into the text that Ana deletes, before he sees that.
+    ben.sync()
+    var crossing = ben.client
+    ana.replace(0..<13, with: "")
+    #expect(peer.ask("note/change", crossing.replace(3..<3, with: "!")!).error == nil)
+    #expect(peer.text(id) == "!")
+    peer.notifications = []
+    #expect(peer.call("note/undo", ["attachment": ana.attachment])["done"] == true)
+    #expect(peer.text(id) == "one! two three")
+    #expect(peer.call("note/redo", ["attachment": ana.attachment])["done"] == true)
+    #expect(peer.text(id) == "!")
+  }
+
+  @Test func `does not bring back what is there again`() {
+    let id = peer.create(["text": "one two three"])
+    let (ana, ben) = (Editor(peer, id), Editor(peer, id))
+    ana.sync()
+    ben.sync()
+    var crossing = ben.client
+    ana.replace("two ", with: "")
+    #expect(peer.ask("note/change", crossing.replace(4..<8, with: "")!).error == nil)
+    #expect(peer.text(id) == "one three")
+    for undoing in [ana, ben] {
+      let isFirst = undoing === ana
+      let answer = peer.call("note/undo", ["attachment": undoing.attachment])
+      #expect(answer["done"]?.boolean == isFirst)
+      #expect(peer.text(id) == "one two three")
+    }
+  }
+
+  @Test func `passes over what others have undone already`() {
+    let id = peer.create()
+    let (ana, ben) = (Editor(peer, id), Editor(peer, id))
+    ana.replace(0..<0, with: "one")
+    ana.replace(3..<3, with: " two")
+    ben.replace(" two", with: "")
+    #expect(ana.undo())
+    #expect(texts(id, ana, ben) == [""])
+    #expect(!ana.undo())
+    #expect(ben.undo())
+    #expect(texts(id, ana, ben) == [" two"])
+  }
+
+  @Test func `takes text that it brought back for the text it was`() {
+    // Ben deletes Ana's word and brings it back; it is hers still.
+    let id = peer.create()
+    let (ana, ben) = (Editor(peer, id), Editor(peer, id))
+    ana.replace(0..<0, with: "one two")
+    ben.replace(" two", with: "")
+    #expect(ben.undo())
+    #expect(ana.undo())
+    #expect(texts(id, ana, ben) == [""])
+    #expect(ana.redo())
+    #expect(texts(id, ana, ben) == ["one two"])
+    #expect(ben.redo())
+    #expect(texts(id, ana, ben) == ["one"])
+  }
+
+  @Test func `keeps two windows of one client apart`() {
+    let id = peer.create()
+    let (left, right) = (Editor(peer, id), Editor(peer, id))
+    left.replace(0..<0, with: "left")
+    right.replace(0..<0, with: "right ")
+    #expect(left.undo())
+    #expect(texts(id, left, right) == ["right "])
+    #expect(!left.undo())
+    #expect(right.undo())
+    #expect(texts(id, left, right) == [""])
+    #expect(peer.call("note/close", ["attachment": right.attachment]).isNull)
+    let again = Editor(peer, id)
+    #expect(!again.undo() && !again.redo())
+    #expect(left.redo())
+    #expect(texts(id, left, again) == ["left"])
+  }
+
+  @Test func `reaches a note in the trash, and out of it`() {
+    let id = peer.create(["text": "kept"])
+    let editor = Editor(peer, id)
+    editor.replace(4..<4, with: " forever")
+    peer.call("note/delete", ["id": .string(id)])
+    peer.call("note/restore", ["id": .string(id)])
+    #expect(editor.undo())
+    #expect(texts(id, editor) == ["kept"])
+    peer.call("note/delete", ["id": .string(id)])
+    #expect(editor.redo())
+    #expect(texts(id, editor) == ["kept forever"])
+    #expect(peer.list() == [id])
+  }
+
+  @Test func `undoes nothing that was not changed in a window`() {
+    let id = peer.create(["text": "a"])
+    let editor = Editor(peer, id)
+    peer.call("note/append", ["id": .string(id), "text": "b"])
+    peer.call("note/setText", ["id": .string(id), "text": "abc"])
+    #expect(!editor.undo())
+    #expect(texts(id, editor) == ["abc"])
+  }
+
+  @Test func `happens once with a request key, and not in a window that only looks on`() {
+    let id = peer.create()
+    let editor = Editor(peer, id)
+    for word in ["one", "two"] { editor.replace(0..<0, with: word) }
+    for _ in 0..<2 {
+      let params: JSON = ["attachment": editor.attachment, "requestKey": "k"]
+      #expect(peer.call("note/undo", params)["done"] == true)
+    }
+    #expect(peer.text(id) == "one")
+    let observer = peer.call("note/open", ["id": .string(id), "mode": "observe"])["attachment"]!
+    for method in ["note/undo", "note/redo"] {
+      #expect(peer.ask(method, ["attachment": observer]).error?.reason == "readOnly")
+      #expect(peer.ask(method, ["attachment": 99]).error?.reason == "reopen")
+      #expect(peer.ask(method, ["attachment": "1"]).error?.code == -32602)
+      #expect(peer.ask(method).error?.code == -32602)
+    }
+  }
+
+  @Test func `removes whole scalars, wherever pieces of the text end`() {
+    // A piece has at most 2,047 bytes, which is inside one of these.
+    let id = peer.create()
+    let editor = Editor(peer, id)
+    let long = String(repeating: "é", count: 3000)
+    editor.replace(0..<0, with: long)
+    #expect(editor.undo())
+    #expect(texts(id, editor) == [""])
+    #expect(editor.redo())
+    #expect(texts(id, editor) == [long])
+    let other = Peer(scratch.folder("other"), seed: 2)
+    other.initialize()
+    other.merge(from: peer)
+    #expect(other.text(id) == long)
+  }
+
+  // MARK: - The list
+
+  private func step(_ offset: Int, _ count: Int = 1) -> UndoList.Step {
+    UndoList.Step(inserted: (0..<count).map { range(offset + 2 * $0, 1) })
+  }
+
+  private func range(_ offset: Int, _ count: Int, of author: UInt64 = 1) -> ElementRange {
+    ElementRange(author: ReplicaID(high: 0, low: author), offset: offset, count: count)
+  }
+
+  private func count(_ list: UndoList) -> Int {
+    var list = list
+    var count = 0
+    while list.last(.undo) != nil {
+      list.turn(.undo, by: UndoList.Step())
+      count += 1
+    }
+    return count
+  }
+
+  @Test func `keeps ten thousand steps, fewer if they are large, and always the last`() {
+    var list = UndoList()
+    for offset in 0..<30_000 {
+      list.record(step(offset))
+      if offset == 9_999 { #expect(count(list) == 10_000) }
+    }
+    #expect((10_000...12_000).contains(count(list)))
+    list = UndoList()
+    for offset in 0..<100 { list.record(step(offset, 1000)) }
+    #expect(count(list) == 65)
+    list.record(step(0, 100_000))
+    #expect(count(list) == 1)
+    list.record(step(0))
+    #expect(count(list) == 1)
+    list.record(step(0))
+    #expect(count(list) == 2)
+  }
+
+  @Test func `replaces elements by their copies`() {
+    var copies = ElementCopies()
+    copies.insert([range(10, 5), range(2, 2)], as: range(100, 7, of: 2))
+    copies.insert([range(20, 1)], as: range(50, 1, of: 2))
+    copies.sort()
+    #expect(copies.replacing([range(4, 6), range(15, 5), range(10, 5, of: 3)]) == nil)
+    #expect(
+      copies.replacing([range(0, 12), range(14, 7), range(30, 1)]) == [
+        range(0, 2), range(105, 2, of: 2), range(4, 6), range(100, 2, of: 2),
+        range(104, 1, of: 2), range(15, 5), range(50, 1, of: 2), range(30, 1),
+      ])
+  }
+}
