@@ -18,8 +18,7 @@ extension NotesServer {
     }
     let priority = try params.word("priority", Priority.allCases.map { ($0.name, $0) })
     let trashed = try params.boolean("trashed") ?? false
-    let limit = try params.count("limit") ?? .max
-    guard limit > 0 else { throw .invalidParams("limit", "must be at least 1") }
+    let limit = try limit(params)
     let last = params["after"] == nil ? nil : try note(params, "after").id
     var listed: [NoteSummary] = []
     var next: NoteID?

@@ -128,7 +128,7 @@ extension NotesServer {
     return book.placement(of: id, beside: neighbour, isAfter: name == "after")
   }
 
-  // MARK: - note/create, note/get, note/update
+  // MARK: - note/create, note/get, note/history, note/update
 
   mutating func createNote(
     _ params: Parameters, _ result: inout JSONWriter
@@ -198,6 +198,35 @@ extension NotesServer {
     result.member("text", utf8: state.utf8)
     result.member("revision", name)
     result.endObject()
+  }
+
+  func noteHistory(_ params: Parameters, _ result: inout JSONWriter) throws(ResponseError) {
+    let id = try note(params).id
+    let limit = try limit(params)
+    let entries = try recall { book throws(ArchiveFailure) in
+      try book.history(of: id, limit: limit)
+    }
+    result.beginObject()
+    result.key("entries")
+    result.beginArray()
+    for entry in entries {
+      result.beginObject()
+      result.member("revision", "\(entry.revision)")
+      result.member("time", iso8601(entry.time))
+      result.member("replica", "\(entry.replica)")
+      result.member("inserted", entry.inserted)
+      result.member("deleted", entry.deleted)
+      result.endObject()
+    }
+    result.endArray()
+    result.endObject()
+  }
+
+  /// How many of something are wanted at most.
+  func limit(_ params: Parameters) throws(ResponseError) -> Int {
+    let limit = try params.count("limit") ?? .max
+    guard limit > 0 else { throw .invalidParams("limit", "must be at least 1") }
+    return limit
   }
 
   mutating func updateNote(

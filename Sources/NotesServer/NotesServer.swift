@@ -326,6 +326,7 @@ public struct NotesServer: ~Copyable {
     case .initialize: try initialize(params, &result)
     case .noteCreate: try createNote(params, &result)
     case .noteGet: try getNote(params, &result)
+    case .noteHistory: try noteHistory(params, &result)
     case .noteUpdate: try updateNote(params, &result)
     case .noteSetText: try setText(params, &result)
     case .noteAppend: try appendText(params, &result)
@@ -366,6 +367,7 @@ enum Method: String {
   case initialize, shutdown
   case noteCreate = "note/create"
   case noteGet = "note/get"
+  case noteHistory = "note/history"
   case noteUpdate = "note/update"
   case noteSetText = "note/setText"
   case noteAppend = "note/append"

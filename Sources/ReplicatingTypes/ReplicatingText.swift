@@ -121,6 +121,11 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.reversals(removing: inserted, restoring: removed)
   }
 
+  /// How many bytes each change inserted and removed, of each author in the order of its changes. O(changes).
+  public var contributions: [(author: ReplicaID, changes: [ReplicatingArray<UInt8>.Contribution])] {
+    bytes.contributions
+  }
+
   /// The elements that are visible. O(n log n).
   public var visibleElements: ElementRanges { bytes.visibleElements }
 

@@ -170,7 +170,7 @@ struct MetaModelTests {
   }
 
   @Test(arguments: [
-    "note/purge", "note/history", "note/cursor", "note/presence",
+    "note/purge", "note/cursor", "note/presence",
     "notebook/search", "notebook/sync", "notebook/export", "notebook/import", "rpc.discover",
     "note/", "note", "", "Note/get", "note/get ", "$/note", "initialized", "exit",
   ])
