@@ -51,6 +51,23 @@ extension Note {
     }
   }
 
+  /// Reads the title and the text alone from what `encode(into:)` wrote, both in UTF-8.
+  static func content(
+    from reader: inout ByteReader
+  ) throws(DecodingFailure) -> (title: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
+    let start = reader
+    let format = try reader.byte()
+    guard format == 1 else { throw start.failure("format \(format) of a note") }
+    _ = (try reader.varint(), try reader.varint())
+    var title: ArraySlice<UInt8> = []
+    try reader.skipRegister { reader throws(DecodingFailure) in title = try reader.counted() }
+    try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.byte() }
+    if try Bool(from: &reader) {
+      try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
+    }
+    return (title, try ReplicatingText.utf8(from: &reader))
+  }
+
   /// Reads what `encode(into:)` wrote of the note called `id`.
   init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
     let start = reader

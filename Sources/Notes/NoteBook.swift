@@ -131,6 +131,16 @@ public struct NoteBook: Sendable, Equatable {
     return position
   }
 
+  /// The notes in their order, those in the trash too. O(notes).
+  func listedNotes() throws(ArchiveFailure) -> [NoteID] {
+    var all: [NoteID] = []
+    while true {
+      let some = try ids(from: all.count)
+      if some.isEmpty { return all }
+      all += some
+    }
+  }
+
   /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is
   /// opened. O(1) if it was used lately, else O(its history).
   public mutating func open(_ id: NoteID) throws(ArchiveFailure) -> Bool {

@@ -42,6 +42,15 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     isTrashed.encode(into: &writer)
   }
 
+  /// Reads over what `encode(into:)` wrote.
+  static func skip(_ reader: inout ByteReader) throws(DecodingFailure) {
+    _ = try reader.counted()
+    for _ in 0..<(try reader.count()) { _ = try reader.counted() }
+    _ = try reader.byte()
+    for _ in 0..<3 { _ = try reader.varint() }
+    _ = try reader.byte()
+  }
+
   init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
     self.id = id
     title = try String(from: &reader)

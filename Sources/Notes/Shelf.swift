@@ -260,6 +260,31 @@ struct Shelf: Sendable {
     } catch { throw ArchiveFailure(error) }
   }
 
+  // MARK: - Looking through all notes
+
+  /// A note that is not only in the archive, for who looks through all of them.
+  enum Content {
+    case open(Note)
+    /// As `Note` encodes itself, perhaps behind its summary.
+    case encoded(ArraySlice<UInt8>, hasSummary: Bool)
+  }
+
+  var slotCount: Int { slots.count }
+
+  /// A note and what it holds; `nil` if that is in the trash, or in the archive as it is.
+  func content(ofSlot index: Int) -> (NoteID, Content?) {
+    let slot = slots[index]
+    if slot.isTrashed { return (slot.id, nil) }
+    if slot.place >= 0 { return (slot.id, .open(open[slot.place].note)) }
+    return (slot.id, slot.changed > 0 ? .encoded(slot.packed[...], hasSummary: true) : nil)
+  }
+
+  /// Whether a note of the archive is to be looked for there, and not among the slots.
+  func isAsArchived(_ id: NoteID) -> Bool {
+    guard let slot = slot(of: id) else { return true }
+    return slots[slot].place < 0 && slots[slot].changed == 0
+  }
+
   // MARK: - Putting away
 
   /// A moment: what changed before it can be told from what changes after it.

@@ -78,6 +78,8 @@ public struct NotesServer: ~Copyable {
   /// Notifications that follow the reply to the request that caused them.
   var outboxAfterReply: [(inout Outbox) -> Void] = []
   var waitingForDisk: [DiskRequest] = []
+  /// Searches that are not over yet, in the order in which they came.
+  var searches: [SearchRequest] = []
   /// Answers that wait for the disk, too, and what is to be said after them.
   var held = HeldAnswers()
   /// Whether the client was told that something can't be written, and not yet that it can: then `tryAgain` now and then.
@@ -130,6 +132,7 @@ public struct NotesServer: ~Copyable {
   /// The client reads no more. What it asks for is still done, but answers are not kept.
   public mutating func outputFailed() {
     isOutputGone = true
+    searches = []
     held.removeAll()
     outbox.removeFirst(outbox.count)
     proceed()
@@ -149,8 +152,12 @@ public struct NotesServer: ~Copyable {
     push()
   }
 
-  /// Does a piece of what can wait, for when nothing else is to be done; `store` says whether there is any.
+  /// Whether there is something to do that can wait for whatever else there is to do.
+  public var hasWork: Bool { !searches.isEmpty || store?.hasWork == true }
+
+  /// Does a piece of that, for a few milliseconds at most.
   public mutating func work() {
+    if !searches.isEmpty { return proceedSearching() }
     guard let effects = store?.work(), !effects.isEmpty else { return }
     live.record(effects, from: nil)
     tell(effects)
@@ -203,6 +210,7 @@ public struct NotesServer: ~Copyable {
 
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
   mutating func leave() {
+    while !searches.isEmpty { proceedSearching() }
     do { try store?.end() } catch { showMessage(.error, "\(error)") }
     diskCaughtUp()
     if exitStatus == nil { exitStatus = phase == .shutDown ? 0 : 1 }
@@ -247,6 +255,7 @@ public struct NotesServer: ~Copyable {
       // Nobody would hear the answer: what only asks is passed over.
       if isOutputGone, !method.isMutating, !method.waitsForDisk { return }
       if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
+      if method == .notebookSearch { return try search(id, Parameters(value: params)) }
       let result = try result(of: method, Parameters(value: params))
       respond(to: id, method, result)
     } catch {
@@ -342,7 +351,7 @@ public struct NotesServer: ~Copyable {
     case .noteClose: try closeNote(params, &result)
     case .noteUndo: try reverse(.undo, params, &result)
     case .noteRedo: try reverse(.redo, params, &result)
-    case .shutdown, .notebookFlush: break
+    case .shutdown, .notebookFlush, .notebookSearch: break
     }
   }
 
@@ -354,6 +363,10 @@ public struct NotesServer: ~Copyable {
       id = .string(text)
     } else {
       return
+    }
+    if let index = searches.firstIndex(where: { $0.id == id }) {
+      searches.remove(at: index)
+      return said.respond(to: id, error: .requestCancelled)
     }
     guard let index = waitingForDisk.firstIndex(where: { $0.id == id && !$0.isShutdown })
     else { return }
@@ -380,6 +393,7 @@ enum Method: String {
   case noteUndo = "note/undo"
   case noteRedo = "note/redo"
   case notebookList = "notebook/list"
+  case notebookSearch = "notebook/search"
   case notebookStatus = "notebook/status"
   case notebookChanges = "notebook/changes"
   case notebookMerge = "notebook/merge"

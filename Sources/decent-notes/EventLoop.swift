@@ -98,7 +98,7 @@ struct EventLoop: ~Copyable {
       pollfd(fd: server.store?.watchDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: server.store?.wakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    let hasWork = server.store?.hasWork == true
+    let hasWork = server.hasWork
     let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
     if hasWork, count == 0 || isPast(workDue) {
       server.work()

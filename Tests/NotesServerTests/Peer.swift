@@ -103,7 +103,7 @@ final class Peer {
     let id = send(method, params)
     for _ in 0..<2000 {
       if let answer = answer(to: id) { return answer }
-      Thread.sleep(forTimeInterval: 0.001)
+      if server.hasWork { server.work() } else { Thread.sleep(forTimeInterval: 0.001) }
       server.diskCaughtUp()
       read()
     }
@@ -134,6 +134,12 @@ final class Peer {
   func folderChanged() {
     server.folderChanged()
     server.folderChanged(lookingEverywhere: true)
+    read()
+  }
+
+  /// Lets the server do a piece of what can wait.
+  func work() {
+    server.work()
     read()
   }
 

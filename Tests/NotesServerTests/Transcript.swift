@@ -15,7 +15,9 @@ struct Transcript: Sendable {
 
   var lines: [Line]
 
-  static let names = ["lifecycle", "notes", "live-text", "crossing", "undo", "merge", "errors"]
+  static let names = [
+    "lifecycle", "notes", "search", "live-text", "crossing", "undo", "merge", "errors",
+  ]
 
   static func file(_ name: String) -> URL {
     protocolFolder.appendingPathComponent("transcripts/\(name).txt")

@@ -1,0 +1,189 @@
+/// Text as a search compares it: without case and without the marks on letters.
+///
+/// Of each scalar, in this order: canonical decomposition; no nonspacing marks; Unicode's full case folding. So "Straße" is
+/// found by "STRASSE", and "Ångström" by "angstrom".
+struct FoldedText: Sendable {
+  /// The folded text in UTF-8.
+  private(set) var utf8: [UInt8] = []
+  /// Of each folded byte, where in the text the scalar begins that it comes from. Empty unless asked for.
+  private var origins: [Int] = []
+  private var length = 0
+  /// What scalars fold to, by 256 of them, as far as they were met.
+  private var pages: [UInt32: [Folding]] = [:]
+
+  /// What a scalar folds to, in UTF-8: as a rule up to four bytes, the first the lowest.
+  fileprivate struct Folding: Sendable {
+    var bytes: UInt32 = 0
+    var count: UInt8 = 0
+    /// Beside the first four bytes.
+    var rest: [UInt8]?
+  }
+
+  /// The part of the text that a range of folded bytes comes from: whole scalars, with the marks that follow.
+  func range(of folded: Range<Int>) -> Range<Int> {
+    let start = origins[folded.lowerBound]
+    let last = origins[folded.upperBound - 1]
+    var end = folded.upperBound
+    // The rest of what the last scalar folds to.
+    while end < origins.count, origins[end] == last { end += 1 }
+    return start..<(end < origins.count ? origins[end] : length)
+  }
+
+  /// Folds a text. O(n).
+  mutating func fold(_ text: ArraySlice<UInt8>, withOrigins: Bool = false) {
+    length = text.count
+    origins.removeAll(keepingCapacity: true)
+    if utf8.count != text.count {
+      utf8.removeAll(keepingCapacity: true)
+      utf8.append(contentsOf: text)
+    }
+    var lowered = utf8.mutableSpan
+    if Self.lower(text.span, into: &lowered) < 0x80 {
+      if withOrigins { origins.append(contentsOf: 0..<length) }
+      return
+    }
+    utf8.removeAll(keepingCapacity: true)
+    let bytes = text.span
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte < 0x80 {
+        utf8.append(Self.lowered(byte))
+        if withOrigins { origins.append(index) }
+        index &+= 1
+      } else {
+        let start = index
+        let folding = folding(of: Self.scalar(bytes, &index))
+        append(folding)
+        if withOrigins {
+          while origins.count < utf8.count { origins.append(start) }
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func lowered(_ byte: UInt8) -> UInt8 { byte | (byte &- 65 < 26 ? 0x20 : 0) }
+
+  /// Writes the bytes with ASCII letters in lower case; returns what bits they have together. Not inlined, so that the compiler
+  /// makes vectors of it.
+  @inline(never)
+  private static func lower(
+    _ bytes: Span<UInt8>, into target: inout MutableSpan<UInt8>
+  ) -> UInt8 {
+    let count = bytes.count
+    precondition(target.count == count)
+    var bits: UInt8 = 0
+    var index = 0
+    while index < count {
+      let byte = bytes[index]
+      bits |= byte
+      target[index] = lowered(byte)
+      index &+= 1
+    }
+    return bits
+  }
+
+  /// The scalar at `index` of valid UTF-8, which moves behind it. Of what isn't valid, some scalar.
+  @inline(__always)
+  private static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> UInt32 {
+    let first = UInt32(bytes[index])
+    index &+= 1
+    var rest = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3
+    var value = first & (first < 0xE0 ? 0x1F : first < 0xF0 ? 0x0F : 0x07)
+    while rest > 0, index < bytes.count {
+      value = value &<< 6 | UInt32(bytes[index] & 0x3F)
+      index &+= 1
+      rest &-= 1
+    }
+    return value
+  }
+
+  private mutating func append(_ folding: Folding) {
+    var bytes = folding.bytes
+    for _ in 0..<folding.count {
+      utf8.append(UInt8(truncatingIfNeeded: bytes))
+      bytes >>= 8
+    }
+    if let rest = folding.rest { utf8 += rest }
+  }
+
+  private mutating func folding(of scalar: UInt32) -> Folding {
+    let page = scalar >> 8
+    if let known = pages[page] { return known[Int(scalar & 0xFF)] }
+    let new = (0..<256).map { Folding(of: page << 8 | $0) }
+    pages[page] = new
+    return new[Int(scalar & 0xFF)]
+  }
+}
+
+extension FoldedText.Folding {
+  fileprivate init(of value: UInt32) {
+    guard let scalar = Unicode.Scalar(value) else { return }
+    let folded = Array(FoldedText.folded(scalar))
+    for byte in folded.prefix(4).reversed() { bytes = bytes << 8 | UInt32(byte) }
+    count = UInt8(min(4, folded.count))
+    if folded.count > 4 { rest = Array(folded[4...]) }
+  }
+}
+
+extension FoldedText {
+  fileprivate static func folded(_ scalar: Unicode.Scalar) -> String.UTF8View {
+    var folded = String.UnicodeScalarView()
+    for part in decomposition(of: scalar) where part.properties.generalCategory != .nonspacingMark {
+      // As good as the full case folding, of which the standard library knows nothing.
+      for lower in part.properties.lowercaseMapping.unicodeScalars {
+        for upper in lower.properties.uppercaseMapping.unicodeScalars {
+          for folding in upper.properties.lowercaseMapping.unicodeScalars {
+            folded.append(contentsOf: decomposition(of: folding))
+          }
+        }
+      }
+    }
+    folded.removeAll { $0.properties.generalCategory == .nonspacingMark }
+    return String(folded).utf8
+  }
+
+  private static func decomposition(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+    if (0xAC00...0xD7A3).contains(scalar.value) {
+      // A Korean syllable: its two or three letters.
+      let syllable = scalar.value - 0xAC00
+      let letters = [
+        0x1100 + syllable / 588, 0x1161 + syllable % 588 / 28, 0x11A7 + syllable % 28,
+      ]
+      return letters.filter { $0 != 0x11A7 }.compactMap(Unicode.Scalar.init)
+    }
+    return [bases[scalar] ?? scalar]
+  }
+
+  private static let bases: [Unicode.Scalar: Unicode.Scalar] = {
+    var bases: [Unicode.Scalar: Unicode.Scalar] = [:]
+    for word in composed.unicodeScalars.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+      for scalar in word.dropFirst() { bases[scalar] = word.first! }
+    }
+    return bases
+  }()
+
+  /// What canonical decomposition leaves of composed letters when their marks are taken away, from UnicodeData.txt: each word is
+  /// a letter and all those that are made of it. The compatibility ideographs, two spaces and some vowel signs of two
+  /// parts are not in it: they are found as they are written.
+  private static let composed = """
+    ;; <≮ =≠ >≯ AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶÅ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ
+    GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ KĶǨḰḲḴK LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ
+    OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ PṔṖ RŔŖŘȐȒṘṚṜṞ SŚŜŞŠȘṠṢṤṦṨ TŢŤȚṪṬṮṰ
+    UÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ VṼṾ WŴẀẂẄẆẈ XẊẌ YÝŶŸȲẎỲỴỶỸ ZŹŻŽẐẒẔ `` aàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ
+    bḃḅḇ cçćĉċčḉ dďḋḍḏḑḓ eèéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ fḟ gĝğġģǧǵḡ hĥȟḣḥḧḩḫẖ iìíîïĩīĭįǐȉȋḭḯỉị jĵǰ kķǩḱḳḵ
+    lĺļľḷḹḻḽ mḿṁṃ nñńņňǹṅṇṉṋ oòóôõöōŏőơǒǫǭȍȏȫȭȯȱṍṏṑṓọỏốồổỗộớờởỡợ pṕṗ rŕŗřȑȓṙṛṝṟ sśŝşšșṡṣṥṧṩ tţťțṫṭṯṱẗ
+    uùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự vṽṿ wŵẁẃẅẇẉẘ xẋẍ yýÿŷȳẏẙỳỵỷỹ zźżžẑẓẕ ¨΅῁῭΅ ´´ ·· ÆǢǼ ØǾ æǣǽ øǿ ſẛ ƷǮ
+    ʒǯ ʹʹ ΑΆἈἉἊἋἌἍἎἏᾈᾉᾊᾋᾌᾍᾎᾏᾸᾹᾺΆᾼ ΕΈἘἙἚἛἜἝῈΈ ΗΉἨἩἪἫἬἭἮἯᾘᾙᾚᾛᾜᾝᾞᾟῊΉῌ ΙΊΪἸἹἺἻἼἽἾἿῘῙῚΊ ΟΌὈὉὊὋὌὍῸΌ ΡῬ
+    ΥΎΫὙὛὝὟῨῩῪΎ ΩΏὨὩὪὫὬὭὮὯᾨᾩᾪᾫᾬᾭᾮᾯῺΏῼΩ αάἀἁἂἃἄἅἆἇὰάᾀᾁᾂᾃᾄᾅᾆᾇᾰᾱᾲᾳᾴᾶᾷ εέἐἑἒἓἔἕὲέ ηήἠἡἢἣἤἥἦἧὴήᾐᾑᾒᾓᾔᾕᾖᾗῂῃῄῆῇ
+    ιΐίϊἰἱἲἳἴἵἶἷὶίιῐῑῒΐῖῗ οόὀὁὂὃὄὅὸό ρῤῥ υΰϋύὐὑὒὓὔὕὖὗὺύῠῡῢΰῦῧ ωώὠὡὢὣὤὥὦὧὼώᾠᾡᾢᾣᾤᾥᾦᾧῲῳῴῶῷ ϒϓϔ ІЇ АӐӒ ГЃ
+    ЕЀЁӖ ЖӁӜ ЗӞ ИЍЙӢӤ КЌ ОӦ УЎӮӰӲ ЧӴ ЫӸ ЭӬ аӑӓ гѓ еѐёӗ жӂӝ зӟ ийѝӣӥ кќ оӧ уўӯӱӳ чӵ ыӹ эӭ ії ѴѶ ѵѷ ӘӚ әӛ
+    ӨӪ өӫ אאַאָאּ בבּבֿ גגּ דדּ ההּ ווּוֹ זזּ טטּ ייִיּ ךךּ ככּכֿ ללּ ממּ ננּ ססּ ףףּ פפּפֿ צצּ קקּ ררּ ששׁשׂשּׁשּׂשּ תתּ ײײַ اآأإ وؤ يئ ہۂ
+    ےۓ ەۀ कक़ खख़ गग़ जज़ डड़ ढढ़ नऩ फफ़ यय़ रऱ ळऴ ডড় ঢঢ় যয় ਖਖ਼ ਗਗ਼ ਜਜ਼ ਫਫ਼ ਲਲ਼ ਸਸ਼ ଡଡ଼ ଢଢ଼ େୈ ೂೊ ೕೀೇ ೖೈ ෙේ ཀཀྵ གགྷ ཌཌྷ དདྷ
+    བབྷ ཛཛྷ ဥဦ ᬵᬻᬽᭃ ᾿῍῎῏ ῾῝῞῟ ←↚ →↛ ↔↮ ⇐⇍ ⇒⇏ ⇔⇎ ∃∄ ∈∉ ∋∌ ∣∤ ∥∦ ∼≁ ≃≄ ≅≇ ≈≉ ≍≭ ≡≢ ≤≰ ≥≱ ≲≴ ≳≵ ≶≸ ≷≹ ≺⊀ ≻⊁
+    ≼⋠ ≽⋡ ⊂⊄ ⊃⊅ ⊆⊈ ⊇⊉ ⊑⋢ ⊒⋣ ⊢⊬ ⊨⊭ ⊩⊮ ⊫⊯ ⊲⋪ ⊳⋫ ⊴⋬ ⊵⋭ ⫝⫝̸ 〈〈 〉〉 うゔ かが きぎ くぐ けげ こご さざ しじ すず せぜ そぞ ただ ちぢ つづ
+    てで とど はばぱ ひびぴ ふぶぷ へべぺ ほぼぽ ゝゞ ウヴ カガ キギ クグ ケゲ コゴ サザ シジ スズ セゼ ソゾ タダ チヂ ツヅ テデ トド ハバパ ヒビピ フブプ ヘベペ ホボポ ワヷ
+    ヰヸ ヱヹ ヲヺ ヽヾ 𑂙𑂚 𑂛𑂜 𑂥𑂫 𑒹𑒻
+    """
+}

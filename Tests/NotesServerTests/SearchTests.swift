@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+
+@Suite("Search")
+struct SearchTests {
+  let scratch = Scratch()
+  let peer: Peer
+
+  init() {
+    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer.initialize()
+  }
+
+  private func search(_ query: String, _ more: [String: JSON] = [:]) -> JSON {
+    peer.call(
+      "notebook/search", .object(more.merging(["query": .string(query)], uniquingKeysWith: { $1 })))
+  }
+
+  private func found(_ query: String) -> [String] {
+    search(query)["matches"]!.array!.map { $0["note"]!["title"]!.string! }
+  }
+
+  private func range(_ line: Int, _ start: Int, _ end: Int) -> JSON {
+    [
+      "start": ["line": JSON(line), "character": JSON(start)],
+      "end": ["line": JSON(line), "character": JSON(end)],
+    ]
+  }
+
+  @Test func `finds text whatever its case and marks, in title and text`() {
+    _ = peer.create(["title": "Café", "text": "Straße nach Ångström\nΟΔΥΣΣΕΥΣ"])
+    _ = peer.create(["title": "Other", "text": "cafe\u{301}, crème brûlée"])
+    _ = peer.create(["title": "Third", "text": "nothing"])
+    #expect(found("CAFÉ") == ["Other", "Café"])
+    #expect(found("cafe") == ["Other", "Café"])
+    for query in ["strasse", "STRAẞE", "angstrom", "Οδυσσευς", "nach A"] {
+      #expect(found(query) == ["Café"], "\(query)")
+    }
+    #expect(found("creme Brulee") == ["Other"])
+    #expect(found("th") == ["Third", "Other"] || found("th") == ["Third", "Other", "Café"])
+    #expect(found("cafes") == [])
+  }
+
+  @Test(arguments: ["utf-8", "utf-16", "utf-32"])
+  func `tells where, in the units agreed on`(encoding: String) {
+    let peer = Peer(scratch.folder(encoding), seed: 2)
+    peer.initialize(encoding: encoding)
+    _ = peer.create(["title": "x E\u{301}", "text": "😀é e\u{301}\u{302}x\n\nßse"])
+    let match = peer.call("notebook/search", ["query": "E"])["matches"]![0]!
+    let unit = ["utf-8": (4, 2, 2), "utf-16": (2, 1, 1), "utf-32": (1, 1, 1)][encoding]!
+    let (face, e, mark) = unit
+    #expect(match["titleRanges"] == [range(0, 2, 3 + mark)])
+    #expect(
+      match["ranges"] == [
+        range(0, face, face + e), range(0, face + e + 1, face + e + 2 + 2 * mark),
+        range(2, e + 1, e + 2),
+      ])
+    #expect(match["snippet"]?.string == "😀é e\u{301}\u{302}x")
+    let sharp = peer.call("notebook/search", ["query": "s"])["matches"]![0]!["ranges"]!
+    #expect(sharp == [range(2, 0, e), range(2, e, e + 1)])
+    #expect(
+      peer.call("notebook/search", ["query": "sss"])["matches"]![0]!["ranges"]! == [
+        range(2, 0, e + 1)
+      ])
+  }
+
+  @Test func `shows the line of the first match`() {
+    let long = String(repeating: "é", count: 500)
+    let id = peer.create([
+      "title": "T", "text": .string("\n  \nfirst line\n\(long)needle\(long)\nend"),
+    ])
+    func snippet(_ query: String) -> String { search(query)["matches"]![0]!["snippet"]!.string! }
+    #expect(snippet("T") == "first line")
+    #expect(snippet("line") == "first line")
+    #expect(snippet("end") == "end")
+    let part = snippet("needle")
+    #expect(part.contains("needle") && part.utf8.count <= 240 && part.hasPrefix("é"))
+    #expect(search("first")["matches"]![0]!["note"]!["id"]?.string == id)
+    _ = peer.create(["title": "Empty"])
+    #expect(snippet("Empty") == "")
+  }
+
+  @Test func `leaves the trash out, and keeps the user's order`() {
+    let ids = (0..<5).map { peer.create(["title": .string("Note \($0)"), "text": "same"]) }
+    peer.call("note/move", ["id": .string(ids[0]), "index": 0])
+    peer.call("note/delete", ["id": .string(ids[3])])
+    #expect(found("same") == ["Note 0", "Note 4", "Note 2", "Note 1"])
+    let some = search("same", ["limit": 2])
+    #expect(some["matches"]!.array!.count == 2 && some["more"] == true)
+    #expect(search("same", ["limit": 4])["more"] == false)
+    peer.call("note/setText", ["id": .string(ids[4]), "text": "other"])
+    #expect(found("same") == ["Note 0", "Note 2", "Note 1"])
+    peer.call("note/restore", ["id": .string(ids[3])])
+    #expect(found("same") == ["Note 0", "Note 3", "Note 2", "Note 1"])
+  }
+
+  @Test func `refuses what can't be looked for`() {
+    for wrong in [
+      [:], ["query": ""], ["query": "\u{301}"], ["query": 1],
+      ["query": "a", "limit": 0], ["query": .string(String(repeating: "a", count: 1001))],
+    ] as [JSON] {
+      #expect(peer.ask("notebook/search", wrong).error?.code == -32602, "\(wrong)")
+    }
+  }
+
+  @Test func `finds the same as a look at every note`() throws {
+    var random = SplitMix64(seed: 3)
+    let letters = [
+      "a", "A", "ä", "á", "b", "ß", "s", "ς", "Σ", "σ", "\u{301}", " ", "\n", "가", "각", "😀", "I",
+      "ı",
+    ]
+    func text(_ count: Int) -> String { (0..<count).map { _ in random.pick(letters) }.joined() }
+    var ids: [String] = []
+    for _ in 0..<60 {
+      let title = text(3).unicodeScalars.filter { $0 != "\n" }.map { String($0) }.joined()
+      ids.append(peer.create(["title": .string(title), "text": .string(text(random.below(40)))]))
+      if random.chance(30) {
+        peer.call(
+          "note/update", ["id": .string(ids.last!), "tags": ["add": ["x", "y"], "remove": ["x"]]])
+      }
+      for _ in 0..<random.below(4) {
+        let id = random.pick(ids)
+        peer.call("note/setText", ["id": .string(id), "text": .string(text(random.below(40)))])
+      }
+    }
+    let other = Peer(scratch.folder("other"), seed: 4)
+    other.initialize()
+    other.merge(from: peer)
+    for id in ids.prefix(20) {
+      for one in [peer, other] {
+        one.call("note/append", ["id": .string(id), "text": .string(text(4))])
+      }
+    }
+    peer.merge(from: other)
+    for _ in 0..<150 {
+      let query = text(1 + random.below(3))
+      guard !naive(query).isEmpty else { continue }
+      let expected = peer.list().filter { id in
+        let note = peer.call("note/get", ["id": .string(id)])
+        return naive(note["text"]!.string!).contains(naive(query))
+          || naive(note["note"]!["title"]!.string!).contains(naive(query))
+      }
+      let matches = search(query)["matches"]!.array!
+      #expect(matches.map { $0["note"]!["id"]!.string! } == expected, "\(query.debugDescription)")
+      for match in matches {
+        let text = peer.text(match["note"]!["id"]!.string!)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for range in match["ranges"]!.array! where range["start"]!["line"] == range["end"]!["line"]
+        {
+          let line = Array(lines[range["start"]!["line"]!.integer!].utf16)
+          let part =
+            line[range["start"]!["character"]!.integer!..<range["end"]!["character"]!.integer!]
+          #expect(naive(String(decoding: part, as: UTF16.self)).contains(naive(query)))
+        }
+      }
+    }
+  }
+
+  /// Folded by Foundation, as scalars: strings compare by characters.
+  private func naive(_ text: String) -> Scalars { Scalars(text) }
+
+  struct Scalars: Equatable {
+    let scalars: [Unicode.Scalar]
+    var isEmpty: Bool { scalars.isEmpty }
+
+    init(_ text: String) {
+      let folded = text.decomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
+        .decomposedStringWithCanonicalMapping
+      scalars = folded.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }
+        .map { $0 == "ς" ? "σ" : $0 }
+    }
+
+    func contains(_ other: Scalars) -> Bool {
+      scalars.indices.contains { scalars[$0...].starts(with: other.scalars) }
+    }
+  }
+
+  // MARK: - In pieces
+
+  @Test func `answers late where there is much to look through, and can be stopped`() {
+    let text = String(repeating: "lorem ipsum dolor sit amet\n", count: 40_000)
+    for _ in 0..<3 { _ = peer.create(["text": .string(text + "needle")]) }
+    let first = peer.send("notebook/search", ["query": "needle"])
+    #expect(peer.answer(to: first) == nil)
+    let second = peer.send("notebook/search", ["query": "nothing like it"])
+    // Nothing is held up.
+    #expect(peer.ask("notebook/list").error == nil)
+    peer.notify("$/cancelRequest", ["id": JSON(first)])
+    #expect(peer.answer(to: first)?.error?.code == -32800)
+    let third = peer.send("notebook/search", ["query": "needle"])
+    // It finds what was there when it was asked.
+    for id in peer.list() { peer.call("note/setText", ["id": .string(id), "text": ""]) }
+    #expect(peer.answer(to: third) == nil)
+    var isDone = false
+    for _ in 0..<1000 where !isDone {
+      peer.work()
+      isDone = peer.responses.contains { $0["id"]?.integer == third }
+    }
+    #expect(peer.answer(to: second)?.result?["matches"] == [])
+    #expect(peer.answer(to: third)?.result?["matches"]?.array?.count == 3)
+    #expect(found("needle") == [])
+  }
+
+  @Test func `is answered before the end`() {
+    let text = String(repeating: "lorem ipsum dolor sit amet\n", count: 40_000)
+    for _ in 0..<3 { _ = peer.create(["text": .string(text)]) }
+    let id = peer.send("notebook/search", ["query": "amet", "limit": 1])
+    peer.inputEnded()
+    let match = peer.answer(to: id)?.result?["matches"]?[0]
+    #expect(match?["ranges"]?.array?.count == 1000)
+  }
+}
