@@ -22,9 +22,13 @@ struct Attachment {
   /// it is `seen` arrivals.
   var pending: [(rev: Int, seen: Int)] = []
   var lastRev = 0
+  /// Where the client's cursors are, if it has said so.
+  var selections: [Selection] = []
+  var presence = Presence()
 
   /// What the client shows once it has applied all that is on its way.
   var pushed: Int { pending.last?.seen ?? seen }
+  var pushedRev: Int { pending.last?.rev ?? rev }
 }
 
 /// The texts that clients have open, and what happened to them since.
@@ -109,9 +113,10 @@ struct LiveNotes {
   ) -> Attachment {
     lastID += 1
     if texts[note] == nil { texts[note] = LiveText() }
-    let attachment = Attachment(
+    var attachment = Attachment(
       id: lastID, note: note, isObserver: isObserver, form: form, check: check,
       seen: self[text: note].count)
+    if !peers(of: attachment).isEmpty { attachment.presence.moves = 1 }
     attachments[lastID] = attachment
     return attachment
   }
@@ -119,10 +124,40 @@ struct LiveNotes {
   mutating func close(_ id: Int) {
     guard let attachment = attachments.removeValue(forKey: id) else { return }
     undoLists[id] = nil
+    if !attachment.selections.isEmpty { noteMove(of: attachment) }
     if !attachments.values.contains(where: { $0.note == attachment.note }) {
       texts[attachment.note] = nil
     }
   }
+
+  // MARK: - Cursors
+
+  mutating func setSelections(_ selections: [Selection], of id: Int) {
+    guard let attachment = attachments[id], attachment.selections != selections else { return }
+    attachments[id]!.selections = selections
+    noteMove(of: attachment)
+  }
+
+  private mutating func noteMove(of attachment: Attachment) {
+    for id in attachments.keys where id != attachment.id && attachments[id]!.note == attachment.note
+    {
+      attachments[id]!.presence.moves += 1
+    }
+  }
+
+  /// The attachments whose clients are to be told of their peers, in order.
+  var withoutPresence: [Int] {
+    attachments.values.filter { $0.presence.isDue($0.version, $0.pushedRev) }.map(\.id).sorted()
+  }
+
+  /// The other attachments of a note that have told where their cursors are, in order.
+  func peers(of attachment: Attachment) -> [Attachment] {
+    attachments.values.filter {
+      $0.note == attachment.note && $0.id != attachment.id && !$0.selections.isEmpty
+    }.sorted { $0.id < $1.id }
+  }
+
+  // MARK: - What happened
 
   /// Notes what changes did to open texts.
   mutating func record(_ effects: Effects, from source: Int?) {

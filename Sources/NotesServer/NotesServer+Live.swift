@@ -208,7 +208,7 @@ extension NotesServer {
     return sorted.joiningNeighbours()
   }
 
-  private func offset(
+  func offset(
     _ range: Parameters, _ name: String, _ buffer: inout TextBuffer
   ) throws(ResponseError) -> Int {
     guard let position = try range.object(name) else {
@@ -246,6 +246,7 @@ extension NotesServer {
     for notify in outboxAfterReply { notify(&said) }
     outboxAfterReply = []
     for id in live.lagging { push(to: id) }
+    pushPresence()
   }
 
   private mutating func push(to id: Int) {

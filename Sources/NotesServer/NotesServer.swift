@@ -243,6 +243,7 @@ public struct NotesServer: ~Copyable {
     switch name {
     case "exit": leave()
     case "$/cancelRequest": if phase == .ready { cancel(params) }
+    case "note/cursor": if phase == .ready { setCursor(params) }
     case "$/setTrace": if phase == .ready { isTracing = params["value"]?.string ?? "off" != "off" }
     default: break
     }

@@ -121,6 +121,16 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.reversals(removing: inserted, restoring: removed)
   }
 
+  /// The elements before and behind places in another state, or in the present one. O(n).
+  public func neighbours(
+    of offsets: [Int], in view: SequenceView?
+  ) -> [(left: ElementID?, right: ElementID?)] { bytes.neighbours(of: offsets, in: view) }
+
+  /// Where elements are in the present text, visible or removed. O(n).
+  public func places(
+    of elements: Set<ElementID>
+  ) -> [ElementID: (offset: Int, isVisible: Bool)] { bytes.places(of: elements) }
+
   /// How many bytes each change inserted and removed, of each author in the order of its changes. O(changes).
   public var contributions: [(author: ReplicaID, changes: [ReplicatingArray<UInt8>.Contribution])] {
     bytes.contributions

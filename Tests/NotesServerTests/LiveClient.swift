@@ -7,7 +7,7 @@ struct LiveClient {
   enum Form: String, CaseIterable { case text, lines, ranges }
 
   /// What a client may do wrong.
-  enum Mistake { case none, appliesEveryPush, keepsItsRev, undoesForOthers }
+  enum Mistake { case none, appliesEveryPush, keepsItsRev, undoesForOthers, showsEveryPresence }
 
   let attachment: Int
   let isObserver: Bool
@@ -114,6 +114,39 @@ struct LiveClient {
     case "utf-8": UTF8.width(scalar)
     case "utf-16": UTF16.width(scalar)
     default: 1
+    }
+  }
+
+  // MARK: - Cursors
+
+  /// What tells the server that the user has selected a range of scalars.
+  func select(_ range: Range<Int>) -> JSON {
+    [
+      "attachment": JSON(attachment), "version": JSON(version), "rev": JSON(rev),
+      // So that the test tells it from a change; the server passes it over.
+      "selection": true,
+      "ranges": [
+        [
+          "start": position(range.lowerBound, in: text),
+          "end": position(range.upperBound, in: text),
+        ]
+      ],
+    ]
+  }
+
+  /// The selections of others in this text, `nil` for one outside of it; nothing at all, if they are for another text.
+  func peers(_ presence: JSON) -> [(id: String, ranges: [Range<Int>?])]? {
+    let numbers = (presence["version"]?.integer, presence["rev"]?.integer)
+    guard numbers == (version, rev) && !hasMissed || mistake == .showsEveryPresence else {
+      return nil
+    }
+    return presence["peers"]!.array!.map { peer in
+      let ranges = peer["ranges"]!.array!.map { range -> Range<Int>? in
+        guard let start = offset(range["start"]), let end = offset(range["end"]), start <= end
+        else { return nil }
+        return start..<end
+      }
+      return (peer["id"]!.string!, ranges)
     }
   }
 

@@ -11,6 +11,8 @@ struct LiveTextFuzz {
     /// Changes on their way to the server, and what the server sent, each in order.
     var outgoing: [JSON] = []
     var incoming: [JSON] = []
+    /// The scalars that it has put its selection around.
+    var marked: Set<Unicode.Scalar> = []
     /// What the user did and the server has not taken yet, each with the version of the first message that tells of it.
     var untold: [(version: Int, step: Step)] = []
     /// What the server has to undo and redo, in its order.
@@ -59,6 +61,8 @@ struct LiveTextFuzz {
   private let mistake: LiveClient.Mistake
   /// How many undos and redos did something.
   private(set) var reversals = 0
+  /// How many selections of others were shown.
+  private(set) var shown = 0
   private var problems: [String] = []
   /// How many messages were delivered, and pushes applied: for the one who wants to know what a run is worth.
   private(set) var delivered = 0
@@ -102,8 +106,9 @@ struct LiveTextFuzz {
   private mutating func step() {
     switch random.below(100) {
     case ..<21: type(random.below(editors.count))
-    case ..<28: reverse(random.below(editors.count))
-    case ..<56: deliverToServer(random.below(editors.count))
+    case ..<26: reverse(random.below(editors.count))
+    case ..<30: mark(random.below(editors.count))
+    case ..<57: deliverToServer(random.below(editors.count))
     case ..<84: deliverToEditor(random.below(editors.count))
     case ..<90: look(random.below(hosts.count))
     case ..<93: exchange()
@@ -236,6 +241,43 @@ struct LiveTextFuzz {
     let version = editors[index].client.version + (change == nil ? 1 : 0)
     editors[index].untold.append((version, step))
     if let change { editors[index].outgoing.append(change) }
+  }
+
+  /// An editor selects a scalar that there is only once.
+  private mutating func mark(_ index: Int) {
+    let places = editors[index].client.text.indices.filter {
+      inserted.contains(editors[index].client.text[$0])
+    }
+    guard !places.isEmpty else { return }
+    let place = random.pick(places)
+    editors[index].marked.insert(editors[index].client.text[place])
+    editors[index].outgoing.append(editors[index].client.select(place..<place + 1))
+  }
+
+  /// An editor shows the selections of others: each is around the scalar that was selected, or empty where that was.
+  private mutating func show(_ presence: JSON, at index: Int) {
+    let client = editors[index].client
+    guard let peers = client.peers(presence) else { return }
+    for (id, ranges) in peers {
+      let peer = editors.first {
+        $0.host == editors[index].host && "\($0.client.attachment)" == id
+      }!
+      for range in ranges {
+        shown += 1
+        guard let range else {
+          problems.append("a selection lies outside the text: \(presence)")
+          continue
+        }
+        let text = Set(client.text)
+        let isRight =
+          switch range.count {
+          case 0: peer.marked.contains { !text.contains($0) || reversed.contains($0) }
+          case 1: peer.marked.contains(client.text[range.lowerBound])
+          default: false
+          }
+        if !isRight { problems.append("a selection is around \(client.text[range]): \(presence)") }
+      }
+    }
   }
 
   /// An editor undoes or redoes at its server, which must do so with what is the editor's own and with nothing else.
@@ -373,6 +415,10 @@ struct LiveTextFuzz {
     delivered += 1
     let host = editors[index].host
     let change = editors[index].outgoing.removeFirst()
+    if change["selection"] != nil {
+      hosts[host].peer.notify("note/cursor", change)
+      return collect(host)
+    }
     let revision = hosts[host].peer.revision
     let id = hosts[host].peer.send("note/change", change)
     hosts[host].open[id] = index
@@ -394,7 +440,9 @@ struct LiveTextFuzz {
       editors[index].incoming.append(response)
     }
     hosts[host].peer.responses = []
-    for push in hosts[host].peer.take("note/edit") {
+    for message in hosts[host].peer.notifications {
+      guard ["note/edit", "note/presence"].contains(message["method"]?.string) else { continue }
+      let push = message["params"]!
       let attachment = push["attachment"]!.integer!
       let index = editors.firstIndex { $0.host == host && $0.client.attachment == attachment }!
       editors[index].incoming.append(push)
@@ -406,7 +454,9 @@ struct LiveTextFuzz {
     guard !editors[index].incoming.isEmpty else { return }
     delivered += 1
     let message = editors[index].incoming.removeFirst()
-    if message["rev"] != nil {
+    if message["peers"] != nil {
+      show(message, at: index)
+    } else if message["rev"] != nil {
       do {
         if let change = try editors[index].client.receive(message) {
           editors[index].outgoing.append(change)

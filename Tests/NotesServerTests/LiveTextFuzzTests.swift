@@ -8,9 +8,12 @@ struct LiveTextFuzzTests {
     #expect(fuzz.run(steps: 240) == [])
     #expect(fuzz.applied > 0, "seed \(seed): no push was applied")
     #expect(fuzz.reversals > 0, "seed \(seed): nothing was undone")
+    #expect(fuzz.shown > 0, "seed \(seed): nobody's selection was shown")
   }
 
-  @Test(arguments: [LiveClient.Mistake.appliesEveryPush, .keepsItsRev, .undoesForOthers])
+  @Test(arguments: [
+    LiveClient.Mistake.appliesEveryPush, .keepsItsRev, .undoesForOthers, .showsEveryPresence,
+  ])
   func `does not, if clients make mistakes`(mistake: LiveClient.Mistake) {
     let problems = (1...5 as ClosedRange<UInt64>).flatMap { seed in
       var fuzz = LiveTextFuzz(seed: seed, mistake: mistake)

@@ -16,7 +16,7 @@ struct Transcript: Sendable {
   var lines: [Line]
 
   static let names = [
-    "lifecycle", "notes", "search", "live-text", "crossing", "undo", "merge", "errors",
+    "lifecycle", "notes", "search", "live-text", "crossing", "undo", "cursors", "merge", "errors",
   ]
 
   static func file(_ name: String) -> URL {

@@ -181,7 +181,7 @@ extension ReplicatingArray {
   }
 
   /// Visits all elements in order, cut where visibility in `view` changes. Nothing is open.
-  private func forEachSegment(in view: SequenceView, _ body: (Segment) -> Void) {
+  func forEachSegment(in view: SequenceView, _ body: (Segment) -> Void) {
     tree.forEachPiece { piece in
       let author = authors[Int(piece.author)].id
       var offset = Int(piece.offset)
