@@ -8,8 +8,12 @@ struct FoldedText: Sendable {
   /// Of each folded byte, where in the text the scalar begins that it comes from. Empty unless asked for.
   private var origins: [Int] = []
   private var length = 0
+  /// The text with its ASCII letters in lower case.
+  private var lowered: [UInt8] = []
   /// What scalars fold to, by 256 of them, as far as they were met.
   private var pages: [UInt32: [Folding]] = [:]
+  /// The one that was looked at last: as a rule a text needs no other.
+  private var latest: (number: UInt32, page: [Folding]) = (.max, [])
 
   /// What a scalar folds to, in UTF-8: as a rule up to four bytes, the first the lowest.
   fileprivate struct Folding: Sendable {
@@ -33,12 +37,13 @@ struct FoldedText: Sendable {
   mutating func fold(_ text: ArraySlice<UInt8>, withOrigins: Bool = false) {
     length = text.count
     origins.removeAll(keepingCapacity: true)
-    if utf8.count != text.count {
-      utf8.removeAll(keepingCapacity: true)
-      utf8.append(contentsOf: text)
+    if lowered.count != text.count {
+      lowered.removeAll(keepingCapacity: true)
+      lowered.append(contentsOf: text)
     }
-    var lowered = utf8.mutableSpan
-    if Self.lower(text.span, into: &lowered) < 0x80 {
+    var target = lowered.mutableSpan
+    if Self.lower(text.span, into: &target) < 0x80 {
+      swap(&utf8, &lowered)
       if withOrigins { origins.append(contentsOf: 0..<length) }
       return
     }
@@ -46,18 +51,15 @@ struct FoldedText: Sendable {
     let bytes = text.span
     var index = 0
     while index < bytes.count {
-      let byte = bytes[index]
-      if byte < 0x80 {
-        utf8.append(Self.lowered(byte))
-        if withOrigins { origins.append(index) }
-        index &+= 1
-      } else {
-        let start = index
-        let folding = folding(of: Self.scalar(bytes, &index))
-        append(folding)
-        if withOrigins {
-          while origins.count < utf8.count { origins.append(start) }
-        }
+      let start = index
+      while index < bytes.count, bytes[index] < 0x80 { index &+= 1 }
+      utf8.append(contentsOf: lowered[start..<index])
+      if withOrigins { origins.append(contentsOf: start..<index) }
+      guard index < bytes.count else { return }
+      let place = index
+      append(folding(of: Self.scalar(bytes, &index)))
+      if withOrigins {
+        while origins.count < utf8.count { origins.append(place) }
       }
     }
   }
@@ -109,11 +111,12 @@ struct FoldedText: Sendable {
   }
 
   private mutating func folding(of scalar: UInt32) -> Folding {
-    let page = scalar >> 8
-    if let known = pages[page] { return known[Int(scalar & 0xFF)] }
-    let new = (0..<256).map { Folding(of: page << 8 | $0) }
-    pages[page] = new
-    return new[Int(scalar & 0xFF)]
+    let number = scalar >> 8
+    if latest.number != number {
+      if pages[number] == nil { pages[number] = (0..<256).map { Folding(of: number << 8 | $0) } }
+      latest = (number, pages[number]!)
+    }
+    return latest.page[Int(scalar & 0xFF)]
   }
 }
 
