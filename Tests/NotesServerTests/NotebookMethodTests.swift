@@ -315,4 +315,24 @@ struct NotebookMethodTests {
     second.folderChanged()
     #expect(second.notifications.isEmpty)
   }
+
+  /// A piece of a text has at most 2,047 bytes, which is inside one of these letters. Removed piece by piece, it was refused by
+  /// everybody else, and by the next run.
+  @Test(arguments: [false, true])
+  func `gives out the removal of a long text in whole letters`(isBehind: Bool) {
+    let scratch = Scratch()
+    let (one, other) = (Peer(scratch.folder("one"), seed: 1), Peer(scratch.folder("two"), seed: 2))
+    one.initialize()
+    other.initialize()
+    let long = String(repeating: "é", count: 3000)
+    let id = one.create(["text": .string(long)])
+    let base = one.revision
+    if isBehind { one.call("note/append", ["id": .string(id), "text": "!"]) }
+    one.call("note/setText", ["id": .string(id), "text": "éé", "base": .string(base)])
+    other.merge(from: one)
+    #expect(other.text(id) == (isBehind ? "éé!" : "éé"))
+    let again = Peer(scratch.folder("one"), seed: 3)
+    again.initialize()
+    #expect(again.text(id) == one.text(id))
+  }
 }

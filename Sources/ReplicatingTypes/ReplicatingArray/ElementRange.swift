@@ -25,6 +25,12 @@ public struct ElementRange: Hashable, Sendable {
 
   /// The offset behind the last.
   public var end: Int { offset + count }
+
+  /// This range and another one as one, if that begins where this one ends.
+  func joined(with next: ElementRange) -> ElementRange? {
+    guard next.author == author, next.offset == end else { return nil }
+    return ElementRange(author: author, offset: offset, count: count + next.count)
+  }
 }
 
 /// A set of elements, kept as ranges.

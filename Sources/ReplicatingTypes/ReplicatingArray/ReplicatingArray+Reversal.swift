@@ -26,10 +26,7 @@ extension ReplicatingArray {
     var isLast = false
     func remove(_ range: ElementRange) {
       // A piece may end anywhere, inside a scalar too.
-      if case .remove(var whole) = reversals.last?.operation, whole.author == range.author,
-        whole.end == range.offset
-      {
-        whole.count += range.count
+      if case .remove(let last) = reversals.last?.operation, let whole = last.joined(with: range) {
         reversals[reversals.count - 1].operation = .remove(whole)
       } else {
         reversals.append(Reversal(operation: .remove(range)))

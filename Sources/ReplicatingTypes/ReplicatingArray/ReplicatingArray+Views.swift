@@ -101,12 +101,21 @@ extension ReplicatingArray {
         body(.insert(edit.replacement, after: id(of: left), before: id(of: right)))
       }
       var rest = edit.range
+      // A piece may end anywhere, inside a scalar too; a removal must not.
+      var removed: ElementRange?
       while !rest.isEmpty {
         let skipped = tree.seek(rest.lowerBound)
         let count = min(tree.current.count - skipped, UInt32(rest.count))
-        body(.remove(range(tree.current.dropping(skipped).prefix(count))))
+        let next = range(tree.current.dropping(skipped).prefix(count))
+        if let whole = removed?.joined(with: next) {
+          removed = whole
+        } else {
+          if let removed { body(.remove(removed)) }
+          removed = next
+        }
         rest = rest.lowerBound + Int(count)..<rest.upperBound
       }
+      if let removed { body(.remove(removed)) }
     }
   }
 
@@ -146,8 +155,12 @@ extension ReplicatingArray {
             ? edits[next].range.lowerBound : edits[next].range.upperBound
           stop = min(end, start + edge - offset)
           if offset >= edits[next].range.lowerBound {
-            operations.append(
-              .remove(ElementRange(author: author, offset: start, count: stop - start)))
+            let range = ElementRange(author: author, offset: start, count: stop - start)
+            if case .remove(let last) = operations.last, let whole = last.joined(with: range) {
+              operations[operations.count - 1] = .remove(whole)
+            } else {
+              operations.append(.remove(range))
+            }
           }
         }
         offset += stop - start
