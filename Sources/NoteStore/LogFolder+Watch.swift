@@ -17,6 +17,8 @@ struct Watches {
   var noticed: [String: Noticed] = [:]
   /// Something happened that has no name, or too much.
   var isEverythingNoticed = true
+  /// Something happened to a snapshot.
+  var isSnapshotNoticed = false
 }
 
 extension Watches {
@@ -81,7 +83,7 @@ extension LogFolder {
     case .events(let events):
       for event in events { notice(event) }
     }
-    return watches.isEverythingNoticed || !watches.noticed.isEmpty
+    return watches.isEverythingNoticed || watches.isSnapshotNoticed || !watches.noticed.isEmpty
   }
 
   private mutating func notice(_ event: Watcher.Event) {
@@ -111,8 +113,7 @@ extension LogFolder {
       }
     } else if event.watch == watches.snapshots {
       if event.gone { watches.snapshots = nil }
-      // Rarely, and it may be that the logs it stands for go away.
-      if !Self.isTemporary(event.name) { watches.isEverythingNoticed = true }
+      if event.gone || !Self.isTemporary(event.name) { watches.isSnapshotNoticed = true }
     } else if event.watch == watches.above {
       if event.gone || event.name == watches.awaited { forgetWatches() }
     }

@@ -246,7 +246,7 @@ public final class NoteStore {
   }
 
   func read(_ scope: LogFolder.Scope) -> Effects {
-    if folder.looksEverywhere(scope) { findSnapshots() }
+    if folder.looksEverywhere(scope) || folder.watches.isSnapshotNoticed { findSnapshots() }
     var effects = merge(folder.readNew(scope))
     // What is new may be what a snapshot goes on behind, and files behind that.
     while coverWaiting() { effects.merge(merge(folder.readNew(.noticed))) }

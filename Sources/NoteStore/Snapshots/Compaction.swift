@@ -152,7 +152,7 @@ public final class Compaction {
     var sweep = sweep
     let log = try Self.root(store).folder("log")
     var (bytes, looks) = (0, 0)
-    while bytes < Self.readSize, looks < 64 {
+    while bytes < Self.readSize, looks < 32 {
       guard let read = sweep.next(in: log, store.notebook) else {
         segments = sweep.segments
         return beginToVerify(store)

@@ -28,6 +28,7 @@ extension NoteStore {
   /// Looks which snapshots there are, and begins to read those that are new.
   func findSnapshots() {
     guard snapshots.reading == nil else { return }
+    folder.watches.isSnapshotNoticed = false
     var files: [SnapshotFile] = []
     var names: [String] = []
     let path = "\(path)/\(SnapshotFormat.folder)"
