@@ -13,7 +13,7 @@ import ReplicatingTypes
 /// Never shared and never needed: whatever is missing or wrong in it is made anew. So nothing in it is put on disk for
 /// good, and failures to write it are nobody's business.
 struct StateFolder {
-  /// The notebook as an archive. Replaced by renaming: whoever has it open goes on reading the old one.
+  /// The notebook as an archive. Another one takes its name: whoever has it open goes on reading the old one.
   private static let archive = "archive"
   /// What the name of one that is not finished begins with.
   private static let temporary = ".tmp-"
@@ -165,6 +165,8 @@ struct StateFolder {
     /// same moment, which knows other things.)
     func finish() throws -> NotebookArchive? {
       let archive = try StateFolder.archive(name, in: folder.descriptor, closer)
+      // Not replaced by the renaming: then the system would wait until the new one is on disk.
+      folder.descriptor.remove(StateFolder.archive)
       try folder.descriptor.rename(name, to: StateFolder.archive)
       isFinished = true
       return archive
