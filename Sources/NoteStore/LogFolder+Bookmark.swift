@@ -87,8 +87,7 @@ extension LogFolder {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
       let status = try bookmark.status(.folder)
       settled[name] = SettledFolder(
-        status: status, first: try bookmark.varint(), last: try bookmark.varint(),
-        isRemembered: true)
+        status: status, first: try bookmark.varint(), last: try bookmark.varint())
     }
     var files: [String: LogFile] = [:]
     for _ in 0..<(try bookmark.count()) {

@@ -10,9 +10,11 @@ extension LogFolder {
   /// - Parameter names: what it found in `log`.
   mutating func missWhatIsGone(names: Set<String>) {
     for name in settled.keys where !names.contains(name) { unsettle(name) }
-    // Files in settled folders were not looked at, and are there.
     let gone = files.filter { key, file in
-      file.look < looks && settled[String(key.prefix { $0 != "/" })] == nil
+      guard file.look < looks else { return false }
+      // Files in settled folders were not looked at, and those are there that were when the folder was settled.
+      let folder = String(key.prefix { $0 != "/" })
+      return file.look < settled[folder]?.look ?? .max
     }
     for key in gone.keys { files[key] = nil }
     for case let scan? in gone.values.map(\.scan) where !isLacking && !isHeld(scan) {
@@ -41,16 +43,20 @@ extension LogFolder {
   /// Compares what the folder holds of sessions with what it held of them, where something speaks against that it does.
   private mutating func keepPromises() {
     if promised.isEmpty { return }
-    let reaches = reaches()
+    let promised = promised
+    let reaches = reaches { promised[$0] != nil }
     for (session, number) in promised where reaches[session] ?? 0 < number { isLacking = true }
-    promised = [:]
+    self.promised = [:]
   }
 
-  /// How many records of each session the folder holds, from the first one on without a gap, as far as they were read.
-  mutating func reaches() -> [Identifier: UInt64] {
-    var pieces = settledPieces()
+  /// How many records of sessions the folder holds, from the first one on without a gap, as far as they were read.
+  mutating func reaches(
+    of isWanted: (Identifier) -> Bool = { _ in true }
+  ) -> [Identifier: UInt64] {
+    var pieces = settledPieces(of: isWanted)
     func insert(_ session: Identifier, after first: UInt64, _ last: UInt64) {
-      if first < last { pieces[session, default: .init()].insert(first + 1...last) }
+      guard first < last, isWanted(session) else { return }
+      pieces[session, default: .init()].insert(first + 1...last)
     }
     for case let scan? in files.values.map(\.scan) {
       insert(scan.header.session, after: scan.header.recordsBefore, scan.number)
@@ -60,10 +66,12 @@ extension LogFolder {
   }
 
   /// The records in snapshots, and in folders that need not be looked at.
-  mutating func settledPieces() -> [Identifier: NumberRanges] {
-    var pieces = coverage()
+  mutating func settledPieces(
+    of isWanted: (Identifier) -> Bool = { _ in true }
+  ) -> [Identifier: NumberRanges] {
+    var pieces = coverage().filter { isWanted($0.key) }
     for (name, folder) in settled where folder.first < folder.last {
-      guard let session = Identifier(name) else { continue }
+      guard let session = Identifier(name), isWanted(session) else { continue }
       pieces[session, default: .init()].insert(folder.first + 1...folder.last)
     }
     return pieces

@@ -23,8 +23,10 @@ struct SettledFolder: Equatable {
   /// How many records of the session come before those in it, and how many there are up to its last.
   var first: UInt64
   var last: UInt64
-  /// Whether that was found out in an earlier run: what is known of its files is this.
-  var isRemembered = false
+  /// The look that found it so; 0 for an earlier run: what is known of its files is this then.
+  var look = 0
+
+  var isRemembered: Bool { look == 0 }
 }
 
 /// How far a session is known, from whatever files.
@@ -267,7 +269,7 @@ extension LogFolder {
     }
     guard held.ranges.count == 1, let numbers = held.ranges.first else { return }
     settled[name] = SettledFolder(
-      status: status, first: numbers.lowerBound - 1, last: numbers.upperBound)
+      status: status, first: numbers.lowerBound - 1, last: numbers.upperBound, look: looks)
   }
 
   /// No longer relies on what is known of a folder.
@@ -379,7 +381,15 @@ extension LogFolder {
     }
     let stop = try handOut(&scan, of: opened, size: size, limit: &limit, into: &records)
     // Complete segments are on disk.
-    if scan.number > file.scan?.number ?? 0, Self.segmentName(key) == nil { unsynced.insert(key) }
+    if scan.number > file.scan?.number ?? 0, Self.segmentName(key) == nil {
+      unsynced.insert(key)
+      // It counts as not there, like all that the session has written before.
+      if unreliable.contains(session) { isLacking = true }
+    }
+    if scan.header.recordsBefore > 0, scan.number > file.scan?.number ?? 0 {
+      // The segments before it may be known from files that are gone. Then nobody else can read this one.
+      promised[session] = max(scan.number, promised[session] ?? 0)
+    }
     file.scan = scan
     switch stop {
     case .damaged(let offset, let description):
@@ -532,11 +542,7 @@ extension LogFolder {
     for (otherKey, other) in files where otherKey != key {
       guard let otherScan = other.scan, otherScan.header == header, otherScan.number >= scan.number
       else { continue }
-      let parts = otherKey.split(separator: "/")
-      let root = try FileDescriptor.folder(self.path, followingLinks: true, on: system)
-      var folder = try root.folder("log")
-      if parts.count > 1 { folder = try folder.folder(String(parts[0])) }
-      guard let opened = try folder.regularFile(String(parts[parts.count - 1])) else { continue }
+      guard let opened = try open(otherKey) else { continue }
       let size = try opened.status().size
       let bytes = try opened.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0)
       guard var again = try? LogScan(decoding: bytes[...]) else { continue }
@@ -544,6 +550,20 @@ extension LogFolder {
       let stop = try again.read(opened, size: size, known: end, limit: &limit) { _, _ in }
       if case .damaged = stop, again.number < scan.number { report(path, scan.offset, differs) }
       return
+    }
+  }
+
+  /// Opens a file by its path below `log`; nil if it is gone, or no regular file.
+  private func open(_ key: String) throws(StoreError) -> FileDescriptor? {
+    let parts = key.split(separator: "/")
+    do {
+      let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      var folder = try root.folder("log")
+      if parts.count > 1 { folder = try folder.folder(String(parts[0])) }
+      return try folder.regularFile(String(parts[parts.count - 1]))
+    } catch {
+      if error.reason == .notFound { return nil }
+      throw error
     }
   }
 

@@ -102,7 +102,8 @@ extension LogFolder {
     var files = closing
     if let live, !live.isComplete { files.append(live) }
     files.removeAll { !$0.needsSync }
-    if files.isEmpty { return }
+    // Even if all of ours is on disk: what it follows may have been taken away and written again elsewhere.
+    if files.isEmpty, appended == 0 { return }
     submitOthers()
     for file in files { submit(file) }
   }
@@ -120,8 +121,13 @@ extension LogFolder {
         !ours.contains(session), !unreliable.contains(session),
         seen.changed > system.now - Self.writebackTime
       else { continue }
-      // What is gone has another name now, or is missed when somebody looks.
-      try? submit(key, of: session)
+      do { try submit(key, of: session) } catch {
+        // What is gone has another name now, or is missed when somebody looks. All else has to be tried again, and until then
+        // nothing is on disk that may follow it.
+        guard error.reason != .notFound else { continue }
+        unsynced.insert(key)
+        doubt(from: reached, error)
+      }
     }
   }
 
@@ -131,7 +137,7 @@ extension LogFolder {
     let parts = key.split(separator: "/").map(String.init)
     let folder = parts.count > 1 ? OpenDescriptor(try log.descriptor.folder(parts[0])) : log
     guard let file = try folder.descriptor.regularFile(parts[parts.count - 1]) else { return }
-    if syncedFolders.insert(parts[0]).inserted {
+    if syncedEntries.insert(key).inserted {
       for folder in [log, folder] {
         jobs.append(SyncJob(before: folder, isFolder: true, other: session))
         syncs.submit(folder.descriptor.number, isFolder: true)

@@ -91,8 +91,8 @@ public struct LogFolder: ~Copyable {
   var unreliable: Set<Identifier> = []
   /// Files of others, by their path below `log`, whose records were read and may not be on disk.
   var unsynced: Set<String> = []
-  /// Folders of others in `log` whose entries are on disk.
-  var syncedFolders: Set<String> = []
+  /// Those of them whose names are on disk, and what leads to them.
+  var syncedEntries: Set<String> = []
   let syncs: any SyncQueue
   /// Files that nothing is appended to any more and that are not all on disk, oldest first.
   var closing: [LiveFile] = []
@@ -120,7 +120,8 @@ public struct LogFolder: ~Copyable {
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false
-  /// How many records of sessions the folder held, as long as something speaks against that and nobody looked.
+  /// How many records of sessions the folder should hold, as long as nobody looked whether it does: where something speaks
+  /// against that, or a later segment was read.
   var promised: [Identifier: UInt64] = [:]
   /// How many folders are not as an earlier run has left them, any more.
   var outdated = 0

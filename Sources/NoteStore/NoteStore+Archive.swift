@@ -96,10 +96,11 @@ extension NoteStore {
   }
 
   /// While changes wait for others the archive would know neither them nor where to read them again. What was refused is to
-  /// be read again, too: by every run, which reports it, and some day by a version of the program that understands it.
+  /// be read again, too: by every run, which reports it, and some day by a version of the program that understands it. And
+  /// what the folder lacks has to be written again first: nobody would miss it any more.
   private var canArchive: Bool {
     pending.isEmpty && refusals.isEmpty && snapshots.reading == nil && snapshots.waiting.isEmpty
-      && archiving.state != nil
+      && archiving.state != nil && !isInDoubt
   }
 
   /// Writes a piece of an archive.

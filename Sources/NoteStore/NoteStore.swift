@@ -31,6 +31,9 @@ public final class NoteStore {
   var elsewhere = Version()
   /// What the folder does not hold any more, while that is so.
   private var lack: Lack?
+  /// What waited for others when the folder was found to lack something, and how much was known of it then: it may be what the
+  /// folder lacks.
+  private var waitedInDoubt: [(replica: ReplicaID, number: UInt64)] = []
   /// The disk refused a second copy of what it had refused before.
   private var isDiskFailing = false
   /// Why it could not be written again.
@@ -285,6 +288,9 @@ public final class NoteStore {
     if pending.isEmpty { return Effects() }
     let (effects, refused, unreadable) = notebook.drain(&pending)
     if let unreadable { report("changes wait for what can't be read: \(unreadable.reason)") }
+    let waited = waitedInDoubt.count
+    waitedInDoubt.removeAll { notebook.version[$0.replica] > $0.number }
+    if waitedInDoubt.count < waited { folder.isLacking = true }
     for (change, reason) in refused {
       report("change \(change.number) of \(change.replica) is left out: \(reason)")
     }
@@ -434,6 +440,7 @@ public final class NoteStore {
       folder.isLacking = false
       elsewhere = elsewhere.intersection(found.notebook.version)
       lack = Lack(of: found, than: self)
+      waitedInDoubt = pending.replicas.map { ($0, notebook.version[$0]) }
     }
     if let lack {
       try publish(lack)

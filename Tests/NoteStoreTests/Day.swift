@@ -7,15 +7,23 @@ import Testing
 
 extension NoteStore {
   @discardableResult
-  func create(_ text: String) throws(StoreError) -> NoteID {
+  func create(_ text: String, at time: Int64 = 1_767_225_600_000) throws(StoreError) -> NoteID {
     let id = NoteID(creation: notebook.next(by: try nextSession()))
     try openOrder()
     try commit(
       [
         .create, .place(notebook.placement(of: id, at: 0)),
         .edit(id, .text(.insert(Array(text.utf8), after: nil, before: nil))),
-      ], as: id.creation.replica, at: 1_767_225_600_000)
+      ], as: id.creation.replica, at: time)
     return id
+  }
+
+  func append(
+    _ text: String, to id: NoteID, at time: Int64 = 1_767_225_600_000
+  ) throws(StoreError) {
+    let count = try note(id)!.text.count
+    let edit = Edit(range: count..<count, replacement: Array(text.utf8))
+    try commit(try operations(for: [edit], in: id, nil), at: time)
   }
 
   var texts: [String] {

@@ -152,6 +152,89 @@ import Testing
     }
   }
 
+  @Test func `is not done with a flush before it could open what another process has written`()
+    throws
+  {
+    for call in [MemoryDisk.Call.openFolder, .openFile, .status] {
+      let disk = MemoryDisk()
+      disk.put([], at: "/home/.profile")
+      func open(_ disk: MemoryDisk) throws -> NoteStore {
+        try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
+      }
+      try open(disk).create("a1")
+      let second = try open(disk)
+      try second.create("b1")
+      disk.fault = { _, called in called == call && !disk.hasFired ? .error(EIO) : nil }
+      second.requestSync()
+      #expect(disk.hasFired && !second.isDurable)
+      try second.sync()
+      #expect(try Set(open(disk.afterWorstPowerCut()).texts) == ["a1", "b1"], "\(call)")
+    }
+  }
+
+  @Test func `writes again what follows in a session of which the disk has refused something`()
+    throws
+  {
+    let disk = MemoryDisk()
+    disk.put([], at: "/home/.profile")
+    func open(_ disk: MemoryDisk) throws -> NoteStore {
+      try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
+    }
+    let first = try open(disk)
+    try first.create("a1")
+    let second = try open(disk)
+    try second.create("b1")
+    disk.fault = { _, call in call == .synchronizeFolder && !disk.hasFired ? .error(EIO) : nil }
+    try second.sync()
+    #expect(disk.hasFired)
+    try first.create("a2")
+    _ = second.rescan()
+    try second.create("b2")
+    try second.sync()
+    #expect(try Set(open(disk.afterWorstPowerCut()).texts) == ["a1", "a2", "b1", "b2"])
+  }
+
+  /// Of the same session, whose folder it has synchronized before.
+  @Test func `puts the next file of another process on disk, too`() throws {
+    let disk = MemoryDisk()
+    disk.put([], at: "/home/.profile")
+    func open(_ disk: MemoryDisk) throws -> NoteStore {
+      try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
+    }
+    let first = try open(disk)
+    try first.create("a1")
+    let second = try open(disk)
+    try second.create("b1")
+    try second.sync()
+    let now = ContinuousClock.now
+    for seconds in [0, 10] { _ = first.sealIfDue(at: now + .seconds(seconds)) }
+    try first.create("a2")
+    _ = second.rescan()
+    try second.create("b2")
+    try second.sync()
+    #expect(try Set(open(disk.afterWorstPowerCut()).texts) == ["a1", "a2", "b1", "b2"])
+  }
+
+  /// Its own changes are on disk, and could not be read without those.
+  @Test func `puts on disk what another process has written again`() throws {
+    let disk = MemoryDisk()
+    disk.put([], at: "/home/.profile")
+    func open(_ disk: MemoryDisk) throws -> NoteStore {
+      try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
+    }
+    let first = try open(disk)
+    try first.create("a1")
+    try first.sync()
+    let second = try open(disk)
+    try second.create("b1")
+    try second.sync()
+    disk.take("\(Day.path)/log/\(try first.nextSession())")
+    _ = first.rescan()
+    _ = second.rescan()
+    try second.sync()
+    #expect(try Set(open(disk.afterWorstPowerCut()).texts) == ["a1", "b1"])
+  }
+
   @Test func `leaves no descriptor open`() {
     let disk = MemoryDisk()
     do {

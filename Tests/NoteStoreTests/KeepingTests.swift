@@ -46,12 +46,6 @@ extension NoteStore {
   fileprivate func finishWork() {
     while hasWork { _ = work() }
   }
-
-  fileprivate func append(_ text: String, to id: NoteID) throws {
-    let count = try note(id)!.text.count
-    let edit = Edit(range: count..<count, replacement: Array(text.utf8))
-    try commit(try operations(for: [edit], in: id, nil), at: 1_767_225_600_000)
-  }
 }
 
 @Suite struct `Keeping a notebook between two runs` {

@@ -12,13 +12,6 @@ extension Scratch {
 }
 
 extension NoteStore {
-  fileprivate func append(_ text: String, to id: NoteID) throws(StoreError) {
-    let present = try note(id)!.text
-    let edit = Edit(range: present.count..<present.count, replacement: Array(text.utf8))
-    try commit(
-      present.operations(for: [edit]).map { .edit(id, .text($0)) }, at: 1_767_225_600_000)
-  }
-
   fileprivate func text(_ id: NoteID) -> String? { try! note(id)?.text.string }
 }
 

@@ -55,6 +55,28 @@ func segments(
     #expect(disk.calls - calls < 30, "what did not change is not opened again")
   }
 
+  /// What is left in the folder looks complete.
+  @Test(arguments: [["11"], ["0"], (0..<12).map(String.init)])
+  func `are missed when they are taken away, however late one looks`(taken: [String]) throws {
+    let disk = MemoryDisk()
+    let files = segments(of: Self.session, Self.contents)
+    for file in files { disk.put(file.bytes, at: "\(Self.folder)/\(file.name)") }
+    var reader = try open(disk)
+    for seconds in [0, 100] as [Int64] {
+      disk.moveClock(by: seconds * 1_000_000_000)
+      _ = reader.readNew()
+    }
+    let isLacking = reader.isLacking
+    #expect(!isLacking)
+    for file in files where taken.contains(String(file.name.prefix { $0 != "-" })) {
+      disk.take("\(Self.folder)/\(file.name)")
+    }
+    disk.moveClock(by: 100_000_000_000)
+    #expect(reader.newTexts() == [])
+    let isLackingNow = reader.isLacking
+    #expect(isLackingNow)
+  }
+
   @Test func `are read in portions when asked to`() throws {
     let disk = MemoryDisk()
     for file in segments(of: Self.session, Self.contents).reversed() {

@@ -1,0 +1,83 @@
+import ReplicatingTypes
+import Testing
+
+@testable import NoteStore
+
+@Suite struct `Files that somebody takes away` {
+  private let disk = MemoryDisk()
+
+  init() { disk.put([], at: "/home/.profile") }
+
+  private func open(state: String? = nil) throws -> NoteStore {
+    try NoteStore(path: Day.path, state: state, on: disk, makeIdentifier: makeIdentifier)
+  }
+
+  /// The file that holds what a new process writes.
+  private func write(_ text: String) throws -> String {
+    let store = try open()
+    try store.create(text)
+    return "\(Day.path)/log/\(try store.nextSession())/0.open"
+  }
+
+  @Test func `are written again when what was read in them had to wait until later`() throws {
+    let (first, second) = (try write("a1"), try write("b1"))
+    let bytes = disk.files[first]!
+    disk.take(first)
+    let store = try open()
+    #expect(store.texts == [])
+    disk.take(second)
+    _ = store.rescan()
+    disk.put(bytes, at: first)
+    _ = store.rescan()
+    #expect(Set(store.texts) == ["a1", "b1"])
+    #expect(try open().notebook == store.notebook)
+  }
+
+  @Test func `are written again with what follows them in a file that comes later`() throws {
+    let first = try open()
+    try first.create("a1")
+    let folder = "\(Day.path)/log/\(try first.nextSession())"
+    let now = ContinuousClock.now
+    for seconds in [0, 10] { _ = first.sealIfDue(at: now + .seconds(seconds)) }
+    try first.create("a2")
+    let bytes = disk.files["\(folder)/1.open"]!
+    disk.take("\(folder)/1.open")
+    let store = try open()
+    #expect(store.texts == ["a1"])
+    disk.take(folder)
+    _ = store.rescan()
+    disk.put(bytes, at: "\(folder)/1.open")
+    _ = store.rescan()
+    #expect(Set(store.texts) == ["a1", "a2"])
+    #expect(try open().notebook == store.notebook)
+  }
+
+  @Test func `are written again when a shorter one came in their place and went, too`() throws {
+    let first = try open()
+    try first.create("a1")
+    let file = "\(Day.path)/log/\(try first.nextSession())/0.open"
+    let shorter = disk.files[file]!
+    try first.create("a2")
+    try first.end()
+    let store = try open()
+    disk.take(disk.files.keys.first { $0.hasSuffix(".seg") }!)
+    disk.put(shorter, at: file)
+    _ = store.rescan()
+    disk.take(file)
+    _ = store.rescan()
+    #expect(Set(store.texts) == ["a1", "a2"])
+    #expect(try open().notebook == store.notebook)
+  }
+
+  @Test func `are not kept beside the folder as if they were in it`() throws {
+    let file = try write("a1")
+    let store = try open(state: "/home/state")
+    disk.take(file)
+    _ = store.refresh()
+    store.archiving.unkept += 1 << 21
+    while store.hasWork { _ = store.work() }
+    let next = try open(state: "/home/state")
+    _ = next.rescan()
+    #expect(try open().notebook == next.notebook)
+  }
+}
