@@ -1,0 +1,107 @@
+import ReplicatingTypes
+
+@testable import NoteStore
+
+extension Simulation {
+  /// What may happen next.
+  enum Step: CaseIterable {
+    case open, write, flush, synchronize, rescan, refresh, rest, keep, end, kill
+    case cutPower, moveClock, backUp, restore, copyDevice, forgetState, restoreState
+    case carry, carryOlder, carryPiece, finishCopy, delete
+    // A process that folds complete segments into a snapshot, and deletes a day later what it has folded, is a step here:
+    // `observe` checks after it that nothing is missing.
+
+    /// How often it happens, compared with the others.
+    private var weight: Int {
+      switch self {
+      case .write: 30
+      case .carry: 24
+      case .open, .rescan: 12
+      case .synchronize, .refresh, .rest, .carryPiece, .finishCopy: 6
+      case .flush, .keep, .kill: 5
+      case .delete, .carryOlder: 4
+      case .end, .cutPower, .backUp, .restore: 3
+      case .moveClock, .forgetState, .restoreState: 2
+      case .copyDevice: 1
+      }
+    }
+
+    static func random(_ random: inout Seeded) -> Step {
+      var left = random.next(below: allCases.reduce(0) { $0 + $1.weight })
+      for step in allCases {
+        left -= step.weight
+        if left < 0 { return step }
+      }
+      preconditionFailure("weights")
+    }
+  }
+
+  func take(_ step: Step) throws(Violation) {
+    let device = devices[random.next(below: devices.count)]
+    let other = devices[random.next(below: devices.count)]
+    device.writeBackWhatIsOld()
+    switch step {
+    case .open:
+      guard device.processes.count < 3 else { return }
+      try open(on: device, state: random.next(below: 2) == 0 ? Self.state : nil)
+    case .cutPower: try cutPower(of: device)
+    case .moveClock: moveClock(of: device)
+    case .backUp: backUp(device)
+    case .restore: try restore(device)
+    case .copyDevice: try copy(other, to: device)
+    case .forgetState: forgetState(of: device)
+    case .restoreState: restoreState(of: device)
+    case .carry: try carry(from: other, to: device)
+    case .carryOlder: try carryOlder(to: device)
+    case .carryPiece: try carryPiece(from: other, to: device)
+    case .finishCopy: try finishCopy()
+    case .delete: try delete(on: device)
+    case .write, .flush, .synchronize, .rescan, .refresh, .rest, .keep, .end, .kill:
+      guard !device.processes.isEmpty else { return }
+      let index = random.next(below: device.processes.count)
+      if step == .kill { return try kill(index..<(index + 1), on: device) }
+      try take(step, with: device.processes[index], on: device)
+    }
+  }
+
+  private func take(
+    _ step: Step, with process: Process, on device: Device
+  ) throws(Violation) {
+    switch step {
+    case .write: try write(process, on: device)
+    case .flush: try flush(process, on: device)
+    case .synchronize: try synchronize(process, on: device)
+    case .rescan: try rescan(process, on: device)
+    case .refresh: try refresh(process, on: device)
+    case .rest: try rest(process, on: device)
+    case .keep: try keep(process, on: device)
+    case .end: try end(process, on: device)
+    default: preconditionFailure("\(step) is nothing that a process does")
+    }
+  }
+}
+
+extension Simulation.Process {
+  /// What synchronizes for it in the background.
+  var queue: MemorySyncQueue { store.folder.syncs as! MemorySyncQueue }
+
+  /// The session that it is writing, and how many records it has written there.
+  var session: (identity: Identifier, count: UInt64)? {
+    store.folder.live.map { ($0.session, $0.end.number) }
+  }
+}
+
+extension Simulation.Device {
+  /// Puts a file into the notebook's folder, or takes it away.
+  func put(_ bytes: [UInt8], at path: String) {
+    if let present = files[path], !bytes.starts(with: present) { takeUnawares() }
+    disk.put(bytes, at: "\(Simulation.path)/\(path)")
+  }
+
+  func take(_ path: String) {
+    takeUnawares()
+    disk.take("\(Simulation.path)/\(path)")
+  }
+
+  private func takeUnawares() { for process in processes { process.awareness = .none } }
+}
