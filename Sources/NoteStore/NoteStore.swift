@@ -249,8 +249,13 @@ public final class NoteStore {
   }
 
   func read(_ scope: LogFolder.Scope) -> Effects {
-    if folder.looksEverywhere(scope) || folder.watches.isSnapshotNoticed { findSnapshots() }
-    var effects = merge(folder.readNew(scope))
+    var effects = Effects()
+    if folder.looksEverywhere(scope) || folder.watches.isSnapshotNoticed {
+      findSnapshots()
+      // What is small is read at once; the rest when there is time.
+      while snapshots.isReadingLittle { effects.merge(readSnapshots()) }
+    }
+    effects.merge(merge(folder.readNew(scope)))
     // What is new may be what a snapshot goes on behind, and files behind that.
     while coverWaiting() { effects.merge(merge(folder.readNew(.noticed))) }
     // What an archive would spare the next run.

@@ -118,18 +118,25 @@ public final class Compaction {
   // MARK: - Looking
 
   private func begin(_ store: NoteStore) throws(StoreError) {
-    let root = try Self.root(store)
-    if let folder = try? root.folder(SnapshotFormat.folder) {
-      for name in try folder.names() {
-        if LogFolder.isTemporary(name) {
-          Self.removeLeftover(name, in: folder)
-        } else if let file = try? SnapshotFile(name, in: folder) {
-          // One that is being read is not relied on yet.
-          if store.snapshots.known[name] == file.status { snapshots.append(file) }
+    var names: [String] = []
+    do {
+      let root = try Self.root(store)
+      if let folder = try? root.folder(SnapshotFormat.folder) {
+        for name in try folder.names() {
+          if LogFolder.isTemporary(name) {
+            Self.removeLeftover(name, in: folder)
+          } else if let file = try? SnapshotFile(name, in: folder) {
+            // One that is being read is not relied on yet.
+            if store.snapshots.known[name] == file.status { snapshots.append(file) }
+          }
         }
       }
+      names = try root.folder("log").names()
+    } catch {
+      // Of a notebook that was not written yet, or whose logs are all folded, there is nothing.
+      guard error.reason == .notFound else { throw error }
     }
-    let names = try root.folder("log").names()
+    guard !names.isEmpty else { return beginToVerify(store) }
     stage = .sweep(
       Sweep(
         folders: names, coverage: snapshots.flatMap(\.coverage),
@@ -262,8 +269,8 @@ public final class Compaction {
     _ segments: [Sweep.Segment], _ files: [SnapshotFile], _ store: NoteStore
   ) throws(StoreError) {
     let root = try Self.root(store)
-    let log = try root.folder("log")
     for segment in segments.suffix(64) {
+      let log = try root.folder("log")
       guard let folder = try? log.folder(segment.folder),
         (try? folder.status(of: segment.name)) == segment.status
       else { continue }

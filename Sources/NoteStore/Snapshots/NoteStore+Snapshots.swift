@@ -9,6 +9,11 @@ struct Snapshots {
   var known: [String: FileStatus] = [:]
   /// Those that are being read.
   var reading: (news: SnapshotNews, files: [SnapshotFile])?
+  /// Whether what is being read is so small that nobody notices.
+  var isReadingLittle: Bool {
+    guard let files = reading?.files else { return false }
+    return files.reduce(0) { $0 + min($1.status.size, 1 << 40) } <= 1 << 20
+  }
   /// What is known of sessions as soon as something before it is here.
   var waiting: [SessionPiece] = []
   /// Those whose bytes are what their names say, as far as this process has looked.

@@ -82,7 +82,7 @@ enum SnapshotFormat {
   }
 
   /// Reads the coverage, whose bytes these are.
-  fileprivate static func coverage(
+  static func coverage(
     decoding bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> [SessionPiece] {
     var reader = ByteReader(bytes)

@@ -24,9 +24,36 @@ struct FolderContents {
     }
   }
 
-  /// Logs that were read before: most files stay as they are.
+  /// A snapshot, if all of it is valid.
+  struct Snapshot {
+    var coverage: [SessionPiece]
+    var changes: PackedChanges
+
+    /// Nil for what is no snapshot.
+    init?(_ bytes: [UInt8]) {
+      guard bytes.starts(with: SnapshotFormat.magic), bytes.count > SnapshotFormat.prefixSize
+      else { return nil }
+      let end = SnapshotFormat.prefixSize + Int(bytes[...].integer(at: 12, as: UInt32.self))
+      guard end + 4 < bytes.count,
+        let coverage = try? SnapshotFormat.coverage(
+          decoding: bytes[SnapshotFormat.prefixSize..<end]),
+        bytes[...].integer(at: end, as: UInt32.self) == CRC32C.checksum(of: bytes[..<end])
+      else { return nil }
+      let packed = Array(bytes[(end + 4)...])
+      guard let changes = try? PackedChanges(packed) else { return nil }
+      for (replica, _) in changes.ranges {
+        for block in changes.blocks(of: replica) {
+          guard (try? changes.decode(block, packed[block.bytes])) != nil else { return nil }
+        }
+      }
+      (self.coverage, self.changes) = (coverage, changes)
+    }
+  }
+
+  /// Files that were read before: most stay as they are.
   final class Cache {
     fileprivate var logs: [[UInt8]: Log?] = [:]
+    fileprivate var snapshots: [[UInt8]: Snapshot?] = [:]
   }
 
   /// What stands in files behind all earlier records of its session. Others that it follows may be missing.
@@ -39,6 +66,19 @@ struct FolderContents {
   /// - Parameter files: all of the folder, by their paths in it.
   init(_ files: [String: [UInt8]], _ cache: Cache) {
     var sessions: [Identifier: [UInt64: LogScan.Entry]] = [:]
+    var pieces: [Identifier: [SessionPiece]] = [:]
+    for (path, bytes) in files where path.hasPrefix("snap/") && !path.hasPrefix("snap/.") {
+      let snapshot = cache.snapshots[bytes] ?? Snapshot(bytes)
+      cache.snapshots[bytes] = .some(snapshot)
+      guard let snapshot else { continue }
+      for piece in snapshot.coverage {
+        pieces[piece.session, default: []].append(piece)
+        sessions[piece.session, default: [:]] = sessions[piece.session] ?? [:]
+      }
+      for (replica, numbers) in snapshot.changes.ranges {
+        for number in numbers { changes.insert(ChangeID(replica: replica, number: number)) }
+      }
+    }
     for (path, bytes) in files where Self.isRead(path) {
       let log = cache.logs[bytes] ?? Log(bytes)
       cache.logs[bytes] = .some(log)
@@ -50,14 +90,20 @@ struct FolderContents {
     }
     for (session, entries) in sessions {
       var (record, change): (UInt64, UInt64) = (1, 1)
-      while let entry = entries[record] {
+      while true {
+        guard let entry = entries[record] else {
+          let piece = pieces[session]?.first { $0.numbers.contains(record) }
+          guard let end = piece?.end else { break }
+          (record, change) = (end.number + 1, end.changes + 1)
+          lengths[session] = end.number
+          continue
+        }
         switch NoteStore.RecordType(rawValue: entry.type) {
         case .change:
           changes.insert(ChangeID(replica: session, number: change))
           change += 1
         case .changes:
-          guard let set = try? ChangeSet.decode(entry.payload).changes else { break }
-          for group in set.groups {
+          for group in (try? ChangeSet.decode(entry.payload).changes)?.groups ?? [] {
             for number in group.first..<group.end {
               changes.insert(ChangeID(replica: group.replica, number: number))
             }

@@ -5,11 +5,9 @@ import ReplicatingTypes
 extension Simulation {
   /// What may happen next.
   enum Step: CaseIterable {
-    case open, write, flush, synchronize, rescan, refresh, rest, keep, end, kill
+    case open, write, flush, synchronize, rescan, refresh, rest, keep, fold, foldSome, end, kill
     case cutPower, moveClock, backUp, restore, copyDevice, forgetState, restoreState
     case carry, carryOlder, carryPiece, finishCopy, delete
-    // A process that folds complete segments into a snapshot, and deletes a day later what it has folded, is a step here:
-    // `observe` checks after it that nothing is missing.
 
     /// How often it happens, compared with the others.
     private var weight: Int {
@@ -18,7 +16,7 @@ extension Simulation {
       case .carry: 24
       case .open, .rescan: 12
       case .synchronize, .refresh, .rest, .carryPiece, .finishCopy: 6
-      case .flush, .keep, .kill: 5
+      case .flush, .keep, .fold, .foldSome, .kill: 5
       case .delete, .carryOlder: 4
       case .end, .cutPower, .backUp, .restore: 3
       case .moveClock, .forgetState, .restoreState: 2
@@ -56,7 +54,8 @@ extension Simulation {
     case .carryPiece: try carryPiece(from: other, to: device)
     case .finishCopy: try finishCopy()
     case .delete: try delete(on: device)
-    case .write, .flush, .synchronize, .rescan, .refresh, .rest, .keep, .end, .kill:
+    case .write, .flush, .synchronize, .rescan, .refresh, .rest, .keep, .fold, .foldSome, .end,
+      .kill:
       guard !device.processes.isEmpty else { return }
       let index = random.next(below: device.processes.count)
       if step == .kill { return try kill(index..<(index + 1), on: device) }
@@ -75,6 +74,8 @@ extension Simulation {
     case .refresh: try refresh(process, on: device)
     case .rest: try rest(process, on: device)
     case .keep: try keep(process, on: device)
+    case .fold: try fold(process, on: device)
+    case .foldSome: try foldSome(process, on: device)
     case .end: try end(process, on: device)
     default: preconditionFailure("\(step) is nothing that a process does")
     }

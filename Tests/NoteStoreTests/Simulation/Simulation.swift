@@ -511,6 +511,40 @@ final class Simulation {
     device.disk.put(bytes, at: "\(Self.state)/\(path)")
   }
 
+  // MARK: - Compaction
+
+  /// Folds everything complete into a snapshot, and removes what was folded a day ago: perhaps that day has just passed.
+  func fold(_ process: Process, on device: Device) throws(Violation) {
+    tell("device \(device.number): \(process.number) folds")
+    if random.next(below: 3) == 0 {
+      tell("  a day later")
+      device.disk.moveClock(by: Compaction.grace + 100_000_000_000)
+      device.writeBackWhatIsOld()
+    }
+    let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
+      _ = try process.store.compact()
+    }
+    if isFailing { device.informed.insert(process.number) }
+    try observe(process, on: device)
+    if let error { try require(isFailing, "not folded: \(error)") }
+  }
+
+  /// Does some of a compaction, to go on with some other time.
+  func foldSome(_ process: Process, on device: Device) throws(Violation) {
+    tell("device \(device.number): \(process.number) folds for a while")
+    let store = process.store
+    store.compaction = store.compaction ?? Compaction(isForced: true, unfolded: (0, 0))
+    let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
+      for _ in 0..<random.next(below: 20) where store.compaction != nil {
+        store.proceedCompacting()
+        if random.next(below: 2) == 0 { _ = process.queue.performNext() }
+        _ = store.takeSyncResult()
+      }
+    }
+    if isFailing { device.informed.insert(process.number) }
+    try observe(process, on: device)
+  }
+
   // MARK: - The end
 
   /// Lets everything come everywhere and everybody look, and checks what everybody knows then.
