@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 // run reads what is new, and a note when somebody asks for it. None of it is ever needed.
 //
 //     appendix = format (a byte, 3), count*(16 bytes of identity, number) of changes read from the log of each session,
-//                count*(name, status) of snapshots that were read, number and bytes of complete files that nobody has
+//                count*(name, status, counted holdings) of snapshots that were read, number and bytes of complete files that nobody has
 //                folded, when to look what can be removed (signed nanoseconds; 0: never), and the folder's bookmark
 
 /// What is kept, and what is being written to be kept next.
@@ -45,10 +45,10 @@ extension NoteStore {
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
       for _ in 0..<count { counts[try reader.identifier()] = try reader.varint() }
-      var known: [String: FileStatus] = [:]
+      var known: [String: KnownSnapshot] = [:]
       for _ in 0..<(try reader.count()) {
         let name = String(decoding: try reader.counted(), as: UTF8.self)
-        known[name] = try reader.status(.file)
+        known[name] = try KnownSnapshot(decoding: &reader)
       }
       let unfolded = (files: try reader.count(), bytes: try reader.varint())
       let sweepDue = try reader.signed()
@@ -133,9 +133,9 @@ extension NoteStore {
       appendix.varint(count)
     }
     appendix.varint(snapshots.known.count)
-    for (name, status) in snapshots.known {
+    for (name, snapshot) in snapshots.known {
       appendix.counted(name.utf8)
-      appendix.status(status)
+      snapshot.encode(into: &appendix)
     }
     appendix.varint(folder.unfolded.files)
     appendix.varint(folder.unfolded.bytes)

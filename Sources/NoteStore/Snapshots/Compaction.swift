@@ -127,7 +127,7 @@ public final class Compaction {
             Self.removeLeftover(name, in: folder)
           } else if let file = try? SnapshotFile(name, in: folder) {
             // One that is being read is not relied on yet.
-            if store.snapshots.known[name] == file.status { snapshots.append(file) }
+            if store.snapshots.known[name]?.status == file.status { snapshots.append(file) }
           }
         }
       }
@@ -451,7 +451,7 @@ public final class Compaction {
       size += block.bytes.count + 1024
     }
     if left.isEmpty {
-      store.snapshots.known[file.name] = file.status
+      store.snapshots.known[file.name] = KnownSnapshot(file)
     } else {
       stage = .check(file, blocks: Array(left))
     }

@@ -54,7 +54,7 @@ extension NoteStore {
     let snapshot = try new.publish(as: writer.name)
     try new.folder.descriptor.synchronizeFolder()
     try root.synchronizeFolder()
-    snapshots.known[snapshot.name] = snapshot.status
+    snapshots.known[snapshot.name] = KnownSnapshot(snapshot)
     folder.knownCoverage = nil
   }
 }

@@ -5,8 +5,8 @@ internal import ReplicatingTypes
 
 /// What is known of the snapshots in the folder.
 struct Snapshots {
-  /// Those whose changes are all known, and what they looked like when they were read.
-  var known: [String: FileStatus] = [:]
+  /// Those whose changes are all known.
+  var known: [String: KnownSnapshot] = [:]
   /// Those that are being read.
   var reading: (news: SnapshotNews, files: [SnapshotFile])?
   /// Whether what is being read is so small that nobody notices.
@@ -26,6 +26,49 @@ struct Snapshots {
   var pause: Int64 = .min
 }
 
+/// A snapshot that was read.
+struct KnownSnapshot: Equatable {
+  /// What it looked like then.
+  let status: FileStatus
+  /// Of which replicas it holds which changes: 16 bytes, and two varints, the first and how many more. As bytes, because it is
+  /// wanted only when the file is gone.
+  let holdings: [UInt8]
+
+  init(_ file: SnapshotFile) {
+    status = file.status
+    var writer = ByteWriter()
+    for (replica, numbers) in file.changes.ranges {
+      writer.identifier(replica)
+      writer.varint(numbers.lowerBound)
+      writer.varint(numbers.upperBound - numbers.lowerBound)
+    }
+    holdings = writer.bytes
+  }
+
+  init(decoding reader: inout ByteReader) throws(DecodingFailure) {
+    status = try reader.status(.file)
+    holdings = Array(try reader.counted())
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.status(status)
+    writer.counted(holdings)
+  }
+
+  /// Whether all that it held is in `others`.
+  func isHeld(by others: [Identifier: NumberRanges]) -> Bool {
+    var reader = ByteReader(holdings)
+    while !reader.isAtEnd {
+      guard let replica = try? reader.identifier(), let first = try? reader.varint(),
+        let more = try? reader.varint(),
+        case (let last, let overflow) = first.addingReportingOverflow(more),
+        !overflow, others[replica]?.contains(first...last) ?? false
+      else { return false }
+    }
+    return true
+  }
+}
+
 extension NoteStore {
   /// How many bytes of changes are read at once.
   private static var pieceSize: Int { 256 << 10 }
@@ -36,33 +79,36 @@ extension NoteStore {
     folder.watches.isSnapshotNoticed = false
     var files: [SnapshotFile] = []
     var names: [String] = []
+    var gone: [KnownSnapshot] = []
     let path = "\(path)/\(SnapshotFormat.folder)"
     do {
       let folder = try folder.snapshotFolder()
       names = try folder.names().filter { !LogFolder.isTemporary($0) }
       self.folder.clearDamage(path)
-      for name in names { open(name, in: folder, into: &files) }
+      for name in names { open(name, in: folder, into: &files, &gone) }
     } catch {
       guard error.reason == .notFound else { return folder.report(path, 0, error.description) }
     }
-    for name in snapshots.known.keys where !names.contains(name) {
+    for (name, snapshot) in snapshots.known where !names.contains(name) {
+      gone.append(snapshot)
       snapshots.known[name] = nil
       folder.clearDamage("\(path)/\(name)")
-      folder.missSnapshot()
     }
+    if !gone.isEmpty { miss(gone) }
     if !files.isEmpty {
       snapshots.reading = (SnapshotNews(of: files, since: notebook.version), files)
     }
   }
 
   private func open(
-    _ name: String, in folder: borrowing FileDescriptor, into files: inout [SnapshotFile]
+    _ name: String, in folder: borrowing FileDescriptor, into files: inout [SnapshotFile],
+    _ gone: inout [KnownSnapshot]
   ) {
     let path = "\(folder.path)/\(name)"
     do {
       guard let status = try folder.status(of: name), status.kind == .file else { return }
-      guard snapshots.known[name] != status else { return }
-      if snapshots.known.removeValue(forKey: name) != nil { self.folder.missSnapshot() }
+      guard snapshots.known[name]?.status != status else { return }
+      if let before = snapshots.known.removeValue(forKey: name) { gone.append(before) }
       guard let file = try SnapshotFile(name, in: folder) else { return }
       self.folder.knownCoverage = nil
       self.folder.identities.insert(file.changes.notebook)
@@ -71,6 +117,21 @@ extension NoteStore {
       guard error.reason != .notFound else { return }
       self.folder.report(path, 0, error.detail.isEmpty ? error.description : error.detail)
     }
+  }
+
+  /// Looks whether the folder still holds what snapshots held that are gone. As a rule a larger one has taken their place.
+  private func miss(_ gone: [KnownSnapshot]) {
+    folder.missSnapshot()
+    var changes: [Identifier: NumberRanges] = [:]
+    if let folder = try? folder.snapshotFolder(), let names = try? folder.names() {
+      for name in names where !LogFolder.isTemporary(name) {
+        for (replica, numbers) in (try? SnapshotFile(name, in: folder))?.changes.ranges ?? [] {
+          changes[replica, default: .init()].insert(numbers)
+        }
+      }
+    }
+    // If not, the logs may; that takes a closer look.
+    if !gone.allSatisfy({ $0.isHeld(by: changes) }) { folder.isLacking = true }
   }
 
   /// Reads some changes of the snapshots that are new.
@@ -102,7 +163,7 @@ extension NoteStore {
         continue
       }
       folder.clearDamage(file.path)
-      snapshots.known[file.name] = file.status
+      snapshots.known[file.name] = KnownSnapshot(file)
       // A look at it costs the next start something, until an archive says that it is known.
       archiving.unkept += Int(clamping: file.status.size)
       let due = file.status.changed + Compaction.grace
