@@ -153,6 +153,31 @@ extension NoteStore {
     #expect(try desk.open().notebook == store.notebook)
   }
 
+  @Test func `nothing is removed for the sake of a snapshot that went away meanwhile`() throws {
+    let desk = Desk(seed: 15)
+    let store = try desk.session([["a"], ["b"]])
+    _ = try store.compact()
+    let name = desk.snapshots[0]
+    desk.passDay()
+    var steps = 0
+    repeat {
+      let other = Desk(seed: 16, desk.disk.afterKill())
+      let process = try other.open()
+      process.compaction = Compaction(isForced: true, unfolded: (0, 0))
+      for _ in 0..<steps where process.compaction != nil {
+        process.proceedCompacting()
+        other.disk.performSyncs()
+        _ = process.takeSyncResult()
+      }
+      let isOver = process.compaction == nil
+      let isRemoved = other.logs.isEmpty
+      if !isRemoved { other.disk.take(name) }
+      process.finishWork()
+      #expect(try other.open().texts.count == 2, "after \(steps) steps")
+      steps = isOver ? 0 : steps + 1
+    } while steps > 0
+  }
+
   @Test func `nobody takes what was folded and removed for lost`() throws {
     let desk = Desk(seed: 6)
     let writer = try desk.session([["a"], ["b"]])

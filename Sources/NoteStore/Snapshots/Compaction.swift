@@ -64,6 +64,8 @@ public final class Compaction {
   private var snapshots: [SnapshotFile] = []
   private var segments: [Sweep.Segment] = []
   private var removedSegments = 0
+  /// The snapshots for the sake of which something is removed.
+  private var relied: [SnapshotFile] = []
   private var new: NewSnapshot?
   /// What has to be put on disk before the next step, and whether that was asked for.
   private var syncs: [(opened: OpenDescriptor, isFolder: Bool)] = []
@@ -246,6 +248,7 @@ public final class Compaction {
     guard let file = left.last else {
       let verified = mature(store).filter { store.snapshots.verified[$0.name] == $0.status }
       let (segments, files) = removable(verified)
+      relied = verified
       stage = .remove(segments: segments, snapshots: files)
       return
     }
@@ -269,6 +272,12 @@ public final class Compaction {
     _ segments: [Sweep.Segment], _ files: [SnapshotFile], _ store: NoteStore
   ) throws(StoreError) {
     let root = try Self.root(store)
+    // Somebody may have taken one away since.
+    let present = try root.folder(SnapshotFormat.folder)
+    for file in relied where (try? present.status(of: file.name)) != file.status {
+      stage = .plan
+      return
+    }
     for segment in segments.suffix(64) {
       let log = try root.folder("log")
       guard let folder = try? log.folder(segment.folder),
