@@ -246,6 +246,30 @@ extension NoteStore {
     #expect(desk.disk.files == files)
   }
 
+  @Test func `what is written again holds what its records have carried of others`() throws {
+    let desk = Desk(seed: 17)
+    let source = try desk.session([["a"]])
+    let changes = source.notebook.changes(since: Version()).encoded(of: source.identity!)
+    let log = desk.logs[0]
+    let bytes = desk.disk.files[log]!
+    desk.disk.take(log)
+    // A session with nothing but a record of another one's changes, and one of its own.
+    let writer = try desk.open()
+    _ = try writer.merge(changes)
+    try writer.create("b")
+    let reader = try desk.open()
+    desk.disk.put(bytes, at: log)
+    _ = reader.rescan()
+    let own = try #require(desk.logs.first { $0 != log })
+    let file = desk.disk.files[own]!
+    desk.disk.take(own)
+    _ = reader.rescan()
+    // Now the first file goes, and the second comes back.
+    desk.disk.take(log)
+    desk.disk.put(file, at: own)
+    #expect(try desk.open().texts.sorted() == ["a", "b"])
+  }
+
   @Test func `a day's files become few snapshots, and each byte is written a few times`() throws {
     let desk = Desk(seed: 8)
     let store = try desk.open()

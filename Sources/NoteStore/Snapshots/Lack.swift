@@ -30,6 +30,11 @@ struct Lack {
       else { continue }
       pieces.append(piece)
       if piece.end.changes > 0 { replicas.insert(session) }
+      // Records that are no changes of their session hold changes of others. Of which is not known any more; and whoever has
+      // read the snapshot will not read them.
+      if piece.end.changes - piece.start.changes < piece.end.number - piece.start.number {
+        replicas.formUnion(store.notebook.version.replicas)
+      }
     }
     if replicas.isEmpty && pieces.isEmpty { return nil }
   }
