@@ -2,6 +2,7 @@ import ReplicatingTypes
 
 // How far everything was read, in bytes, for whoever keeps what was read: next time only the rest is read.
 //
+//     counted bytes       which start of the machine this was
 //     count*(16 bytes)    identities of the notebook
 //     count*(session)     16 bytes of identity, number of its last record and the hash after it,
 //                         count*(number, hash)   of the ends of its segments,
@@ -21,6 +22,7 @@ extension LogFolder {
   /// How far everything was read and written.
   mutating func bookmark() -> [UInt8] {
     var writer = ByteWriter()
+    writer.counted(system.boot.utf8)
     writer.varint(identities.count)
     for identity in identities.sorted() { writer.identifier(identity) }
     var sessions = sessions
@@ -66,6 +68,7 @@ extension LogFolder {
   ///
   /// Folders that were settled are not even looked at, until `verify` does so.
   mutating func resume(at bookmark: inout ByteReader) throws(DecodingFailure) {
+    let boot = String(decoding: try bookmark.counted(), as: UTF8.self)
     var identities: Set<Identifier> = []
     for _ in 0..<(try bookmark.count()) { identities.insert(try bookmark.identifier()) }
     var sessions: [Identifier: SessionProgress] = [:]
@@ -107,7 +110,8 @@ extension LogFolder {
     self.sessions = sessions
     self.promised = promised
     self.settled = settled
-    self.files = files
+    // After a power cut a file may look as before and hold zeros. What is not complete is read again then.
+    self.files = boot == system.boot ? files : [:]
     // What isn't complete may have been read before it was on disk.
     unsynced.formUnion(files.keys.filter { Self.segmentName($0) == nil })
     isResuming = true

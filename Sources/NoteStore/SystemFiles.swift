@@ -158,6 +158,22 @@ final class SystemFiles: FileSystem {
     _ = try checked(unlinkat(folder, name, AT_REMOVEDIR))
   }
 
+  let boot: String = {
+    #if os(Linux)
+      let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return "" }
+      defer { _ = Glibc.close(file) }
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = Glibc.read(file, &bytes, bytes.count)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    #else
+      var bytes = [UInt8](repeating: 0, count: 64)
+      var count = bytes.count
+      guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return "" }
+      return String(decoding: bytes.prefix(count), as: UTF8.self)
+    #endif
+  }()
+
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
     try SyncThread(path: path)
   }

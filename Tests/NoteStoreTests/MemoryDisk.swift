@@ -119,6 +119,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   /// Whether a synchronization of a file says that it is done and does nothing.
   var isLying = false
   private var queues: [MemorySyncQueue] = []
+  private var starts = 0
 
   init() {}
 
@@ -158,6 +159,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     }
     disk.root = copied(root)
     disk.lastInode = lastInode
+    disk.starts = starts
     disk.time = time
     return disk
   }
@@ -211,6 +213,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     }
     disk.root = survivor(root)
     disk.lastInode = lastInode
+    disk.starts = starts + 1
     disk.time = time
     return disk
   }
@@ -415,6 +418,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     guard try find(name, in: folder).entries.isEmpty else { throw SystemError(ENOTEMPTY) }
     change(try self.folder(folder), Entry(removed: name))
   }
+
+  var boot: String { "\(starts)" }
 
   /// A second passes with each change.
   var now: Int64 { time }
