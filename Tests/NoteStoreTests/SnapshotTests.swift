@@ -270,6 +270,21 @@ extension NoteStore {
     #expect(try desk.open().texts.sorted() == ["a", "b"])
   }
 
+  @Test func `a snapshot that came and went unread stands for nothing`() throws {
+    let desk = Desk(seed: 18)
+    let writer = try desk.session([["a"], ["b"]])
+    let other = try desk.open()
+    _ = try other.compact()
+    // It has looked what the snapshot stands for, and has not read it.
+    #expect(!writer.folder.coverage().isEmpty)
+    desk.passDay()
+    _ = try other.compact()
+    #expect(desk.logs.isEmpty)
+    desk.disk.take(desk.snapshots[0])
+    _ = writer.rescan()
+    #expect(try desk.open().texts.sorted() == ["a", "b"])
+  }
+
   @Test func `a day's files become few snapshots, and each byte is written a few times`() throws {
     let desk = Desk(seed: 8)
     let store = try desk.open()

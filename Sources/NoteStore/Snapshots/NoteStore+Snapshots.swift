@@ -77,6 +77,8 @@ extension NoteStore {
   func findSnapshots() {
     guard snapshots.reading == nil else { return }
     folder.watches.isSnapshotNoticed = false
+    // One may have come and gone that was never read.
+    folder.knownCoverage = nil
     var files: [SnapshotFile] = []
     var names: [String] = []
     var gone: [KnownSnapshot] = []
