@@ -172,7 +172,10 @@ extension LogFolder {
       // the name before is, and it is as good.
       if job.isRename || job.file?.isLost ?? false { continue }
       if answer == 0 {
-        if let file = job.file { file.synced = max(file.synced, job.through) }
+        if let file = job.file {
+          file.synced = max(file.synced, job.through)
+          if !job.isFolder { successes += 1 }
+        }
         continue
       }
       let error = StoreError(

@@ -100,6 +100,8 @@ public struct LogFolder: ~Copyable {
   var kept: [KeptFile] = []
   var jobs: [SyncJob] = []
   var isSyncWanted = false
+  /// Counts how often the disk has taken records of ours.
+  var successes = 0
   /// 0 or an error number, when what was to be synchronized aside was.
   var asideAnswer: Int32?
   var doubtCause: StoreError?

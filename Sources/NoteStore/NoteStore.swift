@@ -361,8 +361,11 @@ public final class NoteStore {
   }
 
   /// Asks for everything to be put on disk; `wakeDescriptor` tells when it was.
-  public func requestSync() {
-    republish()
+  ///
+  /// - Parameter isRetry: whether to write once more what the disk has refused twice. Not with each change: each copy holds all
+  ///   that is in doubt.
+  public func requestSync(isRetry: Bool = false) {
+    if isRetry || !isDiskFailing || folder.isLacking { republish() }
     folder.requestSync()
   }
 
@@ -411,13 +414,19 @@ public final class NoteStore {
   /// Learns what the disk did; returns what it could not do, once.
   public func takeSyncResult() -> StoreError? {
     let isSecond = folder.isRecovering
+    let successes = folder.successes
     do {
       try folder.drainWakeUps()
-      if isDurable { isDiskFailing = false }
+      if isDurable || folder.successes > successes {
+        let isBack = isDiskFailing
+        isDiskFailing = false
+        // It takes something again: now all that it has refused.
+        if isBack, isInDoubt { requestSync() }
+      }
       return nil
     } catch {
       // A second copy may get there. If that has failed too, another at once would only fill the disk.
-      isDiskFailing = isSecond
+      isDiskFailing = isDiskFailing || isSecond
       if !isDiskFailing { republish() }
       return error
     }

@@ -286,8 +286,8 @@ public struct NotesServer: ~Copyable {
     if method == .shutdown { phase = .shutDown }
     let progress = token.map { Array($0.rawBytes) }
     if let progress { self.progress(progress, "begin") }
-    // First: what the folder lacks is written again with it.
-    store?.requestSync()
+    // First: what the folder lacks, or the disk has refused, is written again with it.
+    store?.requestSync(isRetry: true)
     waitingForDisk.append(
       DiskRequest(
         id: id, progress: progress, isShutdown: method == .shutdown,

@@ -134,7 +134,7 @@ struct EventLoop: ~Copyable {
       let due = syncDue ?? now + (isRetry ? retryDelay : Self.syncDelay)
       syncDue = due
       if now >= due {
-        server.store?.requestSync()
+        server.store?.requestSync(isRetry: isRetry)
         syncDue = nil
         if isRetry { retryDelay = min(retryDelay * 2, Self.retryDelays.last) }
       }

@@ -5,6 +5,16 @@ import Testing
 @testable import NoteStore
 
 @Suite struct `A notebook on a disk that fails` {
+  private static func disk() -> MemoryDisk {
+    let disk = MemoryDisk()
+    disk.put([], at: "/home/.profile")
+    return disk
+  }
+
+  private func open(_ disk: MemoryDisk) throws -> NoteStore {
+    try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
+  }
+
   static let errors = [ENOSPC, EIO, EROFS, EFBIG, EACCES]
 
   /// Checks everything there is to check after a day on a disk with faults.
@@ -175,11 +185,7 @@ import Testing
   @Test func `writes again what follows in a session of which the disk has refused something`()
     throws
   {
-    let disk = MemoryDisk()
-    disk.put([], at: "/home/.profile")
-    func open(_ disk: MemoryDisk) throws -> NoteStore {
-      try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
-    }
+    let disk = Self.disk()
     let first = try open(disk)
     try first.create("a1")
     let second = try open(disk)
@@ -196,11 +202,7 @@ import Testing
 
   /// Of the same session, whose folder it has synchronized before.
   @Test func `puts the next file of another process on disk, too`() throws {
-    let disk = MemoryDisk()
-    disk.put([], at: "/home/.profile")
-    func open(_ disk: MemoryDisk) throws -> NoteStore {
-      try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
-    }
+    let disk = Self.disk()
     let first = try open(disk)
     try first.create("a1")
     let second = try open(disk)
@@ -217,11 +219,7 @@ import Testing
 
   /// Its own changes are on disk, and could not be read without those.
   @Test func `puts on disk what another process has written again`() throws {
-    let disk = MemoryDisk()
-    disk.put([], at: "/home/.profile")
-    func open(_ disk: MemoryDisk) throws -> NoteStore {
-      try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
-    }
+    let disk = Self.disk()
     let first = try open(disk)
     try first.create("a1")
     try first.sync()
@@ -243,6 +241,35 @@ import Testing
       #expect(disk.openCount > 0)
     }
     #expect(disk.openCount == 0)
+  }
+
+  @Test func `takes all that it has refused when it takes something again, and few copies before`()
+    throws
+  {
+    let disk = Self.disk()
+    let store = try open(disk)
+    try store.create("0")
+    try store.sync()
+    disk.fault = { _, call in call == .synchronizeFile ? .error(EIO) : nil }
+    for number in 1...20 {
+      try store.create("\(number)")
+      store.requestSync()
+      disk.performSyncs()
+      _ = store.takeSyncResult()
+    }
+    #expect(!store.isDurable && store.doubt != nil)
+    // Each in a session of its own. With a copy of everything for each it would be 20,000 bytes.
+    #expect(disk.files.values.reduce(0) { $0 + $1.count } < 10_000)
+    disk.fault = nil
+    try store.create("21")
+    for _ in 0..<3 {
+      store.requestSync()
+      disk.performSyncs()
+      _ = store.takeSyncResult()
+    }
+    #expect(store.isDurable && store.doubt == nil)
+    let texts = try open(disk.afterWorstPowerCut()).texts
+    #expect(Set(texts) == Set((0...21).map { "\($0)" }) && texts.count == 22)
   }
 }
 
