@@ -58,16 +58,43 @@ struct Pieces {
   private mutating func cutAtCharacters(_ text: ArraySlice<UInt8>) {
     var place = text.startIndex
     for character in String(decoding: text, as: UTF8.self) {
-      var hash = Self.seed
-      for byte in character.utf8 { hash = mixed(hash ^ UInt64(byte), with: Self.multiplier) }
       place += character.utf8.count
-      hashes.append(hash)
+      hashes.append(Self.hash(of: text[(bounds.last!)..<place]))
       bounds.append(place)
     }
   }
 
+  fileprivate static func hash(of text: ArraySlice<UInt8>) -> UInt64 {
+    var hash = seed
+    for byte in text { hash = mixed(hash ^ UInt64(byte), with: multiplier) }
+    return hash
+  }
+
   private static let seed: UInt64 = 0x9E37_79B9_7F4A_7C15
   private static let multiplier: UInt64 = 0xBF58_476D_1CE4_E500
+}
+
+/// The words of a part of a text, without what is between them: runs of letters, and each symbol by itself, but no blanks and no
+/// punctuation.
+struct Words {
+  private(set) var ranges: [Range<Int>] = []
+  private(set) var hashes: [UInt64] = []
+
+  init(of text: [UInt8], in range: Range<Int>) {
+    var place = range.lowerBound
+    while place < range.upperBound {
+      let start = place
+      while place < range.upperBound, let count = lengthOfLetter(in: text, at: place) {
+        place += count
+      }
+      if place == start {
+        place += PositionEncoding.utf8.units(ofScalarBeginningWith: text[start])
+        guard isSymbol(in: text, at: start) else { continue }
+      }
+      ranges.append(start..<place)
+      hashes.append(Pieces.hash(of: text[start..<place]))
+    }
+  }
 }
 
 @inline(__always)

@@ -1,9 +1,10 @@
 // From two texts to the edits that lead from one to the other.
 //
 // First the region: what both begin and end with is left out, in blocks of bytes. Then lines: those that occur once in each
-// text and stand in the same order are taken for the same (patience difference), which leaves hunks. In a hunk as many
-// words as possible that both have in the same order are taken for the same; where too much differs for that, those that
-// occur once. What then differs is compared as a person sees it, by characters, and these by their bytes: two texts that
+// text and stand in the same order are taken for the same (patience difference), which leaves hunks. In a hunk the same is done
+// with words: whoever has only typed, deleted or broken lines anew has moved none, so no word that occurs once is ever taken
+// for deleted and typed again, which would double it if somebody else did the same. Then as many words as possible that both
+// have in the same order are taken for the same; where too much differs for that, those that occur once. What then differs is compared as a person sees it, by characters, and these by their bytes: two texts that
 // differ only in how characters are composed do differ. `String.difference` does that for a few words; for a page
 // without spaces it would take too long. The work on words and characters is quadratic, so where too much differs, in one
 // hunk or in all, hunks are replaced as they stand. At last what is ambiguous is settled as people mean it
@@ -41,6 +42,9 @@ struct TextDifference {
   /// times as much as those of `commonRuns`.
   private static let mostCharacters = 32
 
+  /// How many bytes of a hunk are looked through for words.
+  private static let mostWords = 1 << 20
+
   init(old: [UInt8], new: [UInt8]) {
     self.old = old
     self.new = new
@@ -49,7 +53,43 @@ struct TextDifference {
   mutating func compareLines(of hunk: Hunk) {
     guard let hunk = rest(of: hunk) else { return }
     let equal = pieces(of: hunk, cutAt: .lines).map(uniquePieces) ?? []
-    for part in hunks(between: equal, in: hunk) { compareWords(of: part) }
+    for part in hunks(between: equal, in: hunk) { compareUniqueWords(of: part) }
+  }
+
+  private mutating func compareUniqueWords(of hunk: Hunk) {
+    guard let part = rest(of: hunk) else { return }
+    guard part.old.count + part.new.count <= Self.mostWords else { return compareWords(of: part) }
+    let whole = wholeWords(of: part)
+    let (before, after) = (Words(of: old, in: whole.old), Words(of: new, in: whole.new))
+    let equal = longestIncrease(uniquePairs(before.hashes, after.hashes)).map {
+      Hunk(old: before.ranges[$0.old], new: after.ranges[$0.new])
+    }
+    for part in hunks(between: equal, in: whole) { compareWords(of: part) }
+  }
+
+  /// A hunk with the whole of the words that it begins or ends in: what both sides begin and end with was cut off by bytes. Lines are
+  /// not left.
+  private func wholeWords(of hunk: Hunk) -> Hunk {
+    var low = hunk.old.lowerBound
+    var shift = hunk.new.lowerBound - low
+    while low > 0, low + shift > 0 {
+      var start = low - 1
+      while start > 0, old[start] & 0xC0 == 0x80 { start -= 1 }
+      guard start + shift >= 0, old[start..<low] == new[start + shift..<low + shift],
+        lengthOfLetter(in: old, at: start) != nil
+      else { break }
+      low = start
+    }
+    let newLow = low + shift
+    var high = hunk.old.upperBound
+    shift = hunk.new.upperBound - high
+    while high < old.count, let count = lengthOfLetter(in: old, at: high),
+      high + shift + count <= new.count,
+      old[high..<high + count] == new[high + shift..<high + shift + count]
+    {
+      high += count
+    }
+    return Hunk(old: low..<high, new: newLow..<high + shift)
   }
 
   private mutating func compareWords(of hunk: Hunk) {

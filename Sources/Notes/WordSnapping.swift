@@ -86,13 +86,8 @@ struct WordSnapping {
     var result: [Edit<UInt8>] = []
     var index = 0
     while index < edits.count {
-      // Edits of one word: nothing but letters between them.
       var end = index + 1
-      while end < edits.count,
-        Self.isWord(text[edits[end - 1].range.upperBound..<edits[end].range.lowerBound])
-      {
-        end += 1
-      }
+      while end < edits.count, areOfOneWord(edits[end - 1], edits[end]) { end += 1 }
       let cluster = edits[index..<end]
       let loses = cluster.contains { touchesWord(text[$0.range]) }
       let gains = cluster.contains { touchesWord($0.replacement[...]) }
@@ -103,7 +98,26 @@ struct WordSnapping {
       }
       index = end
     }
-    return result
+    // What has grown may touch its neighbour, or be made to one word with it now.
+    result = result.joiningNeighbours()
+    return result == edits ? result : snap(result)
+  }
+
+  /// Whether two edits are made to one word: there are nothing but letters between them, and a letter on either side, before or
+  /// afterwards. A word that stands between them as it was is no part of either.
+  private func areOfOneWord(_ edit: Edit<UInt8>, _ next: Edit<UInt8>) -> Bool {
+    let (start, end) = (edit.range.upperBound, next.range.lowerBound)
+    guard Self.isWord(text[start..<end]) else { return false }
+    return (start > 0 && isWord(at: scalar(before: start)) || endsWithLetter(edit.replacement))
+      && (isWord(at: end) || beginsWithLetter(next.replacement))
+  }
+
+  private func beginsWithLetter(_ utf8: [UInt8]) -> Bool {
+    !utf8.isEmpty && isWordScalar(firstScalar(of: utf8[...]))
+  }
+
+  private func endsWithLetter(_ utf8: [UInt8]) -> Bool {
+    utf8.lastIndex { $0 & 0xC0 != 0x80 }.map { isWordScalar(firstScalar(of: utf8[$0...])) } ?? false
   }
 
   private func merged(_ cluster: ArraySlice<Edit<UInt8>>) -> Edit<UInt8> {
@@ -163,6 +177,24 @@ struct WordSnapping {
       index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
     }
     return false
+  }
+}
+
+/// How many bytes the letter of a word has that begins at a place; nil if what begins there is none.
+func lengthOfLetter(in text: [UInt8], at place: Int) -> Int? {
+  isWordScalar(firstScalar(of: text[place...]))
+    ? PositionEncoding.utf8.units(ofScalarBeginningWith: text[place]) : nil
+}
+
+/// Whether what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma doesn't.
+func isSymbol(in text: [UInt8], at place: Int) -> Bool {
+  if text[place] < 0x80 { return false }
+  switch firstScalar(of: text[place...]).properties.generalCategory {
+  case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+    .initialPunctuation, .finalPunctuation, .otherPunctuation, .spaceSeparator, .lineSeparator,
+    .paragraphSeparator, .control, .format:
+    return false
+  default: return true
   }
 }
 

@@ -167,11 +167,25 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
         guard let before, let after else { return false }
         return WordSnapping.isWord(Array("\(before)\(after)".utf8)[...])
       }
+      func isLetter(_ scalar: Unicode.Scalar?) -> Bool {
+        scalar.map { WordSnapping.isWord(Array("\($0)".utf8)[...]) } ?? false
+      }
+      func scalars(_ bytes: ArraySlice<UInt8>) -> String.UnicodeScalarView {
+        String(decoding: bytes, as: UTF8.self).unicodeScalars
+      }
+      /// Whether what stands between two edits is a part of a word, before or afterwards, that both are made to.
+      func isPart(_ edit: Edit<UInt8>, _ next: Edit<UInt8>) -> Bool {
+        (isLetter(scalars(utf8[..<edit.range.upperBound]).last)
+          || isLetter(scalars(edit.replacement[...]).last))
+          && (isLetter(scalars(utf8[next.range.lowerBound...]).first)
+            || isLetter(scalars(next.replacement[...]).first))
+      }
       var word: (loses: Bool, gains: Bool, edits: Int) = (false, false, 0)
       for (index, edit) in edits.enumerated() {
         let isSameWord =
           index > 0
           && WordSnapping.isWord(utf8[edits[index - 1].range.upperBound..<edit.range.lowerBound])
+          && isPart(edits[index - 1], edit)
         if !isSameWord { word = (false, false, 0) }
         word.loses = word.loses || hasLetter(utf8[edit.range])
         word.gains = word.gains || hasLetter(edit.replacement[...])
@@ -180,6 +194,37 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
         #expect(word.edits == 1, at(seed))
         #expect(!isInsideWord(edit.range.lowerBound), at(seed))
         #expect(!isInsideWord(edit.range.upperBound), at(seed))
+      }
+    }
+  }
+
+  @Test func `a word between two that come and go stays as it is`() {
+    #expect(difference("eggs\nbread", "milk\neggs").map(\.range) == [0..<0, 4..<10])
+    #expect(difference("tea eggs", "eggs bread").map(\.range) == [0..<4, 8..<8])
+    #expect(difference("-eggs-", "x eggs y").map(\.range) == [0..<1, 5..<6])
+    // A part of a word does not.
+    #expect(difference("eggs", "xeggy").map(\.range) == [0..<4])
+  }
+
+  @Test func `a word that occurs once is never typed again`() {
+    // As many spaces as possible, or letters, would be another matter.
+    #expect(difference("w1 w2 ", "w3 w4 w5 w1 ").map(\.range) == [0..<0, 2..<5])
+    for seed in seeds(200) {
+      var generator = Generator(seed: seed)
+      var words = (0..<generator.below(20) + 1).map { "w\($0)x" }
+      let separators = [" ", "\n", "  ", "\n\n", ", "]
+      func text(_ words: [String], _ generator: inout Generator) -> String {
+        words.map { $0 + generator.pick(separators) }.joined()
+      }
+      let old = text(words, &generator)
+      words.removeAll { _ in generator.chance(20) }
+      for number in 0..<generator.below(8) {
+        words.insert("n\(number)", at: generator.below(words.count + 1))
+      }
+      let new = text(words, &generator)
+      for edit in difference(old, new) {
+        let typed = String(decoding: edit.replacement, as: UTF8.self)
+        #expect(!typed.contains("x"), "seed \(seed): \([typed, old, new])")
       }
     }
   }
