@@ -154,10 +154,12 @@ public final class NoteStore {
   /// - Parameters:
   ///   - expected: the session that the operations were planned for, if they name it.
   ///   - now: milliseconds since 1970.
+  ///   - announce: is told the change's name before it is written.
   /// - Throws: what kept the change from being written. It did not happen then.
   @discardableResult
   public func commit(
-    _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64
+    _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
+    announce: (ChangeID) -> Void = { _ in }
   ) throws(StoreError) -> Effects {
     let session = try nextSession()
     guard expected == nil || expected == session else {
@@ -169,6 +171,7 @@ public final class NoteStore {
       throw failure(.tooLarge, "too many replicas have written there")
     }
     let encoded = notebook.encode(change)
+    announce(change.id)
     try append(.change, encoded.bytes)
     written[session, default: 0] += 1
     archiving.unkept += encoded.bytes.count

@@ -19,7 +19,7 @@ struct StateFolder {
   private static let temporary = ".tmp-"
 
   let path: String
-  private let system: any FileSystem
+  let system: any FileSystem
   /// What closes archives, which are large.
   private let closer: any SyncQueue
 
@@ -64,7 +64,7 @@ struct StateFolder {
   }
 
   /// Opens the folder, which is created with those above it as far as they are missing.
-  private func create() throws(StoreError) -> FileDescriptor {
+  func create() throws(StoreError) -> FileDescriptor {
     var missing: [String] = []
     var above = path
     while (try? FileDescriptor.folder(above, followingLinks: true, on: system)) == nil {

@@ -3,12 +3,19 @@ internal import ReplicatingTypes
 
 /// One client's window on one note.
 ///
-/// The client owns `version`, which grows with each of its changes. `rev` is the last push it is known to have applied. What
-/// it shows is then: the text as it was after the first `seen` arrivals, and whatever it did itself since. A position from
-/// the client is a place in that text; it is turned into elements, and never shifted.
+/// The client owns `version`, which grows with each of its changes. `rev` is the last push it is known to have applied. A
+/// position from the client is a place in what it shows then; it is turned into elements, and never shifted.
 struct Attachment {
   enum Form { case lines, ranges, text }
   enum Check { case sha256, length, none }
+
+  /// What a client shows: the text as it was after the first `seen` arrivals, and whatever it did itself since.
+  struct Shown {
+    var seen: Int
+    /// The elements of all there were then that it did not show; nil if those were just the removed ones. A client that came
+    /// back after its process had died lacks what happened meanwhile.
+    var hidden: ElementRanges?
+  }
 
   let id: Int
   let note: NoteID
@@ -17,17 +24,21 @@ struct Attachment {
   let check: Check
   var version = 0
   var rev = 0
-  var seen: Int
-  /// Pushes on their way at the present version, each leading from what the one before it left: what the client shows after
-  /// it is `seen` arrivals.
-  var pending: [(rev: Int, seen: Int)] = []
+  var shown: Shown
+  /// Pushes on their way at the present version, each leading from what the one before it left to what is shown after it.
+  var pending: [(rev: Int, shown: Shown)] = []
   var lastRev = 0
   /// Where the client's cursors are, if it has said so.
   var selections: [Selection] = []
   var presence = Presence()
 
   /// What the client shows once it has applied all that is on its way.
-  var pushed: Int { pending.last?.seen ?? seen }
+  var pushed: Shown {
+    get { pending.last?.shown ?? shown }
+    set {
+      if pending.isEmpty { shown = newValue } else { pending[pending.count - 1].shown = newValue }
+    }
+  }
   var pushedRev: Int { pending.last?.rev ?? rev }
 }
 
@@ -56,9 +67,9 @@ struct LiveNotes {
 
     var count: Int { dropped + arrivals.count }
 
-    /// What an attachment shows after `seen` arrivals and its own; `nil` if that is the present.
-    func view(after seen: Int, of attachment: Int) -> SequenceView? {
-      let late = arrivals[(seen - dropped)...]
+    /// The state that is shown, with what the attachment did itself since; `nil` if that is the present.
+    func view(of shown: Attachment.Shown, by attachment: Int) -> SequenceView? {
+      let late = arrivals[(shown.seen - dropped)...]
       var insertions: [ElementRange] = []
       var removals: [ElementRange] = []
       var own: [ElementRange] = []
@@ -73,6 +84,9 @@ struct LiveNotes {
             removals.append(range)
           }
         }
+      }
+      if let hidden = shown.hidden {
+        return SequenceView(hidden: hidden.union(insertions).union(own), revealed: nil)
       }
       if insertions.isEmpty && removals.isEmpty { return nil }
       return SequenceView(
@@ -105,7 +119,9 @@ struct LiveNotes {
 
   /// The attachments whose clients may not show the present text, in order.
   var lagging: [Int] {
-    attachments.values.filter { $0.pushed < texts[$0.note]!.count }.map(\.id).sorted()
+    attachments.values.filter {
+      $0.pushed.hidden != nil || $0.pushed.seen < texts[$0.note]!.count
+    }.map(\.id).sorted()
   }
 
   mutating func open(
@@ -115,7 +131,7 @@ struct LiveNotes {
     if texts[note] == nil { texts[note] = LiveText() }
     var attachment = Attachment(
       id: lastID, note: note, isObserver: isObserver, form: form, check: check,
-      seen: self[text: note].count)
+      shown: Attachment.Shown(seen: self[text: note].count))
     if !peers(of: attachment).isEmpty { attachment.presence.moves = 1 }
     attachments[lastID] = attachment
     return attachment
@@ -177,11 +193,28 @@ struct LiveNotes {
 
   /// Notes what a change of an attachment did, as a step that it can undo.
   mutating func record(_ step: UndoList.Step, by attachment: Attachment) {
+    let step = replacing(step, by: attachment)
+    self[undoListOf: attachment.id].record(step)
+  }
+
+  /// A step of an attachment with copies for those elements that the client did not know to be copied.
+  func replacing(_ step: UndoList.Step, by attachment: Attachment) -> UndoList.Step {
     var step = step
-    for (count, copies) in self[text: attachment.note].copies where count > attachment.seen {
+    for copies in copies(unseenBy: attachment) {
       step.removed = copies.replacing(step.removed) ?? step.removed
     }
-    self[undoListOf: attachment.id].record(step)
+    return step
+  }
+
+  /// What was copied of elements that an attachment may still name.
+  func copies(unseenBy attachment: Attachment) -> [ElementCopies] {
+    guard let text = texts[attachment.note] else { return [] }
+    return text.copies.filter { $0.count > attachment.shown.seen }.map(\.copies)
+  }
+
+  /// Notes copies that were made before an attachment was opened, of elements that it may name.
+  mutating func append(_ copies: ElementCopies, unseenBy attachment: Attachment) {
+    self[text: attachment.note].copies.append((attachment.shown.seen + 1, copies))
   }
 
   /// Lets copies stand for the elements that they are copies of, in what every client of a note can undo and redo.
@@ -196,7 +229,7 @@ struct LiveNotes {
 
   /// How many arrivals every client of a note is known to have seen.
   private func seen(of note: NoteID) -> Int {
-    attachments.values.filter { $0.note == note }.map(\.seen).min() ?? self[text: note].count
+    attachments.values.filter { $0.note == note }.map(\.shown.seen).min() ?? self[text: note].count
   }
 
   /// Forgets what every client of a note has seen.

@@ -72,6 +72,11 @@ extension NotesServer {
     result.member("change", ["text", "lines", "ranges"])
     result.member("push", ["lines", "ranges", "text"])
     result.member("check", ["sha256", "length", "none"])
+    for name in ["resume", "undo", "presence", "history"] { result.member(name, true) }
+    result.endObject()
+    result.key("notebook")
+    result.beginObject()
+    result.member("search", true)
     result.endObject()
     result.endObject()
     result.key("notebook")

@@ -19,20 +19,32 @@ extension NotesServer {
       "push", [("lines", Attachment.Form.lines), ("ranges", .ranges), ("text", .text)])
     let check = try params.word(
       "check", [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
-    if let resume = try params.object("resume") {
-      _ = (try resume.string("session"), try resume.count("version"), try resume.count("rev"))
-      _ = (try resume.text("text"), try resume.text("baseText"))
-      throw .requestFailed("reopen", "resume: not supported yet; keep the text and open anew")
+    let resume = try params.object("resume").map { params throws(ResponseError) in
+      try Resumption(params)
     }
+    let opened = (isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256)
+    if let resume { return try self.resume(note, resume, opened, &result) }
     let attachment = live.open(
-      note.id, isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256)
+      note.id, isObserver: isObserver, form: opened.form, check: opened.check)
+    journal(opening: attachment)
+    writeOpened(attachment, text: note.text.utf8, &result)
+  }
+
+  /// The result of `note/open`; the outcome of a resumption comes after it.
+  func writeOpened(
+    _ attachment: Attachment, text: [UInt8], _ result: inout JSONWriter,
+    _ more: (inout JSONWriter) -> Void = { _ in }
+  ) {
     result.beginObject()
     result.member("attachment", attachment.id)
-    result.member("session", "\(environment.makeIdentifier())")
+    result.member(
+      "session",
+      journal?.session(of: attachment.id) ?? "\(environment.makeIdentifier())")
     result.member("version", attachment.version)
     result.member("rev", attachment.rev)
-    result.member("text", utf8: note.text.utf8)
-    result.member("readOnly", isObserver)
+    result.member("text", utf8: text)
+    result.member("readOnly", attachment.isObserver)
+    more(&result)
     result.endObject()
   }
 
@@ -69,23 +81,23 @@ extension NotesServer {
       guard let push = attachment.pending.first(where: { $0.rev == rev }) else {
         throw .requestFailed("reopen", "rev: \(rev) is no push to this attachment")
       }
-      attachment.seen = push.seen
+      attachment.shown = push.shown
     }
     attachment.version = version
     attachment.rev = rev
     attachment.pending = []
 
     var plan = try plan(params, attachment)
-    let effects = try commit(plan.operations, from: attachment.id)
+    let effects = try commit(plan.operations, from: attachment)
     live.record(
-      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: plan.removals),
+      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: plan.operations.removals),
       by: attachment)
     if plan.isPresent {
       plan.buffer.apply(plan.edits)
       live[text: attachment.note].buffer = plan.buffer
-      attachment.seen = live[text: attachment.note].count
+      attachment.shown = Attachment.Shown(seen: live[text: attachment.note].count)
     } else {
-      live.record(repeated: plan.removals, on: attachment.note, from: attachment.id)
+      live.record(repeated: plan.operations.removals, on: attachment.note, from: attachment.id)
     }
     live[attachment.id] = attachment
     live.trim(attachment.note)
@@ -102,18 +114,12 @@ extension NotesServer {
     var isPresent: Bool
     var edits: [Edit<UInt8>]
     var operations: [Change.Operation]
-
-    var removals: [ElementRange] {
-      operations.compactMap {
-        if case .edit(_, .text(.remove(let range))) = $0 { range } else { nil }
-      }
-    }
   }
 
   private mutating func plan(
     _ params: Parameters, _ attachment: Attachment
   ) throws(ResponseError) -> Plan {
-    let view = live[text: attachment.note].view(after: attachment.seen, of: attachment.id)
+    let view = live[text: attachment.note].view(of: attachment.shown, by: attachment.id)
     var buffer: TextBuffer
     if view == nil, let present = live[text: attachment.note].buffer {
       // Taken out, so that it can be changed in place; it goes back when the change has been kept.
@@ -247,13 +253,15 @@ extension NotesServer {
     outboxAfterReply = []
     for id in live.lagging { push(to: id) }
     pushPresence()
+    shortenJournal()
   }
 
   private mutating func push(to id: Int) {
     var attachment = live[id]!
     let text = live[text: attachment.note]
-    guard let view = text.view(after: attachment.pushed, of: id) else {
-      if attachment.pending.isEmpty { attachment.seen = text.count }
+    let present = Attachment.Shown(seen: text.count)
+    guard let view = text.view(of: attachment.pushed, by: id) else {
+      if attachment.pending.isEmpty { attachment.shown = present }
       live[id] = attachment
       return
     }
@@ -261,23 +269,20 @@ extension NotesServer {
     guard let edits = try? read(attachment.note, { $0.text.edits(from: view) }) else { return }
     if edits.isEmpty {
       // What came and went again in between: what the client shows is the present, element by element.
-      if attachment.pending.isEmpty {
-        attachment.seen = text.count
-      } else {
-        attachment.pending[attachment.pending.count - 1].seen = text.count
-      }
+      attachment.pushed = present
       live[id] = attachment
       return
     }
     guard let before = try? read(attachment.note, { $0.text.utf8(in: view) }) else { return }
     attachment.lastRev += 1
+    journal(pushing: attachment.lastRev, to: id)
     notify(attachment, edits, TextBuffer(before))
     if attachment.isObserver {
       // It can't cross a push with a change of its own, so it will apply each one.
-      attachment.seen = text.count
+      attachment.shown = present
       attachment.rev = attachment.lastRev
     } else {
-      attachment.pending.append((attachment.lastRev, text.count))
+      attachment.pending.append((attachment.lastRev, present))
     }
     live[id] = attachment
     live.trim(attachment.note)

@@ -49,14 +49,18 @@ extension NotesServer {
   /// Makes one change of these operations; none, if there are none. What it did is told to whoever looks at the notes.
   @discardableResult
   mutating func commit(
-    _ operations: [Change.Operation], as session: ReplicaID? = nil, from attachment: Int? = nil
+    _ operations: [Change.Operation], as session: ReplicaID? = nil,
+    from attachment: Attachment? = nil, announce: (ChangeID) -> Void = { _ in }
   ) throws(ResponseError) -> Effects {
     guard !operations.isEmpty else { return Effects() }
     do {
-      guard let effects = try store?.commit(operations, as: session, at: environment.now()) else {
-        return Effects()
+      let journal = journal
+      let effects = try store!.commit(operations, as: session, at: environment.now()) {
+        announce($0)
+        guard let attachment else { return }
+        journal?.append(.change(version: attachment.version, $0), of: attachment.id)
       }
-      live.record(effects, from: attachment)
+      live.record(effects, from: attachment?.id)
       return effects
     } catch {
       throw ResponseError(error)
@@ -161,6 +165,24 @@ extension NotesServer {
     if let text = try params.text("text"), !text.isEmpty {
       operations.append(.edit(id, .text(.insert(text, after: nil, before: nil))))
     }
+    return operations
+  }
+
+  /// A note with this text, that follows another one and has its title, tags and priority.
+  func creation(
+    of id: NoteID, with text: [UInt8], likeThatOf note: Note
+  ) throws(ResponseError) -> [Change.Operation] {
+    let now = clamped(environment.now())
+    let placement = try orderedBook().placement(of: id, beside: note.id, isAfter: true)
+    var operations: [Change.Operation] = [
+      .create, .place(placement),
+      .edit(id, .title(.init(value: note.title.value, time: now))),
+    ]
+    if note.priority.value != .normal {
+      operations.append(.edit(id, .priority(.init(value: note.priority.value, time: now))))
+    }
+    operations += note.tags.elements.sorted().map { .edit(id, .tags(.insert($0))) }
+    if !text.isEmpty { operations.append(.edit(id, .text(.insert(text, after: nil, before: nil)))) }
     return operations
   }
 

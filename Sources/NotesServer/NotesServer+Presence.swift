@@ -17,7 +17,7 @@ extension NotesServer {
     else { return }
     if rev != attachment.rev {
       guard let push = attachment.pending.first(where: { $0.rev == rev }) else { return }
-      attachment.seen = push.seen
+      attachment.shown = push.shown
     }
     guard let selections = selections(ranges, attachment) else { return }
     live.setSelections(selections, of: id)
@@ -27,7 +27,7 @@ extension NotesServer {
   private mutating func selections(
     _ ranges: JSONArray, _ attachment: Attachment
   ) -> [Selection]? {
-    let view = live[text: attachment.note].view(after: attachment.seen, of: attachment.id)
+    let view = live[text: attachment.note].view(of: attachment.shown, by: attachment.id)
     var offsets: [(start: Int, end: Int)] = []
     do {
       var buffer = try buffer(of: attachment.note, view)
@@ -67,7 +67,7 @@ extension NotesServer {
     var attachment = live[id]!
     let note = attachment.note
     // What can't be read now is told when it can.
-    guard live[text: note].view(after: attachment.pushed, of: id) == nil else { return }
+    guard live[text: note].view(of: attachment.pushed, by: id) == nil else { return }
     let peers = live.peers(of: attachment)
     let elements = Set(
       peers.flatMap { $0.selections.flatMap { [$0.start, $0.end] } }

@@ -15,8 +15,13 @@ extension NotesServer {
     }
     let reversals = try reversals(direction, attachment)
     if !reversals.isEmpty {
+      let journal = journal
       let effects = try commit(
-        reversals.map { .edit(attachment.note, .text($0.operation)) })
+        reversals.map { .edit(attachment.note, .text($0.operation)) },
+        announce: {
+          let copied = reversals.map(\.copied).filter { !$0.isEmpty }
+          journal?.append(.turn(direction, $0, copied: copied), of: attachment.id)
+        })
       turn(direction, attachment, reversals, effects)
     }
     result.beginObject()
@@ -48,13 +53,8 @@ extension NotesServer {
     _ reversals: [ReplicatingArray<UInt8>.Reversal], _ effects: Effects
   ) {
     let reverse = UndoList.Step(effects)
-    // Each insertion has one effect.
-    var copies = ElementCopies()
-    let insertions = reversals.lazy.filter { !$0.copied.isEmpty }
-    for (insertion, copy) in zip(insertions, reverse.inserted) {
-      copies.insert(insertion.copied, as: copy)
-    }
-    copies.sort()
+    let copies = ElementCopies(
+      of: reversals.map(\.copied).filter { !$0.isEmpty }, as: reverse.inserted)
     live[undoListOf: attachment.id].turn(direction, by: reverse)
     if !reverse.inserted.isEmpty { live.replace(by: copies, on: attachment.note) }
   }

@@ -19,6 +19,8 @@ public struct NotesServer: ~Copyable {
     public var framing: Framing
     /// Bytes of the longest message taken.
     public var maximumMessage: Int
+    /// Bytes of a journal of live texts above which it is written anew.
+    public var longJournal: Int
     /// What a reply to a request that changes something means.
     public var durability: Durability
     /// Milliseconds since 1970.
@@ -27,7 +29,7 @@ public struct NotesServer: ~Copyable {
 
     public init(
       folder: String, stateFolder: String? = nil, homeFolder: String? = nil,
-      framing: Framing = .automatic, maximumMessage: Int = 32 << 20,
+      framing: Framing = .automatic, maximumMessage: Int = 32 << 20, longJournal: Int = 16 << 20,
       durability: Durability = .background, now: @escaping () -> Int64,
       makeIdentifier: @escaping () -> Identifier
     ) {
@@ -36,6 +38,7 @@ public struct NotesServer: ~Copyable {
       self.homeFolder = homeFolder
       self.framing = framing
       self.maximumMessage = maximumMessage
+      self.longJournal = longJournal
       self.durability = durability
       self.now = now
       self.makeIdentifier = makeIdentifier
@@ -74,6 +77,8 @@ public struct NotesServer: ~Copyable {
   var encoding = PositionEncoding.utf16
   var isTracing = false
   var live = LiveNotes()
+  /// By what clients find their texts again if this process dies; from the first open text on.
+  var journal: LiveJournal?
   var rememberedResults = RememberedResults()
   /// Notifications that follow the reply to the request that caused them.
   var outboxAfterReply: [(inout Outbox) -> Void] = []
@@ -211,6 +216,8 @@ public struct NotesServer: ~Copyable {
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
   mutating func leave() {
     while !searches.isEmpty { proceedSearching() }
+    // Nobody will come back. Who has only closed the pipe may.
+    if phase == .shutDown || live.attachments.isEmpty { journal?.giveUp() }
     do { try store?.end() } catch { showMessage(.error, "\(error)") }
     diskCaughtUp()
     if exitStatus == nil { exitStatus = phase == .shutDown ? 0 : 1 }

@@ -15,10 +15,20 @@ struct UndoList {
     fileprivate var rangeCount: Int { inserted.count + removed.count }
   }
 
-  enum Direction { case undo, redo }
+  enum Direction: UInt8 { case undo, redo }
 
   private var undone = Steps()
   private var done = Steps()
+
+  init() {}
+
+  init(done: [Step], undone: [Step]) {
+    for step in done { self.done.append(step) }
+    for step in undone { self.undone.append(step) }
+  }
+
+  /// The steps that can be taken back, or done again; the last one first to be.
+  func steps(_ direction: Direction) -> [Step] { self[direction].steps }
 
   /// The step that is next to be taken back, or to be done again.
   func last(_ direction: Direction) -> Step? { self[direction].steps.last }
@@ -102,26 +112,49 @@ struct ElementCopies {
   /// Of each author, in the order of the offsets.
   private var copies: [ReplicaID: [(original: Range<Int>, copy: ElementRange)]] = [:]
 
-  /// `copy` are all of `originals`, one after the other.
-  mutating func insert(_ originals: [ElementRange], as copy: ElementRange) {
-    var offset = copy.offset
-    for original in originals {
-      copies[original.author, default: []].append(
-        (
-          original.offset..<original.end,
-          ElementRange(author: copy.author, offset: offset, count: original.count)
-        ))
-      offset += original.count
+  init() {}
+
+  /// Each of `copies` brings again the elements that stand in its place in `originals`, or the first of them, and the next one the
+  /// rest: an insertion may have become one with the one before it.
+  init(of originals: [[ElementRange]], as copies: [ElementRange]) {
+    var rest = copies[...]
+    var offset = 0
+    for original in originals.joined() {
+      var start = original.offset
+      while start < original.end, let copy = rest.first {
+        let count = min(original.end - start, copy.count - offset)
+        self.copies[original.author, default: []].append(
+          (
+            start..<start + count,
+            ElementRange(author: copy.author, offset: copy.offset + offset, count: count)
+          ))
+        start += count
+        offset += count
+        if offset == copy.count {
+          rest = rest.dropFirst()
+          offset = 0
+        }
+      }
+    }
+    for author in self.copies.keys {
+      self.copies[author]!.sort { $0.original.lowerBound < $1.original.lowerBound }
     }
   }
 
-  mutating func sort() {
-    for author in copies.keys {
-      copies[author]!.sort { $0.original.lowerBound < $1.original.lowerBound }
-    }
+  /// What was copied, and the copies, one after the other in the same order.
+  var pairs: (originals: [ElementRange], copies: [ElementRange]) {
+    let sorted = copies.sorted { $0.key < $1.key }
+    return (
+      sorted.flatMap { author, pairs in
+        pairs.map {
+          ElementRange(author: author, offset: $0.original.lowerBound, count: $0.original.count)
+        }
+      },
+      sorted.flatMap { $0.value.map(\.copy) }
+    )
   }
 
-  /// The same elements with copies for those that have one; `nil` if none has. Sorted before. O(ranges × log copies).
+  /// The same elements with copies for those that have one; `nil` if none has. O(ranges × log copies).
   func replacing(_ ranges: [ElementRange]) -> [ElementRange]? {
     var result: [ElementRange]?
     for (index, range) in ranges.enumerated() {

@@ -114,6 +114,21 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The state that a replica at `version` sees.
   public func view(at version: Version) -> SequenceView { bytes.view(at: version) }
 
+  /// All elements that were inserted later than a replica at `version` sees. O(authors × log runs).
+  public func insertions(after version: Version) -> ElementRanges {
+    bytes.insertions(after: version)
+  }
+
+  /// What each of some changes inserted and removed. O(n) for all.
+  public func touched(
+    by changes: some Sequence<ChangeID>
+  ) -> [ReplicatingArray<UInt8>.Touched] {
+    bytes.touched(by: changes)
+  }
+
+  /// How many elements a replica has inserted.
+  public func count(by replica: ReplicaID) -> Int { bytes.count(by: replica) }
+
   /// The operations that remove some elements and bring others back, whatever was done since. O(n).
   public func reversals(
     removing inserted: ElementRanges, restoring removed: ElementRanges

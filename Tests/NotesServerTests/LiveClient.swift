@@ -7,9 +7,13 @@ struct LiveClient {
   enum Form: String, CaseIterable { case text, lines, ranges }
 
   /// What a client may do wrong.
-  enum Mistake { case none, appliesEveryPush, keepsItsRev, undoesForOthers, showsEveryPresence }
+  enum Mistake {
+    case none, appliesEveryPush, keepsItsRev, undoesForOthers, showsEveryPresence, forgetsItsRev
+  }
 
-  let attachment: Int
+  private(set) var attachment: Int
+  /// By what it goes on when its server has died.
+  private(set) var session: String
   let isObserver: Bool
   /// How it tells of its own changes.
   let form: Form
@@ -24,10 +28,12 @@ struct LiveClient {
   private(set) var applied = 0
 
   init(
-    attachment: Int, isObserver: Bool, form: Form, encoding: String, text: String,
-    mistake: Mistake = .none
+    attachment: Int, session: String = "", isObserver: Bool, form: Form, encoding: String,
+    text: String, version: Int = 0, mistake: Mistake = .none
   ) {
     self.attachment = attachment
+    self.version = version
+    self.session = session
     self.isObserver = isObserver
     self.form = form
     self.encoding = encoding
@@ -115,6 +121,25 @@ struct LiveClient {
     case "utf-16": UTF16.width(scalar)
     default: 1
     }
+  }
+
+  // MARK: - Coming back
+
+  /// What it says of itself to another server.
+  var resumption: JSON {
+    [
+      "session": .string(session), "version": JSON(version),
+      "rev": JSON(mistake == .forgetsItsRev ? 0 : rev), "text": .string(string),
+    ]
+  }
+
+  /// That server has answered. The text stays, unless it could not be resumed.
+  mutating func resumed(_ result: JSON) {
+    if result["resumed"] == nil { text = Array(result["text"]!.string!.unicodeScalars) }
+    attachment = result["attachment"]!.integer!
+    session = result["session"]!.string!
+    rev = result["rev"]!.integer!
+    hasMissed = false
   }
 
   // MARK: - Cursors

@@ -37,7 +37,7 @@ struct LiveTextFuzz {
   }
 
   private struct Host {
-    let peer: Peer
+    var peer: Peer
     let encoding: String
     /// Requests that are not answered yet, and the editors they are of.
     var open: [Int: Int] = [:]
@@ -46,6 +46,8 @@ struct LiveTextFuzz {
   }
 
   private let seed: UInt64
+  /// Every other run writes journals anew all the time.
+  private let longJournal: Int
   private var random: SplitMix64
   private let scratch = Scratch()
   private var hosts: [Host] = []
@@ -63,6 +65,8 @@ struct LiveTextFuzz {
   private(set) var reversals = 0
   /// How many selections of others were shown.
   private(set) var shown = 0
+  /// How often a server died.
+  private(set) var kills = 0
   private var problems: [String] = []
   /// How many messages were delivered, and pushes applied: for the one who wants to know what a run is worth.
   private(set) var delivered = 0
@@ -70,12 +74,17 @@ struct LiveTextFuzz {
 
   init(seed: UInt64, mistake: LiveClient.Mistake = .none) {
     self.seed = seed
+    longJournal = seed % 2 == 0 ? 500 : 16 << 20
     self.mistake = mistake
     random = SplitMix64(seed: seed)
     let folder = scratch.folder("notes")
     for (index, encoding) in ["utf-16", "utf-8", "utf-32"].enumerated() {
       hosts.append(
-        Host(peer: Peer(folder, seed: seed &* 8 &+ UInt64(index)), encoding: encoding))
+        Host(
+          peer: Peer(
+            folder, seed: seed &* 8 &+ UInt64(index), state: scratch.folder("state"),
+            longJournal: longJournal),
+          encoding: encoding))
       hosts[index].peer.initialize(encoding: encoding)
     }
     remote = Peer(scratch.folder("elsewhere"), seed: seed &* 8 &+ 7)
@@ -113,7 +122,8 @@ struct LiveTextFuzz {
     case ..<90: look(random.below(hosts.count))
     case ..<93: exchange()
     case ..<95: append()
-    case ..<98: useTool(random.below(hosts.count))
+    case ..<97: useTool(random.below(hosts.count))
+    case ..<99: kill(random.below(hosts.count))
     default:
       _ = remote.call(
         "note/append", ["id": note, "text": .string(newText())])
@@ -245,6 +255,8 @@ struct LiveTextFuzz {
 
   /// An editor selects a scalar that there is only once.
   private mutating func mark(_ index: Int) {
+    // What the server does not know of would not be where the editor says.
+    if editors[index].client.hasMissed { return }
     let places = editors[index].client.text.indices.filter {
       inserted.contains(editors[index].client.text[$0])
     }
@@ -404,8 +416,57 @@ struct LiveTextFuzz {
       Editor(
         host: host,
         client: LiveClient(
-          attachment: result["attachment"]!.integer!, isObserver: isObserver, form: form,
-          encoding: hosts[host].encoding, text: result["text"]!.string!, mistake: mistake)))
+          attachment: result["attachment"]!.integer!, session: result["session"]!.string!,
+          isObserver: isObserver, form: form, encoding: hosts[host].encoding,
+          text: result["text"]!.string!, mistake: mistake)))
+  }
+
+  /// A server dies when it has read a part of what was sent to it, and its clients a part of what it said. They come back to
+  /// another one, which may die as well before they hear from it.
+  private mutating func kill(_ host: Int) {
+    let clients = editors.indices.filter { editors[$0].host == host }
+    for index in clients {
+      for _ in 0..<random.below(editors[index].incoming.count + 1) { deliverToEditor(index) }
+      editors[index].incoming = []
+      editors[index].outgoing = []
+    }
+    hosts[host].open = [:]
+    var results: [JSON]
+    repeat {
+      kills += 1
+      hosts[host].peer = Peer(
+        scratch.folder("notes"), seed: (seed &* 8 &+ UInt64(host)) ^ UInt64(kills) << 40,
+        state: scratch.folder("state"), longJournal: longJournal)
+      hosts[host].peer.initialize(encoding: hosts[host].encoding)
+      results = clients.map { resume($0) }
+    } while random.chance(25)
+    for (index, result) in zip(clients, results) {
+      editors[index].client.resumed(result)
+      if !editors[index].marked.isEmpty { mark(index) }
+    }
+    collect(host)
+  }
+
+  private mutating func resume(_ index: Int) -> JSON {
+    let (host, client) = (editors[index].host, editors[index].client)
+    let revision = hosts[host].peer.revision
+    var params: [String: JSON] = [
+      "id": note, "mode": client.isObserver ? "observe" : "edit",
+      "push": .string(random.pick(LiveClient.Form.allCases).rawValue),
+      "resume": client.resumption,
+    ]
+    let answer = hosts[host].peer.ask("note/open", .object(params))
+    // Where it is may have been forgotten by a journal written anew: an observer doesn't say what it has applied.
+    if client.isObserver, answer.error?.reason == "reopen" {
+      params["resume"] = nil
+      return hosts[host].peer.call("note/open", .object(params))
+    }
+    let result = answer.result ?? .null
+    if result["resumed"] != "exact" { problems.append("resumed in vain: \(answer)") }
+    if !client.isObserver {
+      take(.max, of: index, isChange: hosts[host].peer.revision != revision)
+    }
+    return result
   }
 
   // MARK: - Messages

@@ -27,15 +27,18 @@ final class Peer {
   /// Responses that nobody has waited for.
   var responses: [JSON] = []
 
-  /// - Parameter seed: of the server's identifiers, so that no two have the same.
+  /// - Parameters:
+  ///   - seed: of the server's identifiers, so that no two have the same.
+  ///   - state: the folder for the state of the user's programs.
   init(
-    _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000
+    _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000,
+    state: String? = nil, longJournal: Int = 16 << 20
   ) {
     var random = SplitMix64(seed: seed)
     var time = clock
     server = NotesServer(
       NotesServer.Environment(
-        folder: folder, framing: .lines,
+        folder: folder, stateFolder: state, framing: .lines, longJournal: longJournal,
         now: {
           time += 1000
           return time

@@ -16,7 +16,8 @@ struct Transcript: Sendable {
   var lines: [Line]
 
   static let names = [
-    "lifecycle", "notes", "search", "live-text", "crossing", "undo", "cursors", "merge", "errors",
+    "lifecycle", "notes", "search", "live-text", "crossing", "undo", "cursors", "resume",
+    "merge", "errors",
   ]
 
   static func file(_ name: String) -> URL {

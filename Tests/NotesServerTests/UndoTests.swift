@@ -315,10 +315,9 @@ struct UndoTests {
   }
 
   @Test func `replaces elements by their copies`() {
-    var copies = ElementCopies()
-    copies.insert([range(10, 5), range(2, 2)], as: range(100, 7, of: 2))
-    copies.insert([range(20, 1)], as: range(50, 1, of: 2))
-    copies.sort()
+    let copies = ElementCopies(
+      of: [[range(10, 5), range(2, 2)], [range(20, 1)]],
+      as: [range(100, 7, of: 2), range(50, 1, of: 2)])
     #expect(copies.replacing([range(4, 6), range(15, 5), range(10, 5, of: 3)]) == nil)
     #expect(
       copies.replacing([range(0, 12), range(14, 7), range(30, 1)]) == [

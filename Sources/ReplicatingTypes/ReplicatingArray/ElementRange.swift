@@ -60,6 +60,20 @@ public struct ElementRanges: Equatable, Sendable {
 
   public var isEmpty: Bool { ranges.isEmpty }
 
+  /// The set as ranges, by author and offset. O(n log n).
+  public var sorted: [ElementRange] {
+    ranges.sorted { $0.key < $1.key }.flatMap { author, list in
+      list.map { ElementRange(author: author, offset: $0.lowerBound, count: $0.count) }
+    }
+  }
+
+  /// The elements of this set and some others. O(n log n).
+  public func union(_ other: some Sequence<ElementRange>) -> ElementRanges {
+    var all = sorted
+    all.append(contentsOf: other)
+    return ElementRanges(all)
+  }
+
   /// The elements of this set that are not in another. O(ranges × log ranges).
   public func subtracting(_ other: ElementRanges) -> ElementRanges {
     if other.isEmpty { return self }
@@ -130,6 +144,8 @@ public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
     self.replacement = replacement
   }
 }
+
+extension Edit: Hashable where Element: Hashable {}
 
 extension Array {
   /// The same edits, which are sorted, those that touch each other made one. Two insertions at one place would otherwise

@@ -569,7 +569,7 @@ extension RemovalRun {
 
 extension [RemovalRun] {
   /// The first run of one author of which changes after `number` are a part. O(log n).
-  fileprivate func firstIndex(after number: UInt64) -> Int {
+  func firstIndex(after number: UInt64) -> Int {
     var low = 0
     var high = count
     while low < high {

@@ -45,6 +45,55 @@ extension ReplicatingArray {
     return SequenceView(hidden: ElementRanges(hidden), revealed: nil)
   }
 
+  /// All elements that were inserted later than a replica at `version` sees. O(authors × log runs).
+  public func insertions(after version: Version) -> ElementRanges {
+    let value = settled
+    var later: [ElementRange] = []
+    for author in value.authors {
+      let seen = Int(author.count(upTo: version[author.id]))
+      later.append(
+        ElementRange(author: author.id, offset: seen, count: author.content.count - seen))
+    }
+    return ElementRanges(later)
+  }
+
+  /// The elements that one change inserted and removed, whether or not others had removed the same before, or have since.
+  public struct Touched: Equatable, Sendable {
+    public var inserted: ElementRange?
+    public var removed: [ElementRange] = []
+  }
+
+  /// What each of some changes touched. O(n) for all, and for each O(log runs) and what it removed.
+  public func touched(by changes: some Sequence<ChangeID>) -> [Touched] {
+    let value = settled
+    return changes.map { change in
+      guard change.number > 0, let index = value.index(known: change.replica) else {
+        return Touched()
+      }
+      let author = value.authors[Int(index)]
+      let start = Int(author.count(upTo: change.number - 1))
+      let count = Int(author.count(upTo: change.number)) - start
+      var touched = Touched()
+      if count > 0 {
+        touched.inserted = ElementRange(author: change.replica, offset: start, count: count)
+      }
+      for removal in author.removals[author.removals.firstIndex(after: change.number - 1)...] {
+        if UInt64(removal.number) > change.number { break }
+        let (offset, count) = removal.dropping(upTo: change.number - 1).range(upTo: change.number)
+        touched.removed.append(
+          ElementRange(
+            author: value.authors[Int(removal.target)].id, offset: Int(offset), count: Int(count)))
+      }
+      return touched
+    }
+  }
+
+  /// How many elements a replica has inserted.
+  public func count(by replica: ReplicaID) -> Int {
+    let value = settled
+    return value.index(known: replica).map { value.authors[Int($0)].content.count } ?? 0
+  }
+
   /// The elements visible in `view`, in order. O(count + n), and the logarithm of the view's ranges for each piece.
   public func elements(in view: SequenceView) -> [Element] {
     let value = settled

@@ -1,0 +1,96 @@
+/// A file in which one process notes what only another run of it can use: entries of any kind, each appended when it happens.
+///
+/// It lies in the state folder, never in the notebook's, and survives the end of the process, not that of the machine.
+public final class Journal {
+  /// What it can be opened with again.
+  public let name: String
+  private let file: OpenDescriptor
+  private let folder: OpenDescriptor
+
+  /// In bytes.
+  public private(set) var size = 0
+
+  fileprivate init(
+    _ name: String, creating file: String, in folder: OpenDescriptor
+  ) throws(StoreError) {
+    self.name = name
+    self.folder = folder
+    self.file = OpenDescriptor(try folder.descriptor.createFile(file))
+  }
+
+  /// Appends an entry in one step.
+  ///
+  /// - Throws: what the disk says; then a part of the entry may be in the file, and nothing must be appended any more.
+  public func append(_ entry: [UInt8]) throws(StoreError) {
+    try file.descriptor.append(entry[...])
+    size += entry.count
+  }
+
+  public func remove() { folder.descriptor.remove(name) }
+
+  /// The same entries from now on, in the place of those there are.
+  ///
+  /// - Throws: what the disk says; then this journal is as it was.
+  public func replaced(by entries: [UInt8]) throws(StoreError) -> Journal {
+    let temporary = ".tmp-" + name
+    folder.descriptor.remove(temporary)
+    let new = try Journal(name, creating: temporary, in: folder)
+    do {
+      try new.append(entries)
+      try folder.descriptor.rename(temporary, to: name)
+    } catch {
+      folder.descriptor.remove(temporary)
+      throw error
+    }
+    return new
+  }
+}
+
+extension StateFolder {
+  /// How long the journal of a process that is gone is kept: longer than somebody leaves an editor alone whose process has
+  /// died. In nanoseconds.
+  private static let journalAge: Int64 = 30 * 24 * 3_600_000_000_000
+  /// A longer journal is not read; its owner replaces it long before.
+  private static let longestJournal = 64 << 20
+
+  private static let journals = "journals"
+
+  func createJournal(_ name: String) throws(StoreError) -> Journal {
+    let folder = try create()
+    try folder.createFolder(Self.journals)
+    let journals = try folder.folder(Self.journals)
+    for name in try journals.names() {
+      guard let status = try journals.status(of: name), status.kind == .file,
+        status.changed < system.now - Self.journalAge
+      else { continue }
+      journals.remove(name)
+    }
+    return try Journal(name, creating: name, in: OpenDescriptor(journals))
+  }
+
+  func journals(where isWanted: (String) -> Bool) throws(StoreError) -> [[UInt8]] {
+    let folder = try FileDescriptor.folder(path, on: system).folder(Self.journals)
+    var found: [[UInt8]] = []
+    for name in try folder.names() where isWanted(name) {
+      guard let file = try folder.regularFile(name) else { continue }
+      let size = try file.status().size
+      guard size <= Self.longestJournal else { continue }
+      found.append(try file.read(Int(size), at: 0))
+    }
+    return found
+  }
+}
+
+extension NoteStore {
+  /// Creates a journal; `name` must be new. Removes those of processes that are long gone.
+  ///
+  /// - Returns: nil where there is no state folder yet, or none at all.
+  public func createJournal(_ name: String) throws(StoreError) -> Journal? {
+    try stateFolder?.createJournal(name)
+  }
+
+  /// What the journals hold whose names are as wanted: of any process that had this notebook open in this place.
+  public func journals(where isWanted: (String) -> Bool) -> [[UInt8]] {
+    (try? stateFolder?.journals(where: isWanted)) ?? []
+  }
+}

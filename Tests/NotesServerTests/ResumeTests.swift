@@ -1,0 +1,365 @@
+import Foundation
+import Notes
+import Testing
+
+@Suite("Coming back to another server")
+struct ResumeTests {
+  let scratch = Scratch()
+  let first: Peer
+  let note: String
+
+  init() {
+    first = Peer(
+      scratch.folder("notes"), seed: 1, state: scratch.folder("state"))
+    first.initialize()
+    note = first.create(["title": "Shopping", "tags": ["home"], "text": "milk\neggs"])
+  }
+
+  private func open(_ peer: Peer, mode: String = "edit") -> JSON {
+    peer.call("note/open", ["id": .string(note), "mode": .string(mode)])
+  }
+
+  /// The server that comes after the first one, which is dead.
+  private func next(seed: UInt64 = 2, state: String = "state") -> Peer {
+    let peer = Peer(scratch.folder("notes"), seed: seed, state: scratch.folder(state))
+    peer.initialize()
+    return peer
+  }
+
+  private func resume(
+    _ peer: Peer, _ session: JSON?, _ version: Int, rev: Int = 0, _ text: String,
+    base: String? = nil, mode: String = "edit"
+  ) -> Peer.Answer {
+    var resume: [String: JSON] = [
+      "session": session ?? "gone", "version": JSON(version), "rev": JSON(rev),
+      "text": .string(text),
+    ]
+    if let base { resume["baseText"] = .string(base) }
+    return peer.ask(
+      "note/open", ["id": .string(note), "mode": .string(mode), "resume": .object(resume)])
+  }
+
+  /// What a client shows that sent this text and has applied what came.
+  private func shown(_ peer: Peer, _ result: Peer.Answer, _ text: String) throws -> String {
+    var client = LiveClient(
+      attachment: result["attachment"]!.integer!, isObserver: false, form: .lines,
+      encoding: "utf-16", text: text, version: result["version"]!.integer!)
+    for push in peer.take("note/edit") where push["attachment"] == result["attachment"] {
+      #expect(try client.receive(push) == nil)
+    }
+    return client.string
+  }
+
+  private func change(_ peer: Peer, _ attachment: JSON?, _ version: Int, _ text: String) {
+    peer.call(
+      "note/change",
+      [
+        "attachment": attachment!, "version": JSON(version), "rev": 0, "text": .string(text),
+      ])
+  }
+
+  // MARK: - exact
+
+  @Test func `knows a client that has never changed anything`() throws {
+    let session = open(first)["session"]
+    let peer = next()
+    peer.call("note/append", ["id": .string(note), "text": "\nbread"])
+    let result = resume(peer, session, 1, "milk and honey\neggs")
+    #expect(result["resumed"] == "exact")
+    #expect(result["version"] == 1 && result["rev"] == 0)
+    #expect(result["session"] != session)
+    #expect(peer.text(note) == "milk and honey\neggs\nbread")
+    #expect(
+      try shown(peer, result, "milk and honey\neggs") == "milk and honey\neggs\nbread")
+  }
+
+  @Test func `has kept a change whose answer never came, once`() {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    let peer = next()
+    #expect(resume(peer, opened["session"], 1, "milk\neggs\nbread")["resumed"] == "exact")
+    #expect(peer.text(note) == "milk\neggs\nbread")
+  }
+
+  @Test func `takes one that was never made as typed since`() {
+    let opened = open(first)
+    let peer = next()
+    #expect(resume(peer, opened["session"], 7, "milk\neggs\nbread")["resumed"] == "exact")
+    #expect(peer.text(note) == "milk\neggs\nbread")
+  }
+
+  @Test func `gives an older client back what it had typed later`() throws {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    change(first, opened["attachment"], 2, "milk\neggs\nbread\ntea")
+    let peer = next()
+    let result = resume(peer, opened["session"], 1, "oat milk\neggs\nbread")
+    #expect(result["resumed"] == "exact")
+    #expect(peer.text(note) == "oat milk\neggs\nbread\ntea")
+    #expect(
+      try shown(peer, result, "oat milk\neggs\nbread") == "oat milk\neggs\nbread\ntea")
+  }
+
+  @Test func `asking twice is asking once, also of a third server`() {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    for seed in 2...5 as ClosedRange<UInt64> {
+      let peer = next(seed: seed)
+      let result = resume(peer, opened["session"], 2, "milk\neggs\nbread\ntea")
+      #expect(result["resumed"] == "exact")
+      #expect(peer.text(note) == "milk\neggs\nbread\ntea")
+    }
+  }
+
+  @Test func `lets undo go on where it was`() {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    change(first, opened["attachment"], 2, "milk\neggs\nbread\ntea")
+    first.call("note/undo", ["attachment": opened["attachment"]!])
+    let peer = next()
+    // It has not come to apply the push of the undo.
+    let attachment = resume(peer, opened["session"], 2, "milk\neggs\nbread\ntea")["attachment"]!
+    #expect(peer.text(note) == "milk\neggs\nbread")
+    peer.call("note/redo", ["attachment": attachment])
+    #expect(peer.text(note) == "milk\neggs\nbread\ntea")
+    for expected in ["milk\neggs\nbread", "milk\neggs", "milk\neggs"] {
+      peer.call("note/undo", ["attachment": attachment])
+      #expect(peer.text(note) == expected)
+    }
+  }
+
+  @Test func `keeps nothing of a session that ended with a shutdown`() throws {
+    let session = open(first)["session"]
+    let journals = try #require(journalFolder)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: journals).count == 1)
+    _ = first.ask("shutdown")
+    first.notify("exit")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: journals) == [])
+    #expect(resume(next(), session, 1, "x", base: "milk\neggs")["resumed"] == "merged")
+  }
+
+  private var journalFolder: String? {
+    let folder = scratch.folder("state") + "/decent-notes"
+    let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+    return names?.first.map { "\(folder)/\($0)/journals" }
+  }
+
+  @Test func `goes on from a journal that was written anew`() throws {
+    let peer = Peer(
+      scratch.folder("notes"), seed: 9, state: scratch.folder("state"), longJournal: 10)
+    peer.initialize()
+    let opened = open(peer)
+    change(peer, opened["attachment"], 1, "milk\neggs\nbread")
+    peer.call("note/append", ["id": .string(note), "text": "\ntea"])
+    change(peer, opened["attachment"], 2, "oat milk\neggs\nbread")
+    let after = next()
+    let result = resume(after, opened["session"], 3, "oat milk\nten eggs\nbread")
+    #expect(result["resumed"] == "exact")
+    #expect(after.text(note) == "oat milk\nten eggs\nbread\ntea")
+    after.call("note/undo", ["attachment": result["attachment"]!])
+    after.call("note/undo", ["attachment": result["attachment"]!])
+    #expect(after.text(note) == "milk\neggs\nbread\ntea")
+  }
+
+  @Test func `is never misled by a journal that is cut or flipped anywhere`() throws {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    first.call("note/append", ["id": .string(note), "text": "\ntea"])
+    let journals = try #require(journalFolder)
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: journals).first)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: "\(journals)/\(name)"))
+    // Cut between two entries, nothing can be seen of it; and a process writes them whole.
+    var ends: Set<Int> = []
+    var end = 0
+    while end < whole.count {
+      ends.insert(end)
+      end += 8 + whole[end..<end + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+    var outcomes: Set<String> = []
+    for place in stride(from: 0, to: whole.count * 2, by: 3) where !ends.contains(place) {
+      var bytes = whole
+      if place < whole.count {
+        bytes = whole.prefix(place)
+      } else {
+        bytes[place - whole.count] ^= 1 << UInt8(place % 8)
+      }
+      try bytes.write(to: URL(fileURLWithPath: "\(journals)/\(name)"))
+      let folder = scratch.folder("copy-\(place)")
+      try FileManager.default.copyItem(atPath: scratch.folder("notes"), toPath: folder)
+      let peer = next(seed: UInt64(place) + 100)
+      let result = resume(peer, opened["session"], 1, "milk\neggs\nbread", base: "milk\neggs")
+      outcomes.insert(result["resumed"]?.string ?? "none")
+      let text = peer.text(note)
+      #expect(text == "milk\neggs\nbread\ntea", "damaged at \(place)")
+      try FileManager.default.removeItem(atPath: scratch.folder("notes"))
+      try FileManager.default.moveItem(atPath: folder, toPath: scratch.folder("notes"))
+      for name in try FileManager.default.contentsOfDirectory(atPath: journals)
+      where name.contains("-") {
+        try FileManager.default.removeItem(atPath: "\(journals)/\(name)")
+      }
+    }
+    #expect(outcomes == ["merged"])
+  }
+
+  // MARK: - merged
+
+  @Test func `merges what was typed since a text that the server had`() throws {
+    first.call("note/append", ["id": .string(note), "text": "\nbread"])
+    let text = "milk and honey\neggs"
+    let result = resume(first, nil, 9, rev: 4, text, base: "milk\neggs")
+    #expect(result["resumed"] == "merged" && result["copy"] == nil)
+    #expect(first.text(note) == "milk and honey\neggs\nbread")
+    #expect(try shown(first, result, text) == "milk and honey\neggs\nbread")
+    // Only its own change is its step.
+    first.call("note/undo", ["attachment": result["attachment"]!])
+    #expect(first.text(note) == "milk\neggs\nbread")
+  }
+
+  @Test func `takes once what was kept and not answered`() {
+    first.call("note/append", ["id": .string(note), "text": "\nbread"])
+    let result = resume(first, nil, 9, "milk\neggs\nbread", base: "milk\neggs")
+    #expect(result["resumed"] == "merged")
+    #expect(first.text(note) == "milk\neggs\nbread")
+  }
+
+  @Test func `is told what others have deleted, and types on before it knows`() throws {
+    first.call("note/setText", ["id": .string(note), "text": "eggs\nbread"])
+    let result = resume(first, nil, 9, "milk\neggs", base: "milk\neggs")
+    #expect(first.text(note) == "eggs\nbread")
+    // Typed at the end of the line that is gone, and of one that is not, while the push was on its way.
+    first.call(
+      "note/change",
+      [
+        "attachment": result["attachment"]!, "version": 10, "rev": 0,
+        "lines": [[0, 2, ["milk and honey", "eggs!"]]],
+      ])
+    #expect(first.text(note) == " and honeyeggs!\nbread")
+    #expect(first.call("note/undo", ["attachment": result["attachment"]!])["done"] == true)
+    #expect(first.text(note) == "eggs\nbread")
+  }
+
+  @Test func `needs nothing where the text is the note's`() {
+    let revision = first.revision
+    let result = resume(first, nil, 3, "milk\neggs")
+    #expect(result["resumed"] == "merged" && result["copy"] == nil)
+    #expect(first.revision == revision)
+  }
+
+  // MARK: - conflict
+
+  @Test func `keeps a text of which nothing is known as a note`() throws {
+    _ = first.create(["title": "Other"])
+    let text = "milk\nflour"
+    let result = resume(first, nil, 9, text)
+    #expect(result["resumed"] == "conflict")
+    let copy = try #require(result["copy"]?.string)
+    #expect(first.text(copy) == text)
+    #expect(first.text(note) == "milk\neggs")
+    #expect(first.list().suffix(2) == [note, copy])
+    let summary = first.call("note/get", ["id": .string(copy)])["note"]
+    #expect(summary?["title"] == "Shopping" && summary?["tags"] == ["home"])
+    #expect(try shown(first, result, text) == "milk\neggs")
+  }
+
+  @Test func `does not know a session of another note`() {
+    let session = open(first)["session"]
+    let other = first.create(["text": "milk\neggs"])
+    let peer = next()
+    let result = peer.ask(
+      "note/open",
+      [
+        "id": .string(other), "mode": "edit",
+        "resume": ["session": session!, "version": 1, "rev": 0, "text": "mine"],
+      ])
+    #expect(result["resumed"] == "conflict")
+    #expect(peer.text(other) == "milk\neggs")
+  }
+
+  @Test func `takes no push for applied that was never sent`() {
+    let session = open(first)["session"]
+    let result = resume(next(), session, 1, rev: 5, "mine")
+    #expect(result["resumed"] == "conflict")
+  }
+
+  // MARK: - Observers, and errors
+
+  @Test func `brings an observer up to date, who must not write`() throws {
+    let session = open(first, mode: "observe")["session"]
+    let peer = next()
+    peer.call("note/append", ["id": .string(note), "text": "\nbread"])
+    let revision = peer.revision
+    let result = resume(peer, session, 0, "milk\neggs", mode: "observe")
+    #expect(result["resumed"] == "exact" && result["readOnly"] == true)
+    #expect(try shown(peer, result, "milk\neggs") == "milk\neggs\nbread")
+    for (session, text) in [(session, "something else"), (nil, "milk\neggs")] as [(JSON?, String)] {
+      let answer = resume(peer, session, 0, text, mode: "observe")
+      #expect(answer.error?.reason == "reopen")
+    }
+    #expect(peer.revision == revision)
+  }
+
+  @Test func `refuses what is no resumption, and names it`() {
+    for (name, value) in [
+      ("session", nil), ("session", 1), ("version", nil), ("version", -1), ("rev", "x"),
+      ("text", nil), ("text", 1), ("baseText", 3),
+    ] as [(String, JSON?)] {
+      var resume: [String: JSON] = ["session": "x", "version": 1, "rev": 0, "text": "a"]
+      resume[name] = value
+      let answer = first.ask(
+        "note/open", ["id": .string(note), "mode": "edit", "resume": .object(resume)])
+      #expect(
+        answer.error?.code == -32602,
+        "\(name) \(String(describing: value)) \(String(describing: answer.result))")
+      #expect(answer.error?.message.contains("resume.\(name)") == true, "\(name)")
+    }
+    let answer = first.ask(
+      "note/open",
+      [
+        "id": "1-00", "mode": "edit",
+        "resume": ["session": "x", "version": 1, "rev": 0, "text": "a"],
+      ])
+    #expect(answer.error?.reason == "noSuchNote")
+    for session in ["", ".", "..", "../../x.1", "\(String(repeating: "0", count: 32)).1", "a.b.c"] {
+      #expect(resume(first, .string(session), 1, "milk\neggs")["resumed"] == "merged")
+    }
+  }
+
+  /// Also without a journal nobody's words get lost, whatever others did meanwhile.
+  @Test(arguments: seeds(60))
+  func `merges like anybody else, from a text the server had`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var words = (0..<200).map { "w\($0)x" }[...]
+    func edited(_ text: String, _ kept: inout Set<String>) -> String {
+      var list = text.split(separator: " ").map(String.init)
+      for _ in 0...random.below(4) {
+        if list.isEmpty || random.chance(60) {
+          let word = words.removeFirst()
+          kept.insert(word)
+          list.insert(word, at: random.below(list.count + 1))
+        } else {
+          kept.remove(list.remove(at: random.below(list.count)))
+        }
+      }
+      // Each with a space behind it, which goes with it.
+      return list.map { $0 + " " }.joined()
+    }
+    var kept: Set<String> = []
+    let base = edited(edited("", &kept), &kept)
+    let before = kept
+    first.call("note/setText", ["id": .string(note), "text": .string(base)])
+    var here = kept
+    var there = kept
+    let present = edited(base, &here)
+    first.call("note/setText", ["id": .string(note), "text": .string(present)])
+    let text = edited(base, &there)
+    let result = resume(first, nil, 3, text, base: base)
+    #expect(result["resumed"] == "merged")
+    let merged = first.text(note)
+    #expect(try shown(first, result, text) == merged, "seed \(seed)")
+    let all = (0..<200).map { "w\($0)x" }
+    let found = all.flatMap { Array(repeating: $0, count: merged.ranges(of: $0).count) }
+    // What nobody took away, and what either has typed.
+    let expected = here.intersection(there).union(here.union(there).subtracting(before))
+    #expect(found.sorted() == expected.sorted(), "seed \(seed): \(base), \(present), \(text)")
+  }
+}
