@@ -12,7 +12,7 @@ struct Snapshots {
   /// Whether what is being read is so small that nobody notices.
   var isReadingLittle: Bool {
     guard let files = reading?.files else { return false }
-    return files.reduce(0) { $0 + min($1.status.size, 1 << 40) } <= 1 << 20
+    return files.reduce(0) { $0 + $1.status.size } <= 1 << 20
   }
   /// What is known of sessions as soon as something before it is here.
   var waiting: [SessionPiece] = []

@@ -11,7 +11,7 @@ internal import ReplicatingTypes
 //
 //      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
 //      8   4  format version: 1
-//     12   4  n: how many bytes of coverage follow
+//     12   4  n: how many bytes of coverage follow, at most 2^28
 //     16   n  coverage
 //   16+n   4  CRC-32C of everything before
 //      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes
@@ -55,6 +55,8 @@ enum SnapshotFormat {
   static let version: UInt32 = 1
   /// Up to the coverage.
   static let prefixSize = 16
+  /// The most bytes that the coverage may have.
+  static let maximumCoverage: UInt64 = 1 << 28
   static let folder = "snap"
   /// How many digits of its hash make the name of a file.
   static let digits = 32
@@ -199,6 +201,10 @@ final class SnapshotFile {
     }
     let count = UInt64(prefix[...].integer(at: 12, as: UInt32.self))
     let end = UInt64(SnapshotFormat.prefixSize) + count + 4
+    // A length is a claim, and so is the size of a file with holes.
+    guard count <= SnapshotFormat.maximumCoverage else {
+      throw damaged(file.path, "a coverage of \(count) bytes")
+    }
     guard version == SnapshotFormat.version, end <= size else {
       throw damaged(file.path, "not all of it")
     }

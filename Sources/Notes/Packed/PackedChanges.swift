@@ -46,7 +46,7 @@
 // Logical time is derived, and stays so: who applies the changes finds it again. It is here because without it the time of
 // one change would cost reading all that came before; it takes a byte for each block, and for each link one.
 //
-// Nothing is trusted: an entry and its block must agree, and no bytes make more than 4,096 changes or 64 KiB of them at a
+// Nothing is trusted: an entry and its block must agree, a directory has at most 2^28 bytes, a block 2^27, and no bytes make more than 4,096 changes or 64 KiB of them at a
 // time, but for a single change, which is as long as its text and operations make it.
 //
 // Sizes, on 2026-11-21 (`Benchmarks packed`, which also tells the speed). automerge-paper, a change for each key, which are

@@ -54,6 +54,9 @@ struct PackedDirectory: Equatable, Sendable {
   static let headLength = magic.count + 16
   /// The length of the directory, and its checksum.
   static let footerLength = 8 + 4
+  /// No directory is longer, and no block: what claims to be is not read. The longest change has 2^26 bytes.
+  static let maximumLength = 1 << 28
+  static let maximumBlock = 1 << 27
 
   let notebook: Identifier
   /// In the order of the replicas.
@@ -119,6 +122,9 @@ struct PackedDirectory: Equatable, Sendable {
     let count = try reader.fixed(UInt64.self)
     guard count <= UInt64(length - headLength - footerLength) else {
       throw reader.failure("a directory larger than the file")
+    }
+    guard count <= UInt64(maximumLength) else {
+      throw reader.failure("a directory of \(count) bytes")
     }
     return length - footerLength - Int(count)..<length
   }
@@ -202,7 +208,9 @@ struct PackedDirectory: Equatable, Sendable {
     let room = ChangePacker.largestCount - Int(number % UInt64(ChangePacker.largestCount))
     guard count > 0, count <= room else { throw reader.failure("a block of \(count) changes") }
     let length = try reader.count()
-    guard length > 4 else { throw reader.failure("a block of \(length) bytes") }
+    guard length > 4, length <= Self.maximumBlock else {
+      throw reader.failure("a block of \(length) bytes")
+    }
     var end = start
     let (time, isBeyond) = start.time.addingReportingOverflow(try reader.signed())
     let (ticks, isTooLong) = UInt64(count).addingReportingOverflow(try reader.varint())
