@@ -43,7 +43,7 @@ let package = Package(
       name: "NotesTests", dependencies: ["Notes", "ReplicatingTypes"], swiftSettings: strict),
     .testTarget(
       name: "NoteStoreTests", dependencies: ["NoteStore", "Notes", "ReplicatingTypes"],
-      swiftSettings: strict),
+      exclude: ["Golden"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC"], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",

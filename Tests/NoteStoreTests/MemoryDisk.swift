@@ -460,6 +460,15 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     return files
   }
 
+  /// The files below a folder, by their paths in it.
+  func files(below folder: String) -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for (path, bytes) in self.files where path.hasPrefix(folder + "/") {
+      files[String(path.dropFirst(folder.count + 1))] = bytes
+    }
+    return files
+  }
+
   /// Puts a file there as a synchronisation engine would: complete, and on disk.
   func put(_ bytes: [UInt8], at path: String) {
     var at = root

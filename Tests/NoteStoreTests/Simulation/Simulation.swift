@@ -614,14 +614,3 @@ extension NoteStore {
     return notes
   }
 }
-
-extension MemoryDisk {
-  /// The files below a folder, by their paths in it.
-  fileprivate func files(below folder: String) -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
-    for (path, bytes) in self.files where path.hasPrefix(folder + "/") {
-      files[String(path.dropFirst(folder.count + 1))] = bytes
-    }
-    return files
-  }
-}
