@@ -29,96 +29,6 @@ struct SettledFolder: Equatable {
   var isRemembered: Bool { look == 0 }
 }
 
-/// How far a session is known, from whatever files.
-struct SessionProgress {
-  /// The last record, and the hash after it.
-  var head = LogScan.Known()
-  /// Where its segments end that others were read after, in their order.
-  var ends: [LogScan.Known] = []
-  /// The files whose first record comes after the next one, by the number of records before it.
-  var waiting: [String: UInt64] = [:]
-  /// Up to which record a snapshot has told it: where segments end before that is not known.
-  var covered: UInt64 = 0
-
-  /// How a segment fits to what is known.
-  enum Fit {
-    case fits
-    /// Something before it is missing. It may come.
-    case waits
-    /// It belongs to another history of the session.
-    case differs
-  }
-
-  /// Whether a file that says in its header what stands before it can be read now.
-  mutating func fit(_ header: LogHeader) -> Fit {
-    let before = LogScan.Known(number: header.recordsBefore, hash: header.hashBefore)
-    if before.number == 0 { return .fits }
-    if before.number > head.number { return .waits }
-    if let end = end(at: before.number) { return end == before ? .fits : .differs }
-    if before == head {
-      ends.append(before)
-      return .fits
-    }
-    return before.number < min(covered, head.number) ? .fits : .differs
-  }
-
-  /// The end of the segment whose last record is `number`, if one was read after it.
-  private func end(at number: UInt64) -> LogScan.Known? {
-    firstEnd(after: number - 1).flatMap { $0.number == number ? $0 : nil }
-  }
-
-  /// Where the segment that begins after the record `number` ends, if one was read after it.
-  func firstEnd(after number: UInt64) -> LogScan.Known? {
-    var (low, high) = (0, ends.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if ends[middle].number <= number { low = middle + 1 } else { high = middle }
-    }
-    return low < ends.count ? ends[low] : nil
-  }
-}
-
-/// The name of a complete segment: its number, and the first eight digits of the hash at its end.
-struct SegmentName: Equatable, CustomStringConvertible {
-  var segment: UInt32
-  var hash: UInt32
-
-  init(segment: UInt32, end: UInt64) {
-    self.segment = segment
-    hash = UInt32(end >> 32)
-  }
-
-  /// What `name` says; nil if it is anything else.
-  init?(_ name: String) {
-    let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.count == 2, let segment = UInt32(decimal: parts[0]), parts[1].count == 12,
-      parts[1].suffix(4).elementsEqual(".seg".utf8),
-      parts[1].dropLast(4).allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-      let hash = UInt32(Substring(parts[1].dropLast(4)), radix: 16)
-    else { return nil }
-    self.segment = segment
-    self.hash = hash
-  }
-
-  var description: String {
-    let digits = String(hash, radix: 16)
-    return "\(segment)-\(String(repeating: "0", count: 8 - digits.count))\(digits).seg"
-  }
-
-  /// The name before the segment was complete.
-  var whileOpen: String { "\(segment).open" }
-}
-
-extension UInt32 {
-  /// The number that decimal digits and nothing else make, written as we would.
-  fileprivate init?(decimal digits: Substring.UTF8View) {
-    guard digits.allSatisfy({ (0x30...0x39).contains($0) }), let first = digits.first,
-      first != 0x30 || digits.count == 1
-    else { return nil }
-    self.init(Substring(digits))
-  }
-}
-
 extension LogFolder {
   /// Which files to look at.
   public enum Scope: Sendable {
@@ -565,30 +475,6 @@ extension LogFolder {
       if error.reason == .notFound { return nil }
       throw error
     }
-  }
-
-  /// Whether synchronisation engines, copying programs and we use the name for files that are not finished.
-  static func isTemporary(_ name: String) -> Bool {
-    name.hasPrefix(".") || name.hasPrefix("~")
-      || [".tmp", ".partial", ".part", ".filepart", ".!sync"].contains { name.hasSuffix($0) }
-  }
-
-  /// What a path below `log` says of a complete segment, if it is one that we would give:
-  /// `<32 hex>/<number>-<8 hex>.seg`.
-  static func segmentName(_ key: String) -> SegmentName? {
-    let parts = key.split(separator: "/")
-    guard parts.count == 2, Identifier(parts[0]) != nil else { return nil }
-    return SegmentName(String(parts[1]))
-  }
-
-  /// Whether a path below `log` is one that we would give to a file.
-  static func isLogName(_ key: String) -> Bool {
-    if segmentName(key) != nil { return true }
-    let parts = key.utf8.split(separator: UInt8(ascii: "/"))
-    guard parts.count == 2, Identifier(Substring(parts[0])) != nil, key.hasSuffix(".open") else {
-      return false
-    }
-    return parts[1].dropLast(5).allSatisfy { (0x30...0x39).contains($0) }
   }
 }
 

@@ -37,7 +37,7 @@ extension LogFolder {
     for point in [piece.start, piece.end] {
       let end =
         point.number == progress.head.number
-        ? progress.head.hash : progress.ends.first { $0.number == point.number }?.hash
+        ? progress.head.hash : progress.end(at: point.number)?.hash
       if let end, end != point.hash { return .differs }
     }
     if piece.end.number <= progress.head.number { return .known }

@@ -1,0 +1,68 @@
+internal import ReplicatingTypes
+
+/// The name of a complete segment: its number, and the first eight digits of the hash at its end.
+struct SegmentName: Equatable, CustomStringConvertible {
+  var segment: UInt32
+  var hash: UInt32
+
+  init(segment: UInt32, end: UInt64) {
+    self.segment = segment
+    hash = UInt32(end >> 32)
+  }
+
+  /// What `name` says; nil if it is anything else.
+  init?(_ name: String) {
+    let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count == 2, let segment = UInt32(decimal: parts[0]), parts[1].count == 12,
+      parts[1].suffix(4).elementsEqual(".seg".utf8),
+      parts[1].dropLast(4).allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+      let hash = UInt32(Substring(parts[1].dropLast(4)), radix: 16)
+    else { return nil }
+    self.segment = segment
+    self.hash = hash
+  }
+
+  var description: String {
+    let digits = String(hash, radix: 16)
+    return "\(segment)-\(String(repeating: "0", count: 8 - digits.count))\(digits).seg"
+  }
+
+  /// The name before the segment was complete.
+  var whileOpen: String { "\(segment).open" }
+}
+
+extension UInt32 {
+  /// The number that decimal digits and nothing else make, written as we would.
+  fileprivate init?(decimal digits: Substring.UTF8View) {
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }), let first = digits.first,
+      first != 0x30 || digits.count == 1
+    else { return nil }
+    self.init(Substring(digits))
+  }
+}
+
+extension LogFolder {
+  /// Whether synchronisation engines, copying programs and we use the name for files that are not finished.
+  static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(".") || name.hasPrefix("~")
+      || [".tmp", ".partial", ".part", ".filepart", ".!sync"].contains { name.hasSuffix($0) }
+  }
+
+  /// What a path below `log` says of a complete segment, if it is one that we would give:
+  /// `<32 hex>/<number>-<8 hex>.seg`.
+  static func segmentName(_ key: String) -> SegmentName? {
+    let parts = key.split(separator: "/")
+    guard parts.count == 2, Identifier(parts[0]) != nil else { return nil }
+    return SegmentName(String(parts[1]))
+  }
+
+  /// Whether a path below `log` is one that we would give to a file.
+  static func isLogName(_ key: String) -> Bool {
+    if segmentName(key) != nil { return true }
+    let parts = key.utf8.split(separator: UInt8(ascii: "/"))
+    guard parts.count == 2, Identifier(Substring(parts[0])) != nil, key.hasSuffix(".open") else {
+      return false
+    }
+    return parts[1].dropLast(5).allSatisfy { (0x30...0x39).contains($0) }
+  }
+}
