@@ -44,11 +44,14 @@ import ReplicatingTypes
 // harm only one that is being written.
 //
 //   log/<session>/<segment>.open          is being written, or its writer went away without completing it
-//   log/<session>/<segment>-<hash8>.seg   complete; never changed again
+//   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by anybody once it is folded
 //
 // where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
 // before that: its header says what comes before it, so a file's name says nothing that reading needs.
+//
+// A complete file may go once a snapshot has stood for it for a day: Snapshots/Compaction.swift. So the first file of a
+// session that is there may have any number, and what comes before it is known from a snapshot, or waited for.
 //
 // Readers find files by their first eight bytes, whatever they are called: the copies that synchronisation engines make
 // when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`, `.part`,
