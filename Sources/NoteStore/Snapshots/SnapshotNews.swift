@@ -19,8 +19,8 @@ struct SnapshotNews {
     var time: LamportTimestamp { LamportTimestamp(count: lamport, replica: replica) }
   }
 
-  /// A heap: each is no later than the two at twice its place.
   private var queues: [Queue] = []
+  private var order: LamportQueue
   /// What could not be read, by the name of the file.
   private(set) var failures: [String: StoreError] = [:]
 
@@ -38,66 +38,48 @@ struct SnapshotNews {
             file: file, replica: replica, blocks: blocks.reversed(), next: next, lamport: lamport))
       }
     }
-    for place in queues.indices.reversed() { sink(place) }
-  }
-
-  private mutating func sink(_ start: Int) {
-    var place = start
-    while true {
-      var least = place
-      for child in [2 * place + 1, 2 * place + 2]
-      where child < queues.count && queues[child].time < queues[least].time { least = child }
-      if least == place { return }
-      queues.swapAt(place, least)
-      place = least
-    }
-  }
-
-  private mutating func removeFirst() {
-    queues.swapAt(0, queues.count - 1)
-    queues.removeLast()
-    sink(0)
+    order = LamportQueue(queues.map(\.time))
   }
 
   /// The next change; nil after the last. A block that cannot be read is left out.
   mutating func next() -> (change: ChangeID, encoded: ArraySlice<UInt8>)? {
-    while let first = queues.first {
-      if let block = first.block, block.numbers.contains(first.next) {
-        let change = ChangeID(replica: first.replica, number: first.next)
-        let encoded = block[first.next].encoded
-        queues[0].next += 1
-        if first.next < block.numbers.upperBound {
-          queues[0].lamport = block[first.next + 1].lamport
+    while let row = order.first {
+      let change = ChangeID(replica: queues[row].replica, number: queues[row].next)
+      if let block = queues[row].block {
+        let encoded = block[change.number].encoded
+        queues[row].next += 1
+        if change.number < block.numbers.upperBound {
+          queues[row].lamport = block[change.number + 1].lamport
         } else {
-          queues[0].block = nil
-          openNext()
+          queues[row].block = nil
+          announce(row)
         }
-        sink(0)
+        order.moveFirst(to: queues[row].time)
         return (change, encoded)
       }
       // It was only a guess that it is the first.
-      guard let next = first.blocks.last else {
-        removeFirst()
+      guard let next = queues[row].blocks.popLast() else {
+        order.removeFirst()
         continue
       }
-      queues[0].blocks.removeLast()
-      queues[0].next = max(first.next, next.numbers.lowerBound)
+      queues[row].next = max(change.number, next.numbers.lowerBound)
       do {
-        let block = try first.file.read(next)
-        queues[0].lamport = block[queues[0].next].lamport
-        queues[0].block = block
+        let block = try queues[row].file.read(next)
+        queues[row].lamport = block[queues[row].next].lamport
+        queues[row].block = block
       } catch {
-        failures[first.file.name] = failures[first.file.name] ?? error
-        openNext()
+        let name = queues[row].file.name
+        failures[name] = failures[name] ?? error
+        announce(row)
       }
-      sink(0)
+      order.moveFirst(to: queues[row].time)
     }
     return nil
   }
 
-  /// Says when the next block of the first queue begins.
-  private mutating func openNext() {
-    guard let block = queues[0].blocks.last else { return }
-    queues[0].lamport = queues[0].file.changes.lamport(before: block) + 1
+  /// Says when the next block of a queue begins, as far as that is known before it is read.
+  private mutating func announce(_ row: Int) {
+    guard let block = queues[row].blocks.last else { return }
+    queues[row].lamport = queues[row].file.changes.lamport(before: block) + 1
   }
 }

@@ -111,8 +111,8 @@ struct News {
     }
   }
 
-  /// A heap: each is earlier than the two at twice its place.
   private var queues: [Queue] = []
+  private var order: LamportQueue
   private static let ahead: UInt64 = 256
 
   init(of book: NoteBook, since version: Version) throws(ArchiveFailure) {
@@ -121,7 +121,7 @@ struct News {
       try Self.fill(&queue, from: book)
       queues.append(queue)
     }
-    for place in queues.indices.reversed() { sink(place) }
+    order = LamportQueue(queues.map(\.time))
   }
 
   private static func fill(_ queue: inout Queue, from book: NoteBook) throws(ArchiveFailure) {
@@ -141,35 +141,20 @@ struct News {
     queue.number = end + 1
   }
 
-  private mutating func sink(_ start: Int) {
-    var place = start
-    while true {
-      var least = place
-      for child in [2 * place + 1, 2 * place + 2]
-      where child < queues.count && queues[child].time < queues[least].time { least = child }
-      if least == place { return }
-      queues.swapAt(place, least)
-      place = least
-    }
-  }
-
   mutating func next(
     in book: NoteBook
   ) throws(ArchiveFailure) -> (change: ChangeID, encoded: ArraySlice<UInt8>)? {
-    guard let first = queues.first else { return nil }
-    let number = first.number - UInt64(first.changes.count - first.next)
-    let result = (
-      ChangeID(replica: first.replica, number: number), first.changes[first.next].encoded
-    )
-    queues[0].next += 1
-    if queues[0].next == queues[0].changes.count {
-      try Self.fill(&queues[0], from: book)
-      if queues[0].changes.isEmpty {
-        queues.swapAt(0, queues.count - 1)
-        queues.removeLast()
-      }
+    guard let row = order.first else { return nil }
+    let queue = queues[row]
+    let number = queue.number - UInt64(queue.changes.count - queue.next)
+    let change = ChangeID(replica: queue.replica, number: number)
+    queues[row].next += 1
+    if queues[row].next == queue.changes.count { try Self.fill(&queues[row], from: book) }
+    if queues[row].changes.isEmpty {
+      order.removeFirst()
+    } else {
+      order.moveFirst(to: queues[row].time)
     }
-    sink(0)
-    return result
+    return (change, queue.changes[queue.next].encoded)
   }
 }
