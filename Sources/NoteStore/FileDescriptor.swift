@@ -90,6 +90,20 @@ struct FileDescriptor: ~Copyable {
     try? system.remove(name, in: number)
   }
 
+  /// What the names begin with that we give to files before they are finished.
+  static let temporary = ".tmp-"
+
+  /// Removes such files from this folder as nobody has touched for `age` nanoseconds: processes that were killed have left
+  /// them behind.
+  func removeLeftovers(olderThan age: Int64) {
+    for name in (try? names()) ?? [] where name.hasPrefix(Self.temporary) {
+      guard let status = try? status(of: name), status.kind == .file,
+        status.changed < system.now - age
+      else { continue }
+      remove(name)
+    }
+  }
+
   /// Gives the file `name` in this folder the name `new`, unless that name is taken.
   ///
   /// Where the file system has no hard links, two processes at the same moment can both succeed; then the later
@@ -168,6 +182,13 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
+  /// The next bytes of a file, for whoever reads all of it; nil at its end. `offset` moves behind them.
+  func next(_ offset: inout UInt64, atMost count: Int = 1 << 20) throws(StoreError) -> [UInt8]? {
+    let bytes = try read(count, at: offset)
+    offset += UInt64(bytes.count)
+    return bytes.isEmpty ? nil : bytes
+  }
+
   /// Puts what was written to this file onto the disk; never again after an error.
   func synchronizeFile() throws(StoreError) {
     do { try system.synchronize(file: number) } catch { throw StoreError("fdatasync", path, error) }
@@ -176,6 +197,17 @@ struct FileDescriptor: ~Copyable {
   /// Puts the entries of this folder onto the disk.
   func synchronizeFolder() throws(StoreError) {
     do { try system.synchronize(folder: number) } catch { throw StoreError("fsync", path, error) }
+  }
+}
+
+extension FileSystem {
+  /// Creates folders, each of which may be in the one before. One that is there is as good.
+  func createFolders(_ paths: [String]) throws(StoreError) {
+    for path in paths {
+      do { try createFolder(path, in: nil) } catch {
+        guard error.errno == EEXIST else { throw StoreError("mkdir", path, error) }
+      }
+    }
   }
 }
 

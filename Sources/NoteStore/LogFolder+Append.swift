@@ -73,9 +73,8 @@ extension LogFolder {
 
   /// Whether so many bytes can be written into the notebook's folder now. Tries it, and takes them away again.
   public func canWrite(_ count: Int) -> Bool {
-    guard let root = try? FileDescriptor.folder(path, followingLinks: true, on: system)
-    else { return false }
-    let name = ".tmp-\(makeIdentifier().description)"
+    guard let root = try? openRoot() else { return false }
+    let name = "\(FileDescriptor.temporary)\(makeIdentifier())"
     defer { root.remove(name) }
     do {
       let file = try root.createFile(name)
@@ -159,7 +158,7 @@ extension LogFolder {
   mutating func establish() throws(StoreError) -> FileDescriptor {
     try readIdentities()
     try createFolders()
-    let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+    let root = try openRoot()
     try establishIdentity(in: root)
     return root
   }
@@ -209,7 +208,7 @@ extension LogFolder {
       return
     }
     let mine = notebook ?? makeIdentifier()
-    let temporary = ".tmp-\(makeIdentifier().description)-\(NotebookFile.name)"
+    let temporary = "\(FileDescriptor.temporary)\(makeIdentifier())-\(NotebookFile.name)"
     let file = try root.createFile(temporary)
     defer { root.remove(temporary) }
     try file.append(NotebookFile.encoded(mine)[...])
@@ -246,11 +245,7 @@ extension LogFolder {
         folder = parent
       }
     }
-    for folder in missing.reversed() {
-      do { try system.createFolder(folder, in: nil) } catch {
-        guard error.errno == EEXIST else { throw StoreError("mkdir", folder, error) }
-      }
-    }
+    try system.createFolders(missing.reversed())
     while let parent = unsynchronizedParents.last {
       do {
         try FileDescriptor.folder(parent, followingLinks: true, on: system).synchronizeFolder()

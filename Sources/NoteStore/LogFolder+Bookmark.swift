@@ -125,7 +125,7 @@ extension LogFolder {
     var records: [Record] = []
     var limit = Int.max
     do {
-      let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      let root = try openRoot()
       let log = try root.folder("log")
       for name in unverified.suffix(count) {
         look(at: name, .everything, in: log, limit: &limit, into: &records)

@@ -37,7 +37,7 @@ extension LogFolder {
 
   /// Whether snapshots stand for records of a session.
   mutating func isCovered(_ session: Identifier, _ records: ClosedRange<UInt64>) -> Bool {
-    coverage()[session]?.contains(records) ?? false
+    coverage().contains(records, of: session)
   }
 
   /// Compares what the folder holds of sessions with what it held of them, where something speaks against that it does.
@@ -56,7 +56,7 @@ extension LogFolder {
     var pieces = settledPieces(of: isWanted)
     func insert(_ session: Identifier, after first: UInt64, _ last: UInt64) {
       guard first < last, isWanted(session) else { return }
-      pieces[session, default: .init()].insert(first + 1...last)
+      pieces.insert(first + 1...last, of: session)
     }
     for case let scan? in files.values.map(\.scan) {
       insert(scan.header.session, after: scan.header.recordsBefore, scan.number)
@@ -72,7 +72,7 @@ extension LogFolder {
     var pieces = coverage().filter { isWanted($0.key) }
     for (name, folder) in settled where folder.first < folder.last {
       guard let session = Identifier(name), isWanted(session) else { continue }
-      pieces[session, default: .init()].insert(folder.first + 1...folder.last)
+      pieces.insert(folder.first + 1...folder.last, of: session)
     }
     return pieces
   }

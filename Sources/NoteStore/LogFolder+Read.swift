@@ -72,7 +72,7 @@ extension LogFolder {
     }
     if all { checkKept() }
     do {
-      let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      let root = try openRoot()
       if all { isSilent = system.isSilent(root.number) }
       let log = try root.folder("log")
       let names = try all ? log.names() : noticed.keys.sorted()
@@ -412,7 +412,7 @@ extension LogFolder {
   private mutating func begin(
     _ opened: borrowing FileDescriptor, key: String, size: UInt64
   ) throws(StoreError) -> LogScan? {
-    let bytes = try opened.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0)
+    let bytes = try opened.read(LogFormat.headerSize, at: 0)
     do {
       let scan = try LogScan(decoding: bytes[...])
       identities.insert(scan.header.notebook)
@@ -454,7 +454,7 @@ extension LogFolder {
       else { continue }
       guard let opened = try open(otherKey) else { continue }
       let size = try opened.status().size
-      let bytes = try opened.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0)
+      let bytes = try opened.read(LogFormat.headerSize, at: 0)
       guard var again = try? LogScan(decoding: bytes[...]) else { continue }
       var limit = Int.max
       let stop = try again.read(opened, size: size, known: end, limit: &limit) { _, _ in }
@@ -467,7 +467,7 @@ extension LogFolder {
   private func open(_ key: String) throws(StoreError) -> FileDescriptor? {
     let parts = key.split(separator: "/")
     do {
-      let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      let root = try openRoot()
       var folder = try root.folder("log")
       if parts.count > 1 { folder = try folder.folder(String(parts[0])) }
       return try folder.regularFile(String(parts[parts.count - 1]))

@@ -132,7 +132,7 @@ extension LogFolder {
   }
 
   private mutating func submit(_ key: String, of session: Identifier) throws(StoreError) {
-    let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+    let root = try openRoot()
     let log = OpenDescriptor(try root.folder("log"))
     let parts = key.split(separator: "/").map(String.init)
     let folder = parts.count > 1 ? OpenDescriptor(try log.descriptor.folder(parts[0])) : log

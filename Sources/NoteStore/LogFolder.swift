@@ -192,6 +192,11 @@ public struct LogFolder: ~Copyable {
     if self.notebook == nil { adopted = notebook }
   }
 
+  /// Opens the notebook's folder.
+  func openRoot() throws(StoreError) -> FileDescriptor {
+    try FileDescriptor.folder(path, followingLinks: true, on: system)
+  }
+
   /// Reads `decent.json` and its conflict copies, which may have come or changed since.
   mutating func readIdentities() throws(StoreError) {
     identities.formUnion(try Self.identities(at: path, on: system))

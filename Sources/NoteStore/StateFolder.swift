@@ -1,12 +1,6 @@
 import Notes
 import ReplicatingTypes
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The folder in which this user's programs keep what makes a notebook quick to open:
 /// `<state>/decent-notes/<notebook>-<hash of the notebook's path>/`.
 ///
@@ -15,8 +9,6 @@ import ReplicatingTypes
 struct StateFolder {
   /// The notebook as an archive. Another one takes its name: whoever has it open goes on reading the old one.
   private static let archive = "archive"
-  /// What the name of one that is not finished begins with.
-  private static let temporary = ".tmp-"
 
   let path: String
   let system: any FileSystem
@@ -72,11 +64,7 @@ struct StateFolder {
       guard let parent = above.parentPath else { break }
       above = parent
     }
-    for folder in missing.reversed() {
-      do { try system.createFolder(folder, in: nil) } catch {
-        guard error.errno == EEXIST else { throw StoreError("mkdir", folder, error) }
-      }
-    }
+    try system.createFolders(missing.reversed())
     return try FileDescriptor.folder(path, on: system)
   }
 
@@ -88,54 +76,40 @@ struct StateFolder {
         .regularFile(String(name))
     else { return nil }
     var hash = SHA256()
-    try Self.read(source) { bytes throws(StoreError) in hash.update(bytes) }
+    var offset: UInt64 = 0
+    while let bytes = try source.next(&offset) { hash.update(bytes) }
     let folder = try create()
     try folder.createFolder("quarantine")
     let quarantine = try folder.folder("quarantine")
     let copy = "\(hash.hexDigest.prefix(16))-\(name)"
     if try quarantine.status(of: copy) == nil {
-      let temporary = Self.temporary + copy
+      let temporary = FileDescriptor.temporary + copy
       quarantine.remove(temporary)
       let target = try quarantine.createFile(temporary)
-      try Self.read(source) { bytes throws(StoreError) in try target.append(bytes[...]) }
-      try target.synchronizeFile()
-      try quarantine.rename(temporary, to: copy)
+      offset = 0
+      do {
+        while let bytes = try source.next(&offset) { try target.append(bytes[...]) }
+        try target.synchronizeFile()
+        try quarantine.rename(temporary, to: copy)
+      } catch {
+        // A full disk needs the room.
+        quarantine.remove(temporary)
+        throw error
+      }
       try quarantine.synchronizeFolder()
     }
     return "\(quarantine.path)/\(copy)"
   }
 
-  /// Reads a file to its end, piece by piece.
-  private static func read(
-    _ file: borrowing FileDescriptor, _ body: ([UInt8]) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    var offset: UInt64 = 0
-    while true {
-      let bytes = try file.read(1 << 20, at: offset)
-      if bytes.isEmpty { return }
-      try body(bytes)
-      offset += UInt64(bytes.count)
-    }
-  }
-
   /// A new archive, to be written piece by piece. `name` must be new.
   func createArchive(_ name: String) throws(StoreError) -> NewArchive {
     let folder = try create()
-    removeLeftovers(in: folder)
-    let temporary = Self.temporary + name
+    // Nobody writes at one archive for an hour.
+    folder.removeLeftovers(olderThan: 3_600_000_000_000)
+    let temporary = FileDescriptor.temporary + name
     return NewArchive(
       name: temporary, file: try folder.createFile(temporary), folder: OpenDescriptor(folder),
       closer: closer)
-  }
-
-  /// Removes what processes that were killed have left behind. Nobody writes at one archive for an hour.
-  private func removeLeftovers(in folder: borrowing FileDescriptor) {
-    for name in (try? folder.names()) ?? [] where name.hasPrefix(Self.temporary) {
-      guard let status = try? folder.status(of: name), status.kind == .file,
-        status.changed < system.now - 3_600_000_000_000
-      else { continue }
-      folder.remove(name)
-    }
   }
 
   /// An archive that is being written. It vanishes unless it is finished.

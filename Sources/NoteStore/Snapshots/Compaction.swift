@@ -1,12 +1,6 @@
 internal import Notes
 internal import ReplicatingTypes
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 // WHY A CRASH OR ANOTHER PROCESS AT ANY POINT DOES NO HARM
 //
 // A snapshot is written under a name that nobody reads, put on disk, and then gets the name that says what is in it; it is
@@ -122,12 +116,11 @@ public final class Compaction {
   private func begin(_ store: NoteStore) throws(StoreError) {
     var names: [String] = []
     do {
-      let root = try Self.root(store)
+      let root = try store.folder.openRoot()
       if let folder = try? root.folder(SnapshotFormat.folder) {
-        for name in try folder.names() {
-          if LogFolder.isTemporary(name) {
-            Self.removeLeftover(name, in: folder)
-          } else if let file = try? SnapshotFile(name, in: folder) {
+        folder.removeLeftovers(olderThan: Self.grace)
+        for name in try folder.names() where !LogFolder.isTemporary(name) {
+          if let file = try? SnapshotFile(name, in: folder) {
             // One that is being read is not relied on yet.
             if store.snapshots.known[name]?.status == file.status { snapshots.append(file) }
           }
@@ -145,21 +138,9 @@ public final class Compaction {
         live: store.folder.live?.session))
   }
 
-  private static func root(_ store: NoteStore) throws(StoreError) -> FileDescriptor {
-    try FileDescriptor.folder(store.path, followingLinks: true, on: store.folder.system)
-  }
-
-  /// Removes what a process that was killed has left behind.
-  private static func removeLeftover(_ name: String, in folder: borrowing FileDescriptor) {
-    guard name.hasPrefix(".tmp-"), let status = try? folder.status(of: name), status.kind == .file,
-      status.changed < folder.system.now - grace
-    else { return }
-    folder.remove(name)
-  }
-
   private func sweep(_ sweep: Sweep, _ store: NoteStore) throws(StoreError) {
     var sweep = sweep
-    let log = try Self.root(store).folder("log")
+    let log = try store.folder.openRoot().folder("log")
     var (bytes, looks) = (0, 0)
     while bytes < Self.readSize, looks < 32 {
       guard let read = sweep.next(in: log, store.notebook) else {
@@ -186,16 +167,14 @@ public final class Compaction {
   ) -> (segments: [Sweep.Segment], snapshots: [SnapshotFile]) {
     let coverage = Self.coverage(of: trusted)
     return (
-      segments.filter { coverage[$0.piece.session]?.contains($0.piece.numbers) ?? false },
+      segments.filter { coverage.contains($0.piece) },
       Self.dominated(snapshots, by: trusted)
     )
   }
 
   private static func coverage(of snapshots: [SnapshotFile]) -> [Identifier: NumberRanges] {
     var coverage: [Identifier: NumberRanges] = [:]
-    for piece in snapshots.flatMap(\.coverage) {
-      coverage[piece.session, default: .init()].insert(piece.numbers)
-    }
+    for snapshot in snapshots { coverage.insert(snapshot.coverage) }
     return coverage
   }
 
@@ -213,19 +192,14 @@ public final class Compaction {
     var next = 0
     for snapshot in snapshots.sorted(by: isGreater) {
       while next < others.count, isGreater(others[next], snapshot) {
-        for piece in others[next].coverage {
-          coverage[piece.session, default: .init()].insert(piece.numbers)
-        }
+        coverage.insert(others[next].coverage)
         for (replica, numbers) in others[next].changes.ranges {
-          changes[replica, default: .init()].insert(numbers)
+          changes.insert(numbers, of: replica)
         }
         next += 1
       }
-      let isCovered = snapshot.coverage.allSatisfy {
-        coverage[$0.session]?.contains($0.numbers) ?? false
-      }
-      if isCovered,
-        snapshot.changes.ranges.allSatisfy({ changes[$0.replica]?.contains($0.numbers) ?? false })
+      if snapshot.coverage.allSatisfy({ coverage.contains($0) }),
+        snapshot.changes.ranges.allSatisfy({ changes.contains($0.numbers, of: $0.replica) })
       {
         dominated.append(snapshot)
       }
@@ -252,26 +226,26 @@ public final class Compaction {
       stage = .remove(segments: segments, snapshots: files)
       return
     }
-    var hash = hash
-    let bytes = (try? file.bytes(from: offset, atMost: Self.readSize)) ?? []
-    hash.update(bytes)
-    let end = offset + UInt64(bytes.count)
-    if !bytes.isEmpty, end < file.status.size {
-      stage = .verify(left: left, hash: hash, offset: end)
-      return
-    }
-    if end == file.status.size, hash.snapshotName == file.name {
-      store.snapshots.verified[file.name] = file.status
-    } else if SnapshotFile.isName(file.name) {
-      store.folder.report(file.path, 0, SnapshotFile.otherContent)
-    }
+    var (hash, offset) = (hash, offset)
+    do {
+      if let bytes = try file.descriptor.next(&offset, atMost: Self.readSize) {
+        hash.update(bytes)
+        stage = .verify(left: left, hash: hash, offset: offset)
+        return
+      }
+      if offset == file.status.size, hash.snapshotName == file.name {
+        store.snapshots.verified[file.name] = file.status
+      } else if SnapshotFile.isName(file.name) {
+        store.folder.report(file.path, 0, SnapshotFile.otherContent)
+      }
+    } catch { store.folder.report(file.path, 0, error.description) }
     stage = .verify(left: left.dropLast(), hash: SHA256(), offset: 0)
   }
 
   private func remove(
     _ segments: [Sweep.Segment], _ files: [SnapshotFile], _ store: NoteStore
   ) throws(StoreError) {
-    let root = try Self.root(store)
+    let root = try store.folder.openRoot()
     // Somebody may have taken one away since.
     let present = try root.folder(SnapshotFormat.folder)
     for file in relied where (try? present.status(of: file.name)) != file.status {
@@ -311,7 +285,7 @@ public final class Compaction {
 
   private func plan(_ store: NoteStore) throws(StoreError) {
     let coverage = Self.coverage(of: snapshots)
-    let new = segments.filter { !(coverage[$0.piece.session]?.contains($0.piece.numbers) ?? false) }
+    let new = segments.filter { !coverage.contains($0.piece) }
     let size = new.reduce(0) { $0 + $1.status.size }
     let dominated = Self.dominated(snapshots, by: snapshots)
     let present = snapshots.filter { snapshot in !dominated.contains { $0 === snapshot } }
@@ -330,7 +304,7 @@ public final class Compaction {
     result.foldedFiles = new.count
     result.foldedSnapshots = folded.count
     result.foldedBytes = size + folded.reduce(0) { $0 + $1.status.size }
-    let root = try Self.root(store)
+    let root = try store.folder.openRoot()
     let isFirst = try root.createFolder(SnapshotFormat.folder)
     self.new = try NewSnapshot(in: root, store.folder.makeIdentifier())
     if isFirst { syncs.append((OpenDescriptor(root), true)) }
@@ -390,7 +364,7 @@ public final class Compaction {
     var reaches: [Identifier: NumberRanges] = [:]
     for snapshot in kept {
       for (replica, numbers) in snapshot.changes.ranges where replicas.contains(replica) {
-        reaches[replica, default: .init()].insert(numbers)
+        reaches.insert(numbers, of: replica)
       }
     }
     var parts: [SnapshotWriter.Part] = []

@@ -10,9 +10,7 @@ extension LogFolder {
     if let folder = try? snapshotFolder(), let names = try? folder.names() {
       for name in names where !Self.isTemporary(name) {
         // One that cannot be read stands for nothing.
-        for piece in (try? SnapshotFile.coverage(of: name, in: folder)) ?? [] {
-          coverage[piece.session, default: .init()].insert(piece.numbers)
-        }
+        coverage.insert((try? SnapshotFile.coverage(of: name, in: folder)) ?? [])
       }
     }
     knownCoverage = coverage
@@ -21,8 +19,7 @@ extension LogFolder {
 
   /// The folder of snapshots; fails where there is none.
   func snapshotFolder() throws(StoreError) -> FileDescriptor {
-    try FileDescriptor.folder(path, followingLinks: true, on: system)
-      .folder(SnapshotFormat.folder)
+    try openRoot().folder(SnapshotFormat.folder)
   }
 
   /// Takes note that the records of a piece are known: their changes were read from a snapshot. Whoever reads the session's

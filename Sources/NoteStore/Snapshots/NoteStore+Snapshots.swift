@@ -62,7 +62,7 @@ struct KnownSnapshot: Equatable {
       guard let replica = try? reader.identifier(), let first = try? reader.varint(),
         let more = try? reader.varint(),
         case (let last, let overflow) = first.addingReportingOverflow(more),
-        !overflow, others[replica]?.contains(first...last) ?? false
+        !overflow, others.contains(first...last, of: replica)
       else { return false }
     }
     return true
@@ -128,7 +128,7 @@ extension NoteStore {
     if let folder = try? folder.snapshotFolder(), let names = try? folder.names() {
       for name in names where !LogFolder.isTemporary(name) {
         for (replica, numbers) in (try? SnapshotFile(name, in: folder))?.changes.ranges ?? [] {
-          changes[replica, default: .init()].insert(numbers)
+          changes.insert(numbers, of: replica)
         }
       }
     }
@@ -216,10 +216,7 @@ extension NoteStore {
       guard let file = try? SnapshotFile(name, in: folder) else { continue }
       var hash = SHA256()
       var offset: UInt64 = 0
-      while let bytes = try? file.bytes(from: offset, atMost: 1 << 20), !bytes.isEmpty {
-        hash.update(bytes)
-        offset += UInt64(bytes.count)
-      }
+      while let bytes = try? file.descriptor.next(&offset) { hash.update(bytes) }
       if hash.snapshotName != name {
         self.folder.report(file.path, 0, SnapshotFile.otherContent)
       }

@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 /// Which numbers of a row there are: of the records of a session, or of the changes of a replica.
 struct NumberRanges: Equatable {
   /// In order, with gaps between them.
@@ -27,4 +29,22 @@ struct NumberRanges: Equatable {
     guard let first = ranges.first, first.lowerBound <= 1 else { return 0 }
     return first.upperBound
   }
+}
+
+/// Which numbers there are of several rows.
+extension [Identifier: NumberRanges] {
+  mutating func insert(_ numbers: ClosedRange<UInt64>, of row: Identifier) {
+    self[row, default: .init()].insert(numbers)
+  }
+
+  mutating func insert(_ pieces: [SessionPiece]) {
+    for piece in pieces { insert(piece.numbers, of: piece.session) }
+  }
+
+  func contains(_ numbers: ClosedRange<UInt64>, of row: Identifier) -> Bool {
+    self[row]?.contains(numbers) ?? false
+  }
+
+  /// Whether all records of a piece are here.
+  func contains(_ piece: SessionPiece) -> Bool { contains(piece.numbers, of: piece.session) }
 }

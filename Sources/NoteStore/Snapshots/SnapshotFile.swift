@@ -131,6 +131,7 @@ final class SnapshotFile {
   /// Where the packed changes begin.
   private let start: UInt64
 
+  var descriptor: FileDescriptor { _read { yield file.descriptor } }
   var path: String { file.descriptor.path }
 
   /// Opens the file called `name`; nil if it is no snapshot.
@@ -185,7 +186,7 @@ final class SnapshotFile {
   private static func head(
     of file: borrowing FileDescriptor, _ size: UInt64, _ name: String
   ) throws(StoreError) -> (coverage: [SessionPiece], end: UInt64)? {
-    let prefix = try file.read(min(SnapshotFormat.prefixSize, Int(clamping: size)), at: 0)
+    let prefix = try file.read(SnapshotFormat.prefixSize, at: 0)
     guard prefix.starts(with: SnapshotFormat.magic) else {
       if isName(name) { throw damaged(file.path, "no snapshot, or not all of it") }
       return nil
@@ -244,12 +245,6 @@ final class SnapshotFile {
       throw Self.damaged(
         path, "\(error.reason), in the block at \(start + UInt64(block.bytes.lowerBound))")
     }
-  }
-
-  /// The next bytes of the file, for whoever reads all of it; empty at its end.
-  func bytes(from offset: UInt64, atMost count: Int) throws(StoreError) -> [UInt8] {
-    let rest = status.size - min(offset, status.size)
-    return try file.descriptor.read(min(count, Int(clamping: rest)), at: offset)
   }
 }
 

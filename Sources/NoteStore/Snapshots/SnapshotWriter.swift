@@ -119,7 +119,7 @@ final class NewSnapshot {
     in root: borrowing FileDescriptor, _ identifier: Identifier
   ) throws(StoreError) {
     folder = OpenDescriptor(try root.folder(SnapshotFormat.folder))
-    temporary = ".tmp-\(identifier)"
+    temporary = FileDescriptor.temporary + "\(identifier)"
     file = OpenDescriptor(try folder.descriptor.createFile(temporary))
   }
 

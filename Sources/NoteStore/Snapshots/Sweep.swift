@@ -102,7 +102,7 @@ struct Sweep {
   private static func records(
     of file: borrowing FileDescriptor, _ size: UInt64
   ) -> (LogHeader?, [LogScan.Entry], LogScan.Known?) {
-    guard let head = try? file.read(min(LogFormat.headerSize, Int(clamping: size)), at: 0),
+    guard let head = try? file.read(LogFormat.headerSize, at: 0),
       var scan = try? LogScan(decoding: head[...])
     else { return (nil, [], nil) }
     var entries: [LogScan.Entry] = []
