@@ -96,6 +96,52 @@ struct CompactionTests {
     #expect(try files("snap").count == 1 && files("log").count == 2)
   }
 
+  @Test("A process that is written to folds while it answers, and nobody misses anything")
+  func background() throws {
+    var ledger = Ledger()
+    // One that was there before, and hears of everything.
+    let early = try Server(path)
+    try early.initialize()
+    let writer = try Server(path)
+    try writer.initialize()
+    let note = try writer.create("first", &ledger).get()
+    // More than a mebibyte, in files of 64 KiB or more.
+    for number in 0..<80 {
+      _ = try writer.append("long\(number)", to: note, padding: 16_384, &ledger).get()
+    }
+    var count = 0
+    try writer.wait(for: "a snapshot") {
+      // It has to come to that between requests.
+      _ = try writer.append("meanwhile\(count)", to: note, &ledger).get()
+      count += 1
+      return try files("snap").contains { $0.hasSuffix(".snap") && !$0.hasPrefix(".") }
+    }
+    let revision = try writer.revision
+    for number in 0..<20 {
+      _ = try writer.append("later\(number)", to: note, &ledger).get()
+      _ = try early.create("other\(number)", &ledger).get()
+    }
+    #expect(try writer.revision != revision)
+    try early.wait(for: "what both wrote") { try early.words() == writer.words() }
+    for server in [early, writer] {
+      #expect(ledger.objections(to: try server.words()) == [])
+      #expect(try server.damage == [])
+    }
+    // Who comes now reads the snapshot, with the logs and without those that it stands for.
+    try audit(path, ledger, "beside both")
+    let copy = temporary("copy")
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    try early.leave()
+    try writer.leave()
+    try audit(path, ledger, "after both")
+    try audit(copy, ledger, "a copy")
+    #expect(try compact().ending == .status(0))
+    for log in try files("log").filter({ $0.hasSuffix(".seg") }) {
+      try FileManager.default.removeItem(atPath: path + "/log/" + log)
+    }
+    try audit(path, ledger, "what was folded alone")
+  }
+
   @Test(
     "Killed at any system call, nothing is lost and it can be done again",
     .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"))
