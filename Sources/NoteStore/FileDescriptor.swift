@@ -1,3 +1,5 @@
+internal import ReplicatingTypes
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -93,10 +95,17 @@ struct FileDescriptor: ~Copyable {
   /// What the names begin with that we give to files before they are finished.
   static let temporary = ".tmp-"
 
+  /// Whether a name is one that we give to such a file: an identity follows, and perhaps what it is to become.
+  private static func isTemporary(_ name: String) -> Bool {
+    guard name.hasPrefix(temporary) else { return false }
+    let rest = name.dropFirst(temporary.count)
+    return Identifier(rest.prefix { $0 != "-" }) != nil
+  }
+
   /// Removes such files from this folder as nobody has touched for `age` nanoseconds: processes that were killed have left
   /// them behind.
   func removeLeftovers(olderThan age: Int64) {
-    for name in (try? names()) ?? [] where name.hasPrefix(Self.temporary) {
+    for name in (try? names()) ?? [] where Self.isTemporary(name) {
       guard let status = try? status(of: name), status.kind == .file,
         status.changed < system.now - age
       else { continue }

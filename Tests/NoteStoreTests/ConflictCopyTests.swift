@@ -47,6 +47,34 @@ import Testing
     #expect(folder.damage == [])
   }
 
+  @Test func `left half done by a crash are ignored, and removed a day later`() throws {
+    let whole = NotebookFile.encoded(Self.ids[0])
+    let name = ".tmp-\(Self.ids[2])-decent.json"
+    for half in [[], Array(whole.prefix(20)), whole] {
+      for isNew in [true, false] {
+        let disk = MemoryDisk()
+        disk.put(half, at: "\(Self.root)/\(name)")
+        disk.put([1, 2, 3], at: "\(Self.root)/.tmp-\(Self.ids[1])")
+        disk.put([4, 5, 6], at: "\(Self.root)/.tmp-somebody-else's")
+        let all = disk.files.keys
+        if !isNew {
+          disk.put(NotebookFile.encoded(Self.ids[1]), at: "\(Self.root)/decent.json")
+        }
+        let store = try NoteStore(path: Self.root, on: disk, makeIdentifier: makeIdentifier)
+        #expect(store.identity == (isNew ? nil : Self.ids[1]) && store.damage == [])
+        try store.create("a")
+        try store.end()
+        #expect(store.identity != Self.ids[0])
+        _ = try store.compact()
+        #expect(all.allSatisfy { disk.files[$0] != nil })
+        disk.pass(86_400 + 100)
+        _ = try store.compact()
+        #expect(all.filter { disk.files[$0] != nil } == ["\(Self.root)/.tmp-somebody-else's"])
+        #expect(store.damage == [])
+      }
+    }
+  }
+
   @Test func `of a later version are refused as well`() throws {
     let disk = MemoryDisk()
     disk.put(NotebookFile.encoded(Self.ids[1]), at: "\(Self.root)/decent.json")

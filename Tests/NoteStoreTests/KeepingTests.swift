@@ -212,14 +212,15 @@ extension NoteStore {
     try store.create("note")
     store.keep()
     let folder = desk.archive.dropLast("archive".count)
-    desk.disk.put([1], at: folder + ".tmp-old")
+    let (old, new) = (".tmp-\(makeIdentifier())", ".tmp-\(makeIdentifier())")
+    desk.disk.put([1], at: folder + old)
     // Each change on this disk takes a second.
     for number in 0..<3_600 { desk.disk.put([], at: "/home/other/\(number)") }
-    desk.disk.put([1], at: folder + ".tmp-new")
+    desk.disk.put([1], at: folder + new)
     try store.create("another")
     store.keep()
-    #expect(desk.disk.files[folder + ".tmp-old"] == nil)
-    #expect(desk.disk.files[folder + ".tmp-new"] != nil)
+    #expect(desk.disk.files[folder + old] == nil)
+    #expect(desk.disk.files[folder + new] != nil)
   }
 
   @Test func `a record that was refused is read and reported by every run`() throws {

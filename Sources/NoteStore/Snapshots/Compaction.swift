@@ -117,6 +117,7 @@ public final class Compaction {
     var names: [String] = []
     do {
       let root = try store.folder.openRoot()
+      root.removeLeftovers(olderThan: Self.grace)
       if let folder = try? root.folder(SnapshotFormat.folder) {
         folder.removeLeftovers(olderThan: Self.grace)
         for name in try folder.names() where !LogFolder.isTemporary(name) {
