@@ -50,7 +50,7 @@ extension LogFolder {
     let others = files.filter { key, file in
       // What is damaged, or not complete, is looked at again, and reported again.
       file.scan != nil && file.scan?.offset == file.seen?.size && !file.isUnread
-        && settled[String(key.prefix { $0 != "/" })] == nil
+        && file.mended == nil && settled[String(key.prefix { $0 != "/" })] == nil
     }
     writer.varint(others.count)
     for (key, file) in others {

@@ -10,6 +10,8 @@ struct LogFile {
   var isUnread = false
   /// Where reading goes on behind damage, as soon as what is missing before that is here, and how many records there are.
   var salvage: (scan: LogScan, count: UInt64)?
+  /// What is damaged in it, where first, and could be read all the same.
+  var mended: (offset: UInt64, description: String)?
   /// The last look at everything that found it.
   var look = 0
   /// Whether it was counted among the complete files.
@@ -194,6 +196,7 @@ extension LogFolder {
   /// Whether a file is a complete segment of the session its folder is named after, and everything in it was read.
   private func isSettled(_ key: String) -> Bool {
     guard let name = Self.segmentName(key), let file = files[key], !file.isUnread,
+      file.mended == nil,
       let scan = file.scan, scan.offset == file.seen?.size,
       key.hasPrefix(scan.header.session.description)
     else { return false }
@@ -236,6 +239,10 @@ extension LogFolder {
         let isShorter = status.size < file.scan?.offset ?? 0
         if !seen.isSameFile(as: status) || isShorter { file = LogFile() }
         if seen != status { file.salvage = nil }
+        // What was damaged may have been put right.
+        if seen != status, file.mended != nil || file.scan?.headerState == .lost {
+          file = LogFile()
+        }
       }
       guard let opened = try folder.regularFile(name) else { return }
       file.seen = try opened.status()
@@ -270,7 +277,11 @@ extension LogFolder {
   ) throws(StoreError) {
     let size = file.seen?.size ?? 0
     let isFromStart = file.scan == nil
-    if isFromStart { file.scan = try begin(opened, key: key, size: size) }
+    // What a damaged header said may be known by now.
+    if isFromStart || file.scan?.headerState == .lost {
+      file.scan = try begin(opened, key: key, size: size)
+      if file.scan?.headerState != .lost { file.salvage = nil }
+    }
     guard var scan = file.scan else { return }
     let session = scan.header.session
     if ignored.contains(session) { return }
@@ -279,17 +290,26 @@ extension LogFolder {
       file.isUnread = true
       return
     }
+    switch scan.headerState {
+    case .read: break
+    case .mended: file.mended = file.mended ?? (0, "\(Self.damagedHeader); its records are kept")
+    case .lost:
+      return try salvage(
+        opened, &file, key: key, from: scan.window, Self.damagedHeader, limit: &limit,
+        into: &records)
+    }
     if scan.number == scan.header.recordsBefore {
       switch sessions[session, default: .init()].fit(scan.header) {
       case .fits: break
       case .waits:
         sessions[session]!.waiting[key] = scan.header.recordsBefore
-        return clearDamage(opened.path)
+        return settleDamage(opened.path, file)
       case .differs:
         return report(opened.path, 0, "it continues other content than was read of the session")
       }
     }
-    let stop = try handOut(&scan, of: opened, size: size, limit: &limit, into: &records)
+    var stop = try handOut(&scan, of: opened, size: size, limit: &limit, into: &records)
+    try mend(&scan, &stop, of: opened, &file, size: size, limit: &limit, into: &records)
     // Complete segments are on disk.
     if scan.number > file.scan?.number ?? 0, Self.segmentName(key) == nil {
       unsynced.insert(key)
@@ -314,7 +334,7 @@ extension LogFolder {
     case .limited:
       file.isUnread = true
       watches.notice(String(key.prefix { $0 != "/" }))
-      clearDamage(opened.path)
+      settleDamage(opened.path, file)
     case .end, .needs:
       if let name = Self.segmentName(key),
         stop != .end || name != SegmentName(segment: scan.header.segment, end: scan.hash)
@@ -323,7 +343,7 @@ extension LogFolder {
         return try salvage(
           opened, &file, key: key, from: scan.offset, description, limit: &limit, into: &records)
       }
-      clearDamage(opened.path)
+      settleDamage(opened.path, file)
       if stop == .end, Self.segmentName(key) != nil, !file.isCounted {
         file.isCounted = true
         unfolded.files += 1
@@ -334,7 +354,7 @@ extension LogFolder {
   }
 
   /// Hands out what can be read on from `scan`.
-  private mutating func handOut(
+  mutating func handOut(
     _ scan: inout LogScan, of file: borrowing FileDescriptor, size: UInt64, limit: inout Int,
     into records: inout [Record]
   ) throws(StoreError) -> LogScan.Stop {
@@ -350,51 +370,6 @@ extension LogFolder {
     }
   }
 
-  /// Reports damage, and reads what is behind it, if everything before that is here.
-  private mutating func salvage(
-    _ opened: borrowing FileDescriptor, _ file: inout LogFile, key: String, from damage: UInt64,
-    _ description: String, limit: inout Int, into records: inout [Record]
-  ) throws(StoreError) {
-    guard let size = file.seen?.size, let scan = file.scan else { return }
-    let session = scan.header.session
-    if file.salvage == nil {
-      file.salvage = try scan.continuation(behind: damage, in: opened, size: size)
-    }
-    var text =
-      "\(description); the \(scan.number - scan.header.recordsBefore) records before it are kept"
-    defer { report(opened.path, damage, text) }
-    guard let (found, count) = file.salvage else { return }
-    var next = found
-    let head = sessions[session]?.head ?? .init()
-    // The damage may be that it tells the session differently.
-    if next.number == head.number, next.hash != head.hash { return }
-    if next.number > head.number {
-      text += ", \(count) records from byte \(next.offset) on wait for what is missing"
-      sessions[session, default: .init()].waiting[key] = next.number
-      return
-    }
-    text += ", and \(count) after it"
-    let stop = try handOut(&next, of: opened, size: size, limit: &limit, into: &records)
-    file.salvage = (next, count)
-    switch stop {
-    case .end, .needs: break
-    case .limited:
-      file.isUnread = true
-      watches.notice(String(key.prefix { $0 != "/" }))
-    case .rewritten: file.salvage = nil
-    case .damaged(let again, _):
-      // What is behind that waits for its own gap to be filled.
-      file.salvage = try next.continuation(behind: again, in: opened, size: size)
-      guard let number = file.salvage?.scan.number else { return }
-      if number > sessions[session]!.head.number {
-        sessions[session]!.waiting[key] = number
-      } else {
-        file.isUnread = true
-        ready.append(key)
-      }
-    }
-  }
-
   /// Notes that a session is known up to `head`, and which files can be read now.
   mutating func advance(_ session: Identifier, to head: LogScan.Known) {
     guard head.number > sessions[session]?.head.number ?? 0 else { return }
@@ -405,30 +380,6 @@ extension LogFolder {
       sessions[session]!.waiting[key] = nil
       files[key]?.isUnread = true
       ready.append(key)
-    }
-  }
-
-  /// Reads the header of a file; nil when it is no log, not yet one, or damaged.
-  private mutating func begin(
-    _ opened: borrowing FileDescriptor, key: String, size: UInt64
-  ) throws(StoreError) -> LogScan? {
-    let bytes = try opened.read(LogFormat.headerSize, at: 0)
-    do {
-      let scan = try LogScan(decoding: bytes[...])
-      identities.insert(scan.header.notebook)
-      return scan
-    } catch {
-      switch error {
-      case .incomplete where Self.segmentName(key) != nil:
-        report(opened.path, 0, "it ends otherwise than its name says")
-      case .incomplete: clearDamage(opened.path)
-      case .damaged: report(opened.path, 0, "a damaged header")
-      case .newerFormat(let version): report(opened.path, 0, "of a later format (\(version))")
-      case .foreign:
-        // Only what is called like a log is expected to be one.
-        if Self.isLogName(key) { report(opened.path, 0, "not a log") }
-      }
-      return nil
     }
   }
 
@@ -450,7 +401,8 @@ extension LogFolder {
       return
     }
     for (otherKey, other) in files where otherKey != key {
-      guard let otherScan = other.scan, otherScan.header == header, otherScan.number >= scan.number
+      guard other.mended == nil, let otherScan = other.scan, otherScan.header == header,
+        otherScan.number >= scan.number
       else { continue }
       guard let opened = try open(otherKey) else { continue }
       let size = try opened.status().size
@@ -495,7 +447,13 @@ extension LogScan {
       guard size > window else { return .end }
       let rest = Int(clamping: size - window)
       let wanted = min(need, rest)
-      let bytes = try file.read(wanted, at: window)
+      var bytes = try file.read(wanted, at: window)
+      // In front of the first record stands the hash of a header that is damaged.
+      if headerState == .mended, window < UInt64(LogFormat.headerSize),
+        bytes.count >= LogFormat.hashSize
+      {
+        bytes.setInteger(hash.byteSwapped, at: 0)
+      }
       var entries: [Entry] = []
       let before = window
       let isShort = bytes.count < wanted  // the file shrank while it was read

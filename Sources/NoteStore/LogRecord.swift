@@ -80,8 +80,16 @@ import ReplicatingTypes
 // complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
 // valid part of the file, and it is reported. What is valid before it stays.
 //
+// WHAT CAN BE READ BEHIND DAMAGE
+//
 // What comes behind damage is found again by its own checksum and by the hash in front of it. Its numbers say what is
 // missing before it, and it waits for that like a segment that came too early. A copy of the file may bring it.
+//
+// Some damage takes nothing. A header of which one bit is wrong is found by its hash; any other, by what the names of file
+// and folder and the records before it say, if the chain of its records begins with the hash of that. Where the length or
+// the checksum of a record is damaged, the record behind it or the end of the file says where it ends, and the hash at its
+// end, which covers both, that it is right. A length that reaches past the end of a file is damage if a later record
+// follows, and else an append that is not there yet.
 
 /// The limits and constants of the format.
 enum LogFormat {
@@ -141,8 +149,7 @@ struct LogHeader: Equatable {
     let start = bytes.startIndex
     let version = bytes.integer(at: start + 8, as: UInt32.self)
     guard version <= LogFormat.version else { throw .newerFormat(version) }
-    let hash = bytes.integer(at: start + 64, as: UInt64.self).byteSwapped
-    guard version == LogFormat.version, hash == SHA256.prefix64(of: bytes.prefix(64)) else {
+    guard version == LogFormat.version, Self.isIntact(Array(bytes.prefix(72))) else {
       throw .damaged
     }
     func word(_ at: Int) -> UInt64 { bytes.integer(at: start + at, as: UInt64.self) }
@@ -152,10 +159,43 @@ struct LogHeader: Equatable {
     recordsBefore = word(48)
     hashBefore = word(56).byteSwapped
     // No segment is empty, so all but the first come after something.
-    guard (segment == 0) == (recordsBefore == 0), segment > 0 || hashBefore == 0 else {
-      throw .damaged
-    }
+    guard isPossible else { throw .damaged }
   }
+
+  private var isPossible: Bool {
+    (segment == 0) == (recordsBefore == 0) && (segment > 0 || hashBefore == 0)
+  }
+
+  /// Whether bytes are what the hash at their end says, whatever they mean.
+  static func isIntact(_ bytes: [UInt8]) -> Bool {
+    bytes[...].integer(at: 64, as: UInt64.self).byteSwapped == SHA256.prefix64(of: bytes[..<64])
+  }
+
+  /// The header of which one bit is wrong in `bytes`; nil if it is more than that. Its hash proves it.
+  init?(mending bytes: [UInt8]) {
+    guard bytes.count >= LogFormat.headerSize else { return nil }
+    for bit in 0..<(8 * LogFormat.headerSize) {
+      var mended = bytes
+      mended[bit / 8] ^= 1 << (bit % 8)
+      guard let header = try? LogHeader(decoding: mended[...]) else { continue }
+      self = header
+      return
+    }
+    return nil
+  }
+
+  /// A header of what was found out elsewhere; nil if there can't be one like it.
+  init?(
+    notebook: Identifier, session: Identifier, segment: UInt32, before: LogScan.Known
+  ) {
+    self.init(notebook: notebook, session: session)
+    self.segment = segment
+    (recordsBefore, hashBefore) = (before.number, before.hash)
+    guard isPossible else { return nil }
+  }
+
+  /// The hash at its end, with which the chain of its file begins.
+  var hash: UInt64 { encoded()[64...].integer(at: 64, as: UInt64.self).byteSwapped }
 
   /// The header of a session's first segment.
   init(notebook: Identifier, session: Identifier) {
@@ -188,7 +228,7 @@ struct LogEncoder {
   init(header: LogHeader) {
     bytes = header.encoded()
     number = header.recordsBefore
-    hash = bytes[64..<72].integer(at: 64, as: UInt64.self).byteSwapped
+    hash = header.hash
   }
 
   /// Encodes `records` as one append behind what `bytes` holds. Follow with `accept` when written.
@@ -241,8 +281,10 @@ extension [UInt8] {
     append(UInt8(rest))
   }
 
-  mutating func setInteger(_ value: UInt32, at index: Int) {
-    for i in 0..<4 { self[index + i] = UInt8(truncatingIfNeeded: value >> UInt32(8 * i)) }
+  mutating func setInteger<Integer: FixedWidthInteger>(_ value: Integer, at index: Int) {
+    for i in 0..<(Integer.bitWidth / 8) {
+      self[index + i] = UInt8(truncatingIfNeeded: value >> Integer(8 * i))
+    }
   }
 }
 

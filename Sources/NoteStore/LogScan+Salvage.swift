@@ -1,3 +1,4 @@
+internal import Notes
 internal import ReplicatingTypes
 
 extension LogScan {
@@ -34,6 +35,61 @@ extension LogScan {
       _ = end.consume(
         Array(bytes[(at - hashSize)...]), known: Known(number: .max), limit: &limit, into: &none)
       if end.number > scan.number { return (scan, end.number - scan.number) }
+    }
+    return nil
+  }
+
+  /// The number of the first record in a file, whatever stands before it; nil if it is damaged, or longer than what is looked at.
+  func firstNumber(
+    in file: borrowing FileDescriptor, size: UInt64
+  ) throws(StoreError) -> UInt64? {
+    guard size > window else { return nil }
+    let bytes = try file.read(Int(clamping: min(size - window, Self.salvageSize)), at: window)
+    var budget = bytes.count
+    return number(ofRecordAt: LogFormat.hashSize, in: bytes, budget: &budget)
+  }
+
+  /// Moves behind the next record although its length or its checksum is damaged. Where it ends is said by the record behind
+  /// it, or by the end of the file; that it is right, by the hash at its end, which covers all of it.
+  ///
+  /// (Only an append of one record: of another one the rest may be missing.)
+  ///
+  /// - Returns: the record; nil if it is damaged otherwise, or not all there yet.
+  /// - Complexity: O(bytes behind it).
+  mutating func mend(
+    in file: borrowing FileDescriptor, size: UInt64
+  ) throws(StoreError) -> Entry? {
+    var ends = [size]
+    if let next = try continuation(behind: offset, in: file, size: size) {
+      ends.append(next.scan.offset)
+    }
+    let prefix = LogFormat.prefixSize
+    let hashSize = LogFormat.hashSize
+    for end in ends {
+      guard end > offset, end - offset <= Self.salvageSize,
+        end - offset >= UInt64(prefix + LogFormat.minimumLength)
+      else { continue }
+      var bytes = try file.read(Int(end - window), at: window)
+      guard bytes.count == Int(end - window) else { continue }
+      // Where the header was damaged, this may have been.
+      bytes.setInteger(hash.byteSwapped, at: 0)
+      let body = bytes[(hashSize + prefix)..<(bytes.count - hashSize)]
+      guard let (read, payload) = Self.varint(body.dropFirst()), number < .max, read == number + 1
+      else { continue }
+      let word = bytes[...].integer(at: hashSize, as: UInt32.self)
+      let stored = bytes[...].integer(at: hashSize + 4, as: UInt32.self)
+      let length = UInt32(bytes.count - hashSize - prefix)
+      bytes.setInteger(length, at: hashSize)
+      var sum = CRC32C()
+      sum.update(bytes[hashSize..<hashSize + 4])
+      sum.update(body)
+      guard word == length || stored == sum.value else { continue }
+      bytes.setInteger(sum.value, at: hashSize + 4)
+      let last = bytes.count - hashSize
+      let hash = SHA256.prefix64(of: bytes[..<last])
+      guard hash == bytes[...].integer(at: last, as: UInt64.self).byteSwapped else { continue }
+      self = LogScan(header: header, offset: end, number: read, hash: hash, headerState)
+      return Entry(number: read, type: body.first!, payload: Array(payload))
     }
     return nil
   }

@@ -32,7 +32,17 @@ struct LogScan {
     var hash: UInt64 = 0
   }
 
+  /// How the header came to be known.
+  enum HeaderState {
+    case read
+    /// It was damaged; what it said is known all the same, and proven.
+    case mended
+    /// It was damaged; only the session is known, by the name of its folder.
+    case lost
+  }
+
   let header: LogHeader
+  let headerState: HeaderState
   /// The first byte of the file that does not belong to an append read whole.
   private(set) var offset: UInt64
   /// The number of the last record read, and the hash after it.
@@ -42,17 +52,35 @@ struct LogScan {
   /// A scan that begins behind the header; `bytes` are the first of the file.
   init(decoding bytes: ArraySlice<UInt8>) throws(LogHeader.Failure) {
     header = try LogHeader(decoding: bytes)
+    headerState = .read
     offset = UInt64(LogFormat.headerSize)
     number = header.recordsBefore
     hash = bytes.integer(at: bytes.startIndex + 64, as: UInt64.self).byteSwapped
   }
 
   /// A scan that goes on at a place known to be right.
-  init(header: LogHeader, offset: UInt64, number: UInt64, hash: UInt64) {
+  init(
+    header: LogHeader, offset: UInt64, number: UInt64, hash: UInt64,
+    _ headerState: HeaderState = .read
+  ) {
     self.header = header
+    self.headerState = headerState
     self.offset = offset
     self.number = number
     self.hash = hash
+  }
+
+  /// A scan that begins behind a header that is damaged in the file.
+  init(mending header: LogHeader) {
+    self.init(
+      header: header, offset: UInt64(LogFormat.headerSize), number: header.recordsBefore,
+      hash: header.hash, .mended)
+  }
+
+  /// A scan of a file of which nothing is known but whose it is: only `continuation` can go on there.
+  init(lostHeaderOf session: Identifier) {
+    let header = LogHeader(notebook: Identifier(high: 0, low: 0), session: session)
+    self.init(header: header, offset: UInt64(LogFormat.headerSize), number: 0, hash: 0, .lost)
   }
 
   /// Where in the file the bytes for `consume` begin: at the hash before the next record.

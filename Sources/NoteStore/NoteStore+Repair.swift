@@ -34,7 +34,8 @@ extension NoteStore {
     // What is behind it, there or in other files, says how far it went.
     let later = progress.waiting.values.filter { $0 > head }
     if let next = later.min() { return .records(next - head) }
-    return head > scan.number ? .nothing : .unknown
+    if file.mended != nil, scan.offset == file.seen?.size { return .nothing }
+    return head > scan.number && scan.headerState != .lost ? .nothing : .unknown
   }
 
   /// Copies what is damaged into the state folder, and writes again what of the notebook is known and not in the folder, as

@@ -39,6 +39,12 @@ struct SessionProgress {
     return end
   }
 
+  /// The hash after the record `number`, if that is known.
+  func known(at number: UInt64) -> LogScan.Known? {
+    if number == 0 { return LogScan.Known() }
+    return number == head.number ? head : end(at: number)
+  }
+
   /// Where the segment that begins after the record `number` ends, if one was read after it. O(log segments).
   func firstEnd(after number: UInt64) -> LogScan.Known? {
     var (low, high) = (0, ends.count)

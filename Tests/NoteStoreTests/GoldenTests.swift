@@ -90,6 +90,9 @@ import Testing
     }
     var bytes = file
     bytes[8] = 7
+    if file.starts(with: LogFormat.magic) {
+      bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
+    }
     return bytes
   }
 

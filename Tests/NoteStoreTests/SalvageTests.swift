@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `records wait until what is missing comes from elsewhere`() throws {
-    for at in 72..<bytes.count {
+    for at in 72..<bytes.count where prefix(of: at, Self.appends, ends) == nil {
       let disk = MemoryDisk()
       var damaged = bytes
       damaged[at] ^= 0xff
@@ -26,19 +26,59 @@ import Testing
       let append = ends.firstIndex { $0 > at }!
       #expect(reader.newTexts() == Self.appends[..<append].flatMap(\.self), "byte \(at)")
       #expect(reader.newTexts() == [])
-      let isPending = reader.damage.isEmpty
+      #expect(reader.damage.count == 1, "byte \(at)")
       // A copy of the beginning, from before. The hash at the end of an append is needed for the next one too.
       let isHash = ends[append] - at <= 8
       let copied = min(append + (isHash ? 1 : 0), ends.count - 1)
       disk.put(Array(bytes[..<ends[copied]]), at: "\(Self.root)/log/copy")
-      // A length that reaches past the end looks like an append under way.
-      let whole = isPending ? copied + 1 : ends.count
-      #expect(reader.newTexts() == Self.appends[append..<whole].flatMap(\.self), "byte \(at)")
-      #expect(reader.damage.isEmpty == isPending, "byte \(at)")
+      #expect(reader.newTexts() == Self.appends[append...].flatMap(\.self), "byte \(at)")
+      #expect(reader.damage.count == 1, "byte \(at)")
       #expect(reader.newTexts() == [])
       disk.put(bytes, at: Self.path)
-      #expect(reader.newTexts() == Self.appends[whole...].flatMap(\.self), "byte \(at)")
+      #expect(reader.newTexts() == [], "byte \(at)")
       #expect(reader.damage == [], "byte \(at)")
+    }
+  }
+
+  @Test func `a record is kept whose length or checksum is damaged, however much`() throws {
+    for at in [ends[0], ends[1], ends[3]] where prefix(of: at, Self.appends, ends) != nil {
+      for field in [at..<at + 4, at + 4..<at + 8] {
+        for byte in [0, 1, 0x7f, 0xff] as [UInt8] {
+          let disk = MemoryDisk()
+          var damaged = bytes
+          for index in field { damaged[index] = byte }
+          disk.put(damaged, at: Self.path)
+          var reader = try open(disk)
+          #expect(reader.newTexts() == Self.appends.flatMap(\.self))
+          let damage = reader.damage
+          #expect(
+            damage == [
+              .init(
+                path: Self.path, offset: UInt64(at),
+                description: "a wrong length or checksum; the record is kept")
+            ])
+          #expect(reader.newTexts() == [])
+          #expect(reader.damage == damage)
+          // In its place comes what it should be.
+          disk.put(bytes, at: Self.path)
+          #expect(reader.newTexts() == [])
+          #expect(reader.damage == [])
+        }
+      }
+    }
+  }
+
+  @Test func `an append that is not all there is none, wherever it ends`() throws {
+    // Its text looks like records of other sessions.
+    let inner = String(
+      decoding: log(session: Self.session, [["x"], ["y"], ["z"]]).bytes, as: UTF8.self)
+    let (bytes, ends) = log(session: Self.session, [["a"], ["b", inner, "c"], [inner]])
+    for count in 72...bytes.count {
+      let disk = MemoryDisk()
+      disk.put(Array(bytes[..<count]), at: Self.path)
+      var reader = try open(disk)
+      #expect(reader.newTexts().count == [0, 1, 4, 5][ends.count { $0 <= count }])
+      #expect(reader.damage == [], "\(count) bytes")
     }
   }
 
