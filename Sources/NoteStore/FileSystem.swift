@@ -74,7 +74,7 @@ protocol FileSystem: AnyObject, Sendable {
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue
 
   /// What tells of changes; nil where nothing does.
-  func makeWatcher() -> Watcher?
+  func makeWatcher() -> (any Watcher)?
 
   /// Whether what is in a folder may change without a watcher hearing of it, because others have the disk too.
   func isSilent(_ folder: Int32) -> Bool
@@ -109,6 +109,42 @@ protocol SyncQueue: AnyObject, Sendable {
 
   /// Ends the requests there are. The descriptors may be closed afterwards.
   func finish()
+}
+
+/// Tells when something happens in a folder. A hint only: it is silent on network file systems.
+protocol Watcher: AnyObject {
+  /// Readable when there is something to report.
+  var descriptor: Int32 { get }
+
+  /// Whether a watch was refused because the user has too many: the caller has to poll as well.
+  var isExhausted: Bool { get }
+
+  /// Watches the folder at `path`; watching it again gives the same number again.
+  ///
+  /// - Parameter contents: whether to tell of writes to the files in it too, not only of new names.
+  /// - Returns: nil when it is no folder, or none is left of the user's watches: see `isExhausted`.
+  func watch(_ path: String, followingLinks: Bool, contents: Bool) -> Int32?
+
+  /// Stops watching.
+  func forget(_ watch: Int32)
+
+  /// What happened since the last call; at most some hundred events at a time.
+  func report() -> WatchReport
+}
+
+/// Something that happened in the folder watched under the number `watch`.
+struct WatchEvent {
+  var watch: Int32
+  /// The name inside the folder; empty when it is about the folder itself.
+  var name: String
+  /// The folder itself went away, and the watch with it.
+  var gone = false
+}
+
+enum WatchReport {
+  case events([WatchEvent])
+  /// Events were lost: anything may have happened.
+  case overflow
 }
 
 /// The part of `stat` that tells whether a file is still the same one.

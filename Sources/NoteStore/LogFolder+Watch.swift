@@ -68,7 +68,7 @@ extension LogFolder {
   public var mustPoll: Bool { usableWatcher == nil || isSilent }
 
   /// The watcher, if what it reports is all there is.
-  var usableWatcher: Watcher? {
+  var usableWatcher: (any Watcher)? {
     guard let watcher, !watcher.isExhausted else { return nil }
     return watcher
   }
@@ -86,7 +86,7 @@ extension LogFolder {
     return watches.isEverythingNoticed || watches.isSnapshotNoticed || !watches.noticed.isEmpty
   }
 
-  private mutating func notice(_ event: Watcher.Event) {
+  private mutating func notice(_ event: WatchEvent) {
     if let name = watches.names[event.watch] {
       if event.gone {
         watches.names[event.watch] = nil

@@ -136,7 +136,7 @@ public struct LogFolder: ~Copyable {
 
   // Watching
   var isWatchingWanted = false
-  var watcher: Watcher?
+  var watcher: (any Watcher)?
   var watches = Watches()
   var isSilent = false
 

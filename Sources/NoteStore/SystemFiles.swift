@@ -178,7 +178,13 @@ final class SystemFiles: FileSystem {
     try SyncThread(path: path)
   }
 
-  func makeWatcher() -> Watcher? { Watcher() }
+  func makeWatcher() -> (any Watcher)? {
+    #if os(Linux)
+      return InotifyWatcher()
+    #else
+      return nil
+    #endif
+  }
 
   func isSilent(_ folder: Int32) -> Bool {
     #if os(Linux)
