@@ -119,7 +119,17 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   /// Whether a synchronization of a file says that it is done and does nothing.
   var isLying = false
   private var queues: [MemorySyncQueue] = []
+  /// Whether it tells of changes.
+  var isWatched = false
+  private struct Watch {
+    weak var watcher: MemoryWatcher?
+    let number: Int32
+    let node: Node
+    let contents: Bool
+  }
+  private var watches: [Watch] = []
   private var starts = 0
+  private var lastWatch: Int32 = 0
 
   init() {}
 
@@ -264,9 +274,52 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   private func change(_ folder: Node, _ entry: Entry) {
+    if let name = entry.removed, entry.added == nil, let node = folder.entries[name] { leave(node) }
     folder.apply(entry, to: &folder.entries)
     folder.pending.append(entry)
     touch(folder)
+    if let added = entry.added { tell(of: added.name, in: folder) }
+  }
+
+  // MARK: - Watching
+
+  /// Watches a folder; nil if it is none.
+  fileprivate func watch(_ path: String, _ watcher: MemoryWatcher, contents: Bool) -> Int32? {
+    guard let node = try? find(path, in: nil), node.kind == .folder else { return nil }
+    if let known = watches.first(where: { $0.watcher === watcher && $0.node === node }) {
+      return known.number
+    }
+    lastWatch += 1
+    watches.removeAll { $0.watcher == nil }
+    watches.append(Watch(watcher: watcher, number: lastWatch, node: node, contents: contents))
+    return lastWatch
+  }
+
+  fileprivate func forget(_ number: Int32) { watches.removeAll { $0.number == number } }
+
+  /// Tells of a new name, or of one whose file was written to.
+  private func tell(of name: String, in folder: Node, isNew: Bool = true) {
+    for watch in watches where watch.node === folder && (isNew || watch.contents) {
+      watch.watcher?.events.append(WatchEvent(watch: watch.number, name: name))
+    }
+  }
+
+  /// Tells of bytes written to a file.
+  private func tell(of file: Node) {
+    for watch in watches where watch.contents {
+      for (name, node) in watch.node.entries.sorted(by: { $0.key < $1.key }) where node === file {
+        watch.watcher?.events.append(WatchEvent(watch: watch.number, name: name))
+      }
+    }
+  }
+
+  /// Tells that a folder goes, with all that are in it.
+  private func leave(_ node: Node) {
+    for watch in watches where watch.node === node {
+      watch.watcher?.events.append(WatchEvent(watch: watch.number, name: "", gone: true))
+    }
+    watches.removeAll { $0.node === node }
+    for (_, child) in node.entries.sorted(by: { $0.key < $1.key }) { leave(child) }
   }
 
   private func create(
@@ -351,6 +404,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     touch(node)
     watch?()
     node.bytes += bytes.prefix(count).dropFirst(half)
+    tell(of: node)
     return count
   }
 
@@ -426,7 +480,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func resolved(_ path: String) -> String? { path }
 
-  func makeWatcher() -> Watcher? { nil }
+  func makeWatcher() -> (any Watcher)? { isWatched ? MemoryWatcher(self) : nil }
 
   func isSilent(_ folder: Int32) -> Bool { true }
 
@@ -478,6 +532,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
       if at.entries[part] == nil {
         lastInode += 1
         at.entries[part] = Node(.folder, inode: lastInode)
+        tell(of: part, in: at)
       }
       at.settle(part)
       at.synchronized[part] = at.entries[part]
@@ -492,6 +547,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     at.entries[name] = file
     at.synchronized[name] = file
     touch(at)
+    tell(of: name, in: at)
   }
 
   /// Makes a file longer as an engine does that copies in place.
@@ -500,6 +556,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     file.bytes += bytes
     file.clean = file.bytes.count
     touch(file)
+    tell(of: file)
   }
 
   /// Puts everything on disk, as the system does by itself some time after.
@@ -521,6 +578,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   func take(_ path: String) {
     guard let (parent, name) = try? locate(path, in: nil) else { return }
     parent.entries[name]?.links -= 1
+    if let node = parent.entries[name] { leave(node) }
     parent.settle(name)
     parent.entries[name] = nil
     parent.synchronized[name] = nil
@@ -571,4 +629,45 @@ final class MemorySyncQueue: SyncQueue, @unchecked Sendable {
 
   /// Forgets what it was asked for: its process was killed before the disk came to that.
   func abandon() { requests = [] }
+}
+
+/// Tells of what happens on a disk in memory when a test lets it: late, or never.
+final class MemoryWatcher: Watcher {
+  private let disk: MemoryDisk
+  /// What was not reported yet.
+  fileprivate(set) var events: [WatchEvent] = []
+  /// How many of them the next report brings; nil for all of them.
+  var next: Int?
+  private var isOverflown = false
+
+  fileprivate init(_ disk: MemoryDisk) { self.disk = disk }
+
+  var descriptor: Int32 { -1 }
+  var isExhausted: Bool { false }
+
+  func watch(_ path: String, followingLinks: Bool, contents: Bool) -> Int32? {
+    disk.watch(path, self, contents: contents)
+  }
+
+  func forget(_ watch: Int32) { disk.forget(watch) }
+
+  func report() -> WatchReport {
+    if isOverflown {
+      isOverflown = false
+      return .overflow
+    }
+    let reported = events.prefix(next ?? events.count)
+    events.removeFirst(reported.count)
+    next = nil
+    return .events(Array(reported))
+  }
+
+  /// Loses all that was not reported; as the system does, which says so, or without a word.
+  func lose(saying isSaying: Bool) {
+    events = []
+    isOverflown = isSaying
+  }
+
+  /// Loses one event.
+  func lose(at index: Int) { events.remove(at: index) }
 }

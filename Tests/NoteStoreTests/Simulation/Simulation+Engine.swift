@@ -39,7 +39,7 @@ extension Simulation {
   /// Copies the beginning of a file, and goes on some other time.
   func carryPiece(from source: Device, to device: Device) throws(Violation) {
     guard let (path, bytes) = anyFile(of: source), device.files[path] != bytes,
-      path.hasPrefix("log/")
+      path.hasPrefix("log/") || path == NotebookFile.name && device.files[path] == nil
     else { return }
     let count = random.next(below: bytes.count + 1)
     tell("engine: \(count) bytes of \(path) from device \(source.number) to \(device.number)")
@@ -51,6 +51,8 @@ extension Simulation {
     guard !unfinished.isEmpty else { return }
     let (device, path, bytes, count) = unfinished.removeFirst()
     tell("engine: the rest of \(path) to device \(device.number)")
+    // Whoever was here first has named the notebook.
+    if path == NotebookFile.name, !device.isNamePartial, device.files[path] != nil { return }
     guard device.files[path] == Array(bytes[..<count]), random.next(below: 2) == 0 else {
       return try put(bytes, at: path, on: device)
     }
@@ -97,7 +99,7 @@ extension Simulation {
   }
 
   private func anyFile(of device: Device) -> (path: String, bytes: [UInt8])? {
-    let files = device.files.sorted { $0.key < $1.key }
+    let files = device.completeFiles.sorted { $0.key < $1.key }
     guard !files.isEmpty else { return nil }
     let (path, bytes) = files[random.next(below: files.count)]
     return (path, bytes)
@@ -111,6 +113,8 @@ extension Simulation {
   }
 
   private func see(_ bytes: [UInt8], at path: String) {
+    // Nobody keeps half of it to bring it back some day.
+    if path == NotebookFile.name, bytes.last != 0x0a { return }
     if versions[path]?.contains(bytes) != true { versions[path, default: []].append(bytes) }
   }
 

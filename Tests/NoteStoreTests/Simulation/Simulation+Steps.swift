@@ -6,7 +6,7 @@ extension Simulation {
   /// What may happen next.
   enum Step: CaseIterable {
     case open, write, flush, synchronize, rescan, refresh, rest, keep, fold, foldSome, end, kill
-    case cutPower, moveClock, backUp, restore, copyDevice, forgetState, restoreState
+    case cutPower, moveClock, backUp, restore, copyDevice, fork, forgetState, restoreState
     case carry, carryOlder, carryPiece, finishCopy, delete
 
     /// How often it happens, compared with the others.
@@ -15,12 +15,13 @@ extension Simulation {
       case .write: 30
       case .carry: 24
       case .open, .rescan: 12
-      case .synchronize, .refresh, .rest, .carryPiece, .finishCopy: 6
+      case .refresh: 9
+      case .synchronize, .rest, .carryPiece, .finishCopy: 6
       case .flush, .keep, .fold, .foldSome, .kill: 5
       case .delete, .carryOlder: 4
       case .end, .cutPower, .backUp, .restore: 3
       case .moveClock, .forgetState, .restoreState: 2
-      case .copyDevice: 1
+      case .copyDevice, .fork: 1
       }
     }
 
@@ -47,6 +48,7 @@ extension Simulation {
     case .backUp: backUp(device)
     case .restore: try restore(device)
     case .copyDevice: try copy(other, to: device)
+    case .fork: try fork(device)
     case .forgetState: forgetState(of: device)
     case .restoreState: restoreState(of: device)
     case .carry: try carry(from: other, to: device)
@@ -93,6 +95,11 @@ extension Simulation.Process {
 }
 
 extension Simulation.Device {
+  /// The same files, but for `decent.json` where only some of it is there.
+  var completeFiles: [String: [UInt8]] {
+    isNamePartial ? files.filter { $0.key != NotebookFile.name } : files
+  }
+
   /// Puts a file into the notebook's folder, or takes it away.
   func put(_ bytes: [UInt8], at path: String) {
     if let present = files[path], !bytes.starts(with: present) { takeUnawares() }

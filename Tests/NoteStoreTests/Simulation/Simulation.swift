@@ -45,6 +45,8 @@ final class Simulation {
     var known = Version()
     /// What it knew when it wrote last: its own changes, and all that they follow.
     var answered = Version()
+    /// Whether it may have missed what happened in the folder since its last look.
+    var hasMissed = false
     /// Whether what it knows may stand in other files by now than those that it has read: because somebody has taken some
     /// away, and no look and flush of its own came after that.
     var awareness = Awareness.full
@@ -60,6 +62,8 @@ final class Simulation {
   final class Device {
     let number: Int
     var disk = MemoryDisk()
+    /// Whether its processes are told of changes.
+    let isWatched: Bool
     var processes: [Process] = []
     /// The numbers that its processes take identities from.
     var identities: Seeded
@@ -73,10 +77,14 @@ final class Simulation {
     var backup: [String: [UInt8]]?
     private var lastWriteback: Int64 = 0
 
-    init(_ number: Int, identities: Seeded) {
+    init(_ number: Int, identities: Seeded, isWatched: Bool) {
       self.number = number
+      self.isWatched = isWatched
       self.identities = identities
     }
+
+    /// Whether something copies `decent.json` and has not finished: until then the notebook can't be opened or begun.
+    var isNamePartial: Bool { files[NotebookFile.name].map { $0.last != 0x0a } ?? false }
 
     /// All files of the notebook, by their paths in its folder.
     var files: [String: [UInt8]] { disk.files(below: Simulation.path) }
@@ -128,12 +136,26 @@ final class Simulation {
     self.flaw = flaw
     self.isPrinting = isPrinting
     for number in 0..<(2 + random.next(below: 3)) {
-      let device = Device(number, identities: Seeded(random.next()))
-      device.disk.isLying = flaw == .lyingDisks
+      let device = addDevice(with: MemoryDisk())
       device.disk.moveClock(by: Int64(random.next(below: 1 << 50)))
       device.disk.put([], at: "/home/.profile")
-      devices.append(device)
+      precondition(device.number == number)
     }
+  }
+
+  @discardableResult
+  private func addDevice(with disk: MemoryDisk) -> Device {
+    let device = Device(
+      devices.count, identities: Seeded(random.next()), isWatched: random.next(below: 2) == 0)
+    devices.append(device)
+    install(disk, in: device)
+    return device
+  }
+
+  private func install(_ disk: MemoryDisk, in device: Device) {
+    device.disk = disk
+    disk.isLying = flaw == .lyingDisks
+    disk.isWatched = device.isWatched
   }
 
   /// Some hundred steps, and then everything comes everywhere.
@@ -252,7 +274,7 @@ final class Simulation {
     device.disk.fault = nil
     if isFailing { tell("  the disk fails") }
     if let failure { tell("  \(failure)") }
-    return (isFailing, failure)
+    return (isFailing || device.isNamePartial, failure)
   }
 
   func open(on device: Device, state: String?) throws(Violation) {
@@ -325,7 +347,7 @@ final class Simulation {
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
       try process.store.sync()
     }
-    if isFailing { device.informed.insert(process.number) }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
     guard let error else {
       if process.awareness == .looked { process.awareness = .full }
@@ -343,7 +365,7 @@ final class Simulation {
       for _ in 0..<random.next(below: 8) { _ = process.queue.performNext() }
       _ = store.takeSyncResult()
     }
-    if isFailing { device.informed.insert(process.number) }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
     if store.isDurable { try believe(process, on: device) }
   }
@@ -359,14 +381,45 @@ final class Simulation {
     try observe(process, on: device)
     if isFailing { return }
     if process.awareness == .none { process.awareness = .looked }
+    process.hasMissed = false
     try require(process.known, holds: held, "a look does not see everything")
     try require(device.held, holds: process.known, "what was missing isn't written again")
   }
 
   func refresh(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) refreshes")
-    _ = withFaults(on: device) { () throws(StoreError) in _ = process.store.refresh() }
+    let watcher = process.store.folder.watcher as? MemoryWatcher
+    if let watcher { loseEvents(of: watcher, process) }
+    let isAll = watcher?.next == nil
+    let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
+      _ = process.store.refresh()
+    }
+    let held = device.held
     try observe(process, on: device)
+    if isFailing { process.hasMissed = true }
+    if isAll, !process.hasMissed, !process.store.folder.isVerifying {
+      try require(process.known, holds: held, "not all that happened was noticed")
+    }
+  }
+
+  /// Lets events come late, or never.
+  private func loseEvents(of watcher: MemoryWatcher, _ process: Process) {
+    guard !isOver, !watcher.events.isEmpty else { return }
+    switch random.next(below: 6) {
+    case 0:
+      tell("  some events come late")
+      watcher.next = random.next(below: watcher.events.count)
+    case 1:
+      tell("  an event is lost")
+      watcher.lose(at: random.next(below: watcher.events.count))
+      process.hasMissed = true
+    case 2:
+      let isSaid = random.next(below: 2) == 0
+      tell("  all events are lost\(isSaid ? ", which is said" : "")")
+      watcher.lose(saying: isSaid)
+      process.hasMissed = process.hasMissed || !isSaid
+    default: break
+    }
   }
 
   /// Lets ten seconds pass, so that files are completed.
@@ -381,7 +434,7 @@ final class Simulation {
         _ = process.store.takeSyncResult()
       }
     }
-    if isFailing { device.informed.insert(process.number) }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     device.disk.moveClock(by: 10_000_000_000)
     try observe(process, on: device)
   }
@@ -405,7 +458,7 @@ final class Simulation {
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
       try process.store.end()
     }
-    if isFailing { device.informed.insert(process.number) }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
     if let error {
       try require(isFailing, "it can't end: \(error)")
@@ -438,8 +491,7 @@ final class Simulation {
     tell("device \(device.number): the power goes")
     let disk = device.disk.afterPowerCut(&random)
     try kill(device.processes.indices, on: device)
-    device.disk = disk
-    device.disk.isLying = flaw == .lyingDisks
+    install(disk, in: device)
     device.informed = []
     let held = try readable(device.files)
     try require(held, holds: device.durable, "the power cut took what was on disk")
@@ -455,7 +507,7 @@ final class Simulation {
 
   func backUp(_ device: Device) {
     tell("device \(device.number): is backed up")
-    device.backup = device.files
+    device.backup = device.completeFiles
   }
 
   /// Puts all files of the backup back, and perhaps takes away those that are not in it.
@@ -479,9 +531,10 @@ final class Simulation {
     tell(
       "device \(device.number): is \(isWhole ? "a copy of" : "given the folder of") \(source.number)"
     )
+    try finishCopies()
     try kill(device.processes.indices, on: device)
     if isWhole {
-      device.disk = source.disk.afterKill()
+      install(source.disk.afterKill(), in: device)
       // No two disks stay the same by the nanosecond.
       device.disk.moveClock(by: Int64(random.next(below: 1 << 30)))
       device.informed = source.informed
@@ -491,9 +544,35 @@ final class Simulation {
         device.put(bytes, at: path)
       }
     }
-    device.disk.isLying = flaw == .lyingDisks
     device.durable = Version()
     try acceptLosses(in: device)
+  }
+
+  /// Makes another machine of one that runs: its disk is copied while a process writes there, and both go on. What is copied is
+  /// what its programs see, or what is on the disk, as that of another machine.
+  func fork(_ device: Device) throws(Violation) {
+    guard devices.count < 6, let process = device.processes.first else { return }
+    try finishCopies()
+    var (copy, left): (MemoryDisk?, Int) = (nil, random.next(below: 60))
+    let isCold = random.next(below: 2) == 0
+    tell("device \(devices.count): becomes a copy of \(device.number), which goes on")
+    device.disk.watch = { [unowned self, disk = device.disk] in
+      left -= 1
+      if left == 0 { copy = isCold ? disk.afterPowerCut(&random) : disk.afterKill() }
+    }
+    switch random.next(below: 5) {
+    case 0: try rest(process, on: device)
+    case 1: try keep(process, on: device)
+    case 2: try foldSome(process, on: device)
+    case 3: try rescan(process, on: device)
+    default: try write(process, on: device)
+    }
+    device.disk.watch = nil
+    let other = addDevice(with: copy ?? device.disk.afterKill())
+    other.disk.moveClock(by: Int64(random.next(below: 1 << 30)))
+    other.clock = device.clock
+    if !isCold { other.informed = device.informed }
+    try acceptLosses(in: other)
   }
 
   func forgetState(of device: Device) {
@@ -524,7 +603,7 @@ final class Simulation {
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
       _ = try process.store.compact()
     }
-    if isFailing { device.informed.insert(process.number) }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
     if let error { try require(isFailing, "not folded: \(error)") }
   }
@@ -541,7 +620,7 @@ final class Simulation {
         _ = store.takeSyncResult()
       }
     }
-    if isFailing { device.informed.insert(process.number) }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
   }
 
