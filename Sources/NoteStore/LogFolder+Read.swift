@@ -294,6 +294,11 @@ extension LogFolder {
     case .read: break
     case .mended: file.mended = file.mended ?? (0, "\(Self.damagedHeader); its records are kept")
     case .lost:
+      if file.salvage == nil {
+        file.salvage = try scan.continuation(behind: scan.window, in: opened, size: size)
+      }
+      // It may be no log at all.
+      guard file.salvage != nil else { return }
       return try salvage(
         opened, &file, key: key, from: scan.window, Self.damagedHeader, limit: &limit,
         into: &records)
