@@ -292,6 +292,7 @@ final class Simulation {
       return try require(isFailing, "it can't be opened: \(error!)")
     }
     let process = Process(number, store)
+    process.hasMissed = isFailing
     device.processes.append(process)
     try observe(process, on: device)
   }
@@ -442,12 +443,14 @@ final class Simulation {
   /// Lets a process write something of an archive, or all of it.
   func keep(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) keeps what it knows")
-    _ = withFaults(on: device) { () throws(StoreError) in
+    let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
       process.store.archiving.unkept += 1 << 21
       for _ in 0..<(1 + random.next(below: 20)) where process.store.hasWork {
         _ = process.store.work()
       }
     }
+    // It may have been reading.
+    if isFailing { process.hasMissed = true }
     for (path, bytes) in device.disk.files(below: Self.state).sorted(by: { $0.key < $1.key })
     where archives.last?.bytes != bytes { archives.append((path, bytes)) }
     try observe(process, on: device)
