@@ -6,12 +6,14 @@ import ReplicatingTypes
 /// Which changes stand in the files of a notebook's folder: what `LogFolder` finds out bit by bit, read at once and in the
 /// plainest way.
 ///
-/// Only what stands before damage counts. A process may know better.
+/// Where a file is damaged, or not all there, what is behind that counts as far as a process finds it: what the rest proves is no
+/// business of the plainest way.
 struct FolderContents {
   /// A log file as far as it is valid.
   struct Log {
     var session: Identifier
     var entries: [LogScan.Entry]
+    var isWhole: Bool
 
     /// Nil for what is no log.
     init?(_ bytes: [UInt8]) {
@@ -19,7 +21,8 @@ struct FolderContents {
       var limit = Int.max
       entries = []
       let window = Array(bytes[Int(scan.window)...])
-      _ = scan.consume(window, known: LogScan.Known(), limit: &limit, into: &entries)
+      let stop = scan.consume(window, known: LogScan.Known(), limit: &limit, into: &entries)
+      isWhole = stop == .end
       session = scan.header.session
     }
   }
@@ -79,9 +82,11 @@ struct FolderContents {
         for number in numbers { changes.insert(ChangeID(replica: replica, number: number)) }
       }
     }
+    var isDamaged = false
     for (path, bytes) in files where Self.isRead(path) {
       let log = cache.logs[bytes] ?? Log(bytes)
       cache.logs[bytes] = .some(log)
+      if log?.isWhole != true { isDamaged = true }
       guard let log else { continue }
       for entry in log.entries {
         let other = sessions[log.session, default: [:]].updateValue(entry, forKey: entry.number)
@@ -113,6 +118,26 @@ struct FolderContents {
         lengths[session] = record
         record += 1
       }
+    }
+    if isDamaged { insertFound(files) }
+  }
+
+  /// Adds what a process finds there that knows nothing from elsewhere.
+  private mutating func insertFound(_ files: [String: [UInt8]]) {
+    let disk = MemoryDisk()
+    for (path, bytes) in files.sorted(by: { $0.key < $1.key }) {
+      // Half of it would keep the process from looking any further.
+      if path == NotebookFile.name, bytes.last != 0x0a { continue }
+      disk.put(bytes, at: "/notes/\(path)")
+    }
+    let store = try! NoteStore(path: "/notes", on: disk) { Identifier(high: 0, low: 0) }
+    for last in store.notebook.version.changes {
+      for number in 1...last.number {
+        changes.insert(ChangeID(replica: last.replica, number: number))
+      }
+    }
+    for (session, progress) in store.folder.sessions {
+      lengths[session] = max(lengths[session] ?? 0, progress.head.number)
     }
   }
 
