@@ -30,6 +30,8 @@ final class Simulation {
     case neverRescanning
     /// The disks say that they have synchronized a file, and have not.
     case lyingDisks
+    /// Nobody is told what happens in a folder.
+    case silentFolders
   }
 
   /// A promise that was not kept.
@@ -405,6 +407,7 @@ final class Simulation {
 
   /// Lets events come late, or never.
   private func loseEvents(of watcher: MemoryWatcher, _ process: Process) {
+    if flaw == .silentFolders { return watcher.lose(saying: false) }
     guard !isOver, !watcher.events.isEmpty else { return }
     switch random.next(below: 6) {
     case 0:

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [
-    Simulation.Flaw.repeatingIdentities, .neverRescanning, .lyingDisks,
+    Simulation.Flaw.repeatingIdentities, .neverRescanning, .lyingDisks, .silentFolders,
   ])
   func `do not, as soon as one rule is not kept`(flaw: Simulation.Flaw) {
     #expect(violation(1...200, flaw) != nil)
