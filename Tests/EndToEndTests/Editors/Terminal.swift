@@ -50,7 +50,7 @@ final class Terminal {
   /// The lines on the screen, without the spaces at their ends.
   func screen() throws -> [String] {
     try tmux("capture-pane -p").split(separator: "\n", omittingEmptySubsequences: false)
-      .dropLast().map(String.init)
+      .map(String.init)
   }
 
   /// Looks at the screen until it is as it should be.

@@ -13,4 +13,9 @@ struct TerminalTests {
     try terminal.press("Enter")
     try terminal.waitForEnd()
   }
+
+  @Test func `the last row belongs to the screen`() throws {
+    let terminal = try Terminal("printf '\\033[24;1Hhere'; read a", rows: 24)
+    try terminal.wait("the last row") { $0.count == 24 && $0.last == "here" }
+  }
 }
