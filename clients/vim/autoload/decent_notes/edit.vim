@@ -1,0 +1,133 @@
+vim9script
+# What others did, put into a buffer in the smallest edits of lines, so that everything stays on its text: cursors, the lines at
+# the tops of windows, the ends of a selection, marks. Vim itself moves marks and folds when lines come and go; the rest is here.
+# A place is [line, byte], both from 0, as the protocol has it.
+
+# Applies ranges which all refer to the text before, in rising order. `isJump`: the cursor goes to the change.
+export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
+  var windows = win_findbuf(buf)->mapnew((_, id) => Window(id))
+  var isVisual = buf == bufnr() && mode() =~ "^[vV\<C-V>]"
+  var anchor = Place(getpos('v'))
+  var marks = (getmarklist(buf) + getmarklist()->filter((_, mark) => mark.pos[0] == buf))
+    ->filter((_, mark) => mark.mark =~ '[a-zA-Z<>]')->mapnew((_, mark) => ({name: mark.mark, place: Place(mark.pos)}))
+  for edit in reverse(copy(ranges))
+    var range = edit.range
+    var [start, end] = [range.start, range.end]->mapnew((_, at) => [at.line, at.character])
+    var new = split(edit.newText, "\n", true)
+    var Move = (place, isPushed) => Moved(place, start, end, new, isPushed)
+    ReplaceText(buf, start, end, new)
+    for window in windows
+      # What is inserted at a cursor comes after it while its user types there, and before the character it is on else.
+      var isPushed = mode() !~ '^[iR]' || edit.newText =~ '\n$' || window.id != win_getid()
+      window.cursor = Move(window.cursor, isPushed)
+      window.top = Move([window.top, 0], window.top > 0)[0]
+    endfor
+    anchor = Move(anchor, true)
+    for mark in marks
+      mark.place = Move(mark.place, true)
+    endfor
+  endfor
+  for mark in marks
+    if MarkPlace(buf, mark.name) != mark.place
+      setpos(mark.name, [buf, mark.place[0] + 1, mark.place[1] + 1, 0])
+    endif
+  endfor
+  if isVisual && Place(getpos('v')) != anchor
+    execute 'normal! o'
+    cursor(anchor[0] + 1, anchor[1] + 1)
+    execute 'normal! o'
+  endif
+  if isJump && !empty(ranges)
+    for window in windows
+      if window.id == win_getid()
+        window.cursor = [ranges[0].range.start.line, ranges[0].range.start.character]
+      endif
+    endfor
+  endif
+  for window in windows
+    Restore(window)
+  endfor
+enddef
+
+def Place(position: list<number>): list<number>
+  return [position[1] - 1, position[2] - 1]
+enddef
+
+def MarkPlace(buf: number, name: string): list<number>
+  for mark in name =~# '\u' ? getmarklist() : getmarklist(buf)
+    if mark.mark == name
+      return Place(mark.pos)
+    endif
+  endfor
+  return []
+enddef
+
+def Window(id: number): dict<any>
+  var at = getcurpos(id)
+  return {id: id, cursor: Place(at), column: at[4], before: Place(at), top: getwininfo(id)[0].topline - 1}
+enddef
+
+def Restore(window: dict<any>)
+  var view: dict<any> = {lnum: window.cursor[0] + 1, col: window.cursor[1], topline: window.top + 1}
+  # The column that j and k go for stays, unless the cursor's own has changed.
+  if window.cursor[1] == window.before[1]
+    view.curswant = window.column - 1
+  endif
+  if window.id == win_getid()
+    winrestview(view)
+  else
+    win_execute(window.id, $'winrestview({string(view)})')
+  endif
+enddef
+
+# Where a place is after an edit. What is inserted just there pushes it or not.
+def Moved(place: list<number>, start: list<number>, end: list<number>, new: list<string>, isPushed: bool): list<number>
+  if IsBefore(place, start) || (place == start && !(isPushed && start == end))
+    return place
+  elseif IsBefore(place, end)
+    return start
+  endif
+  var line = place[0] - end[0] + start[0] + len(new) - 1
+  if place[0] > end[0]
+    return [line, place[1]]
+  endif
+  return [line, place[1] - end[1] + strlen(new[-1]) + (len(new) == 1 ? start[1] : 0)]
+enddef
+
+def IsBefore(one: list<number>, other: list<number>): bool
+  return one[0] < other[0] || (one[0] == other[0] && one[1] < other[1])
+enddef
+
+def ReplaceText(buf: number, start: list<number>, end: list<number>, inserted: list<string>)
+  var old = getbufline(buf, start[0] + 1, end[0] + 1)
+  var new = copy(inserted)
+  new[0] = strpart(old[0], 0, start[1]) .. new[0]
+  new[-1] ..= strpart(old[-1], end[1])
+  # Lines that stay are not touched. When text comes before a line, that line is the last one, even if the first one is equal.
+  if start[1] == 0
+    TrimEnd(old, new)
+  endif
+  var first = start[0] + 1
+  while !empty(old) && !empty(new) && old[0] == new[0]
+    remove(old, 0)
+    remove(new, 0)
+    first += 1
+  endwhile
+  TrimEnd(old, new)
+  var both = min([len(old), len(new)])
+  if both > 0
+    setbufline(buf, first, new[: both - 1])
+  endif
+  if len(new) > both
+    appendbufline(buf, first + both - 1, new[both :])
+  elseif len(old) > both
+    silent deletebufline(buf, first + both, first + len(old) - 1)
+  endif
+enddef
+
+def TrimEnd(old: list<string>, new: list<string>)
+  while !empty(old) && !empty(new) && old[-1] == new[-1]
+    remove(old, -1)
+    remove(new, -1)
+  endwhile
+enddef

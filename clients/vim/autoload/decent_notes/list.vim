@@ -1,0 +1,212 @@
+vim9script
+# The list of notes, in the user's order.
+
+import autoload './commands.vim'
+import autoload './live.vim'
+import autoload './server.vim'
+
+const NAME = 'notes://list'
+const HELP = ['<CR> open       n new         d delete (to the trash)   T show the trash or leave it',
+  'K J  move up/down   t tags   p priority   r rename      u restore (in the trash)',
+  's    search (nothing: all notes)          R refresh     q close   g? this help']
+
+var isTrash = false
+var query = ''
+# For each line of the buffer the summary of its note, or {} for a line that stands for none.
+var rows: list<dict<any>> = []
+var refresh = 0
+# The buffer that was shown before the list.
+var previous = 0
+
+export def Open()
+  server.Start()
+  var buf = bufadd(NAME)
+  previous = buf == bufnr() ? previous : bufnr()
+  execute 'silent buffer' buf
+  setlocal buftype=nofile bufhidden=hide noswapfile nobuflisted nowrap cursorline nomodifiable undolevels=-1
+  if &filetype != 'decent-notes'
+    setlocal filetype=decent-notes
+    syntax match DecentNotesNumber /^\s*\d\+/
+    syntax match DecentNotesHigh / \zshigh\ze /
+    syntax match DecentNotesTags /\[[^]]*\]$/
+    syntax match DecentNotesHeading /\%1l.*/
+    syntax match DecentNotesSnippet /^ \{6}.*/
+    highlight default link DecentNotesNumber LineNr
+    highlight default link DecentNotesHigh Todo
+    highlight default link DecentNotesTags Identifier
+    highlight default link DecentNotesHeading Title
+    highlight default link DecentNotesSnippet Comment
+    nnoremap <buffer> <nowait> <CR> <ScriptCmd>server.Try(() => commands.Edit(Selected()))<CR>
+    nnoremap <buffer> <nowait> n <ScriptCmd>server.Try(() => commands.New(input('Title: ')))<CR>
+    nnoremap <buffer> <nowait> d <ScriptCmd>server.Try(() => Change('note/delete'))<CR>
+    nnoremap <buffer> <nowait> u <ScriptCmd>server.Try(() => Restore())<CR>
+    nnoremap <buffer> <nowait> T <ScriptCmd>server.Try(() => ToggleTrash())<CR>
+    nnoremap <buffer> <nowait> K <ScriptCmd>server.Try(() => Move(-1))<CR>
+    nnoremap <buffer> <nowait> J <ScriptCmd>server.Try(() => Move(1))<CR>
+    nnoremap <buffer> <nowait> t <ScriptCmd>server.Try(() => EditTags())<CR>
+    nnoremap <buffer> <nowait> p <ScriptCmd>server.Try(() => CyclePriority())<CR>
+    nnoremap <buffer> <nowait> r <ScriptCmd>server.Try(() => Rename())<CR>
+    nnoremap <buffer> <nowait> s <ScriptCmd>server.Try(() => Search())<CR>
+    nnoremap <buffer> <nowait> R <ScriptCmd>server.Try(() => Refresh())<CR>
+    nnoremap <buffer> <nowait> q <ScriptCmd>Quit()<CR>
+    nnoremap <buffer> g? <ScriptCmd>echo join(HELP, "\n")<CR>
+  endif
+  Refresh()
+  if line('.') == 1
+    normal! 2G
+  endif
+enddef
+
+# The note on the cursor's line, where the current buffer is the list.
+export def Here(): dict<any>
+  return bufname() == NAME ? get(rows, line('.') - 1, {}) : {}
+enddef
+
+def Selected(): dict<any>
+  var note = Here()
+  if empty(note)
+    throw 'Decent Notes: there is no note on this line'
+  endif
+  return note
+enddef
+
+# Others have changed something.
+export def NotebookChanged(changed: list<dict<any>>)
+  for change in changed
+    if index(change.what, 'title') >= 0
+      live.UpdateTitle(change.id)
+    endif
+  endfor
+  if refresh == 0 && bufwinnr(NAME) > 0
+    refresh = timer_start(100, RefreshLater)
+  endif
+enddef
+
+def RefreshLater(_: number)
+  refresh = 0
+  var [method, params] = Query()
+  server.Request(method, params, (response) => has_key(response, 'result') ? Take(method, response.result) : 0)
+enddef
+
+export def Refresh()
+  if bufloaded(NAME)
+    var [method, params] = Query()
+    Take(method, server.Call(method, params))
+  endif
+enddef
+
+# What to ask for.
+def Query(): list<any>
+  return query != '' && !isTrash ? ['notebook/search', {query: query, limit: 500}] : ['notebook/list', {trashed: isTrash}]
+enddef
+
+# Shows what came; cursors stay on their notes.
+def Take(method: string, result: dict<any>): number
+  if !bufloaded(NAME) || method != Query()[0]
+    return 0
+  endif
+  var buf = bufnr(NAME)
+  var cursors = win_findbuf(buf)->mapnew((_, id) => [id, get(rows, getcurpos(id)[1] - 1, {}), getcurpos(id)])
+  var heading = isTrash ? 'Trash' : 'Notes'
+  var lines: list<string>
+  rows = [{}]
+  if method == 'notebook/search'
+    heading = $'Notes with "{query}"' .. (result.more ? ': the first ones' : '')
+    for match in result.matches
+      add(rows, match.note)->add(match.note)
+      add(lines, Line(match.note, 0, 40))->add('      ' .. match.snippet->trim()->substitute('\s\+', ' ', 'g'))
+    endfor
+  else
+    var width = result.notes->mapnew((_, note) => strdisplaywidth(note.title))->max()
+    for note in result.notes
+      add(rows, note)
+      add(lines, Line(note, len(lines) + 1, min([width, 50])))
+    endfor
+  endif
+  insert(lines, heading .. '    (g?: help)')
+  setbufvar(buf, '&modifiable', true)
+  setbufline(buf, 1, lines)
+  silent deletebufline(buf, len(lines) + 1, '$')
+  setbufvar(buf, '&modifiable', false)
+  var ids = rows->mapnew((_, note) => get(note, 'id', ''))
+  for [window, note, at] in cursors
+    var row = empty(note) ? -1 : index(ids, note.id)
+    win_execute(window, $'call cursor({row < 0 ? at[1] : row + 1}, {at[2]})')
+  endfor
+  return 0
+enddef
+
+def Line(note: dict<any>, number: number, width: number): string
+  var title = note.title ?? '(no title)'
+  var tags = empty(note.tags) ? '' : '[' .. join(note.tags, ', ') .. ']'
+  var place = number > 0 ? printf('%4d', number) : '    '
+  return printf('%s  %s%s  %-6s  %s', place, title, repeat(' ', width - strdisplaywidth(title)),
+    note.priority == 'normal' ? '' : note.priority, tags)->substitute('\s\+$', '', '')
+enddef
+
+def Change(method: string, params: dict<any> = {})
+  server.Call(method, {id: Selected().id}->extend(params))
+  Refresh()
+enddef
+
+def Restore()
+  if !isTrash
+    throw 'Decent Notes: this note is not in the trash; T shows the trash'
+  endif
+  Change('note/restore')
+enddef
+
+def ToggleTrash()
+  isTrash = !isTrash
+  query = ''
+  Refresh()
+enddef
+
+def Move(by: number)
+  if isTrash || query != ''
+    throw 'Decent Notes: notes are moved in the list of all notes'
+  endif
+  var note = Selected()
+  var other = line('.') - 1 + by
+  if other < 1 || other >= len(rows)
+    return
+  endif
+  Change('note/move', by < 0 ? {before: rows[other].id} : {after: rows[other].id})
+enddef
+
+def EditTags()
+  var note = Selected()
+  var answer = inputdialog('Tags, with commas between them: ', join(note.tags, ', '), "\n")
+  if answer != "\n"
+    var tags = split(answer, ',')->map((_, tag) => trim(tag))->filter((_, tag) => tag != '')
+    # Only what was altered here: somebody else may be at these tags, too.
+    Change('note/update', {tags: {add: tags->copy()->filter((_, tag) => index(note.tags, tag) < 0),
+      remove: note.tags->copy()->filter((_, tag) => index(tags, tag) < 0)}})
+  endif
+enddef
+
+def CyclePriority()
+  Change('note/update', {priority: {low: 'normal', normal: 'high', high: 'low'}->get(Selected().priority, 'normal')})
+enddef
+
+def Rename()
+  var note = Selected()
+  var title = inputdialog('Title: ', note.title, "\n")
+  if title != "\n"
+    commands.Update({title: title})
+  endif
+enddef
+
+def Search()
+  query = input('Search: ', query)
+  isTrash = false
+  Refresh()
+enddef
+
+def Quit()
+  if bufloaded(previous)
+    execute 'silent buffer' previous
+  else
+    enew
+  endif
+enddef

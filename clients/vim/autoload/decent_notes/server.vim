@@ -1,0 +1,244 @@
+vim9script
+# The process: one for the whole editor, spoken to in JSON-RPC, a message a line. Vim's own mode "lsp" throws a message away
+# whose parts come with a pause of 100 ms between them, which happens to long ones while the machine has much to do.
+
+import autoload './list.vim'
+import autoload './live.vim'
+
+# The process is started again by itself at most so often within so many seconds.
+const RESTARTS = 5
+const PERIOD = 180
+
+var job: job = null_job
+# Why `initialize` failed; empty if it has not.
+var refusal = ''
+var isReady = false
+# Whether someone waits for the answer to `initialize`, to whom its error goes.
+var isAwaited = false
+var isLeaving = false
+# When the process was started again by itself.
+var restarts: list<number> = []
+var log: list<string> = []
+var lastId = 0
+# What is to be done with responses, by the request's id.
+var callbacks: dict<func> = {}
+export var suggestedTags: list<string> = []
+
+# Runs a command of the user's. What goes wrong is told in one line.
+export def Try(Command: func)
+  try
+    Command()
+  catch /^Decent Notes: /
+    Tell(v:exception->substitute('^Decent Notes: ', '', ''))
+  endtry
+enddef
+
+export def Tell(message: string, highlight = 'ErrorMsg')
+  Log(message)
+  execute 'echohl' highlight
+  var line = 'Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g')
+  # A longer line would make the user press a key, in the middle of typing maybe. The log has all of it.
+  var room = &columns - 13
+  echomsg strdisplaywidth(line) <= room ? line : strcharpart(line, 0, room - 1) .. '…'
+  echohl None
+enddef
+
+export def Log(line: string)
+  add(log, strftime('%H:%M:%S ') .. line)
+  if len(log) > 1000
+    remove(log, 0, 99)
+  endif
+enddef
+
+export def ShowLog()
+  new
+  setlocal buftype=nofile bufhidden=wipe noswapfile
+  setline(1, log)
+  setlocal nomodifiable
+  normal! G
+enddef
+
+export def IsRunning(): bool
+  return job != null_job && job_status(job) == 'run'
+enddef
+
+# The process's id, for whoever looks after it.
+export def Process(): number
+  return IsRunning() ? job_info(job).process : 0
+enddef
+
+# Starts the process unless it runs, and waits until it is initialized. Throws if that fails.
+export def Start()
+  if !IsRunning() && !isLeaving
+    Launch()
+  endif
+  isAwaited = true
+  WaitFor(() => isReady || refusal != '' || !IsRunning(), 10'000)
+  isAwaited = false
+  if !isReady
+    throw 'Decent Notes: ' .. (refusal ?? 'the program does not answer: ' .. get(log, -1, ''))
+  endif
+enddef
+
+# Starts the process, and opens again what was open. Nothing waits for answers.
+def Launch()
+  if &encoding != 'utf-8'
+    throw "Decent Notes: 'encoding' has to be utf-8"
+  endif
+  var setting: any = get(g:, 'decent_notes_command', 'decent-notes')
+  var words: list<string> = type(setting) == v:t_list ? setting : split(setting)
+  if empty(words) || !executable(words[0])
+    throw $'Decent Notes: no program "{get(words, 0, '')}", see :help decent-notes'
+  endif
+  isReady = false
+  refusal = ''
+  # Without `stoponexit` Vim would kill the process while it writes to the disk.
+  job = job_start(words, {mode: 'nl', stoponexit: '', out_cb: (_, line) => Receive(line),
+    err_cb: (_, line) => Log(line), close_cb: Gone})
+  var params: dict<any> = {processId: getpid(), clientInfo: {name: 'decent-notes.vim'},
+    capabilities: {general: {positionEncodings: ['utf-8']}}}
+  if get(g:, 'decent_notes_notebook', '') != ''
+    params.initializationOptions = {notebook: expand(g:decent_notes_notebook)->fnamemodify(':p')}
+  endif
+  Request('initialize', params, Initialized)
+  live.ResumeAll()
+enddef
+
+def Initialized(response: dict<any>)
+  if has_key(response, 'error')
+    refusal = response.error.message
+    if !isAwaited
+      Tell(refusal)
+    endif
+    Notify('exit')
+    return
+  endif
+  suggestedTags = get(response.result, 'suggestedTags', [])
+  isReady = true
+enddef
+
+# Waits, while messages are taken in, and returns whether the condition came to hold.
+export def WaitFor(Condition: func(): bool, milliseconds: number): bool
+  var start = reltime()
+  while !Condition()
+    if reltimefloat(reltime(start)) * 1000 > milliseconds
+      return false
+    endif
+    sleep 2m
+  endwhile
+  return true
+enddef
+
+# Sends a request. `Done` gets the response, which has `result` or `error`, unless the process ends before.
+export def Request(method: string, params: dict<any>, Done: func)
+  lastId += 1
+  callbacks[lastId] = Done
+  Send({jsonrpc: '2.0', id: lastId, method: method, params: params})
+enddef
+
+export def Notify(method: string, params: dict<any> = {})
+  Send({jsonrpc: '2.0', method: method, params: params})
+enddef
+
+def Send(message: dict<any>)
+  try
+    ch_sendraw(job, json_encode(message) .. "\n")
+  catch /^Vim\%((\a\+)\)\=:E\%(906\|630\|631\)/
+    # It is gone, which `Gone` will be told.
+  endtry
+enddef
+
+# Makes a request, starting the process if need be, and returns the result. Throws the server's message.
+export def Call(method: string, params: dict<any> = {}, milliseconds = 10'000): dict<any>
+  Start()
+  var response: dict<any> = {}
+  Request(method, params, (answer) => extend(response, answer))
+  var process = job
+  WaitFor(() => !empty(response) || job != process, milliseconds)
+  if empty(response)
+    throw $'Decent Notes: no answer to {method}'
+  elseif has_key(response, 'error')
+    throw 'Decent Notes: ' .. response.error.message
+  endif
+  return type(response.result) == v:t_dict ? response.result : {}
+enddef
+
+def Receive(line: string)
+  var message: dict<any> = json_decode(line)
+  var id: any = get(message, 'id', v:null)
+  if id != v:null && has_key(callbacks, id)
+    remove(callbacks, id)(message)
+    return
+  endif
+  var method = get(message, 'method', '')
+  var params = get(message, 'params', {})
+  if method == 'note/edit'
+    live.TakePush(params)
+  elseif method == 'note/presence'
+    live.TakePeers(params)
+  elseif method == 'notebook/didChange'
+    list.NotebookChanged(params.changed)
+  elseif method == 'window/showMessage'
+    Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
+    if params.type == 3
+      live.SendUnsent()
+    endif
+  elseif method == 'window/logMessage'
+    Log(params.message)
+  else
+    Log(line)
+  endif
+enddef
+
+# The process has ended, or closed its output.
+def Gone(channel: channel)
+  if job == null_job || string(job_getchannel(job)) != string(channel)
+    return
+  endif
+  job_stop(job)
+  job = null_job
+  callbacks = {}
+  Log('the program has ended')
+  live.GoOffline()
+  if isLeaving || refusal != ''
+    return
+  endif
+  filter(restarts, (_, time) => time > localtime() - PERIOD)
+  if len(restarts) >= RESTARTS
+    Tell($'the program has ended {RESTARTS + 1} times in {PERIOD / 60} minutes; :NotesRestart starts it again')
+    return
+  endif
+  add(restarts, localtime())
+  try
+    Launch()
+  catch /^Decent Notes: /
+    Tell(v:exception->substitute('^Decent Notes: ', '', ''))
+  endtry
+enddef
+
+# Starts the process anew at the user's wish.
+export def Restart()
+  if IsRunning()
+    live.SettleAll(1000)
+    var old = job
+    job = null_job
+    callbacks = {}
+    live.GoOffline()
+    ch_close_in(old)
+    WaitFor(() => job_status(old) != 'run', 3000)
+  endif
+  restarts = []
+  Start()
+enddef
+
+# Ends the process in order.
+export def Leave()
+  isLeaving = true
+  if IsRunning() && isReady
+    try
+      Call('shutdown', {}, 3000)
+    catch /^Decent Notes: /
+    endtry
+    Notify('exit')
+  endif
+enddef

@@ -1,0 +1,34 @@
+vim9script
+# Decent Notes: notes that are merged, edited in Vim. See :help decent-notes.
+
+if exists('g:loaded_decent_notes') || !has('channel') || !has('patch-8.2.4780')
+  finish
+endif
+g:loaded_decent_notes = 1
+
+import autoload 'decent_notes/commands.vim'
+import autoload 'decent_notes/cursors.vim'
+import autoload 'decent_notes/list.vim'
+import autoload 'decent_notes/live.vim'
+import autoload 'decent_notes/server.vim'
+
+command -bar Notes server.Try(() => list.Open())
+command -nargs=1 -complete=customlist,commands.Titles Note server.Try(() => commands.Open(<q-args>))
+command -nargs=? NoteNew server.Try(() => commands.New(<q-args>))
+command -nargs=* -complete=customlist,commands.Tags NoteTag server.Try(() => commands.Tag([<f-args>]))
+command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Try(() => commands.Update({priority: <q-args>}))
+command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
+command -bar NoteHistory server.Try(() => commands.History())
+command -bar NotesRestart server.Try(() => server.Restart())
+command -bar NotesLog server.ShowLog()
+
+augroup decent_notes
+  autocmd!
+  autocmd BufReadCmd note://* ++nested server.Try(() => live.Read())
+  autocmd BufWriteCmd note://* server.Try(() => live.Write())
+  autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
+  autocmd ModeChanged *:* live.NoteMode()
+  autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()
+  autocmd QuitPre * live.SettleAll(2000)
+  autocmd VimLeavePre * live.Leave()
+augroup END
