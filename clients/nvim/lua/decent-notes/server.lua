@@ -1,0 +1,235 @@
+-- The process: started, spoken to and started again. Knows JSON-RPC and its frames, and nothing of notes.
+
+local M = {
+  on = {}, -- what to do about notifications, by method
+  on_lost = function() end, -- the process is gone
+  on_ready = function() end, -- a process was initialized
+  capabilities = {},
+  log = {}, -- lines for :NotesLog
+}
+local uv = vim.loop
+local job -- the process: its channel, id → callback of what it has not answered, and the bytes that are no message yet
+local restarts = {} -- when it was started again by itself, in seconds
+
+function M.write_log(text)
+  for line in tostring(text):gmatch('[^\n]+') do
+    M.log[#M.log + 1] = os.date('%H:%M:%S ') .. line
+  end
+  if #M.log > 2000 then
+    M.log = vim.list_slice(M.log, #M.log - 1000)
+  end
+end
+
+--- Tells the user something in one line. A longer message would make Neovim wait for a key and swallow what is being typed;
+--- the log has the whole.
+function M.tell(text, level)
+  M.write_log(text)
+  local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
+  vim.notify(vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13)), level or vim.log.levels.INFO)
+end
+
+local function send(message)
+  message.jsonrpc = '2.0'
+  local body = vim.json.encode(message)
+  pcall(vim.fn.chansend, job.channel, 'Content-Length: ' .. #body .. '\r\n\r\n' .. body)
+end
+
+local function take(message)
+  local method, id = message.method, message.id
+  if method then
+    local handler = M.on[method]
+    return handler and handler(message.params or {})
+  end
+  if id == nil then
+    return M.write_log((message.error or {}).message or 'a response without id')
+  end
+  local callback = job.waiting[id]
+  job.waiting[id] = nil
+  if callback then
+    callback(message.error, message.result)
+  end
+end
+
+--- Takes whole messages out of what has come. Pieces are joined only when a message is complete: joining each piece to those
+--- before it would cost the square of a long message's length.
+local function receive(self, piece)
+  self.pieces[#self.pieces + 1] = piece
+  self.size = self.size + #piece
+  while self.size >= self.needed do
+    local bytes = table.concat(self.pieces)
+    local _, head = bytes:find('\r\n\r\n', 1, true)
+    local length = head and tonumber(bytes:sub(1, head):lower():match('content%-length: *(%d+)')) or 0
+    local last = head and head + length or #bytes + 1
+    if #bytes < last then
+      self.pieces, self.needed = { bytes }, last
+    else
+      -- All of this before the message is acted on, which may wait and thereby receive more.
+      local rest = bytes:sub(last + 1)
+      self.pieces, self.size, self.needed = { rest }, #rest, 1
+      local done, problem = xpcall(function()
+        local nulls = { luanil = { object = true, array = true } }
+        local message = vim.json.decode(bytes:sub(head + 1, last), nulls)
+        return self == job and take(message)
+      end, debug.traceback)
+      if not done then
+        M.write_log(problem)
+      end
+    end
+  end
+end
+
+local function ended(self, status)
+  if self ~= job then
+    return
+  end
+  job = nil
+  M.write_log('the process ended with status ' .. status)
+  for _, callback in pairs(self.waiting) do
+    callback({ message = 'decent-notes has ended', gone = true })
+  end
+  M.on_lost()
+  if not self.ready or self.leaving then
+    return
+  end
+  local now = uv.now() / 1000
+  restarts = vim.tbl_filter(function(time) return now - time < 180 end, restarts)
+  if #restarts >= 5 then
+    return M.tell('decent-notes ended again and again; :NotesRestart starts it', vim.log.levels.ERROR)
+  end
+  restarts[#restarts + 1] = now
+  M.start()
+end
+
+--- Whether there is a process that has been initialized.
+function M.is_ready()
+  return job ~= nil and job.ready
+end
+
+--- Sends a request. `callback(error, result)` comes later; with `error.gone` if there is no process to answer it.
+function M.request(method, params, callback)
+  if not job then
+    return callback and callback({ message = 'decent-notes is not running', gone = true })
+  end
+  job.last_id = job.last_id + 1
+  job.waiting[job.last_id] = callback or function() end
+  send({ id = job.last_id, method = method, params = params or vim.empty_dict() })
+end
+
+function M.notify(method, params)
+  if job then
+    send({ method = method, params = params or vim.empty_dict() })
+  end
+end
+
+--- Starts a process unless there is one. Returns whether there is one now; if not, the user has been told.
+function M.start()
+  if job then
+    return true
+  end
+  local command = vim.g.decent_notes_command or 'decent-notes'
+  command = vim.deepcopy(type(command) == 'table' and command or { command })
+  command[1] = vim.fn.expand(command[1])
+  local self = { waiting = {}, last_id = 0, pieces = {}, size = 0, needed = 1, ready = false }
+  -- Neovim gives out output as lines in which a line feed stands for NUL.
+  local function output(use)
+    return function(_, data) use(table.concat(data, '\n')) end
+  end
+  local started, channel = pcall(vim.fn.jobstart, command, {
+    on_stdout = output(function(piece) receive(self, piece) end),
+    on_stderr = output(M.write_log),
+    on_exit = function(_, status) ended(self, status) end,
+  })
+  if not started or channel <= 0 then
+    M.tell(command[1] .. ' cannot be started; see :help decent-notes-install', vim.log.levels.ERROR)
+    return false
+  end
+  self.channel, job = channel, self
+  local options = vim.empty_dict()
+  if vim.g.decent_notes_notebook then
+    options.notebook = vim.fn.fnamemodify(vim.fn.expand(vim.g.decent_notes_notebook), ':p')
+  end
+  M.request('initialize', {
+    processId = uv.os_getpid(),
+    clientInfo = { name = 'neovim', version = tostring(vim.version().major .. '.' .. vim.version().minor) },
+    -- Bytes are what Neovim's columns count.
+    capabilities = { general = { positionEncodings = { 'utf-8' } } },
+    initializationOptions = options,
+  }, function(problem, result)
+    if problem then
+      M.tell(problem.message, vim.log.levels.ERROR)
+      return self == job and M.stop()
+    end
+    self.ready = true
+    M.capabilities, M.suggested_tags = result.capabilities, result.suggestedTags or {}
+    M.notify('initialized')
+    M.on_ready()
+  end)
+  return true
+end
+
+--- Waits until `condition` holds, at most so many milliseconds; returns whether it does.
+function M.wait(milliseconds, condition)
+  return condition() or (vim.wait(milliseconds, condition, 10)) or condition() or false
+end
+
+--- Starts the process if need be and waits until it is initialized.
+function M.ensure()
+  return M.start() and M.wait(10000, function() return M.is_ready() or not job end) and M.is_ready()
+end
+
+--- Makes a request and waits for its answer; on an error tells the user and returns nil.
+function M.call(method, params, milliseconds)
+  if not M.ensure() then
+    return nil
+  end
+  local done, problem, result
+  M.request(method, params, function(e, r) done, problem, result = true, e, r end)
+  if not M.wait(milliseconds or 10000, function() return done end) then
+    problem = { message = method .. ' was not answered in time' }
+  end
+  if problem then
+    M.tell(problem.message, vim.log.levels.ERROR)
+    return nil
+  end
+  return result or true
+end
+
+--- Ends the process in order, waiting at most so many milliseconds for what is to be written to disk.
+function M.stop(milliseconds)
+  local self = job
+  if not self then
+    return
+  end
+  self.leaving = true
+  if self.ready and milliseconds then
+    local done = false
+    M.request('shutdown', nil, function() done = true end)
+    M.wait(milliseconds, function() return done end)
+  end
+  M.notify('exit')
+  local left = vim.fn.jobwait({ self.channel }, milliseconds and 1000 or 200)[1]
+  if left == -1 then
+    vim.fn.jobstop(self.channel)
+  end
+  ended(self, left)
+end
+
+--- Starts anew, however often it was started before.
+function M.restart()
+  restarts = {}
+  M.stop(2000)
+  return M.ensure()
+end
+
+M.on['window/showMessage'] = function(params)
+  local levels = vim.log.levels
+  M.tell(params.message, ({ levels.ERROR, levels.WARN })[params.type] or levels.INFO)
+  if params.type == 3 then
+    M.on_ready()
+  end
+end
+M.on['window/logMessage'] = function(params)
+  M.write_log(params.message)
+end
+
+return M

@@ -1,0 +1,65 @@
+-- Commands and autocommands of Decent Notes. Everything else is loaded when it is needed first.
+
+if vim.g.loaded_decent_notes or vim.fn.has('nvim-0.7') == 0 then
+  return
+end
+vim.g.loaded_decent_notes = true
+
+local api = vim.api
+
+local function notes()
+  return require('decent-notes')
+end
+
+local function command(name, nargs, complete, use)
+  api.nvim_create_user_command(name, use, {
+    nargs = nargs,
+    complete = complete and function(...) return notes()[complete](...) end,
+  })
+end
+command('Notes', 0, nil, function() require('decent-notes.list').open() end)
+command('Note', 1, 'complete_title', function(it) notes().open_titled(it.args) end)
+command('NoteNew', '?', nil, function(it) notes().create(it.args) end)
+command('NoteTag', '*', 'complete_tag', function(it) notes().tag(it.fargs) end)
+command('NotePriority', 1, 'complete_priority', function(it) notes().set_priority(it.args) end)
+command('NoteTitle', 1, nil, function(it) notes().set_title(it.args) end)
+command('NoteHistory', 0, nil, function() notes().history() end)
+command('NotesRestart', 0, nil, function() notes().restart() end)
+command('NotesLog', 0, nil, function() require('decent-notes.list').log() end)
+
+local group = api.nvim_create_augroup('DecentNotes', {})
+local function on(events, pattern, use)
+  api.nvim_create_autocmd(events, { group = group, pattern = pattern, nested = true, callback = use })
+end
+on('BufReadCmd', 'note://*', function(it) notes().read(it.buf, it.match) end)
+on('BufWriteCmd', 'note://*', function(it)
+  local note = require('decent-notes.note')
+  if note.of(it.buf) then
+    note.write(note.of(it.buf))
+  end
+end)
+on('BufWinEnter', 'note://*', function() notes().show_status() end)
+-- When such an insertion ends, Neovim repeats it on the block's other lines, by row and column.
+on('ModeChanged', '\22:i*', function()
+  local note = package.loaded['decent-notes.note'] and require('decent-notes.note').of()
+  if note then
+    note.in_block = true
+  end
+end)
+-- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
+on('QuitPre', '*', function()
+  if package.loaded['decent-notes.note'] then
+    require('decent-notes.note').settle(2000)
+  end
+end)
+on('VimLeavePre', '*', function()
+  if package.loaded['decent-notes'] then
+    notes().quit()
+  end
+end)
+local function set_highlights()
+  api.nvim_set_hl(0, 'DecentNotesSelection', { link = 'Visual', default = true })
+  api.nvim_set_hl(0, 'DecentNotesCursor', { reverse = true, default = true })
+end
+set_highlights()
+on('ColorScheme', '*', set_highlights)
