@@ -81,7 +81,7 @@ local function send(note, change, size)
     block.steps = block.steps + 1
   end
   note.in_flight = note.in_flight + 1
-  local attachment = note.attachment
+  local attachment, version = note.attachment, note.version
   server.request('note/change', change, function(problem)
     -- Of an attachment that is no more nothing is counted.
     note.in_flight = attachment == note.attachment and note.in_flight - 1 or note.in_flight
@@ -89,7 +89,7 @@ local function send(note, change, size)
       if block then
         block.steps = block.steps - 1
       end
-      M.refused(note, problem, attachment)
+      M.refused(note, problem, attachment, version)
     elseif note.in_flight == 0 and note.sent then
       note.base, note.problem = note.sent, nil
     end
@@ -100,14 +100,16 @@ end
 local function send_whole(note)
   note.pending, note.unsent = nil, false
   send(note, { text = M.clean(note, 0, -1) and text_of(note) }, 0)
+  note.whole = note.version
 end
 
 --- What is to be done when a change was not taken.
-function M.refused(note, problem, attachment)
+function M.refused(note, problem, attachment, version)
   if problem.gone or closing[note] or attachment ~= note.attachment then
     note.unsent = true
   elseif problem.code == -32801 then
-    send_whole(note)
+    -- Of many that were under way the first has the text sent whole, which mends the others.
+    return version >= (note.whole or 0) and send_whole(note)
   elseif (problem.data or {}).reason == 'reopen' then
     note.unsent = true
     M.resume(note)
@@ -151,7 +153,7 @@ function M.clean(note, first, last)
       note.applying = true
       api.nvim_buf_set_lines(note.buffer, first + index - 1, first + index, true, { clean })
       note.applying = false
-      server.tell('bytes that are no UTF-8, and NUL, were replaced by U+FFFD', log_levels.WARN)
+      server.tell('replaced what no note can have by U+FFFD', log_levels.WARN)
     end
   end
   return lines
@@ -223,28 +225,6 @@ local function ask_again(note)
   end, 30)
 end
 
---- How many bytes two texts have in common at their beginnings, and then at their ends, in whole code points.
-local function common(a, b)
-  local function inside(text, at) -- whether a code point goes on at this byte, from 0
-    local byte = text:byte(at + 1)
-    return byte ~= nil and byte >= 128 and byte < 192
-  end
-  local limit, start, tail = math.min(#a, #b), 0, 0
-  while start < limit and a:byte(start + 1) == b:byte(start + 1) do
-    start = start + 1
-  end
-  while start > 0 and (inside(a, start) or inside(b, start)) do
-    start = start - 1
-  end
-  while tail < limit - start and a:byte(#a - tail) == b:byte(#b - tail) do
-    tail = tail + 1
-  end
-  while tail > 0 and inside(a, #a - tail) do
-    tail = tail - 1
-  end
-  return start, tail
-end
-
 --- Whether a line is in a fold made by hand. nvim_buf_set_text shrinks such a fold, and removes the marks of the line.
 local function is_folded(note, row)
   for _, window in ipairs(vim.fn.win_findbuf(note.buffer)) do
@@ -256,53 +236,36 @@ local function is_folded(note, row)
   return false
 end
 
---- Replaces lines `first` up to `last`, touching no more than differs, and tells `moved` what it did: a text from row and
---- column to row and column now ends elsewhere. `whole` says that these are whole lines.
-local function replace(note, first, last, new, moved)
+--- Replaces the text from row and column to row and column. Whole lines are inserted and removed as lines: Neovim then moves
+--- what belongs to the lines below. Returns the range in which marks are gone and where its end is now.
+local function replace(note, row, column, old_row, old_column, text)
   local buffer = note.buffer
-  local old = api.nvim_buf_get_lines(buffer, first, last, true)
-  local from, old_count, new_count = 1, #old, #new
-  while from <= math.min(old_count, new_count) and old[from] == new[from] do
-    from = from + 1
-  end
-  while old_count >= from and new_count >= from and old[old_count] == new[new_count] do
-    old_count, new_count = old_count - 1, new_count - 1
-  end
-  old, new = vim.list_slice(old, from, old_count), vim.list_slice(new, from, new_count)
-  first = first + from - 1
-  last = first + #old
-  if #old == 0 and #new == 0 then
-    return
-  elseif #old == 0 or #new == 0 or #old + #new > 400 then
-    api.nvim_buf_set_lines(buffer, first, last, true, new)
-    return moved(true, first, 0, last, 0, first + #new, 0)
-  elseif #old == #new and #old > 1 then
-    for index = #old, 1, -1 do
-      replace(note, first + index - 1, first + index, { new[index] }, moved)
-    end
-    return
-  end
-  local before, after = table.concat(old, '\n'), table.concat(new, '\n')
-  local start, tail = common(before, after)
-  local function place(text, offset)
-    local head = text:sub(1, offset)
-    local _, row = head:gsub('\n', '')
-    return first + row, #head:match('[^\n]*$')
-  end
-  local row, column = place(before, start)
-  local old_row, old_column = place(before, #before - tail)
-  if is_folded(note, first) then
-    local both = math.min(#old, #new)
-    api.nvim_buf_set_lines(buffer, first + both, last, true, vim.list_slice(new, both + 1))
-    vim.fn.setbufline(buffer, first + 1, vim.list_slice(new, 1, both))
+  local new = vim.split(text, '\n', { plain = true })
+  local line = api.nvim_buf_get_lines(buffer, row, row + 1, true)[1]
+  local rest = old_row == row and line or api.nvim_buf_get_lines(buffer, old_row, old_row + 1, true)[1]
+  local new_row = row + #new - 1
+  local new_column = #new[#new] + (#new == 1 and column or 0)
+  if column == 0 and old_column == 0 and new[#new] == '' and (#new == 1) ~= (old_row == row) then
+    new[#new] = nil
+    api.nvim_buf_set_lines(buffer, row, old_row, true, new)
+    return true, new_row, new_column
+  elseif column == #line and old_column == #rest and new[1] == '' and (#new == 1) ~= (old_row == row) then
+    table.remove(new, 1)
+    api.nvim_buf_set_lines(buffer, row + 1, old_row + 1, true, new)
+    return true, new_row, new_column
+  elseif not is_folded(note, row) then
+    api.nvim_buf_set_text(buffer, row, column, old_row, old_column, new)
   else
-    local pieces = vim.split(after:sub(start + 1, #after - tail), '\n', { plain = true })
-    api.nvim_buf_set_text(buffer, row, column, old_row, old_column, pieces)
+    new[1] = line:sub(1, column) .. new[1]
+    new[#new] = new[#new] .. rest:sub(old_column + 1)
+    local both = math.min(#new, old_row - row + 1)
+    api.nvim_buf_set_lines(buffer, row + both, old_row + 1, true, vim.list_slice(new, both + 1))
+    vim.fn.setbufline(buffer, row + 1, vim.list_slice(new, 1, both))
   end
-  moved(false, row, column, old_row, old_column, place(after, #after - tail))
+  return false, new_row, new_column
 end
 
---- Carries out edits of lines so that every window's cursor and view, the selection and the marks stay on their text. Neovim
+--- Carries out edits so that every window's cursor and view, the selection and the marks stay on their text. Neovim
 --- does this itself for lines above, and within a line for extmarks only.
 local function edit_keeping_places(note, edits)
   local buffer, current = note.buffer, api.nvim_get_current_win()
@@ -333,7 +296,11 @@ local function edit_keeping_places(note, edits)
     end
   end
 
-  local function moved(whole, row, column, old_row, old_column, new_row, new_column)
+  -- All refer to the text before: from the last to the first.
+  for index = #edits, 1, -1 do
+    local from, to = edits[index].range.start, edits[index].range['end']
+    local row, column, old_row, old_column = from.line, from.character, to.line, to.character
+    local whole, new_row, new_column = replace(note, row, column, old_row, old_column, edits[index].newText)
     for _, it in ipairs(places) do
       if not it.row or it.row < row or it.row == row and it.column < column then
         it.row = it.row -- before it
@@ -348,9 +315,6 @@ local function edit_keeping_places(note, edits)
         it.row, it.column = row, column
       end
     end
-  end
-  for index = #edits, 1, -1 do
-    replace(note, edits[index][1], edits[index][2], edits[index][3], moved)
   end
 
   local count = api.nvim_buf_line_count(buffer)
@@ -408,7 +372,7 @@ local function take_push(params)
   end
   local modifiable = vim.bo[note.buffer].modifiable
   note.applying, vim.bo[note.buffer].modifiable = true, true
-  local done, problem = xpcall(edit_keeping_places, debug.traceback, note, params.lines)
+  local done, problem = xpcall(edit_keeping_places, debug.traceback, note, params.ranges)
   note.applying, vim.bo[note.buffer].modifiable = false, modifiable
   if not done then
     server.write_log(problem)
@@ -549,7 +513,7 @@ function M.resume(note)
   local text = note.final or text_of(note)
   note.pending = nil
   server.request('note/open', {
-    id = note.id, mode = 'edit', push = 'lines',
+    id = note.id, mode = 'edit', push = 'ranges',
     resume = { session = note.session, version = note.version, rev = note.rev, text = text, baseText = note.base },
   }, function(problem, result)
     note.opening = false
@@ -625,7 +589,7 @@ function M.read(buffer, name)
     vim.bo[buffer][option] = value
   end
   local found = id and server.call('note/get', { id = id })
-  local result = found and server.call('note/open', { id = id, mode = 'edit', push = 'lines' })
+  local result = found and server.call('note/open', { id = id, mode = 'edit', push = 'ranges' })
   if not result then
     vim.bo[buffer].modifiable = false
     return
