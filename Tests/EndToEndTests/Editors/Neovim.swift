@@ -131,7 +131,7 @@ final class Neovim {
   /// Waits until an expression is true.
   func wait(_ what: String, _ expression: String) throws {
     let deadline = Date(timeIntervalSinceNow: Server.patience)
-    while try value(expression) != "true" {
+    while try value("not not (\(expression))") != "true" {
       guard Date() < deadline else {
         throw Failure(
           "\(what): \(expression) did not come true; the text is \(try text.prefix(300)), told: "

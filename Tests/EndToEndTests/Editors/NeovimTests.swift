@@ -11,8 +11,9 @@ private final class Scene {
 
   init(
     _ program: String, text: String = "", title: String = "Shopping", setup: String = "",
-    environment: [String: String?] = [:]
+    environment: [String: String?] = [:], link: String? = nil
   ) throws {
+    if let link { symlink(Server.program, link) }
     folder = try TemporaryFolder()
     other = try Server(folder("notes"))
     try other.initialize()
@@ -77,7 +78,6 @@ struct NeovimTests {
     let texts = [
       "", "a", "a\n", "\n", "\r\n", "a\r\nb\r", "\u{FEFF}x",
       "\ta\u{301}\u{1F468}\u{200D}\u{1F469} é\n\n", "",
-      String(repeating: "0123456789 abcdef\n", count: 60_000), "end",
     ]
     for text in texts {
       try scene.receive(text)
@@ -90,6 +90,13 @@ struct NeovimTests {
     #expect(
       try scene.editor.value("vim.bo.fileformat .. tostring(vim.bo.endofline) .. vim.bo.buftype")
         == "unixfalseacwrite")
+    let long = String(repeating: "0123456789 abcdef\n", count: 60_000)
+    try scene.set(long)
+    try scene.editor.wait("1 MB", "vim.fn.line('$') == 60001")
+    try scene.editor.type("GAx<Esc>")
+    try scene.editor.wait(
+      "an acknowledgement", "vim.fn.getline('$') == 'x' and not vim.bo.modified")
+    try scene.expect(long + "x")
   }
 
   @Test(arguments: Neovim.programs)
@@ -110,7 +117,8 @@ struct NeovimTests {
 
   @Test(arguments: Neovim.programs)
   func `two who type at once end with one text that has all of both`(_ program: String) throws {
-    let scene = try Scene(program, text: "start\n")
+    // Indentation would remove blanks of others.
+    let scene = try Scene(program, text: "start\n", setup: "vim.o.autoindent = false\n")
     let client = try LiveClient(scene.other, scene.note)
     var random = Random(7)
     var typed: [String] = []
@@ -180,24 +188,26 @@ struct NeovimTests {
     // Above; on the line, before and after; a line split in front of the cursor; lines below.
     var now = ["new", "newer"] + lines
     try scene.receive(now.joined(separator: "\n"))
-    #expect(try state() == before)
+    var after = try state()
+    #expect(after == before)
     now[13] = "the line 12 here, yes"
     try scene.receive(now.joined(separator: "\n"))
-    #expect(try state() == before.replacingOccurrences(of: "|e|", with: "|e, y|"))
+    after = try state()
+    #expect(after == before.replacingOccurrences(of: "|e|", with: "|e, y|"))
     now[13] = "the\nline 12 here, yes"
     now.remove(at: 1)
     now[24...25] = ["changed 24 here", "x"]
     try scene.receive(now.joined(separator: "\n"))
-    #expect(try state() == before.replacingOccurrences(of: "|e|", with: "|e, y|"))
+    after = try state()
+    #expect(after == before.replacingOccurrences(of: "|e|", with: "|e, y|"))
     // Within a fold: it stays whole, and no longer.
     now = (try scene.stored).components(separatedBy: "\n")
     let first = try #require(now.firstIndex(of: "line 20 here"))
     now[first] = "line 20, here"
     now[first + 2] = "line 22\nhere"
     try scene.receive(now.joined(separator: "\n"))
-    #expect(
-      try state()
-        == "here|e, y|12 h|12 h|e, y|here|line 20, here|line 23 here|kept")
+    after = try state()
+    #expect(after == "here|e, y|12 h|12 h|e, y|here|line 20, here|line 23 here|kept")
   }
 
   @Test(arguments: Neovim.programs)
@@ -329,10 +339,10 @@ struct NeovimTests {
 
     // An older Neovim hears of nothing while it asks.
     guard try editor.value("vim.fn.has('nvim-0.8')") == "1" else { return }
-    try editor.type(":%s/o/0/gc<CR>y")
+    try editor.type(":%s/o/0/gc<CR>")
     try editor.wait("the question", "vim.api.nvim_get_mode().mode:sub(1, 1) == 'r'")
     try set("-2\n-1\nzero\n> one one\n> three\nfour")
-    try scene.type("yyq", "-2\n-1\nzer0\n> 0ne 0ne\n> three\nfour")
+    try scene.type("yyyq", "-2\n-1\nzer0\n> 0ne 0ne\n> three\nfour")
   }
 
   @Test(arguments: Neovim.programs)
@@ -384,5 +394,394 @@ struct NeovimTests {
       note.applying = false
       """)
     try scene.type("x", "long line of text\nLONG" + long.dropFirst(22))
+  }
+}
+
+@Suite("The client for Neovim: buffers, commands, the list", .enabled(if: ready, "nvim is missing"))
+struct NeovimCommandTests {
+  @Test(arguments: Neovim.programs)
+  func `two windows on a buffer are one attachment, and so is opening a note again`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one\ntwo")
+    try scene.editor.command("split")
+    try scene.editor.command("edit note://\(scene.id)/another_name")
+    try scene.editor.wait("one buffer", "#vim.fn.win_findbuf(vim.fn.bufnr()) == 2")
+    try scene.type("x", "ne\ntwo")
+    try scene.receive("zero\nne\ntwo")
+    #expect(try scene.editor.value("require('decent-notes.note').of().attachment") == "1")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a note that is read again, closed and opened stays attached`(_ program: String) throws {
+    let scene = try Scene(program, text: "one")
+    try scene.type("Ax<Esc>", "onex")
+    try scene.editor.command("edit!")
+    try scene.receive("onexy")
+    try scene.type("Az<Esc>", "onexyz")
+    // In one go: what was not sent yet is sent before the attachment is closed.
+    try scene.editor.lua("vim.cmd('normal! A!') vim.cmd('bdelete!')")
+    try scene.editor.command("enew")
+    try scene.open()
+    try scene.expect("onexyz!")
+    try scene.receive("again\nonexyz!")
+    try scene.editor.lua("vim.cmd('normal! GA?') vim.cmd('bwipeout!')")
+    try scene.open()
+    try scene.expect("again\nonexyz!?")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `writing says when all is on disk, and modified is what is not acknowledged`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one")
+    try scene.editor.lua("vim.cmd('normal! Atwo') modified = vim.bo.modified vim.cmd('write')")
+    #expect(try scene.editor.value("modified") == "true")
+    #expect(try scene.editor.value("vim.bo.modified") == "false")
+    #expect(try scene.editor.value("told[1]") == "Decent Notes: \"Shopping\" written")
+    #expect(try scene.stored == "onetwo")
+    try scene.editor.type("Ax<Esc>:wq<CR>")
+    #expect(try scene.editor.waitForEnd() == .status(0))
+    #expect(try scene.stored == "onetwox")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `quitting sends what is unsent`(_ program: String) throws {
+    let scene = try Scene(program, text: "one")
+    // Not even an event of Neovim's between the last change and the end.
+    try scene.editor.type(":execute 'normal! Atwo' | qall<CR>")
+    #expect(try scene.editor.waitForEnd() == .status(0))
+    #expect(try scene.stored == "onetwo")
+    let again = try Neovim(program, notebook: scene.folder("notes"), in: scene.folder)
+    try again.command("edit note://\(scene.id)")
+    try again.type(":execute 'normal! Athree' | qall!<CR>")
+    #expect(try again.waitForEnd() == .status(0))
+    #expect(try scene.stored == "onetwothree")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `what cannot be sent when Neovim quits is kept in a file`(_ program: String) throws {
+    let folder = try TemporaryFolder()
+    let scene = try Scene(
+      program, text: "one", setup: "vim.g.decent_notes_command = [[\(folder("program"))]]\n",
+      environment: ["XDG_STATE_HOME": folder("state")], link: folder("program"))
+    unlink(folder("program"))
+    kill(try scene.editor.serverProcess(), SIGKILL)
+    try scene.editor.wait("offline", "require('decent-notes').status() == 'offline'")
+    try scene.editor.type("Atwo<Esc>")
+    try scene.editor.wait("the text", "text() == 'onetwo' and vim.bo.modified")
+    try scene.editor.type(":qall!<CR>")
+    #expect(try scene.editor.waitForEnd() == .status(0))
+    let unsent = folder("state") + "/decent-notes/unsent"
+    let files = try FileManager.default.contentsOfDirectory(atPath: unsent)
+    #expect(files.count == 1 && files[0].hasPrefix(scene.id))
+    let path = "\(unsent)/\(files[0])"
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "onetwo")
+    #expect(scene.editor.errorText.contains(path))
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(stat(unsent, &status) == 0 && status.st_mode & 0o777 == 0o700)
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `errors are told in one line, and Neovim stays usable`(_ program: String) throws {
+    let folder = try TemporaryFolder()
+    try "no folder".write(toFile: folder("file"), atomically: true, encoding: .utf8)
+    let editor = try Neovim(
+      program, notebook: folder("file"), in: folder,
+      setup: "vim.g.decent_notes_command = 'no-such-program'\n")
+    func told(_ text: String, line: Int = #line) throws {
+      let messages = try editor.value("table.concat(told, '\\n--\\n')")
+      guard messages.contains(text), !messages.replacing("\n--\n", with: "").contains("\n") else {
+        throw Failure("line \(line): told \(messages)")
+      }
+      try editor.lua("told = {}")
+    }
+    try editor.command("Notes")
+    try told("no-such-program cannot be started")
+    try editor.command("edit note://x")
+    try told("no-such-program cannot be started")
+    try editor.lua("vim.g.decent_notes_command = { 'sh', '-c', 'exit 3' }")
+    try editor.command("Notes")
+    try told("has ended")
+    try editor.lua("vim.g.decent_notes_command = nil")
+    try editor.command("NoteNew x")
+    try told("\(folder("file"))".suffix(20).description)
+    try editor.lua("vim.g.decent_notes_notebook = [[\(folder("notes"))]]")
+    try editor.command("Note nothing")
+    try told("there is no note \"nothing\"")
+    try editor.command("NoteHistory")
+    try told("this is no note")
+    try editor.command("edit note://nothing")
+    try told("there is no note")
+    #expect(try editor.value("vim.bo.modifiable") == "false")
+    try editor.command("NoteNew one")
+    try editor.command("NotePriority highest")
+    try told("priority")
+    try editor.command("NoteTag +a b")
+    try told("either")
+    #expect(try editor.value("#told") == "0")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `commands open, make and change notes, and complete`(_ program: String) throws {
+    let scene = try Scene(program, text: "text", title: "Über alles")
+    let editor = scene.editor
+    try scene.other.call("note/create", ["title": "Twice", "text": "first", "tags": ["garden"]])
+    try scene.other.call("note/create", ["title": "Twice", "text": "second"])
+    func note() throws -> JSONValue {
+      try scene.other.call("note/get", ["id": scene.note])["note"]!
+    }
+    func completed(_ line: String) throws -> String {
+      try editor.value("table.concat(vim.fn.getcompletion(\(luaString(line)), 'cmdline'), '|')")
+    }
+    #expect(try completed("Note Ü") == "Über alles")
+    #expect(try completed("Note Über a").hasSuffix("alles"))
+    #expect(try completed("Note t") == "Twice")
+    #expect(try completed("NoteTag +g") == "+garden")
+    #expect(try completed("NoteTag wo") == "work")
+    #expect(try completed("NotePriority ") == "low|normal|high")
+    #expect(try completed("Note").contains("NoteHistory"))
+
+    try editor.command("enew")
+    try editor.command("Note Über alles")
+    #expect(try editor.value("vim.api.nvim_buf_get_name(0)") == "note://\(scene.id)")
+    try editor.command("NoteTag +a -b +home")
+    try editor.command("NotePriority high")
+    try editor.command("NoteTitle New | title")
+    #expect(try note()["tags"]!.written == #"["a","home"]"#)
+    #expect(try note()["priority"]!.string == "high")
+    #expect(try note()["title"]!.string == "New | title")
+    #expect(try editor.value("require('decent-notes').title()") == "New | title")
+    try editor.command("NoteTag b c")
+    #expect(try note()["tags"]!.written == #"["b","c"]"#)
+    try scene.other.call("note/update", ["id": scene.note, "title": "Elsewhere"])
+    try editor.wait("the title", "require('decent-notes').title() == 'Elsewhere'")
+
+    try scene.type("ggOnew<Esc>", "new\ntext")
+    try editor.command("NoteHistory")
+    #expect(try editor.text.contains("+8 -0") || editor.text.contains("+4 -0"))
+    try editor.type("G<CR>")
+    try editor.wait("the past", "text():find('text') and not vim.bo.modifiable")
+
+    try editor.type(":Note Twice<CR>2<CR>")
+    try editor.wait("the note", "text() == 'first'")
+    #expect(try editor.value("vim.api.nvim_buf_get_name(0)").hasSuffix("/Twice"))
+
+    try editor.type(":NoteNew<CR>")
+    try editor.wait("a question", "vim.fn.mode() == 'c'")
+    try editor.type("Made here<CR>")
+    try editor.wait("the note", "require('decent-notes').title() == 'Made here'")
+    let notes = try scene.other.call("notebook/list")["notes"]!.array!.map { $0["title"]!.string! }
+    #expect(notes == ["Made here", "Twice", "Twice", "Elsewhere"])
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `the list does by keys what there is to do, and is live`(_ program: String) throws {
+    let scene = try Scene(program, text: "find me\nhere", title: "c")
+    let editor = scene.editor
+    func titles(_ trashed: Bool = false) throws -> [String] {
+      try scene.other.call("notebook/list", ["trashed": trashed ? .bool(true) : .bool(false)])[
+        "notes"]!
+        .array!.map { $0["title"]!.string! }
+    }
+    func row(_ title: String) -> String {
+      "vim.api.nvim_get_current_line():find('^ *%d+  \(title) ') ~= nil"
+    }
+    for title in ["b", "a"] { try scene.other.call("note/create", ["title": .string(title)]) }
+    try editor.command("Notes")
+    #expect(
+      try editor.text.split(separator: "\n").map { $0.split(separator: " ")[1] } == ["a", "b", "c"])
+    try editor.type("2G")
+    // What others do shows, and the cursor stays at its note.
+    try scene.other.call("note/create", ["title": "zero"])
+    try editor.wait("a fourth line", "vim.fn.line('$') == 4 and vim.fn.line('.') == 3")
+    try editor.type("J")
+    try editor.wait("b below c", "vim.fn.line('.') == 4")
+    #expect(try titles() == ["zero", "a", "c", "b"])
+    try editor.type("K")
+    try editor.wait("b above c", "vim.fn.line('.') == 3")
+    try editor.type("K")
+    try editor.wait("b above a", "vim.fn.line('.') == 2")
+    #expect(try titles() == ["zero", "b", "a", "c"])
+    try editor.type("p")
+    try editor.wait("priority", "vim.api.nvim_get_current_line():find('high')")
+    try editor.type("p")
+    try editor.wait("priority", "vim.api.nvim_get_current_line():find('low')")
+    try editor.type("t")
+    try editor.wait("a question", "vim.fn.mode() == 'c'")
+    try editor.type("home, two words<CR>")
+    try editor.wait("tags", "vim.api.nvim_get_current_line():find('home, two words')")
+    try editor.type("t")
+    try editor.wait("a question", "vim.fn.getcmdline() == 'home, two words'")
+    try editor.type("<C-u>two words<CR>")
+    try editor.wait("tags", "not vim.api.nvim_get_current_line():find('home')")
+    try editor.type("r")
+    try editor.wait("a question", "vim.fn.getcmdline() == 'b'")
+    try editor.type("<BS>bb<CR>")
+    try editor.wait("a title", row("bb"))
+    try editor.type("d")
+    try editor.wait("three lines", "vim.fn.line('$') == 3")
+    #expect(try titles() == ["zero", "a", "c"])
+    try editor.type("T")
+    try editor.wait("the trash", "vim.fn.line('$') == 1 and \(row("bb"))")
+    try editor.type("u")
+    try editor.wait("an empty trash", "text() == 'The trash is empty.'")
+    // None of these has a note to be about.
+    try editor.type("dKu<CR>T")
+    try editor.wait("the notes", "vim.fn.line('$') == 4")
+    try editor.type("s")
+    try editor.wait("a question", "vim.fn.mode() == 'c'")
+    try editor.type("HERE<CR>")
+    try editor.wait("what was found", "vim.fn.line('$') == 1 and text():find('here$')")
+    try editor.type("<CR>")
+    try editor.wait("the place", "text() == 'find me\\nhere' and vim.fn.line('.') == 2")
+    try editor.command("Notes")
+    try editor.type("s")
+    try editor.wait("a question", "vim.fn.getcmdline() == 'HERE'")
+    try editor.type("<C-u><CR>")
+    try editor.wait("the notes", "vim.fn.line('$') == 4")
+    try editor.type("R:1<CR>")
+    try editor.wait("the first", "vim.fn.line('.') == 1")
+    try editor.type("n")
+    try editor.wait("a question", "vim.fn.mode() == 'c'")
+    try editor.type("fresh<CR>")
+    try editor.wait("the new note", "require('decent-notes').title() == 'fresh'")
+    try editor.command("Notes")
+    try editor.wait("the list", "vim.fn.line('$') == 5")
+    try editor.type("q")
+    try editor.wait("no list", "vim.bo.filetype ~= 'decentnotes'")
+    #expect(try editor.value("#told") == "0")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `others' cursors are shown, and counted in the status line`(_ program: String) throws {
+    let scene = try Scene(program, text: "one\ntwo")
+    try scene.editor.type("j$")
+    // Another attachment of the same process, as another window of a client would be.
+    try scene.editor.lua(
+      """
+      server = require('decent-notes.server')
+      there = server.call('note/open', { id = require('decent-notes.note').of().id, mode = 'edit' })
+      heard = nil
+      local take = server.on['note/presence']
+      server.on['note/presence'] = function(params)
+        if there and params.attachment == there.attachment then heard = params else take(params) end
+      end
+      server.notify('note/cursor', { attachment = there.attachment, version = 0, rev = 0, ranges = {
+        { start = { line = 0, character = 0 }, ['end'] = { line = 0, character = 3 } } } })
+      """)
+    try scene.editor.wait("another", "require('decent-notes').status() == '1 other'")
+    let marks =
+      "vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()['decent-notes'], 0, -1, {})"
+    #expect(try scene.editor.value("#\(marks)") == "2")
+    try scene.editor.type("k")
+    try scene.editor.wait(
+      "our cursor", "heard and heard.peers[1] and heard.peers[1].ranges[1]['end'].line == 0")
+    try scene.editor.lua("server.request('note/close', { attachment = there.attachment })")
+    try scene.editor.wait(
+      "nobody", "require('decent-notes').status() == 'connected' and #\(marks) == 0")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `in a terminal the status line says connected, and messages do not stop the typing`(
+    _ program: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let settings = folder("init.lua")
+    try Neovim.settings(notebook: folder("notes"))
+      .write(toFile: settings, atomically: true, encoding: .utf8)
+    let terminal = try Terminal("\(quoted(program)) -n -i NONE -u \(quoted(settings))")
+    try terminal.wait("a screen") { $0.contains { $0.hasPrefix("~") } }
+    try terminal.type(":NoteNew Shopping list")
+    try terminal.press("Enter")
+    try terminal.wait("the status line") {
+      $0.contains { $0.hasPrefix("Shopping list") && $0.contains("connected") }
+    }
+    try terminal.type("imilk")
+    try terminal.press("Enter")
+    try terminal.type("eggs")
+    try terminal.press("Escape")
+    let other = try Server(folder("notes"))
+    try other.initialize()
+    let note = try other.call("notebook/list")["notes"]!.array!.first { _ in true }!["id"]!
+    try terminal.wait("the text elsewhere") { _ in
+      try other.call("note/get", ["id": .raw(note.written)])["text"]!.string == "milk\neggs"
+    }
+    try other.call("note/setText", ["id": .raw(note.written), "text": "bread\nmilk\neggs"])
+    try terminal.wait("all three") { $0.prefix(3) == ["bread", "milk", "eggs"] }
+    // Substitution is previewed while it is typed: nobody else must hear of that.
+    try terminal.type(":%s/e/E/g")
+    try terminal.wait("the preview") { $0.prefix(3) == ["brEad", "milk", "Eggs"] }
+    try terminal.press("Escape")
+    try terminal.wait("no preview") { $0.prefix(3) == ["bread", "milk", "eggs"] }
+    try terminal.type(":w")
+    try terminal.press("Enter")
+    try terminal.wait("the answer") { $0.last?.contains("written") == true }
+    #expect(
+      try other.call("note/get", ["id": .raw(note.written)])["text"]!.string == "bread\nmilk\neggs")
+    try terminal.type(":qa")
+    try terminal.press("Enter")
+    try terminal.waitForEnd()
+  }
+}
+
+@Suite("The client for Neovim: a server that dies", .enabled(if: ready, "nvim is missing"))
+struct NeovimResumeTests {
+  @Test(arguments: Neovim.programs)
+  func `typing goes on over a server that is killed, and nothing is lost or doubled`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "start")
+    var expected = "start"
+    try scene.editor.type("A")
+    for round in 0..<4 {
+      let server = try scene.editor.serverProcess()
+      for index in 0..<20 {
+        try scene.editor.type(" r\(round)w\(index)")
+        expected += " r\(round)w\(index)"
+        if index == 10 { kill(server, SIGKILL) }
+      }
+      try scene.expect(expected, "after a kill")
+      try scene.set("+" + expected)
+      expected = "+" + expected
+      try scene.expect(expected, "what another did")
+    }
+    #expect(try scene.editor.value("vim.fn.mode()") == "i")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a server that is killed is started again five times, and then when the user says so`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "start")
+    for _ in 0..<6 {
+      try scene.editor.wait("a server", "require('decent-notes').status() == 'connected'")
+      kill(try scene.editor.serverProcess(), SIGKILL)
+      try scene.editor.wait(
+        "its end", "table.concat(require('decent-notes.server').log):find('status') ~= nil")
+      try scene.editor.lua("require('decent-notes.server').log = {}")
+    }
+    try scene.editor.wait("a message", "table.concat(told):find('NotesRestart') ~= nil")
+    #expect(try scene.editor.value("require('decent-notes').status()") == "offline")
+    try scene.editor.type("Ax<Esc>")
+    try scene.editor.wait("an edit", "text() == 'startx' and vim.bo.modified")
+    try scene.editor.command("NotesRestart")
+    try scene.expect("startx")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `what was typed without a server is merged with what others did meanwhile`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one\ntwo\nthree")
+    try scene.type("Ax<Esc>", "onex\ntwo\nthree")
+    try scene.editor.lua("require('decent-notes.server').stop()")
+    try scene.editor.wait("offline", "require('decent-notes').status() == 'offline'")
+    try scene.editor.type("GAmine<Esc>")
+    try scene.set("onex\nTWO\nthree")
+    try scene.editor.command("write")
+    try scene.expect("onex\nTWO\nthreemine")
+    try scene.type("Ay<Esc>", "onex\nTWO\nthreeminey")
   }
 }

@@ -50,15 +50,19 @@ function M.open_titled(name)
   end
 end
 
+--- Asks the user for a line; nil if there is none to be given. (vim.ui.input of Neovim 0.7 takes an empty one for none.)
+function M.ask(prompt, default)
+  local given, line = pcall(vim.fn.input, { prompt = prompt, default = default or '', cancelreturn = '\27' })
+  return given and line ~= '\27' and line or nil
+end
+
 --- :NoteNew
 function M.create(title)
-  local function create(given)
-    local result = given and server.call('note/create', { title = given })
-    if result then
-      M.open(result.note)
-    end
+  title = title ~= '' and title or M.ask('Title: ')
+  local result = title and server.call('note/create', { title = title })
+  if result then
+    M.open(result.note)
   end
-  if title ~= '' then create(title) else vim.ui.input({ prompt = 'Title: ' }, create) end
 end
 
 --- The id of the note that commands are about: that of the buffer, or of the cursor's line in the list.
@@ -240,6 +244,8 @@ function M.read(buffer, name)
   end
   on({ 'CursorMoved', 'CursorMovedI' }, note.cursor_moved)
   on('InsertLeave', note.end_block)
+  -- Also when the buffer is read again, by :e!.
+  on('BufUnload', note.detach)
   api.nvim_exec_autocmds('BufReadPost', { buffer = buffer, modeline = false })
   M.show_status()
 end

@@ -112,21 +112,21 @@ local function move(by)
 end
 
 local function edit_tags(item)
-  vim.ui.input({ prompt = 'Tags, separated by commas: ', default = table.concat(item.note.tags, ', ') }, function(text)
-    if not text then
-      return
-    end
-    -- Only what is different: others may change tags at the same time.
-    local add, remove = {}, {}
-    local wanted = vim.tbl_filter(function(tag) return tag ~= '' end, vim.tbl_map(vim.trim, vim.split(text, ',')))
-    for _, tag in ipairs(wanted) do
-      add[#add + 1] = not vim.tbl_contains(item.note.tags, tag) and tag or nil
-    end
-    for _, tag in ipairs(item.note.tags) do
-      remove[#remove + 1] = not vim.tbl_contains(wanted, tag) and tag or nil
-    end
-    require('decent-notes').update(item.note.id, { tags = { add = add, remove = remove } })
-  end)
+  local notes = require('decent-notes')
+  local line = notes.ask('Tags, separated by commas: ', table.concat(item.note.tags, ', '))
+  if not line then
+    return
+  end
+  -- Only what is different: others may change tags at the same time.
+  local add, remove = {}, {}
+  local wanted = vim.tbl_filter(function(tag) return tag ~= '' end, vim.tbl_map(vim.trim, vim.split(line, ',')))
+  for _, tag in ipairs(wanted) do
+    add[#add + 1] = not vim.tbl_contains(item.note.tags, tag) and tag or nil
+  end
+  for _, tag in ipairs(item.note.tags) do
+    remove[#remove + 1] = not vim.tbl_contains(wanted, tag) and tag or nil
+  end
+  notes.update(item.note.id, { tags = { add = add, remove = remove } })
 end
 
 -- Key, what it does as the help shows it, and how; `item` is what the cursor is at.
@@ -147,17 +147,15 @@ local keys = {
     notes.update(item.note.id, { priority = notes.next_priority(item.note.priority) })
   end },
   { 'r', 'rename', function(item)
-    vim.ui.input({ prompt = 'Title: ', default = item.note.title }, function(title)
-      return title and require('decent-notes').update(item.note.id, { title = title })
-    end)
+    local title = require('decent-notes').ask('Title: ', item.note.title)
+    return title and require('decent-notes').update(item.note.id, { title = title })
   end },
   { 's', 'search; nothing: all notes', function()
-    vim.ui.input({ prompt = 'Search: ', default = list.query }, function(query)
-      if query then
-        list.query, list.trashed = query, false
-        M.refresh()
-      end
-    end)
+    local query = require('decent-notes').ask('Search: ', list.query)
+    if query then
+      list.query, list.trashed = query, false
+      M.refresh()
+    end
   end, true },
   { 'R', 'show anew', function() M.refresh() end, true },
   { 'q', 'close', function() vim.cmd('bdelete') end, true },

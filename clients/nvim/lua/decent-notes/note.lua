@@ -225,7 +225,7 @@ local function ask_again(note)
   end, 30)
 end
 
---- Whether a line is in a fold made by hand. nvim_buf_set_text shrinks such a fold, and removes the marks of the line.
+--- Whether a line is in a fold made by hand, in any window.
 local function is_folded(note, row)
   for _, window in ipairs(vim.fn.win_findbuf(note.buffer)) do
     if vim.wo[window].foldmethod == 'manual'
@@ -236,31 +236,45 @@ local function is_folded(note, row)
   return false
 end
 
---- Replaces the text from row and column to row and column. Whole lines are inserted and removed as lines: Neovim then moves
---- what belongs to the lines below. Returns the range in which marks are gone and where its end is now.
+--- Replaces whole lines; `folded` if the first is in a fold made by hand. Of Neovim's two ways only the one of Vim's functions
+--- keeps such folds as long as they are, and only the other one keeps extmarks in lines that are replaced.
+local function replace_lines(buffer, first, last, new, folded)
+  if not folded then
+    return api.nvim_buf_set_lines(buffer, first, last, true, new)
+  end
+  local both = math.min(last - first, #new)
+  if last - first > both then
+    vim.fn.deletebufline(buffer, first + both + 1, last)
+  else
+    vim.fn.appendbufline(buffer, first + both, vim.list_slice(new, both + 1))
+  end
+  vim.fn.setbufline(buffer, first + 1, vim.list_slice(new, 1, both))
+end
+
+--- Replaces the text from row and column to row and column, inserting and removing whole lines as such: Neovim then moves what
+--- belongs to the lines below. Returns whether it did so, and where the end is now.
 local function replace(note, row, column, old_row, old_column, text)
-  local buffer = note.buffer
+  local buffer, folded = note.buffer, is_folded(note, row)
   local new = vim.split(text, '\n', { plain = true })
   local line = api.nvim_buf_get_lines(buffer, row, row + 1, true)[1]
   local rest = old_row == row and line or api.nvim_buf_get_lines(buffer, old_row, old_row + 1, true)[1]
   local new_row = row + #new - 1
   local new_column = #new[#new] + (#new == 1 and column or 0)
-  if column == 0 and old_column == 0 and new[#new] == '' and (#new == 1) ~= (old_row == row) then
+  local is_change_of_lines = (#new == 1) ~= (old_row == row) -- only inserted, or only removed
+  if is_change_of_lines and column == 0 and old_column == 0 and new[#new] == '' then
     new[#new] = nil
-    api.nvim_buf_set_lines(buffer, row, old_row, true, new)
+    replace_lines(buffer, row, old_row, new, folded)
     return true, new_row, new_column
-  elseif column == #line and old_column == #rest and new[1] == '' and (#new == 1) ~= (old_row == row) then
+  elseif is_change_of_lines and column == #line and old_column == #rest and new[1] == '' then
     table.remove(new, 1)
-    api.nvim_buf_set_lines(buffer, row + 1, old_row + 1, true, new)
+    replace_lines(buffer, row + 1, old_row + 1, new, folded)
     return true, new_row, new_column
-  elseif not is_folded(note, row) then
-    api.nvim_buf_set_text(buffer, row, column, old_row, old_column, new)
-  else
+  elseif folded then
     new[1] = line:sub(1, column) .. new[1]
     new[#new] = new[#new] .. rest:sub(old_column + 1)
-    local both = math.min(#new, old_row - row + 1)
-    api.nvim_buf_set_lines(buffer, row + both, old_row + 1, true, vim.list_slice(new, both + 1))
-    vim.fn.setbufline(buffer, row + 1, vim.list_slice(new, 1, both))
+    replace_lines(buffer, row, old_row + 1, new, folded)
+  else
+    api.nvim_buf_set_text(buffer, row, column, old_row, old_column, new)
   end
   return false, new_row, new_column
 end
@@ -542,8 +556,8 @@ function M.resume(note)
   end)
 end
 
---- The text has left its buffer: closes the attachment, after what is not sent yet.
-local function detach(note)
+--- The text is about to leave its buffer: closes the attachment, after what is not sent yet.
+function M.detach(note)
   if by_buffer[note.buffer] ~= note then
     return
   end
@@ -614,8 +628,15 @@ function M.read(buffer, name)
         changed(note, first, last, new_last)
       end
     end,
-    -- Also when the buffer is read again, by :e!, which then calls M.read.
-    on_detach = function() detach(note) end,
+    -- There is no text any more to be sent; as a rule M.detach has sent it, at BufUnload.
+    on_detach = function()
+      vim.schedule(function()
+        if by_buffer[buffer] == note then
+          note.pending = nil
+          M.detach(note)
+        end
+      end)
+    end,
   })
   vim.bo[buffer].modified = false
   return note
@@ -658,6 +679,7 @@ function M.write(note)
   end
   if server.call('notebook/flush') then
     show_state(note)
+    vim.cmd('redraw') -- which would remove the message
     server.tell(('"%s" written'):format(note.title))
   end
 end

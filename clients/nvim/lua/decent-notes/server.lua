@@ -20,12 +20,15 @@ function M.write_log(text)
   end
 end
 
---- Tells the user something in one line. A longer message would make Neovim wait for a key and swallow what is being typed;
---- the log has the whole.
+--- Tells the user something in one line. While somebody types, one that is too long for the screen is cut, as Neovim would wait
+--- for a key after it and swallow what is being typed; the log has the whole.
 function M.tell(text, level)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
-  vim.notify(vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13)), level or vim.log.levels.INFO)
+  if vim.api.nvim_get_mode().mode:find('^[iR]') then
+    line = vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13))
+  end
+  vim.notify(line, level or vim.log.levels.INFO)
 end
 
 local function send(message)
