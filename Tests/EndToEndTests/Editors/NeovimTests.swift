@@ -240,6 +240,12 @@ struct NeovimTests {
     try scene.type("2<C-r>", "zero!\nonehello you")
     try scene.type("2u", "zero!\none\ntwo")
     try scene.type("ccx<Esc>u", "zero!\none\ntwo")
+    // CTRL-C ends insert mode too, without saying so by InsertLeave.
+    for (keys, text) in [("Ax", "twox"), ("<C-c>", "twox"), ("Ay", "twoxy"), ("<C-c>", "twoxy")] {
+      try scene.type(keys, "zero!\none\n" + text)
+      if keys == "<C-c>" { try scene.editor.wait("normal mode", "vim.fn.mode() == 'n'") }
+    }
+    try scene.type("u", "zero!\none\ntwox")
   }
 
   @Test(arguments: Neovim.programs)
@@ -376,6 +382,38 @@ struct NeovimTests {
       """)
     try scene.set("zero\nonex\nTWO")
     try scene.expect("zero\nonex\nTwo")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a change that is refused is told once, and its text sent whole with the next`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one")
+    try scene.editor.lua(
+      """
+      server = require('decent-notes.server')
+      request, refusals = server.request, 0
+      function server.request(method, params, callback)
+        if method ~= 'note/change' then return request(method, params, callback) end
+        refusals = refusals + 1
+        vim.schedule(function()
+          callback({ code = -32803, message = 'The disk is full.', data = { reason = 'diskFull' } })
+        end)
+      end
+      """)
+    try scene.editor.type("Ax")
+    try scene.editor.wait("a refusal", "refusals == 1 and #told == 1")
+    try scene.editor.type("y<Esc>")
+    try scene.editor.wait("a refusal", "refusals == 2")
+    #expect(try scene.editor.value("told[1]") == "Decent Notes: The disk is full.")
+    #expect(try scene.editor.value("#told") == "1")
+    #expect(try scene.editor.value("vim.bo.modified") == "true")
+    #expect(try scene.stored == "one")
+    // There is room again: the server says so.
+    try scene.editor.lua("server.request = request")
+    try scene.editor.lua("server.on['window/showMessage']({ type = 3, message = 'Room.' })")
+    try scene.expect("onexy")
+    try scene.receive("zero\nonexy")
   }
 
   @Test(arguments: Neovim.programs)
@@ -748,6 +786,26 @@ struct NeovimResumeTests {
       try scene.expect(expected, "what another did")
     }
     #expect(try scene.editor.value("vim.fn.mode()") == "i")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `two who type at once over a server that is killed lose and double nothing`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "start\n", setup: "vim.o.autoindent = false\n")
+    let client = try LiveClient(scene.other, scene.note)
+    var random = Random(11)
+    try scene.editor.type("Go")
+    for index in 0..<60 {
+      try scene.editor.type(" k\(index)")
+      try client.type("w\(index)", &random)
+      try client.proceed()
+      if index % 15 == 14 { kill(try scene.editor.serverProcess(), SIGKILL) }
+    }
+    try run([client]) { client.isIdle && (0..<60).allSatisfy { client.words["k\($0)"] == 1 } }
+    try scene.expect(String(decoding: client.text, as: UTF8.self))
+    let words = client.words
+    #expect(words.values.allSatisfy { $0 == 1 } && words.count == 121)
   }
 
   @Test(arguments: Neovim.programs)

@@ -39,11 +39,17 @@ on('BufWriteCmd', 'note://*', function(it)
   end
 end)
 on('BufWinEnter', 'note://*', function() notes().show_status() end)
--- When such an insertion ends, Neovim repeats it on the block's other lines, by row and column.
-on('ModeChanged', '\22:i*', function()
-  local note = package.loaded['decent-notes.note'] and require('decent-notes.note').of()
-  if note then
-    note.in_block = true
+-- An insertion into a block is repeated on the block's other lines when it ends, by row and column. (InsertLeave does not
+-- come when CTRL-C ends it.)
+on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
+  local note = package.loaded['decent-notes.note'] and require('decent-notes.note')
+  local shown = note and note.of()
+  if not shown then
+    return
+  elseif vim.v.event.new_mode == 'n' then
+    note.end_block(shown)
+  else
+    shown.in_block = true
   end
 end)
 -- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.

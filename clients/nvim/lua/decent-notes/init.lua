@@ -243,7 +243,6 @@ function M.read(buffer, name)
     end })
   end
   on({ 'CursorMoved', 'CursorMovedI' }, note.cursor_moved)
-  on('InsertLeave', note.end_block)
   -- Also when the buffer is read again, by :e!.
   on('BufUnload', note.detach)
   api.nvim_exec_autocmds('BufReadPost', { buffer = buffer, modeline = false })

@@ -19,7 +19,7 @@ local function show(name, lines, filetype)
 end
 
 local function fit(text, width)
-  text = text:gsub('%c', ' ')
+  text = vim.fn.strcharpart(text, 0, width):gsub('%c', ' ')
   while vim.fn.strdisplaywidth(text) > width do
     text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
   end
@@ -66,15 +66,15 @@ local function show_items(items)
 end
 
 local function take(items)
-  if list.buffer and api.nvim_buf_is_valid(list.buffer) then
+  if list.buffer and api.nvim_buf_is_loaded(list.buffer) then
     show_items(items)
   end
 end
 
 --- Asks for what the list shows; several calls while an answer is under way ask once more.
 function M.refresh()
-  if not (list.buffer and api.nvim_buf_is_valid(list.buffer)) then
-    return
+  if not list.buffer or #vim.fn.win_findbuf(list.buffer) == 0 then
+    return -- it is asked for when the buffer comes into a window
   elseif list.asking then
     list.stale = true
     return
@@ -158,7 +158,7 @@ local keys = {
     end
   end, true },
   { 'R', 'show anew', function() M.refresh() end, true },
-  { 'q', 'close', function() vim.cmd('bdelete') end, true },
+  { 'q', 'close', function() vim.cmd('bwipeout') end, true },
 }
 
 local function help()
@@ -174,9 +174,8 @@ function M.open()
   if not server.ensure() then
     return
   end
-  if list.buffer and api.nvim_buf_is_valid(list.buffer) then
-    api.nvim_win_set_buf(0, list.buffer)
-    return M.refresh()
+  if list.buffer and api.nvim_buf_is_loaded(list.buffer) then
+    return api.nvim_win_set_buf(0, list.buffer)
   end
   list.items, list.trashed, list.query, list.asking = {}, false, '', false
   list.buffer = show('decent-notes://list', {}, 'decentnotes')
@@ -189,6 +188,7 @@ function M.open()
       return (item or key[4]) and key[3](item)
     end, { buffer = list.buffer, nowait = true, desc = key[2] })
   end
+  api.nvim_create_autocmd('BufWinEnter', { buffer = list.buffer, callback = M.refresh })
   vim.keymap.set('n', 'g?', help, { buffer = list.buffer, desc = 'help' })
   local result = server.call('notebook/list', { trashed = false })
   take(vim.tbl_map(function(note) return { note = note } end, result and result.notes or {}))
