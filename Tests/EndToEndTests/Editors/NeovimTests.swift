@@ -112,6 +112,15 @@ struct NeovimTests {
     try scene.type("d", "zero\none\ntwo\n>> bcd <<\nthree\nfour")
     #expect(try scene.editor.value("vim.api.nvim_get_mode().mode") == "i")
     try scene.type("<Esc>dd", "zero\none\ntwo\nthree\nfour")
+    // Where lines begin and end: what others put above and below is no part of the line that is typed into.
+    try scene.type("Go", "zero\none\ntwo\nthree\nfour\n")
+    try scene.receive("zero\none\ntwo\nthree\nfour\nabove\n")
+    try scene.receive("zero\none\ntwo\nthree\nfour\nabove\n\nbelow")
+    try scene.type("x", "zero\none\ntwo\nthree\nfour\nabove\nx\nbelow")
+    try scene.receive("zero\none\ntwo\nthree\nfour\nabove\nx\nfirst below\nbelow")
+    try scene.type("y", "zero\none\ntwo\nthree\nfour\nabove\nxy\nfirst below\nbelow")
+    try scene.receive("xy\nfirst below\nbelow")
+    try scene.type("z<Esc>", "xyz\nfirst below\nbelow")
     #expect(try scene.editor.value("require('decent-notes').status()") == "connected")
   }
 
@@ -241,7 +250,7 @@ struct NeovimTests {
     try scene.type("2u", "zero!\none\ntwo")
     try scene.type("ccx<Esc>u", "zero!\none\ntwo")
     // CTRL-C ends insert mode too, without saying so by InsertLeave.
-    for (keys, text) in [("Ax", "twox"), ("<C-c>", "twox"), ("Ay", "twoxy"), ("<C-c>", "twoxy")] {
+    for (keys, text) in [("GAx", "twox"), ("<C-c>", "twox"), ("Ay", "twoxy"), ("<C-c>", "twoxy")] {
       try scene.type(keys, "zero!\none\n" + text)
       if keys == "<C-c>" { try scene.editor.wait("normal mode", "vim.fn.mode() == 'n'") }
     }
@@ -308,6 +317,8 @@ struct NeovimTests {
     now.removeSubrange(0..<10_000)
     try check("u")
     #expect(try scene.editor.value("#told") == "0")
+    // Each was understood at once: the whole text was never needed.
+    #expect(try scene.editor.value("require('decent-notes.note').of().whole") == "nil")
   }
 
   @Test(arguments: Neovim.programs)
@@ -758,6 +769,12 @@ struct NeovimCommandTests {
     try terminal.wait("the answer") { $0.last?.contains("written") == true }
     #expect(
       try other.call("note/get", ["id": .raw(note.written)])["text"]!.string == "bread\nmilk\neggs")
+    try terminal.type(":Notes")
+    try terminal.press("Enter")
+    try terminal.wait("the list") { $0.first?.contains("1  Shopping list") == true }
+    try terminal.type("g?")
+    try terminal.wait("the keys") { $0.contains { $0.hasPrefix("p     priority") } }
+    try terminal.press("Enter")
     try terminal.type(":qa")
     try terminal.press("Enter")
     try terminal.waitForEnd()

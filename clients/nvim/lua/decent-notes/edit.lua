@@ -30,23 +30,28 @@ local function replace_lines(buffer, first, last, new, folded)
 end
 
 --- Replaces the text from row and column to row and column, inserting and removing whole lines as such: Neovim then moves what
---- belongs to the lines below. Returns whether it did so, and where the end is now.
+--- belongs to the lines below. Returns a function by which a place, { row, column }, follows its text.
 local function replace(buffer, row, column, old_row, old_column, text)
   local folded = is_folded(buffer, row)
   local new = vim.split(text, '\n', { plain = true })
   local line = api.nvim_buf_get_lines(buffer, row, row + 1, true)[1]
   local rest = old_row == row and line or api.nvim_buf_get_lines(buffer, old_row, old_row + 1, true)[1]
-  local new_row = row + #new - 1
-  local new_column = #new[#new] + (#new == 1 and column or 0)
+  local new_row, new_column = row + #new - 1, #new[#new] + (#new == 1 and column or 0)
+
   local is_change_of_lines = (#new == 1) ~= (old_row == row) -- only inserted, or only removed
-  if is_change_of_lines and column == 0 and old_column == 0 and new[#new] == '' then
-    new[#new] = nil
-    replace_lines(buffer, row, old_row, new, folded)
-    return true, new_row, new_column
-  elseif is_change_of_lines and column == #line and old_column == #rest and new[1] == '' then
-    table.remove(new, 1)
-    replace_lines(buffer, row + 1, old_row + 1, new, folded)
-    return true, new_row, new_column
+  local from_start = column == 0 and old_column == 0 and new[#new] == ''
+  if is_change_of_lines and (from_start or column == #line and old_column == #rest and new[1] == '') then
+    table.remove(new, from_start and #new or 1)
+    local first = from_start and row or row + 1
+    local last = first + old_row - row
+    replace_lines(buffer, first, last, new, folded)
+    return function(place)
+      if place.row >= last and not (place.is_top and first == 0) then
+        place.row = place.row + #new - (last - first)
+      elseif place.row >= first then
+        place.row, place.column = not place.mark and first or nil, 0
+      end
+    end
   elseif folded then
     new[1] = line:sub(1, column) .. new[1]
     new[#new] = new[#new] .. rest:sub(old_column + 1)
@@ -54,7 +59,17 @@ local function replace(buffer, row, column, old_row, old_column, text)
   else
     api.nvim_buf_set_text(buffer, row, column, old_row, old_column, new)
   end
-  return false, new_row, new_column
+  return function(place)
+    if place.row < row or place.row == row and place.column < column
+      or place.typing and place.row == row and place.column == column then
+      return -- it is before; so is what others insert at the very place where the user types
+    elseif place.row < old_row or place.row == old_row and place.column < old_column then
+      place.row, place.column = row, column
+    else
+      place.column = place.row == old_row and place.column - old_column + new_column or place.column
+      place.row = place.row - old_row + new_row
+    end
+  end
 end
 
 --- Carries out edits so that every window's cursor and view, the selection and the marks stay on their text. Neovim
@@ -63,7 +78,7 @@ function M.apply(buffer, edits)
   local current = api.nvim_get_current_win()
   local mode = api.nvim_get_mode().mode
   local is_current = api.nvim_get_current_buf() == buffer
-  local places = {} -- each with row and column, which follow the text; nil when it is gone
+  local places = {} -- each with row and column, which follow the text; row is nil when that is gone
   local function place(row, column, more)
     places[#places + 1] = vim.tbl_extend('error', { row = row, column = column }, more)
     return places[#places]
@@ -73,8 +88,8 @@ function M.apply(buffer, edits)
     local view = window == current and vim.fn.winsaveview() or api.nvim_win_call(window, vim.fn.winsaveview)
     views[window] = {
       saved = view,
-      cursor = place(view.lnum - 1, view.col, { stays = window == current and mode:find('^[iR]') ~= nil }),
-      top = place(view.topline - 1, 0, { stays = true }),
+      cursor = place(view.lnum - 1, view.col, { typing = window == current and mode:find('^[iR]') ~= nil }),
+      top = place(view.topline - 1, 0, { is_top = true }),
     }
   end
   local selection
@@ -91,20 +106,10 @@ function M.apply(buffer, edits)
   -- All refer to the text before: from the last to the first.
   for index = #edits, 1, -1 do
     local from, to = edits[index].range.start, edits[index].range['end']
-    local row, column, old_row, old_column = from.line, from.character, to.line, to.character
-    local whole, new_row, new_column = replace(buffer, row, column, old_row, old_column, edits[index].newText)
+    local follow = replace(buffer, from.line, from.character, to.line, to.character, edits[index].newText)
     for _, it in ipairs(places) do
-      if not it.row or it.row < row or it.row == row and it.column < column then
-        it.row = it.row -- before it
-      elseif it.stays and it.row == row and it.column == column then
-        it.row = row -- what is inserted where the user types comes after it
-      elseif it.row > old_row or it.row == old_row and it.column >= old_column then
-        it.column = it.row == old_row and it.column - old_column + new_column or it.column
-        it.row = it.row - old_row + new_row
-      elseif whole and it.mark then
-        it.row = nil
-      else
-        it.row, it.column = row, column
+      if it.row then
+        follow(it)
       end
     end
   end

@@ -375,7 +375,7 @@ function M.resume(note)
     return
   end
   if note.attachment then
-    by_attachment[note.attachment] = nil
+    by_attachment[note.attachment] = nil -- the server has forgotten it
   end
   note.opening, note.attachment, note.peers = true, nil, 0
   if not note.final then
@@ -403,6 +403,12 @@ function M.resume(note)
     end
     if by_buffer[note.buffer] ~= note then
       closing[note], note.unsent = nil, false
+      if note.final ~= text then -- typed while this answer was under way, before the buffer was closed
+        server.request('note/change', {
+          attachment = result.attachment, version = note.version + 1, rev = result.rev, text = note.final,
+          sha256 = vim.fn.sha256(note.final),
+        })
+      end
       return server.request('note/close', { attachment = result.attachment })
     end
     attach(note, result)
@@ -574,17 +580,19 @@ end
 
 function server.on_lost()
   by_attachment = {}
-  for _, note in pairs(by_buffer) do
+  for _, note in ipairs(all()) do
     note.attachment, note.opening, note.peers = nil, false, 0
-    api.nvim_buf_clear_namespace(note.buffer, marks, 0, -1)
-    show_state(note)
+    if not note.final then
+      api.nvim_buf_clear_namespace(note.buffer, marks, 0, -1)
+      show_state(note)
+    end
   end
 end
 
 --- There is a process again, or the disk takes changes again.
 function server.on_ready()
   for _, note in ipairs(all()) do
-    if note.final or not note.attachment then
+    if not note.attachment then
       M.resume(note)
     elseif note.unsent then
       send_whole(note)
