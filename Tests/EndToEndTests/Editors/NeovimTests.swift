@@ -769,6 +769,10 @@ struct NeovimCommandTests {
     try terminal.wait("the answer") { $0.last?.contains("written") == true }
     #expect(
       try other.call("note/get", ["id": .raw(note.written)])["text"]!.string == "bread\nmilk\neggs")
+    try terminal.type(":edit note://nothing")
+    try terminal.press("Enter")
+    try terminal.wait("one line") { $0.last?.hasPrefix("Decent Notes: ") == true }
+    #expect(try !terminal.screen().joined().contains("Error"))
     try terminal.type(":Notes")
     try terminal.press("Enter")
     try terminal.wait("the list") { $0.first?.contains("1  Shopping list") == true }

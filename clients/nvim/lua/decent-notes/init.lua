@@ -23,7 +23,7 @@ function M.open(summary, place)
   end
   local done, problem = pcall(vim.cmd, 'edit ' .. vim.fn.fnameescape(name))
   if not done then
-    server.tell(problem:gsub('^.-:(E%d+:)', '%1'), vim.log.levels.ERROR)
+    server.tell(problem:gsub('^.-:(E%d+:)', '%1'), vim.log.levels.WARN)
   elseif place and note.of() then
     pcall(api.nvim_win_set_cursor, 0, { place.line + 1, place.character })
   end
@@ -39,7 +39,7 @@ end
 function M.open_titled(name)
   local found, listed = find(name)
   if listed and #found == 0 then
-    server.tell(('there is no note "%s"; :NoteNew makes one'):format(name), vim.log.levels.ERROR)
+    server.tell(('there is no note "%s"; :NoteNew makes one'):format(name), vim.log.levels.WARN)
   elseif #found == 1 then
     M.open(found[1])
   elseif #found > 1 then
@@ -70,7 +70,7 @@ local function current_id()
   local shown = note.of()
   local id = shown and shown.id or require('decent-notes.list').id_at_cursor()
   if not id then
-    server.tell('this is no note', vim.log.levels.ERROR)
+    server.tell('this is no note', vim.log.levels.WARN)
   end
   return id
 end
@@ -107,7 +107,7 @@ function M.tag(words)
     local result = server.call('note/get', { id = id })
     return result and tell_tags(result.note)
   elseif #whole > 0 and #add + #remove > 0 then
-    return server.tell('either +tag and -tag, or the whole list', vim.log.levels.ERROR)
+    return server.tell('either +tag and -tag, or the whole list', vim.log.levels.WARN)
   end
   M.update(id, { tags = #whole > 0 and whole or { add = add, remove = remove } }, tell_tags)
 end

@@ -86,7 +86,7 @@ function M.refresh()
   server.request(method, params, function(problem, result)
     list.asking = false
     if problem then
-      return not problem.gone and server.tell(problem.message, vim.log.levels.ERROR)
+      return not problem.gone and server.tell(problem.message, vim.log.levels.WARN)
     end
     take(result.matches or vim.tbl_map(function(note) return { note = note } end, result.notes))
     if list.stale then

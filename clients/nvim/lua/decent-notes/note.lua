@@ -118,7 +118,7 @@ function M.refused(note, problem, attachment, version)
     note.unsent = true
     if note.problem ~= problem.message then
       note.problem = problem.message
-      server.tell(problem.message, log_levels.ERROR)
+      server.tell(problem.message, log_levels.WARN)
     end
   end
 end
@@ -329,7 +329,7 @@ function M.undo(note, method, count)
     for step = 1, block and block.steps or 1 do
       server.request(method, { attachment = note.attachment }, function(problem, result)
         if problem and not problem.gone then
-          server.tell(problem.message, log_levels.ERROR)
+          server.tell(problem.message, log_levels.WARN)
         elseif result and not result.done and step == 1 then
           server.tell(method == 'note/undo' and 'nothing of yours to take back' or 'nothing to make again')
         end
@@ -391,10 +391,10 @@ function M.resume(note)
     if problem then
       note.unsent = true
       if note.final and not problem.gone then
-        return server.tell(M.keep(note), log_levels.ERROR)
+        return server.tell(M.keep(note), log_levels.WARN)
       elseif not problem.gone and note.failure ~= problem.message then
         note.failure = problem.message
-        server.tell(('"%s" is offline: %s'):format(note.title, problem.message), log_levels.ERROR)
+        server.tell(('"%s" is offline: %s'):format(note.title, problem.message), log_levels.WARN)
       end
       return show_state(note)
     end
@@ -438,7 +438,7 @@ function M.detach(note)
       if not note.unsent then
         closing[note] = nil
       elseif not (problem and problem.gone) then
-        server.tell(M.keep(note), log_levels.ERROR)
+        server.tell(M.keep(note), log_levels.WARN)
       end
     end)
   end
@@ -538,7 +538,7 @@ function M.write(note)
   end
   if not note.attachment or not M.settle(5000, note) then
     return server.tell(('"%s" is not saved: %s'):format(note.title, note.problem or 'decent-notes does not take it'),
-      log_levels.ERROR)
+      log_levels.WARN)
   end
   if server.call('notebook/flush') then
     show_state(note)

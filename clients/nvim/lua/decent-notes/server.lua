@@ -21,7 +21,8 @@ function M.write_log(text)
 end
 
 --- Tells the user something in one line. While somebody types, one that is too long for the screen is cut, as Neovim would wait
---- for a key after it and swallow what is being typed; the log has the whole.
+--- for a key after it and swallow what is being typed; the log has the whole. Problems are warnings: of an error Neovim would tell
+--- in two more lines in which autocommand it was.
 function M.tell(text, level)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
@@ -97,7 +98,7 @@ local function ended(self, status)
   local now = uv.now() / 1000
   restarts = vim.tbl_filter(function(time) return now - time < 180 end, restarts)
   if #restarts >= 5 then
-    return M.tell('decent-notes ended again and again; :NotesRestart starts it', vim.log.levels.ERROR)
+    return M.tell('decent-notes ended again and again; :NotesRestart starts it', vim.log.levels.WARN)
   end
   restarts[#restarts + 1] = now
   M.start()
@@ -143,7 +144,7 @@ function M.start()
     on_exit = function(_, status) ended(self, status) end,
   })
   if not started or channel <= 0 then
-    M.tell(command[1] .. ' cannot be started; see :help decent-notes-install', vim.log.levels.ERROR)
+    M.tell(command[1] .. ' cannot be started; see :help decent-notes-install', vim.log.levels.WARN)
     return false
   end
   self.channel, job = channel, self
@@ -159,7 +160,7 @@ function M.start()
     initializationOptions = options,
   }, function(problem, result)
     if problem then
-      M.tell(problem.message, vim.log.levels.ERROR)
+      M.tell(problem.message, vim.log.levels.WARN)
       return self == job and M.stop()
     end
     self.ready = true
@@ -191,7 +192,7 @@ function M.call(method, params, milliseconds)
     problem = { message = method .. ' was not answered in time' }
   end
   if problem then
-    M.tell(problem.message, vim.log.levels.ERROR)
+    M.tell(problem.message, vim.log.levels.WARN)
     return nil
   end
   return result or true
@@ -226,7 +227,7 @@ end
 
 M.on['window/showMessage'] = function(params)
   local levels = vim.log.levels
-  M.tell(params.message, ({ levels.ERROR, levels.WARN })[params.type] or levels.INFO)
+  M.tell(params.message, params.type <= 2 and levels.WARN or levels.INFO)
   if params.type == 3 then
     M.on_ready()
   end
