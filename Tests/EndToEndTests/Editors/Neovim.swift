@@ -147,17 +147,19 @@ final class Neovim {
   /// What standard error has.
   var errorText: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
 
-  /// The process of the client, that is the program under test.
+  /// The process of the client, that is the program under test, once there is one.
   func serverProcess() throws -> pid_t {
     let code = """
       for _, channel in ipairs(vim.api.nvim_list_chans()) do
         if channel.stream == 'job' then return tostring(vim.fn.jobpid(channel.id)) end
       end
       """
-    guard let number = try lua(code)?.string.flatMap({ pid_t($0) }) else {
-      throw Failure("there is no process of the client")
+    let deadline = Date(timeIntervalSinceNow: Server.patience)
+    while Date() < deadline {
+      if let number = try lua(code)?.string.flatMap({ pid_t($0) }) { return number }
+      usleep(3000)
     }
-    return number
+    throw Failure("there is no process of the client")
   }
 
   func waitForEnd() throws -> Ending {

@@ -823,7 +823,15 @@ struct NeovimResumeTests {
       try client.proceed()
       if index % 15 == 14 { kill(try scene.editor.serverProcess(), SIGKILL) }
     }
-    try run([client]) { client.isIdle && (0..<60).allSatisfy { client.words["k\($0)"] == 1 } }
+    do {
+      try run([client]) { client.isIdle && (0..<60).allSatisfy { client.words["k\($0)"] == 1 } }
+    } catch {
+      let state =
+        "vim.inspect({ note = require('decent-notes.note').of(), told = told, log = require('decent-notes.server').log })"
+      throw Failure(
+        "\(error); \(String(decoding: client.text, as: UTF8.self).debugDescription), Neovim: "
+          + (try scene.editor.text).debugDescription + (try scene.editor.value(state)))
+    }
     try scene.expect(String(decoding: client.text, as: UTF8.self))
     let words = client.words
     #expect(words.values.allSatisfy { $0 == 1 } && words.count == 121)

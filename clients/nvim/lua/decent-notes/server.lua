@@ -92,7 +92,8 @@ local function ended(self, status)
     callback({ message = 'decent-notes has ended', gone = true })
   end
   M.on_lost()
-  if not self.ready or self.leaving then
+  -- One that never was ready, like a wrong program, is not tried again; one that died on its way back is.
+  if self.leaving or not (self.ready or self.is_again) then
     return
   end
   local now = uv.now() / 1000
@@ -101,7 +102,7 @@ local function ended(self, status)
     return M.tell('decent-notes ended again and again; :NotesRestart starts it', vim.log.levels.WARN)
   end
   restarts[#restarts + 1] = now
-  M.start()
+  M.start(true)
 end
 
 --- Whether there is a process that has been initialized.
@@ -125,15 +126,16 @@ function M.notify(method, params)
   end
 end
 
---- Starts a process unless there is one. Returns whether there is one now; if not, the user has been told.
-function M.start()
+--- Starts a process unless there is one, `is_again` in place of one that died. Returns whether there is one now; if not, the user
+--- has been told.
+function M.start(is_again)
   if job then
     return true
   end
   local command = vim.g.decent_notes_command or 'decent-notes'
   command = vim.deepcopy(type(command) == 'table' and command or { command })
   command[1] = vim.fn.expand(command[1])
-  local self = { waiting = {}, last_id = 0, pieces = {}, size = 0, needed = 1, ready = false }
+  local self = { waiting = {}, last_id = 0, pieces = {}, size = 0, needed = 1, ready = false, is_again = is_again }
   -- Neovim gives out output as lines in which a line feed stands for NUL.
   local function output(use)
     return function(_, data) use(table.concat(data, '\n')) end
@@ -160,7 +162,9 @@ function M.start()
     initializationOptions = options,
   }, function(problem, result)
     if problem then
-      M.tell(problem.message, vim.log.levels.WARN)
+      if not (problem.gone and is_again) then
+        M.tell(problem.message, vim.log.levels.WARN)
+      end
       return self == job and M.stop()
     end
     self.ready = true
