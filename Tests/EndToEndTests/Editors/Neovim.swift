@@ -151,7 +151,10 @@ final class Neovim {
   func serverProcess() throws -> pid_t {
     let code = """
       for _, channel in ipairs(vim.api.nvim_list_chans()) do
-        if channel.stream == 'job' then return tostring(vim.fn.jobpid(channel.id)) end
+        if channel.stream == 'job' then
+          local is_alive, process = pcall(vim.fn.jobpid, channel.id)
+          if is_alive then return tostring(process) end
+        end
       end
       """
     let deadline = Date(timeIntervalSinceNow: Server.patience)
