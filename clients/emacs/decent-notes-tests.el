@@ -1,0 +1,690 @@
+;;; decent-notes-tests.el --- Tests of decent-notes.el  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 The Decent Notes authors
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; DECENT_NOTES_COMMAND=/path/to/decent-notes \
+;;   emacs --batch -Q -L clients/emacs -l decent-notes-tests -f ert-run-tests-batch-and-exit
+;;
+;; Each test has a second process on the same folder, the peer, which sees and
+;; does what somebody else would.
+
+;;; Code:
+
+(require 'ert)
+(require 'decent-notes)
+(require 'sort)
+
+(defvar decent-notes-tests-program (or (getenv "DECENT_NOTES_COMMAND") "decent-notes"))
+(defvar decent-notes-tests-peer nil "The connection of the peer.")
+(defvar decent-notes-tests-sent nil "The parameters of each note/change, the newest first.")
+
+(setq decent-notes-program decent-notes-tests-program
+      decent-notes-notebook (make-temp-file "decent-notes-tests" t)
+      read-process-output-max 65536)
+(add-hook 'kill-emacs-hook (lambda () (delete-directory decent-notes-notebook t)) 90)
+
+(defun decent-notes-tests-record (_connection method params &rest _)
+  "Remember PARAMS if METHOD is note/change."
+  (when (eq method 'note/change) (push params decent-notes-tests-sent)))
+(advice-add 'jsonrpc-async-request :before #'decent-notes-tests-record)
+
+(defun decent-notes-tests-peer (method &rest params)
+  "The peer's result of METHOD with PARAMS."
+  (unless (and decent-notes-tests-peer (jsonrpc-running-p decent-notes-tests-peer))
+    (setq decent-notes-tests-peer
+          (make-instance
+           'jsonrpc-process-connection :name "peer" :events-buffer-scrollback-size 0
+           :process (lambda ()
+                      (make-process
+                       :name "peer" :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t
+                       :command (list decent-notes-tests-program
+                                      "--notebook" decent-notes-notebook)
+                       :stderr (get-buffer-create "*peer stderr*")))))
+    (jsonrpc-request decent-notes-tests-peer 'initialize nil :timeout 30))
+  (jsonrpc-request decent-notes-tests-peer method params :timeout 30))
+
+(defmacro decent-notes-tests-until (condition)
+  "Wait until CONDITION holds."
+  `(or (decent-notes--wait 30 (lambda () ,condition))
+       (ert-fail (list "not within 30 seconds" ',condition (buffer-string)))))
+
+(defun decent-notes-tests-theirs ()
+  "The text that the peer has of the note of this buffer."
+  (plist-get (decent-notes-tests-peer 'note/get :id (decent-notes--id decent-notes--here)) :text))
+
+(defun decent-notes-tests-replace (old new)
+  "Have the peer put NEW in the place of OLD, and wait until it is here."
+  (let* ((id (decent-notes--id decent-notes--here))
+         (got (decent-notes-tests-peer 'note/get :id id))
+         (text (plist-get got :text))
+         (at (or (string-search old text) (ert-fail (list "the peer has no" old text)))))
+    (decent-notes-tests-peer
+     'note/setText :id id :base (plist-get got :revision)
+     :text (concat (substring text 0 at) new (substring text (+ at (length old)))))
+    (decent-notes-tests-until (equal (buffer-string) (decent-notes-tests-theirs)))))
+
+(defun decent-notes-tests-agree ()
+  "Wait until everything is acknowledged and the peer has the text of this buffer."
+  (decent-notes-tests-until
+   (progn (decent-notes--pause)
+          (and (not (decent-notes--unkept-p decent-notes--here))
+               (equal (save-restriction (widen) (decent-notes--text))
+                      (decent-notes-tests-theirs))
+               (not (buffer-modified-p))))))
+
+(defun decent-notes-tests-wholes ()
+  "How many whole texts were sent."
+  (seq-count (lambda (params) (plist-member params :text)) decent-notes-tests-sent))
+
+(defun decent-notes-tests-open (text &optional title)
+  "Open a new note of the peer with TEXT and TITLE."
+  (let ((id (plist-get (plist-get (decent-notes-tests-peer
+                                   'note/create :title (or title "A note") :text text)
+                                  :note)
+                       :id)))
+    (decent-notes-tests-until
+     (seq-find (lambda (note) (equal (plist-get note :id) id)) (decent-notes--all)))
+    (decent-notes-open id)
+    (setq decent-notes-tests-sent nil)))
+
+(defmacro decent-notes-tests-with (text &rest body)
+  "Evaluate BODY in the buffer of a note that begins with TEXT."
+  (declare (indent 1) (debug t))
+  `(let (buffer)
+     (unwind-protect
+         (save-window-excursion
+           (setq buffer (decent-notes-tests-open ,text))
+           (setq buffer (current-buffer))
+           ,@body
+           (when (buffer-live-p buffer)
+             (with-current-buffer buffer (decent-notes-tests-agree))))
+       (when (buffer-live-p buffer) (kill-buffer buffer)))))
+
+(defmacro decent-notes-tests-deftest (name sentence &rest body)
+  "Define the test NAME, which shows SENTENCE, as BODY."
+  (declare (indent 2) (doc-string 2) (debug t))
+  `(ert-deftest ,(intern (format "decent-notes-tests-%s" name)) () ,sentence ,@body))
+
+(defun decent-notes-tests-messages ()
+  "What the user was told so far."
+  (with-current-buffer (messages-buffer) (buffer-string)))
+
+;;; Texts
+
+(decent-notes-tests-deftest texts-come-and-go-as-they-are
+    "A text is shown and kept to the byte, whatever is in it."
+  (dolist (text (list "" "\n" "a\n" "\r\n" "a\rb" "no end" "\ttabs\t\n" "é e\u0301 👩‍👩‍👧 😀\n"
+                      "\u2028 \ufeff \x10ffff" (make-string 5000 ?x)))
+    (decent-notes-tests-with text
+      (should (equal (buffer-string) text))
+      (should-not (buffer-modified-p))
+      (goto-char (point-max))
+      (insert "+😀\r")
+      (decent-notes-tests-agree)
+      (should (equal (decent-notes-tests-theirs) (concat text "+😀\r")))
+      (erase-buffer)
+      (decent-notes-tests-agree)
+      (insert text)
+      (decent-notes-tests-agree)
+      (should (= 0 (decent-notes-tests-wholes))))))
+
+(decent-notes-tests-deftest a-megabyte
+    "A text of 1 MB is checked by its length, and by its hash when there is a pause."
+  (let ((text (apply #'concat (make-list 20000 "fifty bytes, of which é and ✓ are five in each..\n"))))
+    (decent-notes-tests-with text
+      (should (equal (buffer-string) text))
+      (goto-char 500000)
+      (insert "here\nand there")
+      (decent-notes--flush decent-notes--here)
+      (let ((change (car decent-notes-tests-sent)))
+        (should-not (plist-member change :sha256))
+        (should (equal (plist-get change :bytes) (string-bytes (buffer-string))))
+        (should (< (length (json-serialize change)) 1000)))
+      (decent-notes-tests-agree)
+      (should (plist-member (car decent-notes-tests-sent) :sha256))
+      (decent-notes-tests-replace "here\nand" "now\nand")
+      (should (= 0 (decent-notes-tests-wholes))))))
+
+(decent-notes-tests-deftest nothing-is-sent-within-a-message
+    "Timers that run while a long message is written send nothing, or an answer gets lost."
+  (decent-notes-tests-with "one\n"
+    (insert "zero\n")
+    (let ((decent-notes--sending t))
+      (decent-notes--tell-cursor decent-notes--here)
+      (decent-notes--pause)
+      (decent-notes--work)
+      (should-not decent-notes-tests-sent))
+    (decent-notes-tests-agree)
+    (should decent-notes-tests-sent)))
+
+(decent-notes-tests-deftest what-is-no-unicode-stays-in-the-buffer
+    "Bytes that are no text are told of and not sent, and everything is once they are gone."
+  (dolist (bad (list (string #x3fffff) "\0" (string #xd800) (string #x110000)))
+    (decent-notes-tests-with "a\n"
+      (goto-char (point-max))
+      (insert bad)
+      (decent-notes--flush decent-notes--here)
+      (should (string-search "no Unicode" (decent-notes--trouble decent-notes--here)))
+      (should (buffer-modified-p))
+      (should-error (decent-notes-save) :type 'user-error)
+      (insert "more")
+      (should (equal (decent-notes-tests-theirs) "a\n"))
+      (goto-char (point-max))
+      (search-backward bad)
+      (delete-char 1)
+      (decent-notes-tests-agree)
+      (should (equal (decent-notes-tests-theirs) "a\nmore")))))
+
+;;; Editing
+
+(decent-notes-tests-deftest commands-reach-the-other
+    "What commands of Emacs do is sent as changed lines, without the whole text."
+  (decent-notes-tests-with "the quick brown fox\njumps over\nthe lazy dog\n\nand so on and on\n"
+    (pcase-dolist (`(,command ,text)
+                   '(((progn (goto-char 1) (let ((fill-column 10)) (fill-paragraph)))
+                      "the quick\nbrown fox\njumps over\nthe lazy\ndog\n\nand so on and on\n")
+                     ((progn (goto-char 1)
+                             (while (search-forward "on" nil t) (replace-match "ON")))
+                      "the quick\nbrown fox\njumps over\nthe lazy\ndog\n\nand so ON and ON\n")
+                     ((sort-lines nil 1 (point-max))
+                      "\nand so ON and ON\nbrown fox\ndog\njumps over\nthe lazy\nthe quick\n")
+                     ((progn (goto-char 3) (transpose-words 1) (transpose-lines 1))
+                      "so and ON and ON\n\nbrown fox\ndog\njumps over\nthe lazy\nthe quick\n")
+                     ((subst-char-in-region 1 (point-max) ?o ?0)
+                      "s0 and ON and ON\n\nbr0wn f0x\nd0g\njumps 0ver\nthe lazy\nthe quick\n")
+                     ((upcase-region 1 8)
+                      "S0 AND ON and ON\n\nbr0wn f0x\nd0g\njumps 0ver\nthe lazy\nthe quick\n")
+                     ((translate-region 1 8 (let ((table (make-string 256 0)))
+                                              (dotimes (i 256 table)
+                                                (aset table i (if (= i ?A) ?E i)))))
+                      "S0 END ON and ON\n\nbr0wn f0x\nd0g\njumps 0ver\nthe lazy\nthe quick\n")
+                     ((progn (kill-region 1 18) (goto-char (point-max)) (yank) (yank))
+                      "\nbr0wn f0x\nd0g\njumps 0ver\nthe lazy\nthe quick\nS0 END ON and ON\nS0 END ON and ON\n")
+                     ((replace-regexp-in-region "^S0.*\n" "" 1)
+                      "\nbr0wn f0x\nd0g\njumps 0ver\nthe lazy\nthe quick\n")
+                     ((combine-change-calls 1 (point-max)
+                        (goto-char 2) (kill-line) (insert "x"))
+                      "\nx\nd0g\njumps 0ver\nthe lazy\nthe quick\n")
+                     ((indent-rigidly 1 (point-max) 2)
+                      "\n  x\n  d0g\n  jumps 0ver\n  the lazy\n  the quick\n")
+                     ((delete-region 1 (point-max)) "")))
+      (eval command t)
+      (should (equal (buffer-string) text))
+      (decent-notes-tests-agree))
+    (should (= 0 (decent-notes-tests-wholes)))))
+
+(decent-notes-tests-deftest ten-thousand-lines
+    "Ten thousand lines are yanked and come back by one undo."
+  (decent-notes-tests-with "a\nb\n"
+    (let ((lines (apply #'concat (make-list 10000 "one of ten thousand\n"))))
+      (kill-new lines)
+      (goto-char 3)
+      (yank)
+      (decent-notes-tests-agree)
+      (should (= 1 (seq-count (lambda (change) (not (equal [] (plist-get change :lines))))
+                              decent-notes-tests-sent)))
+      (decent-notes-undo)
+      (decent-notes-tests-until (equal (buffer-string) "a\nb\n")))))
+
+(decent-notes-tests-deftest properties-are-no-text
+    "Changes of text properties send nothing."
+  (decent-notes-tests-with "one two\n"
+    (font-lock-mode 1)
+    (put-text-property 1 4 'face 'bold)
+    (add-text-properties 1 3 '(invisible t))
+    (decent-notes--pause)
+    (should-not (decent-notes--unkept-p decent-notes--here))
+    (should-not decent-notes-tests-sent)
+    (set-buffer-modified-p nil)))
+
+(decent-notes-tests-deftest changes-behind-the-hooks-heal
+    "What was changed without hooks is found, alone and together with other changes."
+  (decent-notes-tests-with "one\ntwo\nthree\n"
+    (let ((inhibit-modification-hooks t)) (goto-char 1) (insert "zero\n"))
+    (decent-notes-tests-agree)
+    (should (= 1 (decent-notes-tests-wholes)))
+    (let ((inhibit-modification-hooks t)) (goto-char 1) (delete-char 1) (insert "Z"))
+    (goto-char (point-max))
+    (insert "four\n")
+    (decent-notes-tests-agree)
+    (should (equal (decent-notes-tests-theirs) "Zero\none\ntwo\nthree\nfour\n"))
+    (let ((inhibit-modification-hooks t)) (erase-buffer) (insert "a"))
+    (decent-notes-tests-peer 'note/append :id (decent-notes--id decent-notes--here) :text "end\n")
+    (decent-notes-tests-until (equal (decent-notes-tests-theirs) "aend\n"))))
+
+(decent-notes-tests-deftest hooks-that-edit-during-a-push
+    "A hook of others that edits while a push is applied does no harm."
+  (decent-notes-tests-with "one\ntwo\n"
+    (let* (done
+           (hook (lambda (beg end _old)
+                   (when (and (not done) (string-search "1" (buffer-substring beg end)))
+                     (setq done t)
+                     (save-excursion (goto-char 1) (insert "! "))))))
+      (add-hook 'after-change-functions hook nil t)
+      (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
+                               :text "one 1\ntwo 1\n")
+      (decent-notes-tests-until (and done (equal (buffer-string) "! one 1\ntwo 1\n")))
+      (remove-hook 'after-change-functions hook t))))
+
+(decent-notes-tests-deftest narrowed-buffers
+    "A narrowed buffer keeps and shows the whole note, and stays narrowed."
+  (decent-notes-tests-with "one\ntwo\nthree\n"
+    (narrow-to-region 5 8)
+    (goto-char (point-max))
+    (insert "!")
+    (decent-notes-tests-agree)
+    (should (equal (decent-notes-tests-theirs) "one\ntwo!\nthree\n"))
+    (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
+                             :text "zero\none\ntwo?\nthree\nfour\n")
+    (decent-notes-tests-until (equal (buffer-string) "two?"))
+    (widen)
+    (should (equal (buffer-string) "zero\none\ntwo?\nthree\nfour\n"))))
+
+(decent-notes-tests-deftest indirect-buffers
+    "Indirect buffers, cloned and plain, edit the note; killing one closes nothing."
+  (decent-notes-tests-with "one\ntwo\n"
+    (let ((clone (clone-indirect-buffer "clone" nil))
+          (plain (make-indirect-buffer (current-buffer) "plain"))
+          (note decent-notes--here))
+      (with-current-buffer clone (goto-char 1) (insert "cloned ") (decent-notes--after-command))
+      (decent-notes-tests-agree)
+      (should (= 0 (decent-notes-tests-wholes)))
+      (with-current-buffer plain (goto-char 1) (insert "plain "))
+      (decent-notes-tests-agree)
+      (decent-notes-tests-replace "two" "2")
+      (should (equal (with-current-buffer plain (buffer-string)) "plain cloned one\n2\n"))
+      (kill-buffer clone)
+      (kill-buffer plain)
+      (should (memq note decent-notes--notes))
+      (goto-char 1)
+      (insert "x"))))
+
+(decent-notes-tests-deftest other-major-modes
+    "The note stays alive when the major mode changes."
+  (decent-notes-tests-with "(one)\n"
+    (dolist (mode '(emacs-lisp-mode fundamental-mode outline-mode text-mode))
+      (funcall mode)
+      (should decent-notes-note-mode)
+      (should (eq (key-binding (kbd "C-x C-s")) #'decent-notes-save))
+      (should (eq (key-binding (kbd "C-/")) #'decent-notes-undo))
+      (should-not require-final-newline)
+      (goto-char 2)
+      (insert (format "%s " mode))
+      (decent-notes-tests-agree))
+    (decent-notes-tests-replace "one" "1")
+    (should (= 0 (decent-notes-tests-wholes)))))
+
+;;; What others do
+
+(decent-notes-tests-deftest everything-stays-on-its-text
+    "Point, mark, markers, overlays and registers stay on their text under edits of others."
+  (decent-notes-tests-with "alpha\nbeta xx gamma\ndelta\nepsilon\n"
+    (let ((marker (copy-marker 1)) (overlay (make-overlay 7 11)) (line (make-overlay 1 7)))
+      (search-forward "gamma")
+      (push-mark (match-beginning 0) t t)
+      (search-forward "del")
+      (set-marker marker (match-beginning 0))
+      (point-to-register ?r)
+      (kill-new "killed")
+      (setq deactivate-mark nil)
+      (cl-flet ((check ()
+                  (should (looking-at "ta\n"))
+                  (should (equal "del" (buffer-substring (point) (- (point) 3))))
+                  (should mark-active)
+                  (should-not deactivate-mark)
+                  (should (save-excursion (goto-char (mark)) (looking-at "gamma")))
+                  (should (save-excursion (goto-char marker) (looking-at "delta")))
+                  (should (equal (point) (marker-position (get-register ?r))))
+                  (should (equal "beta" (buffer-substring (overlay-start overlay)
+                                                          (overlay-end overlay))))
+                  (should (equal "killed" (current-kill 0 t)))))
+        (decent-notes-tests-replace "alpha\n" "zero\nalpha\n") ; above
+        (check)
+        (should (equal "alpha\n" (buffer-substring (overlay-start line) (overlay-end line))))
+        (decent-notes-tests-replace "beta" "inserted\nbeta") ; a line right above
+        (check)
+        (should (equal "alpha\n" (buffer-substring (overlay-start line) (overlay-end line))))
+        (decent-notes-tests-replace "xx" "x and x") ; on the mark's line
+        (check)
+        (decent-notes-tests-replace "delta" "a delta!") ; around point, on its line
+        (should (looking-at "ta!"))
+        (should (save-excursion (goto-char marker) (looking-at "a delta")))
+        (decent-notes-tests-replace "epsilon\n" "") ; below
+        (should (looking-at "ta!"))
+        (should (= 0 (decent-notes-tests-wholes)))))))
+
+(decent-notes-tests-deftest point-at-a-line
+    "Point at the beginning of a line goes with it; at the end it stays before what comes."
+  (decent-notes-tests-with "one\ntwo"
+    (goto-char 5)
+    (decent-notes-tests-replace "two" "between\ntwo")
+    (should (looking-at "two"))
+    (goto-char (point-max))
+    (decent-notes-tests-replace "two" "two and more\nand a line")
+    (should (looking-at " and more"))
+    (goto-char 1)
+    (decent-notes-tests-replace "one" "zero\none")
+    (should (looking-at "one"))))
+
+(decent-notes-tests-deftest two-windows
+    "Each window on a buffer keeps its place, its start included."
+  (decent-notes-tests-with (mapconcat (lambda (i) (format "line %d\n" i))
+                                      (number-sequence 1 300) "")
+    (delete-other-windows)
+    (let* ((this (selected-window)) (other (split-window nil nil 'right)))
+      (set-window-buffer other (current-buffer))
+      (goto-char 1)
+      (search-forward "line 120")
+      (set-window-start this (progn (search-forward "line 110" nil t)
+                                    (line-beginning-position))
+                        t)
+      (goto-char 1)
+      (search-forward "line 120")
+      (let ((place (save-excursion (search-forward "line 250") (point))))
+        (set-window-point other place)
+        (set-window-start other (save-excursion (goto-char place) (line-beginning-position)) t))
+      (let ((start (window-start other)))
+        (decent-notes-tests-replace "line 7\n" "line 6½\nline 7\n")
+        (should (= (window-start other) (+ start 8)))
+        (should (save-excursion (goto-char (window-point other))
+                                (looking-back "line 250" (line-beginning-position))))
+        (should (looking-back "line 120" (line-beginning-position)))))))
+
+(decent-notes-tests-deftest both-edit-at-once
+    "While one types, the edits of the other come in, and nothing is lost or doubled."
+  (decent-notes-tests-with "start\n"
+    (let ((id (decent-notes--id decent-notes--here)) (words nil))
+      (dotimes (i 60)
+        (let ((mine (format "<m%d>" i)) (theirs (format "<t%d>" i)))
+          (goto-char (if (zerop (% i 3)) (point-min) (point-max)))
+          (insert mine (if (zerop (% i 5)) "\n" ""))
+          (decent-notes--flush decent-notes--here)
+          (jsonrpc-async-request decent-notes-tests-peer 'note/append
+                                 (list :id id :text (concat theirs "\n"))
+                                 :success-fn #'ignore)
+          (setq words (append (list mine theirs) words))
+          (accept-process-output nil 0.005)))
+      (decent-notes-tests-agree)
+      (decent-notes-tests-until (seq-every-p (lambda (word) (string-search word (buffer-string)))
+                                             words))
+      (dolist (word words)
+        (should (= 2 (length (split-string (buffer-string) (regexp-quote word))))))
+      (should (= 0 (decent-notes-tests-wholes))))))
+
+(decent-notes-tests-deftest pushes-wait-for-commands
+    "A push is not applied while a command is carried out, which may have noted positions."
+  (decent-notes-tests-with "one\n"
+    (let ((real-this-command 'query-replace))
+      (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
+                               :text "zero\none\n")
+      (decent-notes-tests-until (seq-some #'consp decent-notes--queue))
+      (decent-notes--wait 0.2 #'ignore)
+      (should (equal (buffer-string) "one\n")))
+    (decent-notes-tests-until (equal (buffer-string) "zero\none\n"))))
+
+(decent-notes-tests-deftest presence
+    "Who else is in the note is shown where they are, and is gone with them."
+  (decent-notes-tests-with "one\ntwo\n"
+    (let* ((id (decent-notes--id decent-notes--here))
+           (other (decent-notes--call 'note/open (list :id id :mode "edit"))))
+      (decent-notes--tell-cursor decent-notes--here)
+      (decent-notes--request-nothing 'initialized)
+      (jsonrpc-notify decent-notes--connection 'note/cursor
+                      (list :attachment (plist-get other :attachment) :version 0 :rev 0
+                            :ranges [(:start (:line 1 :character 0) :end (:line 1 :character 2))]))
+      (decent-notes-tests-until (equal (decent-notes-status) "1 other"))
+      (let ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'decent-notes-peer))
+                               (overlays-in 1 (point-max)))))
+        (should (equal "tw" (buffer-substring (overlay-start overlay) (overlay-end overlay)))))
+      (decent-notes--call 'note/close (list :attachment (plist-get other :attachment)))
+      (decent-notes-tests-until (equal (decent-notes-status) "connected"))
+      (should-not (overlays-in 1 (point-max))))))
+
+;;; Undo
+
+(decent-notes-tests-deftest undo-of-ones-own
+    "Undo takes back one's own change and no other's, redo makes it again, point is there."
+  (decent-notes-tests-with "one\ntwo\n"
+    (goto-char 4)
+    (insert " mine")
+    (decent-notes-tests-agree)
+    (decent-notes-tests-replace "two" "two theirs")
+    (goto-char (point-max))
+    (call-interactively (key-binding (kbd "C-/")))
+    (decent-notes-tests-until (equal (buffer-string) "one\ntwo theirs\n"))
+    (should (= (point) 4))
+    (call-interactively (key-binding (kbd "C-M-_")))
+    (decent-notes-tests-until (equal (buffer-string) "one mine\ntwo theirs\n"))
+    (decent-notes-undo 2)
+    (decent-notes-tests-until (equal (buffer-string) "one\ntwo theirs\n"))
+    (decent-notes-tests-until (string-search "Nothing of yours left"
+                                             (decent-notes-tests-messages)))))
+
+(decent-notes-tests-deftest emacs-own-undo
+    "With Emacs's own undo, positions in its list are right after edits of others."
+  (let ((decent-notes-own-undo nil))
+    (decent-notes-tests-with "one\ntwo\n"
+      (should (eq (key-binding (kbd "C-/")) #'undo))
+      (goto-char (point-max))
+      (insert "mine")
+      (undo-boundary)
+      (decent-notes-tests-agree)
+      (decent-notes-tests-replace "one" "the first")
+      (undo-boundary)
+      (setq last-command nil)
+      (undo 1)
+      (should (equal (buffer-string) "one\ntwo\nmine")) ; the last change, whose ever it was
+      (setq last-command 'undo)
+      (undo 1)
+      (should (equal (buffer-string) "one\ntwo\n"))
+      (decent-notes-tests-agree)
+      (should (= 0 (decent-notes-tests-wholes))))))
+
+;;; Keeping
+
+(decent-notes-tests-deftest saving
+    "Saving flushes, by whichever command; a buffer is modified until all is acknowledged."
+  (decent-notes-tests-with "one"
+    (goto-char (point-max))
+    (insert " more")
+    (should (buffer-modified-p))
+    (decent-notes-save)
+    (should-not (buffer-modified-p))
+    (should (string-search "A note written" (decent-notes-tests-messages)))
+    (insert "!")
+    (save-buffer)
+    (should-not buffer-file-name)
+    (decent-notes-tests-agree)
+    (should (equal (decent-notes-tests-theirs) "one more!"))))
+
+(decent-notes-tests-deftest auto-save
+    "Auto-saving writes its file and changes nothing else."
+  (decent-notes-tests-with "one\n"
+    (let* ((default-directory (make-temp-file "decent-notes-tests" t))
+           (auto-save-file-name-transforms nil))
+      (auto-save-mode 1)
+      (goto-char (point-max))
+      (insert "two\n")
+      (do-auto-save t t)
+      (should (file-exists-p buffer-auto-save-file-name))
+      (decent-notes-tests-agree)
+      (should (= 1 (length decent-notes-tests-sent)))
+      (auto-save-mode -1)
+      (delete-directory default-directory t))))
+
+(decent-notes-tests-deftest reverting
+    "Reverting shows the note as it is, and discards only what could not be sent."
+  (decent-notes-tests-with "one\ntwo\n"
+    (goto-char 5)
+    (insert "sent ")
+    (revert-buffer nil t)
+    (should (equal (buffer-string) "one\nsent two\n"))
+    (should (looking-at "two"))
+    (insert "\0")
+    (revert-buffer nil t)
+    (should (equal (buffer-string) "one\nsent two\n"))
+    (insert "alive ")
+    (decent-notes-tests-agree)
+    (decent-notes-tests-replace "one" "1")))
+
+(decent-notes-tests-deftest killing-a-buffer
+    "Killing a buffer sends what is unsent and closes the attachment."
+  (let (id)
+    (decent-notes-tests-with "one\n"
+      (setq id (decent-notes--id decent-notes--here))
+      (goto-char (point-max))
+      (insert "two\n")
+      (kill-buffer)
+      (should-not (seq-find (lambda (note) (equal id (decent-notes--id note)))
+                            decent-notes--notes))
+      (should (equal "one\ntwo\n" (plist-get (decent-notes--call 'note/get (list :id id))
+                                             :text))))))
+
+(decent-notes-tests-deftest unsent-text-goes-to-a-file
+    "A buffer whose text could not be sent leaves it in a file that only its owner can read."
+  (let* ((state (make-temp-file "decent-notes-tests" t))
+         (process-environment (cons (concat "XDG_STATE_HOME=" state) process-environment)))
+    (decent-notes-tests-with "one\n"
+      (goto-char (point-max))
+      (insert "two" (string #x3fffff))
+      (kill-buffer)
+      (let ((file (car (directory-files (concat state "/decent-notes/unsent") t "\\.txt\\'"))))
+        (should (equal "one\ntwo\377" (with-temp-buffer
+                                         (set-buffer-multibyte nil)
+                                         (insert-file-contents-literally file)
+                                         (buffer-string))))
+        (should (= #o600 (file-modes file)))
+        (should (= #o700 (file-modes (file-name-directory file))))))
+    (delete-directory state t)))
+
+;;; The process
+
+(defun decent-notes-tests-kill ()
+  "Kill our process as a crash would."
+  (signal-process (jsonrpc--process decent-notes--connection) 'KILL))
+
+(decent-notes-tests-deftest killed-while-typing
+    "When the process is killed, typing goes on; it is started again and nothing is lost."
+  (let ((decent-notes--restarts nil))
+    (decent-notes-tests-with "start\n"
+      (let (words)
+        (dotimes (i 40)
+          (let ((word (format "<w%d>" i)))
+            (push word words)
+            (goto-char (if (zerop (% i 2)) (point-min) (point-max)))
+            (insert word)
+            (decent-notes--after-command)
+            (when (memq i '(10 11 25)) (decent-notes-tests-kill))
+            (when (= i 20)
+              (decent-notes-tests-peer 'note/append :text "theirs"
+                                       :id (decent-notes--id decent-notes--here)))
+            (decent-notes--wait 0.01 #'ignore)))
+        (decent-notes-tests-agree)
+        (dolist (word (cons "theirs" words))
+          (should (= 2 (length (split-string (buffer-string) (regexp-quote word))))))
+        (should (memq (length decent-notes--restarts) '(2 3)))))))
+
+(decent-notes-tests-deftest killed-again-and-again
+    "After five restarts in three minutes the process is started at the user's wish only."
+  (let ((decent-notes--restarts nil))
+    (decent-notes-tests-with "start\n"
+      (dotimes (i 5)
+        (decent-notes-tests-kill)
+        (decent-notes-tests-until (and decent-notes--ready
+                                       (= (1+ i) (length decent-notes--restarts)))))
+      (decent-notes-tests-kill)
+      (decent-notes-tests-until (not decent-notes--connection))
+      (should (equal (decent-notes-status) "offline"))
+      (goto-char (point-max))
+      (insert "offline\n")
+      (should (buffer-modified-p))
+      (decent-notes-restart)
+      (decent-notes-tests-agree)
+      (should (equal (decent-notes-tests-theirs) "start\noffline\n")))))
+
+(decent-notes-tests-deftest attachments-that-are-forgotten
+    "A change that is answered by `reopen' opens the note again and loses nothing."
+  (decent-notes-tests-with "start\n"
+    (setf (decent-notes--rev decent-notes--here) 1000)
+    (goto-char (point-max))
+    (insert "mine\n")
+    (decent-notes-tests-agree)
+    (should (equal (decent-notes-tests-theirs) "start\nmine\n"))))
+
+(decent-notes-tests-deftest no-program
+    "Without the program, or with a folder that is none, there is one line about it."
+  (dolist (case `(("decent-notes-missing" nil "Cannot start decent-notes-missing")
+                  (,decent-notes-tests-program "/dev/null" "/dev/null")
+                  (("sh" "-c" "echo went wrong >&2; exit 3") nil "went wrong")))
+    (let ((decent-notes-program (car case)) (decent-notes-notebook (cadr case))
+          decent-notes--connection decent-notes--ready decent-notes--notes)
+      (let ((problem (should-error (decent-notes) :type 'user-error)))
+        (should (string-search (caddr case) (cadr problem)))
+        (should-not (string-search "\n" (cadr problem)))
+        (should-not decent-notes--ready)))))
+
+;;; Commands
+
+(decent-notes-tests-deftest opening-by-title
+    "Notes are opened by title and by id; what is unknown or not unique is an error."
+  (decent-notes-tests-with "text"
+    (let ((id (decent-notes--id decent-notes--here)))
+      (decent-notes-tests-peer 'note/create :title "Twice/said" :text "1")
+      (decent-notes-tests-peer 'note/create :title "Twice/said" :text "2")
+      (decent-notes-tests-peer 'note/update :id id :title "Only/once")
+      (decent-notes-tests-until (equal (buffer-name) (format "note://%s/Only-once" id)))
+      (should (eq (current-buffer) (decent-notes-open "Only/once")))
+      (should (eq (current-buffer) (decent-notes-open (buffer-name))))
+      (should-error (decent-notes-open "nothing like it") :type 'user-error)
+      (decent-notes-tests-until
+       (= 2 (seq-count (lambda (note) (equal (plist-get note :title) "Twice/said"))
+                       (decent-notes--all))))
+      (should-error (decent-notes-open "Twice/said") :type 'user-error)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (_prompt table &rest _)
+                   (let ((names (all-completions "Twice" table)))
+                     (should (= 2 (length names)))
+                     (car names)))))
+        (call-interactively #'decent-notes-open))
+      (should (member (buffer-string) '("1" "2")))
+      (kill-buffer))))
+
+(decent-notes-tests-deftest commands-for-the-note
+    "Title, tags, priority and history have commands in the buffer of a note."
+  (decent-notes-tests-with "one\n"
+    (let ((id (decent-notes--id decent-notes--here)))
+      (cl-flet ((theirs (key) (plist-get (plist-get (decent-notes-tests-peer 'note/get :id id)
+                                                    :note)
+                                         key)))
+        (should-error (decent-notes-title "two\nlines") :type 'user-error)
+        (decent-notes-title "New title")
+        (should (equal (buffer-name) (format "note://%s/New title" id)))
+        (decent-notes-tests-until (equal (theirs :title) "New title"))
+        (decent-notes-tag "home, with blank")
+        (decent-notes-tests-until (equal (theirs :tags) ["home" "with blank"]))
+        (decent-notes-tag "+work, -home")
+        (decent-notes-tests-until (equal (theirs :tags) ["with blank" "work"]))
+        (decent-notes-tag "")
+        (decent-notes-tests-until (equal (theirs :tags) []))
+        (decent-notes-priority "high")
+        (decent-notes-tests-until (equal (theirs :priority) "high"))
+        (should-error (decent-notes-priority "urgent") :type 'user-error)
+        (goto-char (point-max))
+        (insert "two\n")
+        (decent-notes-tests-agree)
+        (decent-notes-history)
+        (should (= 2 (length tabulated-list-entries)))
+        (goto-char (point-max))
+        (forward-line -1)
+        (decent-notes-history-show)
+        (should (equal (buffer-string) "one\n"))
+        (should buffer-read-only)
+        (should-not decent-notes--here)
+        (kill-buffer)
+        (kill-buffer)))))
+
+(provide 'decent-notes-tests)
+;;; decent-notes-tests.el ends here

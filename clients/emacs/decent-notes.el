@@ -1,0 +1,1340 @@
+;;; decent-notes.el --- Notes edited here and elsewhere at once  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 The Decent Notes authors
+;; SPDX-License-Identifier: MIT
+
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: text, comm, convenience
+
+;;; Commentary:
+
+;; `M-x decent-notes' lists the notes of a notebook, `M-x decent-notes-open'
+;; opens one.  A note is an ordinary buffer with any major mode.  What you type
+;; in it is kept at once, and what other editors, programs and machines do to
+;; the note appears in it as it happens.
+;;
+;; The buffer is the truth of what you see, and the program `decent-notes' is
+;; the one who merges.  The two talk as Protocol/README.md of the project says;
+;; its section "Live text" explains the names `attachment', `version', `rev'.
+;;
+;; Three rules keep this file simple:
+;;
+;; - Nothing in the path of typing waits for an answer.
+;; - Nothing is done inside process filters, which may run in the middle of
+;;   anything, even of our own sending.  What comes is put into a queue, and
+;;   `decent-notes--work' does it from a timer, between commands.
+;; - Which text changed is tracked, never what changed in it: two numbers for
+;;   each buffer, how many characters at its beginning and at its end are as
+;;   they were.  Should Emacs have told us wrongly or not at all, the hash that
+;;   goes with each change does not fit, and the whole text is sent instead.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'jsonrpc)
+(require 'seq)
+(require 'tabulated-list)
+(eval-when-compile (require 'subr-x))
+
+(defgroup decent-notes nil
+  "Notes edited here and elsewhere at once."
+  :group 'text)
+
+(defcustom decent-notes-program "decent-notes"
+  "The program, or a list of it and its arguments."
+  :type '(choice string (repeat string)))
+
+(defcustom decent-notes-notebook nil
+  "The folder of the notebook; nil means the one the program chooses."
+  :type '(choice (const :tag "The program's own choice" nil) directory))
+
+(defcustom decent-notes-major-mode #'text-mode
+  "The major mode in which notes are opened."
+  :type 'function)
+
+(defcustom decent-notes-own-undo t
+  "Whether the undo keys take back one's own changes only.
+If nil they are Emacs's own, which knows nothing of others: it takes
+back whatever came last."
+  :type 'boolean)
+
+(defface decent-notes-peer '((t :inherit highlight))
+  "Where others have their cursors and selections.")
+
+;;; The process
+
+(defvar decent-notes--connection nil "The connection, nil without a process.")
+(defvar decent-notes--ready nil "Whether the process has been initialized.")
+(defvar decent-notes--failure nil "Why there is no process, as one line.")
+(defvar decent-notes--restarts nil "When the process was started again by itself.")
+(defvar decent-notes--suggested-tags nil "The tags which the program suggests.")
+(defvar decent-notes--notes nil "The open notes.")
+(defvar decent-notes--queue nil "What is to be done: functions.")
+(defvar decent-notes--timer nil "The timer that will do it.")
+(defvar decent-notes--sending nil
+  "Whether a message is just being written.
+Timers run meanwhile if it is a long one.  They must not send anything: writing
+that would take in the answer to the first before `jsonrpc' expects it.")
+(defvar decent-notes--idle-timer nil "The timer for what waits for a pause.")
+
+(defun decent-notes--log (format &rest arguments)
+  "Add a line, made of FORMAT and ARGUMENTS, to the buffer *decent-notes log*."
+  (with-current-buffer (get-buffer-create "*decent-notes log*")
+    (save-excursion
+      (goto-char (point-max))
+      (insert (format-time-string "%T ") (apply #'format format arguments) "\n"))))
+
+(defun decent-notes--tell (format &rest arguments)
+  "Show FORMAT with ARGUMENTS as one line, and log it."
+  (let ((line (replace-regexp-in-string "\n+" " " (apply #'format format arguments))))
+    (decent-notes--log "%s" line)
+    (message "Decent Notes: %s" line)))
+
+(defun decent-notes--enqueue (job)
+  "Have the function JOB called soon, outside of process filters."
+  (setq decent-notes--queue (nconc decent-notes--queue (list job)))
+  (decent-notes--schedule 0))
+
+(defun decent-notes--schedule (seconds)
+  "Work off the queue in SECONDS."
+  (unless decent-notes--timer
+    (setq decent-notes--timer (run-at-time seconds nil #'decent-notes--work))))
+
+(defun decent-notes--work ()
+  "Do what is in the queue.
+A push, which is a list of itself and no function, waits while a command
+is being carried out, which may have noted positions: `query-replace' does."
+  (when decent-notes--timer (cancel-timer decent-notes--timer))
+  (setq decent-notes--timer nil)
+  (if decent-notes--sending
+      (decent-notes--schedule 0.01)
+    (let (waiting)
+      (while decent-notes--queue
+        (let ((job (pop decent-notes--queue)))
+          (condition-case problem
+              (cond ((functionp job) (funcall job))
+                    (real-this-command (push job waiting))
+                    (t (apply #'decent-notes--push job)))
+            ;; An error must not keep the jobs behind it from being done.
+            (error (decent-notes--log "%s" (error-message-string problem))))))
+      (when waiting
+        (setq decent-notes--queue (nconc (nreverse waiting) decent-notes--queue))
+        (decent-notes--schedule 0.05)))))
+
+(defun decent-notes--wait (seconds done)
+  "Wait until the function DONE has a non-nil value, for at most SECONDS.
+Return that value."
+  (let ((deadline (+ (float-time) seconds)))
+    (while (and (not (funcall done)) (< (float-time) deadline))
+      (accept-process-output nil 0.05)
+      (decent-notes--work))
+    (funcall done)))
+
+(defun decent-notes--request (method params &optional success failure)
+  "Ask the process for METHOD with PARAMS, and go on.
+SUCCESS is called with the result or FAILURE with the error, later."
+  (let ((decent-notes--sending t)
+        (connection decent-notes--connection)
+        (failed (lambda (problem)
+                  (decent-notes--enqueue
+                   (lambda ()
+                     (if failure (funcall failure problem)
+                       (decent-notes--log "%s: %s" method (plist-get problem :message))))))))
+    (condition-case problem
+        (jsonrpc-async-request
+         connection method params :timeout nil
+         :success-fn (lambda (result)
+                       (when success
+                         (decent-notes--enqueue (lambda () (funcall success result)))))
+         :error-fn failed)
+      (error
+       (funcall failed (list :code -1 :message (error-message-string problem)))
+       ;; Of a process that ends at once Emacs may forget to tell.
+       (unless (and connection (jsonrpc-running-p connection))
+         (decent-notes--enqueue (lambda () (decent-notes--died connection))))))))
+
+(defun decent-notes--call (method params)
+  "Return the result of METHOD with PARAMS, or signal a `user-error'."
+  (decent-notes--ensure)
+  (let (answered result problem)
+    (decent-notes--request method params
+                           (lambda (it) (setq answered t result it))
+                           (lambda (it) (setq answered t problem it)))
+    (unless (decent-notes--wait 10 (lambda () answered))
+      (user-error "No answer to %s within 10 seconds" method))
+    (when problem (user-error "%s" (plist-get problem :message)))
+    result))
+
+(defun decent-notes--start ()
+  "Start the process, or signal a `user-error'."
+  (let ((command (ensure-list decent-notes-program))
+        ;; Else each answer waits some 30 ms for more to come.
+        process-adaptive-read-buffering
+        (default-directory (if (file-directory-p "~/") (expand-file-name "~/") "/")))
+    (setq decent-notes--ready nil decent-notes--failure nil)
+    (condition-case problem
+        (setq decent-notes--connection
+              (make-instance
+               'jsonrpc-process-connection :name "decent-notes"
+               :events-buffer-scrollback-size 0
+               :process (lambda ()
+                          (make-process
+                           :name "decent-notes" :command command :connection-type 'pipe
+                           :coding 'utf-8-emacs-unix :noquery t
+                           ;; The library expects this name.
+                           :stderr (get-buffer-create "*decent-notes stderr*")))
+               :notification-dispatcher
+               (lambda (_connection method params)
+                 (decent-notes--enqueue (decent-notes--job method params)))
+               :on-shutdown
+               (lambda (connection)
+                 (decent-notes--enqueue (lambda () (decent-notes--died connection))))))
+      (error (user-error "Cannot start %s: %s" (car command)
+                         (error-message-string problem))))
+    (let* ((process (jsonrpc--process decent-notes--connection))
+           (sentinel (process-sentinel process)))
+      ;; The library has a message for each end of a process; we have our own.
+      (set-process-sentinel process (lambda (process change)
+                                      (let ((inhibit-message t) message-log-max)
+                                        (funcall sentinel process change)))))
+    (decent-notes--request
+     'initialize
+     (append
+      (list :processId (emacs-pid)
+            :clientInfo (list :name "decent-notes.el" :version "0.1.0")
+            ;; Code points, as characters in buffers are.
+            :capabilities '(:general (:positionEncodings ["utf-32"])))
+      (when decent-notes-notebook
+        (list :initializationOptions
+              (list :notebook (expand-file-name decent-notes-notebook)))))
+     (lambda (result)
+       (decent-notes--request-nothing 'initialized)
+       (setq decent-notes--ready t
+             decent-notes--suggested-tags
+             (append (plist-get result :suggestedTags) nil))
+       (mapc #'decent-notes--resume decent-notes--notes))
+     (lambda (problem)
+       (unless (eql (plist-get problem :code) -1)
+         (setq decent-notes--failure (plist-get problem :message))
+         (decent-notes--stop)
+         (when decent-notes--notes (decent-notes--tell "%s" decent-notes--failure)))))
+    (unless decent-notes--idle-timer
+      (setq decent-notes--idle-timer (run-with-idle-timer 0.5 t #'decent-notes--pause)))
+    (add-hook 'kill-emacs-query-functions #'decent-notes--may-quit)
+    (add-hook 'kill-emacs-hook #'decent-notes--quit)))
+
+(defun decent-notes--request-nothing (method)
+  "Send the notification METHOD, if the process is still there."
+  (let ((decent-notes--sending t))
+    (ignore-errors (jsonrpc-notify decent-notes--connection method nil))))
+
+(defun decent-notes--stop ()
+  "End the process, which is not to be started again by itself."
+  (let ((connection decent-notes--connection))
+    (setq decent-notes--connection nil decent-notes--ready nil)
+    (when connection
+      (ignore-errors (delete-process (jsonrpc--process connection))))
+    (mapc #'decent-notes--detach decent-notes--notes)))
+
+(defun decent-notes--died (connection)
+  "The process of CONNECTION has ended: start another."
+  (when (and connection (eq connection decent-notes--connection))
+    (let ((was-ready decent-notes--ready))
+      (setq decent-notes--connection nil decent-notes--ready nil
+            decent-notes--restarts
+            (seq-filter (lambda (time) (< (- (float-time) time) 180)) decent-notes--restarts))
+      (mapc #'decent-notes--detach decent-notes--notes)
+      (cond ((not (or decent-notes--notes was-ready)))
+            ((< (length decent-notes--restarts) 5)
+             (push (float-time) decent-notes--restarts)
+             (condition-case problem (decent-notes--start)
+               (error (decent-notes--tell "%s" (error-message-string problem)))))
+            (t (decent-notes--tell "the program ended again and again; %s"
+                                   "M-x decent-notes-restart starts it"))))))
+
+(defun decent-notes--ensure ()
+  "Have a process that has been initialized, or signal a `user-error'."
+  (unless decent-notes--connection (decent-notes--start))
+  (decent-notes--wait 10 (lambda () (or decent-notes--ready (not decent-notes--connection))))
+  (unless decent-notes--ready
+    (user-error "Decent Notes: %s" (or decent-notes--failure
+                                       (decent-notes--last-words)
+                                       "the program does not answer"))))
+
+(defun decent-notes--last-words ()
+  "The first line that the process wrote to standard error, if it did."
+  (accept-process-output nil 0.1)
+  (when-let ((buffer (get-buffer " *decent-notes stderr*")))
+    (with-current-buffer buffer
+      (goto-char (point-min))
+      (when (looking-at "\\s-*\\(.+\\)") (match-string 1)))))
+
+(defun decent-notes-restart ()
+  "Start the program anew; open notes stay open."
+  (interactive)
+  (decent-notes--stop)
+  (setq decent-notes--restarts nil)
+  (decent-notes--ensure))
+
+(defun decent-notes--job (method params)
+  "Return what to do about the notification METHOD with PARAMS."
+  (pcase method
+    ('note/edit (list params))
+    ('note/presence (lambda () (decent-notes--show-peers params)))
+    ('notebook/didChange (lambda () (decent-notes--did-change params)))
+    ('window/showMessage
+     (lambda ()
+       (decent-notes--tell "%s" (plist-get params :message))
+       ;; Perhaps what could not be saved now can.
+       (when (eql (plist-get params :type) 3)
+         (dolist (note decent-notes--notes)
+           (when (decent-notes--unsent note) (decent-notes--flush note t))))))
+    ('window/logMessage (lambda () (decent-notes--log "%s" (plist-get params :message))))
+    (_ #'ignore)))
+
+;;; Live text
+
+(cl-defstruct (decent-notes--note (:conc-name decent-notes--) (:copier nil)
+                               (:constructor decent-notes--make-note))
+  "An open note.
+`title' is nil until it is known.  `attachment' is nil while the process is
+gone, and `opening' tells that it has been asked for.  `version' and `rev' are
+the protocol's.  `pending' counts changes without an answer; `whole' is the
+version of the last change that had the whole text.  `head' and `tail' are how
+many characters at the beginning and at the end are as they were sent last; nil
+if all are.  `lines' is the number of lines then, and `tick' that of the
+buffer's changes that we know of.  `unsent' tells that the whole text has to be
+sent, and `trouble' why.  `base' is a text that the process has for certain, and
+`base-tick' of when.  `unhashed' tells that the last change had no hash.
+`steps' and `undone' are undo steps, each the number of changes it is made of;
+`follow' tells that point is to go where the next push is."
+  id title buffer attachment session opening (version 0) (rev 0) (pending 0) (whole 0)
+  head tail lines tick unsent trouble base base-tick unhashed
+  steps undone follow cursor cursor-timer peers read-only)
+
+(defvar-local decent-notes--here nil "The note of this buffer.")
+(put 'decent-notes--here 'permanent-local t)
+
+(defvar decent-notes--applying nil
+  "The change being made for a push, as `after-change-functions' will tell it.")
+
+(defconst decent-notes--largest-hashed (* 256 1024)
+  "The length in bytes up to which a text is sent with its hash.")
+
+(defmacro decent-notes--in-whole (note &rest body)
+  "Evaluate BODY in the buffer of NOTE without its narrowing.
+Do nothing if there is no buffer, or its narrowing cannot be undone now, as
+with long lines in hooks of Emacs 29: whoever calls will try again."
+  (declare (indent 1) (debug t))
+  `(when (buffer-live-p (decent-notes--buffer ,note))
+     (with-current-buffer (decent-notes--buffer ,note)
+       (save-restriction
+         (widen)
+         (unless (buffer-narrowed-p) ,@body)))))
+
+(defun decent-notes--text (&optional beg end)
+  "The text of the buffer, or of BEG to END."
+  (buffer-substring-no-properties (or beg (point-min)) (or end (point-max))))
+
+(defun decent-notes--bytes ()
+  "The length of the text in UTF-8."
+  ;; Emacs keeps Unicode as UTF-8, so this is exact, and costs nothing.
+  (1- (position-bytes (point-max))))
+
+(defun decent-notes--hash ()
+  "The SHA-256 of the text in UTF-8."
+  (let ((coding-system-for-write 'utf-8-unix))
+    (secure-hash 'sha256 (current-buffer))))
+
+(defun decent-notes--changed (beg end old)
+  "Remember that OLD characters became those between BEG and END."
+  (when-let ((note decent-notes--here))
+    ;; Changes of text properties leave the tick as it is.
+    (unless (or (equal (list beg end old) decent-notes--applying)
+                (eql (buffer-chars-modified-tick) (decent-notes--tick note)))
+      (unless (decent-notes--head note)
+        ;; The change may be made outside of commands: send it soon in any case.
+        (decent-notes--enqueue (lambda () (decent-notes--flush note))))
+      (let ((after (- (1+ (buffer-size)) end)))
+        (setf (decent-notes--head note)
+              (min (1- beg) (or (decent-notes--head note) (1- beg)))
+              (decent-notes--tail note)
+              (min after (or (decent-notes--tail note) after)))))
+    (setf (decent-notes--tick note) (buffer-chars-modified-tick))))
+(put 'decent-notes--changed 'permanent-local-hook t)
+
+(defun decent-notes--after-command ()
+  "Send what the command changed, and where it has left point."
+  (when-let ((note decent-notes--here))
+    (decent-notes--flush note)
+    (decent-notes--moved note)))
+(put 'decent-notes--after-command 'permanent-local-hook t)
+
+(defun decent-notes--flush (note &optional whole)
+  "Send what was changed in NOTE since the last time; if WHOLE, the whole text."
+  (decent-notes--in-whole note
+    (let ((missed (not (eql (buffer-chars-modified-tick) (decent-notes--tick note)))))
+      (when (or whole missed (decent-notes--head note))
+        (cond ((decent-notes--attachment note)
+               (decent-notes--send note (or whole missed (decent-notes--unsent note))))
+              ((and decent-notes--ready (not (decent-notes--opening note)))
+               (decent-notes--resume note)))
+        (decent-notes--settle note)))))
+
+(defun decent-notes--send (note whole)
+  "Send the changed lines of NOTE, or its WHOLE text."
+  (let* ((beg (if whole 1 (save-excursion
+                            (goto-char (1+ (decent-notes--head note)))
+                            (forward-line 0)
+                            (point))))
+         (end (if whole (point-max)
+                (save-excursion
+                  (goto-char (- (point-max) (decent-notes--tail note)))
+                  (if (search-forward "\n" nil 'move) (1- (point)) (point)))))
+         (text (decent-notes--text beg end))
+         (count (line-number-at-pos (point-max)))
+         (before (1- (line-number-at-pos beg)))
+         (after (- count (line-number-at-pos end))))
+    (if (decent-notes--refuse note text)
+        (decent-notes--seen note t)
+      (decent-notes--change
+       note
+       (if whole (list :text text)
+         (list :lines (vector (vector before (- (decent-notes--lines note) after)
+                                      (vconcat (split-string text "\n"))))))
+       count)
+      (when whole (setf (decent-notes--whole note) (decent-notes--version note)))
+      (decent-notes--seen note nil count)
+      (if (and this-command (eq this-command real-last-command) (decent-notes--steps note)
+               (< (car (decent-notes--steps note)) 20)
+               (string-suffix-p "self-insert-command" (format "%s" this-command)))
+          ;; As Emacs does: up to twenty letters typed in a row are one step.
+          (cl-incf (car (decent-notes--steps note)))
+        (push 1 (decent-notes--steps note)))
+      (setf (decent-notes--undone note) nil))))
+
+(defun decent-notes--refuse (note text)
+  "Whether TEXT, of NOTE, cannot be sent; the user is told."
+  (when-let ((index (string-match-p "[^\x01-\ud7ff\ue000-\x10ffff]" text)))
+    (decent-notes--fail
+     note (format "this is no Unicode text, and is kept in the buffer only: %s"
+                  (single-key-description (aref text index))))))
+
+(defun decent-notes--fail (note message)
+  "Remember that the text of NOTE could not be sent because of MESSAGE; return t.
+It is told once."
+  (setf (decent-notes--unsent note) t)
+  (unless (equal message (decent-notes--trouble note))
+    (setf (decent-notes--trouble note) message)
+    (decent-notes--tell "%s" message))
+  t)
+
+(defun decent-notes--seen (note unsent &optional count)
+  "Note that the text of NOTE has been dealt with.
+UNSENT is whether it still has to be sent, COUNT its number of lines if known."
+  (setf (decent-notes--head note) nil
+        (decent-notes--tail note) nil
+        (decent-notes--lines note) (or count (line-number-at-pos (point-max)))
+        (decent-notes--tick note) (buffer-chars-modified-tick)
+        (decent-notes--unsent note) unsent))
+
+(defun decent-notes--change (note change &optional count)
+  "Send CHANGE of NOTE, after which it has COUNT lines; without, send its hash."
+  (let* ((attachment (decent-notes--attachment note))
+         (version (cl-incf (decent-notes--version note)))
+         (hashed (or (not count) (<= (decent-notes--bytes) decent-notes--largest-hashed))))
+    (cl-incf (decent-notes--pending note))
+    (setf (decent-notes--unhashed note) (not hashed))
+    (decent-notes--request
+     'note/change
+     (append (list :attachment attachment :version version :rev (decent-notes--rev note))
+             change
+             (if hashed (list :sha256 (decent-notes--hash))
+               (list :bytes (decent-notes--bytes) :lineCount count)))
+     (lambda (_result) (decent-notes--answered note attachment version nil))
+     (lambda (problem) (decent-notes--answered note attachment version problem)))))
+
+(defun decent-notes--answered (note attachment version problem)
+  "The change VERSION of NOTE with ATTACHMENT was made, or not because of PROBLEM."
+  (let ((code (plist-get problem :code)))
+    ;; -1 is the end of the process, about which we hear apart.
+    (when (and (eql attachment (decent-notes--attachment note)) (not (eql code -1)))
+      (cl-decf (decent-notes--pending note))
+      (cond ((not problem)
+             (unless (decent-notes--unsent note) (setf (decent-notes--trouble note) nil)))
+            ((eql code -32801)
+             ;; One whole text mends all changes sent before it.
+             (when (>= version (decent-notes--whole note)) (decent-notes--flush note t)))
+            ((equal (plist-get (plist-get problem :data) :reason) "reopen")
+             (decent-notes--detach note)
+             (decent-notes--resume note))
+            (t (decent-notes--fail note (plist-get problem :message))))
+      (decent-notes--settle note))))
+
+(defun decent-notes--unkept-p (note)
+  "Whether something in NOTE has not been acknowledged."
+  (or (decent-notes--head note) (decent-notes--unsent note)
+      (> (decent-notes--pending note) 0)))
+
+(defun decent-notes--settle (note)
+  "Show NOTE as modified as long as something in it is not kept."
+  (when (buffer-live-p (decent-notes--buffer note))
+    (with-current-buffer (decent-notes--buffer note)
+      (let ((modified (or (not (decent-notes--attachment note))
+                          (and (decent-notes--unkept-p note) t))))
+        (unless (eq modified (buffer-modified-p))
+          (set-buffer-modified-p modified))))))
+
+(defun decent-notes--push (push)
+  "Apply PUSH, the parameters of note/edit, or heal."
+  (when-let ((note (seq-find (lambda (note)
+                               (eql (decent-notes--attachment note)
+                                    (plist-get push :attachment)))
+                             decent-notes--notes)))
+    (decent-notes--flush note)
+    (decent-notes--in-whole note
+      (when (eql (plist-get push :version) (decent-notes--version note))
+        (if-let ((edits (and (decent-notes--fits-p push)
+                             (decent-notes--edits (plist-get push :ranges)))))
+            (let ((place (decent-notes--apply (cdr edits))))
+              (setf (decent-notes--rev note) (plist-get push :rev)
+                    (decent-notes--lines note) (line-number-at-pos (point-max)))
+              (when (decent-notes--follow note)
+                (setf (decent-notes--follow note) nil)
+                (decent-notes--go place))
+              (decent-notes--settle note)
+              (decent-notes--moved note))
+          (decent-notes--flush note t))))))
+
+(defun decent-notes--apply (edits)
+  "Make EDITS, the last one first, as one change; return the end of the first."
+  (let* ((inhibit-read-only t) deactivate-mark
+         (beg (or (car (car (last edits))) 1))
+         (end (or (cadr (car edits)) 1))
+         (growth (apply #'+ (mapcar (lambda (edit)
+                                      (- (length (nth 2 edit)) (- (cadr edit) (car edit))))
+                                    edits)))
+         (size (+ (buffer-size) growth))
+         (at-top (seq-filter (lambda (window) (= (window-start window) (point-min)))
+                             (get-buffer-window-list nil nil t)))
+         (decent-notes--applying (list beg (+ end growth) (- end beg))))
+    (undo-boundary)
+    ;; Hooks of others, which may edit, run when all is done and positions are right.
+    (combine-change-calls beg end
+      (dolist (edit edits) (apply #'decent-notes--replace edit)))
+    (undo-boundary)
+    ;; Who looks at the beginning wants to see what comes in before it.
+    (dolist (window at-top) (set-window-start window (point-min) t))
+    ;; They have edited, and Emacs has not told us: hooks don't hear of hooks.
+    (unless (= size (buffer-size)) (setf (decent-notes--tick decent-notes--here) nil))
+    (+ beg (length (nth 2 (car (last edits)))))))
+
+(defun decent-notes--go (place)
+  "Put point at PLACE, also in a window on the buffer."
+  (goto-char place)
+  (when-let ((window (get-buffer-window))) (set-window-point window place)))
+
+(defun decent-notes--fits-p (push)
+  "Whether PUSH was made for the text of the buffer."
+  (let ((sha256 (plist-get push :sha256))
+        (bytes (plist-get push :bytes))
+        (count (plist-get push :lineCount)))
+    (and (or (not bytes) (= bytes (decent-notes--bytes)))
+         (or (not count) (= count (line-number-at-pos (point-max))))
+         (or (not sha256) (equal sha256 (decent-notes--hash))))))
+
+(defun decent-notes--edits (ranges)
+  "The edits of RANGES as (t . EDITS), the last one first, each (BEG END TEXT).
+Return nil if one of them is outside of the text."
+  (save-excursion
+    (goto-char (point-min))
+    (let ((at 0) edits)
+      (cl-flet ((place (position)
+                  ;; Ranges ascend: no line is passed twice.
+                  (let ((line (plist-get position :line)))
+                    (forward-line (- line at))
+                    (setq at line)
+                    (let ((place (+ (point) (plist-get position :character))))
+                      (and (bolp) (<= place (line-end-position)) place)))))
+        (and (seq-every-p (lambda (edit)
+                            (let* ((range (plist-get edit :range))
+                                   (beg (place (plist-get range :start)))
+                                   (end (place (plist-get range :end))))
+                              (when (and beg end)
+                                (push (list beg end (plist-get edit :newText)) edits))))
+                          ranges)
+             (cons t edits))))))
+
+(defun decent-notes--replace (beg end text)
+  "Replace BEG to END by TEXT, with all that points into the buffer left in place.
+Lines that come in before a line leave what is at its beginning with it;
+anything else comes after what is at BEG."
+  (save-excursion
+    (goto-char beg)
+    (if (not (and (= beg end) (bolp) (string-suffix-p "\n" text)))
+        (insert text)
+      ;; The overlays that end here end with the line before.
+      (let ((ending (seq-filter (lambda (overlay) (= (overlay-end overlay) beg))
+                                (overlays-in (max (1- beg) (point-min)) beg))))
+        (insert-before-markers text)
+        (dolist (overlay ending)
+          (move-overlay overlay (min beg (overlay-start overlay)) beg))))
+    ;; Inserted first, deleted then: markers behind stay behind the new text.
+    (delete-region (+ beg (length text)) (+ end (length text)))))
+
+(defun decent-notes--pause ()
+  "Do what can wait until the user pauses."
+  (dolist (note (unless decent-notes--sending decent-notes--notes))
+    (decent-notes--flush note)
+    (when (decent-notes--attachment note)
+      (decent-notes--in-whole note
+        (cond ((decent-notes--unkept-p note))
+              ((decent-notes--unhashed note)
+               (decent-notes--change note '(:lines [])))
+              ((not (eql (decent-notes--base-tick note) (decent-notes--tick note)))
+               (setf (decent-notes--base note) (decent-notes--text)
+                     (decent-notes--base-tick note) (decent-notes--tick note))))))))
+
+;;; Coming back
+
+(defun decent-notes--detach (note)
+  "NOTE has lost its attachment."
+  (setf (decent-notes--unsent note) (and (decent-notes--unkept-p note) t)
+        (decent-notes--attachment note) nil
+        (decent-notes--opening note) nil
+        (decent-notes--pending note) 0)
+  (decent-notes--show-peers (list :attachment nil) note)
+  (decent-notes--settle note))
+
+(defun decent-notes--resume (note)
+  "Open NOTE again with the text that its buffer has now."
+  (decent-notes--in-whole note
+    (let ((text (decent-notes--text)) (was-unsent (decent-notes--unsent note)))
+      (if (decent-notes--refuse note text)
+          (decent-notes--seen note t)
+        ;; Whatever is typed from here on is the next change.
+        (decent-notes--seen note was-unsent)
+        (setf (decent-notes--opening note) t)
+        (decent-notes--request
+         'note/open
+         (list :id (decent-notes--id note) :mode "edit" :push "ranges"
+               :resume (append (list :session (decent-notes--session note)
+                                     :version (decent-notes--version note)
+                                     :rev (decent-notes--rev note) :text text)
+                               (when (decent-notes--base note)
+                                 (list :baseText (decent-notes--base note)))))
+         (lambda (result)
+           (setf (decent-notes--unsent note) nil (decent-notes--trouble note) nil)
+           (decent-notes--attached note result)
+           (when (equal (plist-get result :resumed) "conflict")
+             (decent-notes--tell "%s: what was here is now the note %s"
+                                 (buffer-name (decent-notes--buffer note))
+                                 (plist-get result :copy)))
+           (decent-notes--flush note))
+         (lambda (problem)
+           (unless (eql (plist-get problem :code) -1)
+             (setf (decent-notes--opening note) nil)
+             (decent-notes--fail note (plist-get problem :message))
+             (decent-notes--settle note))))))))
+
+(defun decent-notes--attached (note result)
+  "Take over from RESULT, of note/open, the numbers of NOTE."
+  (setf (decent-notes--opening note) nil
+        (decent-notes--attachment note) (plist-get result :attachment)
+        (decent-notes--read-only note) (eq t (plist-get result :readOnly))
+        (decent-notes--session note) (plist-get result :session)
+        (decent-notes--rev note) (plist-get result :rev)
+        (decent-notes--pending note) 0
+        (decent-notes--whole note) 0
+        (decent-notes--steps note) nil
+        (decent-notes--undone note) nil
+        (decent-notes--cursor note) nil)
+  (decent-notes--settle note))
+
+(defun decent-notes--keep-in-file (note)
+  "Write the text of NOTE, which could not be sent, to a file; return its name."
+  (decent-notes--in-whole note
+    (let* ((folder (expand-file-name "decent-notes/unsent/"
+                                     (or (getenv "XDG_STATE_HOME") "~/.local/state")))
+           (file (format "%s%s-%s.txt" folder
+                         (replace-regexp-in-string "[^[:alnum:]_-]" "_"
+                                                   (decent-notes--id note))
+                         (format-time-string "%Y%m%dT%H%M%S.%3N")))
+           (coding-system-for-write 'utf-8-unix))
+      (with-file-modes #o700 (make-directory folder t))
+      (with-file-modes #o600
+        (write-region (point-min) (point-max) file nil 'quiet nil 'excl))
+      (decent-notes--tell "unsent text is kept in %s" file)
+      file)))
+
+(defun decent-notes--deliver (notes seconds)
+  "Send what is unsent in NOTES and wait for the answers, for at most SECONDS.
+Return the notes of which something could not be kept."
+  (dolist (note notes)
+    (decent-notes--flush note (decent-notes--unsent note)))
+  (when (seq-some #'decent-notes--unkept-p notes)
+    (ignore-errors (decent-notes--ensure))
+    (decent-notes--wait
+     seconds (lambda ()
+               (seq-every-p (lambda (note)
+                              (or (not (decent-notes--unkept-p note))
+                                  (not decent-notes--connection)
+                                  (and (decent-notes--trouble note)
+                                       (zerop (decent-notes--pending note)))))
+                            notes))))
+  (seq-filter #'decent-notes--unkept-p notes))
+
+(defun decent-notes--close ()
+  "Close the note of a buffer that is about to be killed."
+  (when-let ((note decent-notes--here))
+    (when (eq (current-buffer) (decent-notes--buffer note))
+      (mapc #'decent-notes--keep-in-file (decent-notes--deliver (list note) 5))
+      (setq decent-notes--notes (delq note decent-notes--notes))
+      (when (decent-notes--attachment note)
+        (decent-notes--request 'note/close
+                               (list :attachment (decent-notes--attachment note)))))))
+(put 'decent-notes--close 'permanent-local-hook t)
+
+(defvar decent-notes--kept-in-files nil "Notes written to files at quitting, with ticks.")
+
+(defun decent-notes--keep-in-files ()
+  "Send what is unsent; write to files what cannot be.  Return their names."
+  (delq nil
+        (mapcar (lambda (note)
+                  (let ((state (cons note (decent-notes--tick note))))
+                    (unless (member state decent-notes--kept-in-files)
+                      (push state decent-notes--kept-in-files)
+                      (decent-notes--keep-in-file note))))
+                (decent-notes--deliver decent-notes--notes 5))))
+
+(defun decent-notes--may-quit ()
+  "Whether Emacs may be left: nothing is unsent, or the user knows about it."
+  (let ((files (decent-notes--keep-in-files)))
+    (or (not files)
+        (yes-or-no-p (format "Text that could not be sent is kept in %s; quit? "
+                             (string-join files ", "))))))
+
+(defun decent-notes--quit ()
+  "End the process in order, with everything kept."
+  (decent-notes--keep-in-files)
+  (when decent-notes--ready
+    (let (answered)
+      (decent-notes--request 'shutdown nil
+                             (lambda (_result) (setq answered t))
+                             (lambda (_problem) (setq answered t)))
+      (decent-notes--wait 5 (lambda () answered))
+      (decent-notes--request-nothing 'exit)
+      (setq decent-notes--connection nil decent-notes--ready nil))))
+
+;;; Note buffers
+
+(defvar decent-notes-note-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [remap save-buffer] #'decent-notes-save)
+    (dolist (command '(undo undo-only advertised-undo))
+      (define-key map (vector 'remap command)
+                  '(menu-item "" decent-notes-undo
+                              :filter (lambda (undo) (and decent-notes-own-undo undo)))))
+    (define-key map [remap undo-redo]
+                '(menu-item "" decent-notes-redo
+                            :filter (lambda (redo) (and decent-notes-own-undo redo))))
+    map)
+  "The keys of `decent-notes-note-mode'.")
+
+(define-minor-mode decent-notes-note-mode
+  "Live text in a buffer with a note.
+Whatever is done to the text of the buffer is done to the note, at once,
+and whatever others do to the note appears here.  It is on as long as the
+buffer shows the note, whatever its major mode.
+\\<decent-notes-note-mode-map>
+\\[decent-notes-save] waits until everything is on disk.  The undo keys take
+back your own changes only, see `decent-notes-own-undo'.  The buffer is shown
+as modified as long as something in it has not been kept.
+
+`decent-notes-title', `decent-notes-tag', `decent-notes-priority' and
+`decent-notes-history' are commands for the note of the buffer."
+  :lighter (:eval (format " Note[%s]" (decent-notes-status)))
+  :keymap decent-notes-note-mode-map
+  ;; Not for users: without its hooks a buffer would only pretend to be a note.
+  (unless decent-notes--here
+    (setq decent-notes-note-mode nil)
+    (user-error "This buffer shows no note"))
+  (setq decent-notes-note-mode t)
+  (add-hook 'post-command-hook #'decent-notes--after-command nil t)
+  (add-hook 'kill-buffer-hook #'decent-notes--close nil t)
+  (add-hook 'write-contents-functions #'decent-notes--write nil t)
+  (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
+  (decent-notes--major-mode))
+(put 'decent-notes-note-mode 'permanent-local t)
+
+(defun decent-notes--major-mode ()
+  "Set again what major modes forget, or set otherwise."
+  ;; A change of the major mode keeps this hook, but until something sets it or
+  ;; the buffer is left, Emacs 28 runs the hook without its local part.
+  (add-hook 'after-change-functions #'decent-notes--changed nil t)
+  (setq-local require-final-newline nil
+              revert-buffer-function #'decent-notes--revert)
+  (when (decent-notes--read-only decent-notes--here) (setq buffer-read-only t)))
+(put 'decent-notes--major-mode 'permanent-local-hook t)
+
+(defun decent-notes-status ()
+  "How the note of this buffer is: connected, offline, or who else is here."
+  (cond ((not (and decent-notes--here (decent-notes--attachment decent-notes--here)))
+         "offline")
+        ((decent-notes--peers decent-notes--here)
+         (let ((count (length (decent-notes--peers decent-notes--here))))
+           (if (= count 1) "1 other" (format "%d others" count))))
+        (t "connected")))
+
+(defun decent-notes--name (id title)
+  "The name of the buffer for the note ID with TITLE."
+  (let ((safe (replace-regexp-in-string "[/\\\0-\037\177]+" "-" (or title ""))))
+    (if (string-empty-p safe) (concat "note://" id) (format "note://%s/%s" id safe))))
+
+(defun decent-notes--visit (id &optional title)
+  "Show the note ID, which has TITLE, and return its buffer."
+  (let ((note (seq-find (lambda (note) (equal (decent-notes--id note) id))
+                        decent-notes--notes)))
+    (unless note
+      (let ((result (decent-notes--call
+                     'note/open (list :id id :mode "edit" :push "ranges"))))
+        (setq note (decent-notes--make-note
+                    :id id :title title
+                    :buffer (generate-new-buffer (decent-notes--name id title))))
+        (decent-notes--take note result)
+        (push note decent-notes--notes)))
+    (pop-to-buffer-same-window (decent-notes--buffer note))
+    (decent-notes--buffer note)))
+
+(defun decent-notes--take (note result)
+  "Show NOTE with the text of RESULT, of note/open."
+  (with-current-buffer (decent-notes--buffer note)
+    (let ((fresh (not decent-notes--here))
+          (text (plist-get result :text))
+          (buffer (current-buffer)))
+      (save-restriction
+        (widen)
+        (let ((inhibit-read-only t)
+              (decent-notes--here nil)) ; what follows is no change of the user's
+          (if fresh (insert text)
+            (with-temp-buffer
+              (insert text)
+              (let ((source (current-buffer)))
+                (with-current-buffer buffer (replace-buffer-contents source 1))))))
+        (setf (decent-notes--base note) text)
+        (setf (decent-notes--version note) (plist-get result :version)
+              (decent-notes--trouble note) nil)
+        (decent-notes--seen note nil)
+        (setf (decent-notes--base-tick note) (decent-notes--tick note)))
+      (setq decent-notes--here note)
+      (when fresh
+        (setq buffer-undo-list nil)
+        (goto-char (point-min))
+        (funcall decent-notes-major-mode)
+        (decent-notes-note-mode)))
+    (decent-notes--attached note result)))
+
+(defun decent-notes--revert (_ignore-auto no-confirm)
+  "Show the note as the process has it.
+Ask first if text would be lost, unless NO-CONFIRM."
+  (let ((note decent-notes--here))
+    (when (or (not (decent-notes--deliver (list note) 5))
+              no-confirm
+              (yes-or-no-p "Discard what could not be sent? "))
+      (decent-notes--ensure)
+      (let ((old (decent-notes--attachment note))
+            (result (decent-notes--call 'note/open (list :id (decent-notes--id note)
+                                                         :mode "edit" :push "ranges"))))
+        (when old (decent-notes--request 'note/close (list :attachment old)))
+        (decent-notes--take note result)))))
+
+(defun decent-notes--write ()
+  "Keep what is in this buffer, as `write-contents-functions' has it."
+  (decent-notes-save)
+  t)
+(put 'decent-notes--write 'permanent-local-hook t)
+
+(defun decent-notes-save ()
+  "Wait until this note, and all else in the notebook, is on disk."
+  (interactive)
+  (let ((note (or decent-notes--here (user-error "This buffer shows no note"))))
+    (decent-notes--ensure)
+    (when (decent-notes--deliver (list note) 10)
+      (user-error "Not written: %s" (or (decent-notes--trouble note) "no answer")))
+    (decent-notes--call 'notebook/flush nil)
+    (message "%s written" (buffer-name (decent-notes--buffer note)))))
+
+(defun decent-notes-undo (&optional count)
+  "Take back your own last change of this note, or COUNT of them."
+  (interactive "p")
+  (dotimes (_ (or count 1)) (decent-notes--undo 'note/undo)))
+
+(defun decent-notes-redo (&optional count)
+  "Make again what `decent-notes-undo' took back, COUNT times."
+  (interactive "p")
+  (dotimes (_ (or count 1)) (decent-notes--undo 'note/redo)))
+
+(defun decent-notes--undo (method)
+  "Carry out METHOD once for each change of a step."
+  (let ((note decent-notes--here))
+    (decent-notes--flush note)
+    (unless (decent-notes--attachment note)
+      (user-error "The program is gone; M-x decent-notes-restart starts it"))
+    (let ((count (or (if (eq method 'note/undo) (pop (decent-notes--steps note))
+                       (pop (decent-notes--undone note)))
+                     1))
+          left any)
+      (setq left count)
+      (if (eq method 'note/undo) (push count (decent-notes--undone note))
+        (push count (decent-notes--steps note)))
+      (dotimes (_ count)
+        (decent-notes--request
+         method (list :attachment (decent-notes--attachment note))
+         (lambda (result)
+           (when (eq t (plist-get result :done))
+             (setf any t (decent-notes--follow note) t))
+           (when (and (zerop (cl-decf left)) (not any))
+             (message "Nothing of yours left to %s" (substring (symbol-name method) 5))))
+         (lambda (problem) (decent-notes--tell "%s" (plist-get problem :message))))))))
+
+;;; Cursors
+
+(defun decent-notes--position (place)
+  "PLACE as a position of the protocol."
+  (save-excursion
+    (goto-char place)
+    (forward-line 0)
+    (list :line (1- (line-number-at-pos)) :character (- place (point)))))
+
+(defun decent-notes--moved (note)
+  "Tell where point is in NOTE, in a tenth of a second."
+  (unless (decent-notes--cursor-timer note)
+    (unless (equal (decent-notes--cursor note) (decent-notes--cursor-now note))
+      (setf (decent-notes--cursor-timer note)
+            (run-at-time 0.1 nil #'decent-notes--tell-cursor note)))))
+
+(defun decent-notes--cursor-now (note)
+  "Return where point is in NOTE, and at which state."
+  (with-current-buffer (decent-notes--buffer note)
+    (list (point) (and mark-active (mark)) (decent-notes--version note)
+          (decent-notes--rev note))))
+
+(defun decent-notes--tell-cursor (note)
+  "Tell where point is in NOTE now."
+  (setf (decent-notes--cursor-timer note) nil)
+  (unless decent-notes--sending (decent-notes--flush note))
+  (decent-notes--in-whole note
+    (when (and (decent-notes--attachment note) (not decent-notes--sending))
+      (setf (decent-notes--cursor note) (decent-notes--cursor-now note))
+      (let ((decent-notes--sending t)
+            (end (decent-notes--position (point))))
+        (ignore-errors
+          (jsonrpc-notify
+           decent-notes--connection 'note/cursor
+           (list :attachment (decent-notes--attachment note)
+                 :version (decent-notes--version note) :rev (decent-notes--rev note)
+                 :ranges (vector (list :start (if mark-active
+                                                  (decent-notes--position (mark))
+                                                end)
+                                       :end end)))))))))
+
+(defun decent-notes--show-peers (presence &optional note)
+  "Show in NOTE, by default the one of its attachment, who is in PRESENCE."
+  (when-let ((note (or note
+                       (seq-find (lambda (note)
+                                   (and (eql (decent-notes--attachment note)
+                                             (plist-get presence :attachment))
+                                        (eql (decent-notes--version note)
+                                             (plist-get presence :version))
+                                        (eql (decent-notes--rev note)
+                                             (plist-get presence :rev))))
+                                 decent-notes--notes))))
+    (decent-notes--in-whole note
+      (remove-overlays nil nil 'decent-notes-peer t)
+      (setf (decent-notes--peers note) (append (plist-get presence :peers) nil))
+      (seq-do
+       (lambda (peer)
+         (dolist (edit (cdr (decent-notes--edits
+                             (seq-map (lambda (range) (list :range range))
+                                      (plist-get peer :ranges)))))
+           (let* ((beg (min (car edit) (cadr edit)))
+                  (end (max (car edit) (cadr edit)))
+                  (at-end (and (= beg end) (memq (char-after end) '(nil ?\n))))
+                  (overlay (make-overlay beg (if (or at-end (< beg end)) end (1+ end)))))
+             (overlay-put overlay 'decent-notes-peer t)
+             (if at-end (overlay-put overlay 'after-string
+                                     (propertize " " 'face 'decent-notes-peer))
+               (overlay-put overlay 'face 'decent-notes-peer)))))
+       (decent-notes--peers note))
+      (force-mode-line-update))))
+
+;;; The list
+
+(defvar-local decent-notes--summaries nil "The notes of this list.")
+(defvar-local decent-notes--query nil "The text that this list searches, if any.")
+(defvar-local decent-notes--trash nil "Whether this list shows the trash.")
+
+(defvar decent-notes-list-mode-map
+  (let ((map (make-sparse-keymap)))
+    (pcase-dolist (`(,key . ,command)
+                   '(("RET" . decent-notes-list-open) ("n" . decent-notes-new)
+                     ("d" . decent-notes-list-delete) ("u" . decent-notes-list-restore)
+                     ("T" . decent-notes-list-toggle-trash)
+                     ("K" . decent-notes-list-move-up) ("J" . decent-notes-list-move-down)
+                     ("M-<up>" . decent-notes-list-move-up)
+                     ("M-<down>" . decent-notes-list-move-down)
+                     ("t" . decent-notes-tag) ("p" . decent-notes-list-cycle-priority)
+                     ("r" . decent-notes-title) ("s" . decent-notes-search)
+                     ("h" . decent-notes-history) ("R" . revert-buffer)
+                     ("?" . describe-mode)))
+      (define-key map (kbd key) command))
+    map)
+  "The keys of `decent-notes-list-mode'.")
+
+(define-derived-mode decent-notes-list-mode tabulated-list-mode "Notes"
+  "The notes of a notebook, in the order their owner has given them.
+The list follows what others change.
+
+\\{decent-notes-list-mode-map}"
+  (setq tabulated-list-format [("Title" 40 nil) ("Tags" 24 nil) ("Priority" 8 nil)
+                               ("" 0 nil)]
+        tabulated-list-padding 1)
+  (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--refresh)))
+  (tabulated-list-init-header))
+
+;;;###autoload
+(defun decent-notes ()
+  "List the notes."
+  (interactive)
+  (decent-notes--ensure)
+  (pop-to-buffer-same-window (get-buffer-create "*decent-notes*"))
+  (unless (derived-mode-p 'decent-notes-list-mode) (decent-notes-list-mode))
+  (decent-notes--refresh))
+
+(defun decent-notes--list-request ()
+  "The method, the parameters and the result's member for the list of this buffer."
+  (cond (decent-notes--query
+         (list 'notebook/search (list :query decent-notes--query) :matches))
+        (t (list 'notebook/list
+                 (list :trashed (if decent-notes--trash t :json-false)) :notes))))
+
+(defun decent-notes--refresh ()
+  "Show in this list what is so now."
+  (pcase-let ((`(,method ,params ,member) (decent-notes--list-request)))
+    (decent-notes--show-list (plist-get (decent-notes--call method params) member))))
+
+(defun decent-notes--show-list (items)
+  "Show ITEMS, notes or matches, with point left on its note."
+  (setq decent-notes--summaries
+        (seq-map (lambda (item) (or (plist-get item :note) item)) items)
+        tabulated-list-entries
+        (seq-map (lambda (item)
+                   (let ((note (or (plist-get item :note) item)))
+                     (list (plist-get note :id)
+                           (vector (decent-notes--title-of note)
+                                   (string-join (plist-get note :tags) ", ")
+                                   (plist-get note :priority)
+                                   (or (plist-get item :snippet) "")))))
+                 items)
+        mode-name (cond (decent-notes--query (format "Notes with %S" decent-notes--query))
+                        (decent-notes--trash "Notes in the trash")
+                        (t "Notes")))
+  (force-mode-line-update)
+  (save-selected-window
+    (when-let ((window (get-buffer-window nil t))) (select-window window t))
+    (let ((id (tabulated-list-get-id)) (line (line-number-at-pos)))
+      (tabulated-list-print t)
+      ;; A note that has left the list leaves point at its place.
+      (unless (equal id (tabulated-list-get-id))
+        (goto-char (point-min))
+        (forward-line (1- line))
+        (when (eobp) (forward-line -1))))))
+
+(defun decent-notes--title-of (summary)
+  "The title in SUMMARY as it is shown."
+  (let ((title (plist-get summary :title)))
+    (if (string-empty-p title) "(untitled)" title)))
+
+(defun decent-notes--did-change (params)
+  "Show what others did, by the PARAMS of notebook/didChange."
+  (when-let ((buffer (get-buffer "*decent-notes*")))
+    (with-current-buffer buffer
+      (pcase-let ((`(,method ,list-params ,member) (decent-notes--list-request)))
+        (decent-notes--request
+         method list-params
+         (lambda (result)
+           (when (buffer-live-p buffer)
+             (with-current-buffer buffer
+               (decent-notes--show-list (plist-get result member)))))))))
+  (when (seq-some (lambda (change) (seq-contains-p (plist-get change :what) "title"))
+                  (plist-get params :changed))
+    (decent-notes--request
+     'notebook/list nil
+     (lambda (result) (seq-do #'decent-notes--retitle (plist-get result :notes))))))
+
+(defun decent-notes--retitle (summary)
+  "Name the buffer of the note in SUMMARY by its title."
+  (dolist (note decent-notes--notes)
+    (when (and (equal (decent-notes--id note) (plist-get summary :id))
+               (not (equal (decent-notes--title note) (plist-get summary :title))))
+      (setf (decent-notes--title note) (plist-get summary :title))
+      (with-current-buffer (decent-notes--buffer note)
+        (rename-buffer (decent-notes--name (decent-notes--id note)
+                                           (decent-notes--title note))
+                       t)))))
+
+(defun decent-notes--all (&optional trashed)
+  "The summaries of all notes, or of those TRASHED."
+  (append (plist-get (decent-notes--call
+                      'notebook/list (list :trashed (if trashed t :json-false)))
+                     :notes)
+          nil))
+
+(defun decent-notes--read-note (prompt)
+  "Ask with PROMPT for a note, and return its summary."
+  (let* ((notes (decent-notes--all))
+         (titles (mapcar #'decent-notes--title-of notes))
+         (table (mapcar (lambda (note)
+                          (let ((title (decent-notes--title-of note)))
+                            ;; Notes with one title are told apart by their ids.
+                            (cons (if (cdr (seq-filter (apply-partially #'equal title) titles))
+                                      (format "%s <%s>" title (plist-get note :id))
+                                    title)
+                                  note)))
+                        notes))
+         (completion-extra-properties
+          (list :annotation-function
+                (lambda (name)
+                  (concat "  " (string-join
+                                (plist-get (cdr (assoc name table)) :tags) ", ")))))
+         (name (decent-notes--complete #'completing-read prompt table)))
+    (or (cdr (assoc name table)) (decent-notes--find name notes))))
+
+(defun decent-notes--complete (function &rest arguments)
+  "Call FUNCTION, a reader with completion, with ARGUMENTS.
+A space is a space, since titles and tags have them."
+  (minibuffer-with-setup-hook
+      (lambda ()
+        (use-local-map (copy-keymap (current-local-map)))
+        (local-set-key " " #'self-insert-command))
+    (apply function arguments)))
+
+(defun decent-notes--find (name notes)
+  "The summary in NOTES of the note with NAME: an id, note://id or a title."
+  (let* ((id (if (string-match "\\`note://\\([^/]+\\)" name) (match-string 1 name) name))
+         (same (seq-filter (lambda (note) (equal (plist-get note :title) name)) notes)))
+    (cond ((seq-find (lambda (note) (equal (plist-get note :id) id)) notes))
+          ((cdr same) (user-error "%d notes are called %S" (length same) name))
+          (same (car same))
+          (t (user-error "There is no note called %S" name)))))
+
+;;;###autoload
+(defun decent-notes-open (note)
+  "Open NOTE, a title or an id, and return its buffer."
+  (interactive (list (decent-notes--read-note "Note: ")))
+  (let ((summary (if (stringp note) (decent-notes--find note (decent-notes--all)) note)))
+    (decent-notes--visit (plist-get summary :id) (plist-get summary :title))))
+
+;;;###autoload
+(defun decent-notes-new (title)
+  "Make a note with TITLE, and open it."
+  (interactive "sTitle: ")
+  (let ((note (plist-get (decent-notes--call 'note/create (list :title title)) :note)))
+    (decent-notes--visit (plist-get note :id) title)))
+
+(defun decent-notes--this ()
+  "The summary of the note of this buffer or line, else of one asked for."
+  (let ((id (if decent-notes--here (decent-notes--id decent-notes--here)
+              (tabulated-list-get-id))))
+    (cond (decent-notes--here
+           (plist-get (decent-notes--call 'note/get (list :id id)) :note))
+          ((derived-mode-p 'decent-notes-list-mode)
+           (or (seq-find (lambda (note) (equal (plist-get note :id) id))
+                         decent-notes--summaries)
+               (user-error "There is no note on this line")))
+          (t (decent-notes--read-note "Note: ")))))
+
+(defun decent-notes--act (method &rest params)
+  "Call METHOD with PARAMS, and show what is so then."
+  (let ((result (decent-notes--call method params)))
+    (when-let ((buffer (get-buffer "*decent-notes*")))
+      (with-current-buffer buffer (decent-notes--refresh)))
+    (when-let ((note (plist-get result :note))) (decent-notes--retitle note))
+    result))
+
+(defun decent-notes-title (title)
+  "Give the note of this buffer or line TITLE."
+  (interactive (list nil))
+  (let ((note (decent-notes--this)))
+    (decent-notes--act 'note/update :id (plist-get note :id)
+                       :title (or title
+                                  (read-string "Title: " (plist-get note :title))))))
+
+(defun decent-notes--words (line)
+  "The tags that LINE has, between commas."
+  (split-string line "," t "[ \t]+"))
+
+(defun decent-notes-tag (tags)
+  "Set the tags of the note of this buffer or line: TAGS, between commas.
+If each begins with + or -, they are added or removed."
+  (interactive (list nil))
+  (let* ((note (decent-notes--this))
+         (before (append (plist-get note :tags) nil))
+         (after (decent-notes--words
+                 (or tags
+                     (string-join
+                      (decent-notes--complete
+                       #'completing-read-multiple "Tags: "
+                       (seq-uniq (append before decent-notes--suggested-tags
+                                         (seq-mapcat (lambda (other)
+                                                       (append (plist-get other :tags) nil))
+                                                     (decent-notes--all))))
+                       nil nil (string-join before ", "))
+                      ","))))
+         (signed (lambda (sign)
+                   (mapcar (lambda (tag) (substring tag 1))
+                           (seq-filter (apply-partially #'string-prefix-p sign) after))))
+         (relative (and after (seq-every-p (lambda (tag) (string-match-p "\\`[+-]." tag))
+                                           after))))
+    ;; Only what was changed is said: somebody else may change tags, too.
+    (decent-notes--act
+     'note/update :id (plist-get note :id)
+     :tags (list :add (vconcat (if relative (funcall signed "+")
+                                 (seq-difference after before)))
+                 :remove (vconcat (if relative (funcall signed "-")
+                                    (seq-difference before after)))))))
+
+(defun decent-notes-priority (priority)
+  "Give the note of this buffer or line PRIORITY."
+  (interactive (list nil))
+  (let ((note (decent-notes--this)))
+    (decent-notes--act 'note/update :id (plist-get note :id)
+                       :priority (or priority
+                                     (completing-read "Priority: " '("low" "normal" "high")
+                                                      nil t)))))
+
+(defun decent-notes-search (text)
+  "List the notes that have TEXT in their title or text; all if it is empty."
+  (interactive "sNotes with: ")
+  (decent-notes)
+  (setq decent-notes--query (if (string-empty-p text) nil text)
+        decent-notes--trash nil)
+  (decent-notes--refresh))
+
+(defun decent-notes-list-open ()
+  "Open the note on this line."
+  (interactive)
+  (decent-notes-open (decent-notes--this)))
+
+(defun decent-notes-list-delete ()
+  "Put the note on this line into the trash."
+  (interactive)
+  (decent-notes--act 'note/delete :id (plist-get (decent-notes--this) :id)))
+
+(defun decent-notes-list-restore ()
+  "Take the note on this line out of the trash."
+  (interactive)
+  (decent-notes--act 'note/restore :id (plist-get (decent-notes--this) :id)))
+
+(defun decent-notes-list-toggle-trash ()
+  "Show the trash, or the notes again."
+  (interactive)
+  (setq decent-notes--trash (not decent-notes--trash) decent-notes--query nil)
+  (decent-notes--refresh))
+
+(defun decent-notes-list-move-up ()
+  "Move the note on this line up."
+  (interactive)
+  (decent-notes--move -1 :before))
+
+(defun decent-notes-list-move-down ()
+  "Move the note on this line down."
+  (interactive)
+  (decent-notes--move 1 :after))
+
+(defun decent-notes--move (lines side)
+  "Move the note on this line to the SIDE of the one so many LINES on."
+  (let* ((note (decent-notes--this))
+         (index (+ lines (seq-position decent-notes--summaries note))))
+    (unless (< -1 index (length decent-notes--summaries))
+      (user-error "The note is at the end of the list"))
+    (decent-notes--act 'note/move :id (plist-get note :id)
+                       side (plist-get (elt decent-notes--summaries index) :id))))
+
+(defun decent-notes-list-cycle-priority ()
+  "Give the note on this line the next priority."
+  (interactive)
+  (let ((note (decent-notes--this)))
+    (decent-notes--act 'note/update :id (plist-get note :id)
+                       :priority (cdr (assoc (plist-get note :priority)
+                                             '(("low" . "normal") ("normal" . "high")
+                                               ("high" . "low")))))))
+
+;;; History
+
+(defvar-local decent-notes--of nil "The summary of the note whose history this is.")
+
+(defvar decent-notes-history-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'decent-notes-history-show)
+    (define-key map "?" #'describe-mode)
+    map)
+  "The keys of `decent-notes-history-mode'.")
+
+(define-derived-mode decent-notes-history-mode tabulated-list-mode "History"
+  "What happened to the text of a note, the newest first.
+
+\\{decent-notes-history-mode-map}"
+  (setq tabulated-list-format [("Time" 24 nil) ("Inserted" 10 nil) ("Deleted" 10 nil)
+                               ("By" 0 nil)]
+        tabulated-list-padding 1)
+  (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--show-history)))
+  (tabulated-list-init-header))
+
+(defun decent-notes-history ()
+  "Show what happened to the text of the note of this buffer or line."
+  (interactive)
+  (let ((note (decent-notes--this)))
+    (pop-to-buffer-same-window
+     (get-buffer-create (format "*history of %s*" (decent-notes--title-of note))))
+    (decent-notes-history-mode)
+    (setq decent-notes--of note)
+    (decent-notes--show-history)))
+
+(defun decent-notes--show-history ()
+  "Show the history of the note of this buffer as it is now."
+  (setq tabulated-list-entries
+        (seq-map (lambda (entry)
+                   (list (plist-get entry :revision)
+                         (vector (plist-get entry :time)
+                                 (format "%d" (plist-get entry :inserted))
+                                 (format "%d" (plist-get entry :deleted))
+                                 (plist-get entry :replica))))
+                 (plist-get (decent-notes--call
+                             'note/history
+                             (list :id (plist-get decent-notes--of :id) :limit 1000))
+                            :entries)))
+  (tabulated-list-print t))
+
+(defun decent-notes-history-show ()
+  "Show the text as it was then."
+  (interactive)
+  (let* ((time (aref (or (tabulated-list-get-entry)
+                         (user-error "There is nothing on this line"))
+                     0))
+         (result (decent-notes--call
+                  'note/get (list :id (plist-get decent-notes--of :id)
+                                  :revision (tabulated-list-get-id))))
+         (name (format "*%s at %s*" (decent-notes--title-of decent-notes--of) time)))
+    (pop-to-buffer-same-window (get-buffer-create name))
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert (plist-get result :text)))
+    (goto-char (point-min))
+    (funcall decent-notes-major-mode)
+    (setq buffer-read-only t)
+    (set-buffer-modified-p nil)))
+
+(provide 'decent-notes)
+;;; decent-notes.el ends here
