@@ -113,3 +113,32 @@ final class Client {
     if process.isRunning { process.terminate() }
   }
 }
+
+/// Runs a program to its end, and returns its status.
+func run(_ program: URL, _ arguments: [String], state: String) -> Int32 {
+  let process = Process()
+  process.executableURL = program
+  process.arguments = arguments
+  process.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": state]) {
+    $1
+  }
+  process.standardOutput = FileHandle.nullDevice
+  do { try process.run() } catch { fatalError("\(program.path): \(error)") }
+  process.waitUntilExit()
+  return process.terminationStatus
+}
+
+/// Does something with the program and a folder that does not exist yet and is gone afterwards; nothing if the program was not
+/// built.
+func withProgram(
+  _ group: String, _ report: inout Report, _ body: (URL, String, inout Report) -> Void
+) {
+  guard let program = Client.program("decent-notes") else {
+    if !report.isJSON { print("\(group): decent-notes is not built; swift build -c release") }
+    return
+  }
+  let scratch = FileManager.default.temporaryDirectory
+    .appendingPathComponent("decent-notes-\(ProcessInfo.processInfo.processIdentifier)").path
+  defer { try? FileManager.default.removeItem(atPath: scratch) }
+  body(program, scratch, &report)
+}

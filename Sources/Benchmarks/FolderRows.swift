@@ -9,15 +9,10 @@ import Foundation
 // The folder: what it costs that many sessions were there, and what others notice of a compaction.
 
 func folderRows(_ report: inout Report) {
-  guard let program = Client.program("decent-notes") else {
-    if !report.isJSON { print("folder: decent-notes is not built; swift build -c release") }
-    return
+  withProgram("folder", &report) { program, scratch, report in
+    sessionRows(program, scratch + "/sessions", state: scratch + "/state", &report)
+    compactionRows(program, scratch + "/history", state: scratch + "/state", &report)
   }
-  let scratch = FileManager.default.temporaryDirectory
-    .appendingPathComponent("decent-notes-\(ProcessInfo.processInfo.processIdentifier)").path
-  defer { try? FileManager.default.removeItem(atPath: scratch) }
-  sessionRows(program, scratch + "/sessions", state: scratch + "/state", &report)
-  compactionRows(program, scratch + "/history", state: scratch + "/state", &report)
 }
 
 /// 10,000 sessions of a note each: the start with all of their logs, and when they were folded.
@@ -73,19 +68,6 @@ private func complete(_ folder: String) {
     }
     rename(path, "\(log)/\(session)/0-\(hash.joined()).seg")
   }
-}
-
-private func run(_ program: URL, _ arguments: [String], state: String) -> Int32 {
-  let process = Process()
-  process.executableURL = program
-  process.arguments = arguments
-  process.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": state]) {
-    $1
-  }
-  process.standardOutput = FileHandle.nullDevice
-  do { try process.run() } catch { fatalError("\(program.path): \(error)") }
-  process.waitUntilExit()
-  return process.terminationStatus
 }
 
 /// A process folds 100 MB of its own history while somebody types: the longest time that an answer takes.

@@ -19,7 +19,7 @@ while let argument = arguments.popFirst() {
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
-                 positions, difference, diverged, notebook, folder and process (of decent-notes, which must be built)
+                 positions, difference, diverged, notebook, and, of decent-notes, which must be built: folder, process, search
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -71,6 +71,7 @@ if isWanted("diverged") {
 if isWanted("notebook") { notebookRows(&report) }
 if isWanted("folder") { folderRows(&report) }
 if isWanted("process") { processRows(&report) }
+if isWanted("search") { searchRows(&report) }
 if report.isEmpty {
   print("no group begins with \"\(filter)\"; --help names them")
   exit(1)
