@@ -88,8 +88,8 @@ final class Client {
   }
 
   /// Creates a note; returns its name.
-  func createNote() -> String {
-    let answer = request("note/create", "{}")
+  func createNote(_ params: String = "{}") -> String {
+    let answer = request("note/create", params)
     guard let name = answer.range(of: #""note":{"id":""#) else { fatalError("no note: \(answer)") }
     return String(answer[name.upperBound...].prefix { $0 != "\"" })
   }

@@ -10,8 +10,9 @@ import Foundation
 
 /// Answers each line with a result, as fast as that can simply be: one read, all whole lines in it, one write.
 func echo() -> Never {
-  var buffer = [UInt8](repeating: 0, count: 1 << 20)
+  var buffer = [UInt8](repeating: 0, count: 1 << 21)
   var have = 0
+  var seen = 0
   var out: [UInt8] = []
   while true {
     let count = buffer.withUnsafeMutableBytes {
@@ -21,9 +22,9 @@ func echo() -> Never {
     have += count
     out.removeAll(keepingCapacity: true)
     var start = 0
-    var place = 0
-    while place < have {
-      defer { place += 1 }
+    while seen < have {
+      let place = seen
+      seen += 1
       guard buffer[place] == 10 else { continue }
       // The identity stands at the same place in every message of the benchmark.
       out += #"{"jsonrpc":"2.0","id":"#.utf8
@@ -36,9 +37,11 @@ func echo() -> Never {
       out.append(10)
       start = place + 1
     }
-    buffer.removeSubrange(..<start)
-    buffer += [UInt8](repeating: 0, count: start)
-    have -= start
+    if start > 0 {
+      for index in start..<have { buffer[index - start] = buffer[index] }
+      have -= start
+      seen -= start
+    }
     out.withUnsafeBytes { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 }
@@ -47,6 +50,8 @@ func processRows(_ report: inout Report) {
   withProgram("process", &report) { program, scratch, report in
     let state = scratch + "/state"
     requestRows(program, scratch + "/requests", state: state, &report)
+    wholeTextRow(program, scratch + "/whole", state: state, &report)
+    largeNoteRow(program, scratch + "/large", state: state, &report)
     visibilityRows(program, scratch + "/visibility", state: state, &report)
     for count in [100, 100_000] {
       startRows(program, scratch + "/start-\(count)", notes: count, state: state, &report)
@@ -99,6 +104,86 @@ private func requestRows(
         "process", name, timing.divided(by: count), .microseconds, floor: floor.divided(by: count),
         goal: .floor(atOnce == 1 ? 1.3 : 1)))
   }
+}
+
+/// Prose of so many bytes as a JSON string.
+private func prose(_ length: Int) -> String {
+  var random = SeededRandom(seed: 13)
+  var prose = Prose()
+  return String(decoding: prose.text(atLeast: length, &random), as: UTF8.self)
+    .replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\"", with: "'")
+}
+
+/// A client that sends its whole text of 1 MB with each word: beside somebody who only reads it, and answers.
+private func wholeTextRow(
+  _ program: URL, _ folder: String, state: String, _ report: inout Report
+) {
+  let text = prose(1_000_000)
+  let middle = text.index(text.startIndex, offsetBy: text.count / 2)
+  let (head, tail) = (text[..<middle], text[middle...])
+  let messages = (1...20).map { number in
+    let words = (1...number).map { "word\($0) " }.joined()
+    return
+      #"{"jsonrpc":"2.0","id":\#(1000 + number),"method":"note/change","params":{"attachment":1,"#
+      + #""version":\#(number),"rev":0,"text":"\#(head)\#(words)\#(tail)"}}"# + "\n"
+  }
+  func run(_ client: Client) {
+    for message in messages {
+      client.send(message)
+      while client.lines().isEmpty {}
+    }
+  }
+  let echo = URL(fileURLWithPath: CommandLine.arguments[0])
+  let floor = measure(
+    prepare: { Client(echo, ["--echo"], state: state) }, body: { run($0) }, check: { _, _ in })
+  var folders = 0
+  let timing = measure(
+    prepare: {
+      folders += 1
+      let client = Client(notebook: "\(folder)-\(folders)", program, state: state)
+      let id = client.createNote(#"{"text":"\#(text)"}"#)
+      _ = client.request("note/open", #"{"id":"\#(id)","mode":"edit","check":"none"}"#)
+      return client
+    }, body: { run($0) }, check: { client, _ in client.end() })
+  report.add(
+    Row(
+      "process", "note/change with the whole text of 1 MB", timing.divided(by: messages.count),
+      .microseconds, floor: floor.divided(by: messages.count), goal: .floor(3)))
+}
+
+/// A letter typed at the end of a note of 10 MB, beside one in an empty note.
+private func largeNoteRow(
+  _ program: URL, _ folder: String, state: String, _ report: inout Report
+) {
+  let count = 500
+  func typing(_ text: String, _ name: String) -> Timing {
+    let lines = text.components(separatedBy: "\\n")
+    let (line, character) = (lines.count - 1, lines.last!.utf8.count)
+    var folders = 0
+    return measure(
+      prepare: {
+        folders += 1
+        let client = Client(notebook: "\(folder)-\(name)-\(folders)", program, state: state)
+        let id = client.createNote(#"{"text":"\#(text)"}"#)
+        _ = client.request("note/open", #"{"id":"\#(id)","mode":"edit","check":"none"}"#)
+        return client
+      },
+      body: { client in
+        for number in 1...count {
+          let place = #"{"line":\#(line),"character":\#(character + number - 1)}"#
+          client.send(
+            #"{"jsonrpc":"2.0","id":7,"method":"note/change","params":{"attachment":1,"version":\#(number),"#
+              + #""rev":0,"ranges":[{"range":{"start":\#(place),"end":\#(place)},"newText":"x"}]}}"#
+              + "\n")
+          while client.lines().isEmpty {}
+        }
+      }, check: { client, _ in client.end() }
+    ).divided(by: count)
+  }
+  report.add(
+    Row(
+      "process", "a letter at the end of a note of 10 MB", typing(prose(10_000_000), "full"),
+      .microseconds, floor: typing("", "empty"), goal: .floor(1.3)))
 }
 
 /// From the moment one process is told of a keystroke until the other one's client is.
