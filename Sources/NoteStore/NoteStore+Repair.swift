@@ -8,6 +8,8 @@ extension NoteStore {
   public enum Loss: Equatable, Sendable {
     /// Nothing: its records are known from other files.
     case nothing
+    /// Nothing: what is damaged follows from the rest of the file.
+    case mended
     /// So many records, which are nowhere; records behind them wait for them.
     case records(UInt64)
     /// How much there was behind the damage can't be told.
@@ -34,7 +36,7 @@ extension NoteStore {
     // What is behind it, there or in other files, says how far it went.
     let later = progress.waiting.values.filter { $0 > head }
     if let next = later.min() { return .records(next - head) }
-    if file.mended != nil, scan.offset == file.seen?.size { return .nothing }
+    if file.mended != nil, scan.offset == file.seen?.size { return .mended }
     return head > scan.number && scan.headerState != .lost ? .nothing : .unknown
   }
 

@@ -64,6 +64,7 @@ struct Check {
     store.damage.map { damage in
       let line = "damage: \(damage.path), byte \(damage.offset): \(damage.description)"
       switch store.loss(at: damage.path) {
+      case .mended: return line + "; nothing is lost by it"
       case .nothing: return line + "; nothing is lost by it, all of it stands in other files"
       case .records(let missing):
         return line + "; \(count(Int(clamping: missing), "record")) of it can't be found anywhere"

@@ -151,7 +151,7 @@ import Testing
       while reader.folder.isVerifying { _ = reader.work() }
       #expect(reader.texts.sorted() == ["a", "b"])
       #expect(reader.damage.map(\.path) == [name])
-      #expect(reader.loss(at: name) == .nothing)
+      #expect(reader.loss(at: name) == .mended)
       _ = try reader.compact()
       #expect(disk.files[name] == bytes)
       reader.archiving.unkept += 1 << 20
