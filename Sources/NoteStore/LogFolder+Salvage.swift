@@ -132,6 +132,9 @@ extension LogFolder {
     }
   }
 
+  /// How many records of a file are mended at a time.
+  private static let mostMended = 64
+
   /// Goes on behind records that are damaged where neither their contents nor what is behind them depends on that.
   ///
   /// - Parameter stop: why reading stopped, and why it stops now.
@@ -140,10 +143,15 @@ extension LogFolder {
     _ file: inout LogFile, size: UInt64, limit: inout Int, into records: inout [Record]
   ) throws(StoreError) {
     let session = scan.header.session
-    while limit > 0 {
+    // Each takes a look at what is behind it: whoever makes a file may damage every record of it.
+    for _ in 0..<Self.mostMended {
       switch stop {
       case .damaged(scan.offset, _), .needs: break
       default: return
+      }
+      if limit == 0 {
+        stop = .limited
+        return
       }
       var mended = scan
       guard let entry = try mended.mend(in: opened, size: size) else { break }

@@ -59,39 +59,51 @@ extension LogScan {
   mutating func mend(
     in file: borrowing FileDescriptor, size: UInt64
   ) throws(StoreError) -> Entry? {
-    var ends = [size]
-    if let next = try continuation(behind: offset, in: file, size: size) {
-      ends.append(next.scan.offset)
+    // What its length says comes first, because that takes no look at what is behind it.
+    let head = try file.read(LogFormat.prefixSize, at: offset)
+    if head.count == LogFormat.prefixSize {
+      let length = head[...].integer(at: 0, as: UInt32.self) & ~LogFormat.moreFollows
+      let end = offset + UInt64(LogFormat.prefixSize) + UInt64(length)
+      if end <= size, let entry = try mend(upTo: end, in: file) { return entry }
     }
+    if let next = try continuation(behind: offset, in: file, size: size),
+      let entry = try mend(upTo: next.scan.offset, in: file)
+    {
+      return entry
+    }
+    return try mend(upTo: size, in: file)
+  }
+
+  /// The same, if the record ends at `end`.
+  private mutating func mend(
+    upTo end: UInt64, in file: borrowing FileDescriptor
+  ) throws(StoreError) -> Entry? {
     let prefix = LogFormat.prefixSize
     let hashSize = LogFormat.hashSize
-    for end in ends {
-      guard end > offset, end - offset <= Self.salvageSize,
-        end - offset >= UInt64(prefix + LogFormat.minimumLength)
-      else { continue }
-      var bytes = try file.read(Int(end - window), at: window)
-      guard bytes.count == Int(end - window) else { continue }
-      // Where the header was damaged, this may have been.
-      bytes.setInteger(hash.byteSwapped, at: 0)
-      let body = bytes[(hashSize + prefix)..<(bytes.count - hashSize)]
-      guard let (read, payload) = Self.varint(body.dropFirst()), number < .max, read == number + 1
-      else { continue }
-      let word = bytes[...].integer(at: hashSize, as: UInt32.self)
-      let stored = bytes[...].integer(at: hashSize + 4, as: UInt32.self)
-      let length = UInt32(bytes.count - hashSize - prefix)
-      bytes.setInteger(length, at: hashSize)
-      var sum = CRC32C()
-      sum.update(bytes[hashSize..<hashSize + 4])
-      sum.update(body)
-      guard word == length || stored == sum.value else { continue }
-      bytes.setInteger(sum.value, at: hashSize + 4)
-      let last = bytes.count - hashSize
-      let hash = SHA256.prefix64(of: bytes[..<last])
-      guard hash == bytes[...].integer(at: last, as: UInt64.self).byteSwapped else { continue }
-      self = LogScan(header: header, offset: end, number: read, hash: hash, headerState)
-      return Entry(number: read, type: body.first!, payload: Array(payload))
-    }
-    return nil
+    guard end > offset, end - offset <= Self.salvageSize,
+      end - offset >= UInt64(prefix + LogFormat.minimumLength)
+    else { return nil }
+    var bytes = try file.read(Int(end - window), at: window)
+    guard bytes.count == Int(end - window) else { return nil }
+    // Where the header was damaged, this may have been.
+    bytes.setInteger(hash.byteSwapped, at: 0)
+    let body = bytes[(hashSize + prefix)..<(bytes.count - hashSize)]
+    guard let (read, payload) = Self.varint(body.dropFirst()), number < .max, read == number + 1
+    else { return nil }
+    let word = bytes[...].integer(at: hashSize, as: UInt32.self)
+    let stored = bytes[...].integer(at: hashSize + 4, as: UInt32.self)
+    let length = UInt32(bytes.count - hashSize - prefix)
+    bytes.setInteger(length, at: hashSize)
+    var sum = CRC32C()
+    sum.update(bytes[hashSize..<hashSize + 4])
+    sum.update(body)
+    guard word == length || stored == sum.value else { return nil }
+    bytes.setInteger(sum.value, at: hashSize + 4)
+    let last = bytes.count - hashSize
+    let hash = SHA256.prefix64(of: bytes[..<last])
+    guard hash == bytes[...].integer(at: last, as: UInt64.self).byteSwapped else { return nil }
+    self = LogScan(header: header, offset: end, number: read, hash: hash, headerState)
+    return Entry(number: read, type: body.first!, payload: Array(payload))
   }
 
   /// The number of the record that begins at `at`, if a later one than was read does.

@@ -68,6 +68,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 40, 1000])
+  func `records are mended whatever is read at a time, but not without end`(limit: Int) throws {
+    var all: [[String]] = []
+    for number in 0..<2_000 { all.append(["record \(number)"]) }
+    var (bytes, ends) = log(session: Self.session, all)
+    // Wrong checksums, of all behind the first.
+    for end in ends.dropLast() { bytes[end + 4] ^= 1 }
+    let disk = MemoryDisk()
+    disk.put(bytes, at: Self.path)
+    var reader = try open(disk)
+    var count = 0
+    while true {
+      let records = reader.readNew(.everything, limit: limit)
+      if records.isEmpty { break }
+      for record in records {
+        count += 1
+        #expect(record.number == count)
+      }
+    }
+    #expect(count >= 65)
+    #expect(reader.damage.count == 1)
+  }
+
   @Test func `an append that is not all there is none, wherever it ends`() throws {
     // Its text looks like records of other sessions.
     let inner = String(
