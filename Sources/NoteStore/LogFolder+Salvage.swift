@@ -23,7 +23,7 @@ extension LogFolder {
       }
       // Only what is called like a log is expected to be one.
       if case .foreign = error, !Self.isLogName(key) { return nil }
-      if case .newerFormat(let version) = error, LogHeader.isIntact(bytes) {
+      if case .newerFormat(let version) = error, LogHeader.isIntact(bytes[...]) {
         report(opened.path, 0, "of a later format (\(version))")
         return nil
       }

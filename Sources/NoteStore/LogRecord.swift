@@ -149,7 +149,7 @@ struct LogHeader: Equatable {
     let start = bytes.startIndex
     let version = bytes.integer(at: start + 8, as: UInt32.self)
     guard version <= LogFormat.version else { throw .newerFormat(version) }
-    guard version == LogFormat.version, Self.isIntact(Array(bytes.prefix(72))) else {
+    guard version == LogFormat.version, Self.isIntact(bytes) else {
       throw .damaged
     }
     func word(_ at: Int) -> UInt64 { bytes.integer(at: start + at, as: UInt64.self) }
@@ -167,19 +167,22 @@ struct LogHeader: Equatable {
   }
 
   /// Whether bytes are what the hash at their end says, whatever they mean.
-  static func isIntact(_ bytes: [UInt8]) -> Bool {
-    bytes[...].integer(at: 64, as: UInt64.self).byteSwapped == SHA256.prefix64(of: bytes[..<64])
+  static func isIntact(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let hash = bytes.integer(at: bytes.startIndex + 64, as: UInt64.self).byteSwapped
+    return hash == SHA256.prefix64(of: bytes.prefix(64))
   }
 
   /// The header of which one bit is wrong in `bytes`; nil if it is more than that. Its hash proves it.
   init?(mending bytes: [UInt8]) {
     guard bytes.count >= LogFormat.headerSize else { return nil }
+    var bytes = bytes
     for bit in 0..<(8 * LogFormat.headerSize) {
-      var mended = bytes
-      mended[bit / 8] ^= 1 << (bit % 8)
-      guard let header = try? LogHeader(decoding: mended[...]) else { continue }
-      self = header
-      return
+      bytes[bit / 8] ^= 1 << (bit % 8)
+      if let header = try? LogHeader(decoding: bytes[...]) {
+        self = header
+        return
+      }
+      bytes[bit / 8] ^= 1 << (bit % 8)
     }
     return nil
   }
