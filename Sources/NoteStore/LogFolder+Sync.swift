@@ -193,6 +193,8 @@ extension LogFolder {
   /// read without them.
   mutating func lose(_ file: LiveFile, from: UInt64, _ cause: StoreError) {
     file.isLost = true
+    // It can be read, and may not be there tomorrow: what is looked for in the folder must stand elsewhere.
+    if file.synced < file.last { unreliable.insert(file.session) }
     if from < file.last { lose(file.session, from: from, cause) }
   }
 
@@ -206,7 +208,10 @@ extension LogFolder {
 
   mutating func lose(_ session: Identifier, from: UInt64, _ cause: StoreError) {
     if live?.session == session { abandon(takenAway: false) }
-    for file in closing where file.session == session && file.last > from { file.isLost = true }
+    for file in closing where file.session == session && file.last > from {
+      file.isLost = true
+      if file.synced < file.last { unreliable.insert(session) }
+    }
     doubt(from: from, cause)
   }
 

@@ -87,7 +87,7 @@ public struct LogFolder: ~Copyable {
   // Synchronizing
   /// The sessions that are or were ours: what failed there is not synchronized again as somebody else's.
   var ours: Set<Identifier> = []
-  /// Sessions of others of which the disk has refused something: their files may not be there tomorrow.
+  /// Sessions of which the disk has refused something, or is not asked any more: their files may not be there tomorrow.
   var unreliable: Set<Identifier> = []
   /// Files of others, by their path below `log`, whose records were read and may not be on disk.
   var unsynced: Set<String> = []

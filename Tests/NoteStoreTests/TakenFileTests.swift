@@ -1,3 +1,4 @@
+import Foundation
 import ReplicatingTypes
 import Testing
 
@@ -79,5 +80,27 @@ import Testing
     let next = try open(state: "/home/state")
     _ = next.rescan()
     #expect(try open().notebook == next.notebook)
+  }
+
+  /// A file of ours that could not be looked after is given up: it can be read, and nobody puts it on disk.
+  @Test func `are not taken to be in one that was given up before it was on disk`() throws {
+    let store = try open()
+    try store.create("a")
+    let given = "\(Day.path)/log/\(try store.nextSession())/0.open"
+    let before = Set(disk.files.keys)
+    // Not even its status can be asked for; then it is written again elsewhere.
+    disk.fault = { _, call in call == .status ? .error(EIO) : nil }
+    _ = store.rescan()
+    disk.fault = nil
+    _ = store.rescan()
+    try store.sync()
+    let copies = disk.files.keys.filter { !before.contains($0) }
+    #expect(!copies.isEmpty && disk.files[given] != nil)
+    for copy in copies { disk.take(copy) }
+    _ = store.rescan()
+    try store.sync()
+    let disk = disk.afterWorstPowerCut()
+    let fresh = try NoteStore(path: Day.path, on: disk, makeIdentifier: makeIdentifier)
+    #expect(fresh.texts == ["a"])
   }
 }
