@@ -17,6 +17,9 @@ struct SyncJob {
   var isAside = false
 }
 
+/// Whether files of others have to be put on disk before ours count.
+enum AwaitedOthers { case none, wanted, submitted }
+
 extension LogFolder {
   /// How many of the appended records are on disk for good: the first so many since opening.
   ///
@@ -92,6 +95,7 @@ extension LogFolder {
 
   /// Everything before this was synchronized, or its synchronization was given up.
   private var reached: UInt64 {
+    if awaitedOthers != .none { return 0 }
     for file in closing where file.needsSync { return file.synced }
     if let live, live.needsSync { return live.synced }
     return appended
@@ -105,8 +109,12 @@ extension LogFolder {
     // Even if all of ours is on disk: what it follows may have been taken away and written again elsewhere.
     if files.isEmpty, appended == 0 { return }
     submitOthers()
+    if awaitedOthers != .none { awaitedOthers = jobs.isEmpty ? .none : .submitted }
     for file in files { submit(file) }
   }
+
+  /// Counts nothing as on disk until what others wrote is, as far as it was read.
+  mutating func awaitOthers() { awaitedOthers = .wanted }
 
   /// The system has written by itself, surely, what is older than this, in nanoseconds: ten minutes.
   private static var writebackTime: Int64 { 600_000_000_000 }
@@ -185,6 +193,7 @@ extension LogFolder {
       if let file = job.file { lose(file, from: file.synced, error) }
       if let session = job.other { lose(other: session, error) }
     }
+    if jobs.isEmpty, awaitedOthers == .submitted { awaitedOthers = .none }
     finishClosed()
     return failure
   }

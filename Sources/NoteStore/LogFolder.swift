@@ -91,6 +91,8 @@ public struct LogFolder: ~Copyable {
   var unreliable: Set<Identifier> = []
   /// Files of others, by their path below `log`, whose records were read and may not be on disk.
   var unsynced: Set<String> = []
+  /// Whether something was written beside the logs, and is on disk, that may follow what others wrote and is not.
+  var awaitedOthers = AwaitedOthers.none
   /// Those of them whose names are on disk, and what leads to them.
   var syncedEntries: Set<String> = []
   let syncs: any SyncQueue

@@ -59,6 +59,8 @@ extension NoteStore {
     let snapshot = try new.publish(as: writer.name)
     try new.folder.descriptor.synchronizeFolder()
     try root.synchronizeFolder()
+    // It can't be read without what it follows.
+    folder.awaitOthers()
     snapshots.known[snapshot.name] = KnownSnapshot(snapshot)
     folder.knownCoverage = nil
   }
