@@ -7,10 +7,12 @@
         shopping.set_text("milk\\neggs")
 
 `LiveText` is the algorithm of a client, without input or output; `Connection` is JSON-RPC over two
-byte streams, `Client` a connection to a decent-notes process of its own, `Attachment` a note that
-is open over it. Protocol/README.md describes the protocol.
+byte streams, `Process` one to a decent-notes process, `Client` has such a process and starts
+another one when it dies, `Attachment` is a note that is open. Protocol/README.md describes the
+protocol.
 """
 import argparse
+import functools
 import hashlib
 import itertools
 import json
@@ -24,10 +26,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from concurrent.futures import Future
 
 CONTENT_MODIFIED = -32801
 SHA256_LIMIT = 256 * 1024  # bytes; a longer text is checked by its size while someone types
+RESTARTS, PERIOD = 5, 180  # how often a process is started again in so many seconds
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
@@ -92,14 +96,23 @@ class LiveText:
     `version` counts the changes made here; `rev` names the last push applied here. A change says
     both, and from them the server knows which text the change was made to. A push for another
     version has crossed a change on its way: it is dropped, because the server sends a new one.
-    What comes out are the parameters of `note/change`, all but the attachment.
+    What comes out are the parameters of `note/change`, all but the attachment. While the server is
+    away nothing comes out; what to come back with is `resumption`.
     """
 
-    def __init__(self, text, version=0, rev=0, encoding="utf-16", check="sha256"):
-        self.text, self.version, self.rev = text, version, rev
+    def __init__(self, text, version=0, rev=0, encoding="utf-16", check="sha256", session=""):
+        self.text, self.version, self.rev, self.session = text, version, rev, session
         self.encoding, self.check = encoding, check
+        self.base = text  # what the server had when we last heard that it has everything
         self.unsent = False  # the server could not write: it lacks some change of ours
+        self.away = False  # there is no server at present that knows what we show
+        self._answered = version  # up to which version it is known to have our changes
         self._whole_at = version  # the version that last brought the server our whole text
+
+    @property
+    def is_kept(self):
+        """Whether the server has everything that was done here."""
+        return not (self.unsent or self.away) and self._answered == self.version
 
     def replace(self, text):
         """The user's text is now this one. Returns the change to send."""
@@ -118,7 +131,8 @@ class LiveText:
 
     def confirm(self):
         """A change of nothing, with the hash: for a long text, when typing pauses."""
-        return {**self._change(self.text, {"ranges": []}), "sha256": facts(self.text)["sha256"]}
+        change = self._change(self.text, {"ranges": []})
+        return change and {**change, "sha256": facts(self.text)["sha256"]}
 
     def receive(self, push):
         """A `note/edit` came. Returns None, or the change to send because the push did not fit."""
@@ -135,14 +149,35 @@ class LiveText:
                 self.text = apply_ranges(self.text, push["ranges"], self.encoding)
         except ValueError:
             return self.whole()
-        self.rev = push["rev"]
+        self.rev, self.base = push["rev"], self.text
+
+    def answered(self, version):
+        """The change of this version was taken."""
+        self._answered = version
+        if version == self.version:
+            self.base = self.text
 
     def refused(self, version, code):
         """The change of this version was answered by an error. Returns None or a change to send."""
+        if self.away:
+            return None  # the text that comes back has it
         if code != CONTENT_MODIFIED:
             self.unsent = True  # it did not happen; the next change brings the whole text
         elif version >= self._whole_at:  # else the text that heals this is on its way already
             return self.whole()
+
+    def resumption(self):
+        """What to open the note with when the server has died, or has forgotten us."""
+        self.away, self._answered, self._offered = True, self.version, self.text
+        return {"session": self.session, "version": self.version, "rev": self.rev,
+                "text": self.text, "baseText": self.base}
+
+    def resumed(self, session, rev):
+        """It was opened. Returns None, or the change that brings what was typed meanwhile."""
+        self.session, self.rev, self.base = session, rev, self._offered
+        self.away = self.unsent = False
+        self._whole_at = self._answered
+        return None if self._answered == self.version else self.whole()
 
     def _change(self, text, form):
         if "\0" in text:
@@ -153,7 +188,7 @@ class LiveText:
         self.text, self.version = text, self.version + 1
         if self.unsent or "text" in form:
             form, self.unsent, self._whole_at = {"text": text}, False, self.version
-        return {"version": self.version, "rev": self.rev, **form, **{n: known[n] for n in names}}
+        return None if self.away else {"version": self.version, "rev": self.rev, **form, **{n: known[n] for n in names}}
 
 
 def read_message(stream):
@@ -177,10 +212,11 @@ class Connection:
     writes, so nobody ever waits for a pipe.
     """
 
-    def __init__(self, incoming, outgoing):
+    def __init__(self, incoming, outgoing, callbacks=None):
         self._incoming, self._outgoing, self._outbox = incoming, outgoing, queue.SimpleQueue()
         self._lock, self._ids = threading.Lock(), itertools.count(1)
-        self._pending, self._callbacks, self._lost = {}, {}, None  # _pending: id to (future, then)
+        self._callbacks = {} if callbacks is None else callbacks  # method to functions
+        self._pending, self.lost = {}, None  # id to (method, future, then); why there is no server
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._writer = threading.Thread(target=self._write, daemon=True)
         self._reader.start()
@@ -193,13 +229,17 @@ class Connection:
         return self.request_async(method, params).result(timeout)
 
     def request_async(self, method, params=None, then=lambda result, error: None):
-        """A Future. `then(result, error)` is called before any later message is looked at."""
+        """A Future. `then(result, error)` is called before any later message is looked at, or at
+        once when the server is gone."""
         future = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
             future.id = next(self._ids)  # what $/cancelRequest names
-            self._send({"id": future.id, "method": method, "params": params or {}})
-            self._pending[future.id] = (future, then)
+            if not self.lost:
+                self._send({"id": future.id, "method": method, "params": params or {}})
+                self._pending[future.id] = (method, future, then)
+                return future
+        self._settle(future, then, None, self.lost)
         return future
 
     def notify(self, method, params=None):
@@ -219,8 +259,6 @@ class Connection:
         return "the server closed the connection"
 
     def _send(self, message):
-        if self._lost:
-            raise self._lost
         body = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode()
         self._outbox.put(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
 
@@ -239,12 +277,14 @@ class Connection:
                 while (message := read_message(stream)) is not None:
                     self._dispatch(message)
             reason = self.farewell()
+        except ResponseError as error:
+            reason = f"the server refuses to listen: {error}"
         except Exception as error:
             reason = f"the server does not speak the protocol: {error!r}"
         with self._lock:
-            self._lost = ClientError(reason)
-        for future, then in self._pending.values():
-            self._settle(future, then, None, self._lost)
+            self.lost = ClientError(reason)
+        for method, future, then in self._pending.values():  # nobody knows whether it was done
+            self._settle(future, then, None, ClientError(f"{reason}, before it answered {method}"))
 
     def _dispatch(self, message):
         if "method" in message:
@@ -253,8 +293,10 @@ class Connection:
             return
         if error := message.get("error"):
             error = ResponseError(error["code"], error["message"], error.get("data"))
+            if message["id"] is None:
+                raise error  # what we sent was no message for it; which one, nobody can tell
         with self._lock:
-            future, then = self._pending.pop(message["id"])
+            _, future, then = self._pending.pop(message["id"])
         self._settle(future, then, message.get("result"), error)
 
     def _settle(self, future, then, result, error):
@@ -278,75 +320,183 @@ def find_command():
     raise ClientError("decent-notes was not found: put it on PATH or set DECENT_NOTES_COMMAND")
 
 
-class Client(Connection):
-    """A decent-notes process of our own, initialized on entering `with` and ended on leaving it."""
+class Process(Connection):
+    """A decent-notes process and the connection to it. Calls `ended(self)` when it is gone."""
 
-    def __init__(self, notebook=None, command=None, encodings=("utf-32", "utf-8", "utf-16")):
-        words = list(command or find_command())
-        if not shutil.which(words[0]):
-            raise ClientError(f"there is no program {words[0]}")
-        if notebook is not None:
-            words += ["--notebook", os.path.expanduser(notebook)]
-        self.program, self.encodings = words[0], list(encodings)
-        self.attachments, self._errors = {}, tempfile.TemporaryFile()
+    def __init__(self, words, callbacks, ended):
+        self._program, self._ended, self._errors = words[0], ended, tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
             start_new_session=True)  # so that Ctrl-C comes to us, and we end the server in order
-        super().__init__(self.process.stdout, self.process.stdin)
-        self.on("note/edit", lambda push: push["attachment"] in self.attachments
-                and self.attachments[push["attachment"]].receive(push))
-        self.on("window/showMessage", lambda message: message["type"] >= 3  # good news, perhaps
-                and [attachment.retry() for attachment in list(self.attachments.values())])
+        super().__init__(self.process.stdout, self.process.stdin, callbacks)
+
+    def farewell(self):
+        try:
+            ended = f"ended with status {self.process.wait(5)}"
+        except subprocess.TimeoutExpired:
+            ended = "fell silent"
+        self._errors.seek(0)
+        last = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+        return f"{self._program} {ended}" + (last and f": {last}")
+
+    def end(self):
+        self.hang_up()
+        self._reader.join(10)  # it waits for the process
+        self.process.kill()
+        self._reader.join(10)
+
+    def _read(self):
+        super()._read()
+        self.process.kill()  # two that serve one client would not know of each other's changes
+        self.process.wait()
+        self._errors.close()
+        self._ended(self)
+
+
+class Client:
+    """Notes by way of a decent-notes process, which is started on entering `with` and ended on
+    leaving it. If it dies in between, another one takes its place: requests that are under way
+    fail, because nobody knows whether they were done, and notes that are open stay so."""
+
+    def __init__(self, notebook=None, command=None, encodings=("utf-32", "utf-8", "utf-16")):
+        self._words, self.encodings = list(command or find_command()), list(encodings)
+        if not shutil.which(self._words[0]):
+            raise ClientError(f"there is no program {self._words[0]}")
+        if notebook is not None:
+            self._words += ["--notebook", os.path.expanduser(notebook)]
+        self.attachments, self.server = set(), None
+        self._lock, self._restarts, self._leaving = threading.RLock(), [], False
+        self._callbacks = {"note/edit": [self._edited], "window/showMessage": [self._told]}
 
     def __enter__(self):
         try:
-            self.server = self.request("initialize", {
-                "processId": os.getpid(), "clientInfo": {"name": "decent_notes.py"},
-                "capabilities": {"general": {"positionEncodings": self.encodings}}})
-            self.encoding = self.server["capabilities"].get("positionEncoding", "utf-16")
-            self.notify("initialized")
+            self._start().result()
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
         return self
 
     def __exit__(self, kind, *_):
-        """Ends the process. Its errors are passed over when there is another already."""
+        """Ends the process. Raises what went wrong; with an error already there, only what tells
+        where a text is kept."""
+        problems = []
+        for attachment in list(self.attachments):
+            try:
+                attachment.close()
+            except ClientError as error:
+                problems.append(str(error))
         try:
+            with self._lock:
+                self._leaving = True
             self.request("shutdown", timeout=60)
-            self.notify("exit")
+            self.connection.notify("exit")
         except Exception:
-            if kind is None:
+            if kind is None and not problems:
                 raise
         finally:
-            self.hang_up()
-            self._reader.join(10)  # it waits for the process
-            self.process.kill()
-            self.process.wait()
-            self._errors.close()
+            self.connection.end()
+        if problems:
+            raise ClientError("; ".join(problems))
 
-    def farewell(self):
-        status = self.process.wait()
-        self._errors.seek(0)
-        last = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-        return f"{self.program} ended with status {status}" + (last and f": {last}")
+    def request(self, method, params=None, timeout=None):
+        """See Connection; of the process that there is now."""
+        with self._lock:
+            connection = self.connection
+        return connection.request(method, params, timeout)
+
+    def request_async(self, method, params=None, then=lambda result, error: None):
+        with self._lock:
+            return self.connection.request_async(method, params, then)
+
+    def on(self, method, callback):
+        self._callbacks.setdefault(method, []).append(callback)
+
+    def _start(self):
+        with self._lock:
+            self.connection = Process(self._words, self._callbacks, self._ended)
+            return self.connection.request_async("initialize", {
+                "processId": os.getpid(), "clientInfo": {"name": "decent_notes.py"},
+                "capabilities": {"general": {"positionEncodings": self.encodings}}},
+                functools.partial(self._initialized, self.connection))
+
+    def _initialized(self, connection, result, error):
+        if not error:
+            self.server = result
+            self.encoding = result["capabilities"].get("positionEncoding", "utf-16")
+            connection.notify("initialized")
+        for attachment in list(self.attachments):
+            if not error:
+                attachment.resume(connection)
+            elif isinstance(error, ResponseError):  # else it died again
+                attachment.lost(error)
+
+    def _ended(self, connection):
+        for attachment in list(self.attachments):
+            attachment.lost()
+        failure = connection.lost
+        with self._lock:  # until another one is there, requests wait
+            now = time.monotonic()
+            self._restarts = [then for then in self._restarts if now - then < PERIOD]
+            if len(self._restarts) == RESTARTS:
+                failure = ClientError(f"{failure}, like {RESTARTS} others in {PERIOD} seconds")
+            elif self.server and not self._leaving:
+                self._restarts.append(now)
+                try:
+                    return self._start()
+                except OSError as error:
+                    failure = ClientError(f"{failure}, and cannot be started again: {error}")
+        for attachment in list(self.attachments):
+            attachment.lost(failure)
+
+    def _edited(self, push):
+        for attachment in list(self.attachments):
+            if attachment.number == push["attachment"]:
+                attachment.receive(push)
+
+    def _told(self, message):
+        if message["type"] >= 3:  # good news, perhaps
+            for attachment in list(self.attachments):
+                attachment.retry()
 
 
 class Attachment:
-    """A note that is open. Any thread may use it; `on_change(text)` tells of others' changes."""
+    """A note that is open, even while the server is away. Any thread may use it.
+
+    `on_change(text)` tells of others' changes; `on_resume(how, copy)` that another server knows the
+    note now: "exact", "merged", or "conflict", and then `copy` is the note that has the text.
+    """
 
     def __init__(self, client, note, mode="edit", push="ranges", check="sha256"):
-        self.client, self.check, self.on_change = client, check, None
-        self._lock, self._last = threading.RLock(), None  # _last: the future of the last change
-        client.request_async("note/open", {"id": note, "mode": mode, "push": push, "check": check},
-                             then=self._opened).result()
+        self.client, self.note, self.on_change, self.on_resume = client, note, None, None
+        self._options = {"id": note, "mode": mode, "push": push, "check": check}
+        self._news = threading.Condition()  # with a lock that may be taken again
+        self._live = self.number = self._failure = None  # _failure: what keeps us away, or unsent
+        with client._lock:
+            connection = client.connection
+        self._open(connection).result()
 
-    def _opened(self, result, error):
-        if not error:  # registered before the next message is read, which may be a push for us
-            self.number, self.read_only = result["attachment"], result["readOnly"]
-            self._live = LiveText(result["text"], result["version"], result["rev"],
-                                  self.client.encoding, self.check)
-            self.client.attachments[self.number] = self
+    def _open(self, connection, **resume):
+        return connection.request_async("note/open", {**self._options, **resume},
+                                        functools.partial(self._opened, connection))
+
+    def _opened(self, connection, result, error):
+        """Called before the next message is read, which may be a push for us."""
+        with self._news:
+            if error:  # if it died, the client goes on
+                self._failure = error if isinstance(error, ResponseError) else None
+                return self._news.notify_all()
+            self._connection, self.number = connection, result["attachment"]
+            self.read_only, self._failure = result["readOnly"], None
+            if "resumed" in result:
+                self._send(self._live.resumed(result["session"], result["rev"]))
+            else:
+                self._live = LiveText(result["text"], result["version"], result["rev"],
+                                      self.client.encoding, self._options["check"],
+                                      result["session"])
+            self.client.attachments.add(self)
+            self._news.notify_all()
+        if "resumed" in result and self.on_resume:
+            self.on_resume(result["resumed"], result.get("copy"))
 
     @property
     def text(self):
@@ -362,49 +512,97 @@ class Attachment:
 
     def undo(self):
         """Takes back the last change made here and nobody else's; whether there was one."""
-        return self.client.request("note/undo", {"attachment": self.number})["done"]
+        return self._connection.request("note/undo", {"attachment": self.number})["done"]
 
     def redo(self):
         """Makes again what was taken back last; whether there was something."""
-        return self.client.request("note/redo", {"attachment": self.number})["done"]
+        return self._connection.request("note/redo", {"attachment": self.number})["done"]
 
     def settle(self, timeout=30):
-        """Waits until every change made here is answered; raises what the last one failed with."""
-        last = error = None
-        while last is not self._last:  # a change that was refused may have been sent anew
-            last = self._last
-            error = last.exception(timeout)
-        if error:
-            raise error
+        """Waits until the server has every change made here; raises what keeps it from that."""
+        with self._news:
+            self.retry()
+            self._news.wait_for(lambda: self._live.is_kept or self._failure, timeout)
+            if not self._live.is_kept:
+                raise self._failure or ClientError("the server does not answer")
 
     def close(self):
-        if self.client.attachments.pop(self.number, None):
-            self.client.request("note/close", {"attachment": self.number})
+        """Raises, if the server does not take the text, where it is kept."""
+        if self not in self.client.attachments:
+            return
+        try:
+            if not self.read_only:
+                self.settle()
+        except ClientError as error:
+            raise ClientError(f"{error}; the text is kept in {self._keep()}") from error
+        finally:
+            self.client.attachments.discard(self)
+        self._connection.request_async("note/close", {"attachment": self.number})
 
     def receive(self, push):
-        with self._lock:
+        with self._news:
             rev = self._live.rev
             self._send(self._live.receive(push))
             applied, text = self._live.rev != rev, self._live.text
         if applied and self.on_change:
             self.on_change(text)
 
+    def lost(self, failure=None):
+        """The server is gone, and with a failure it will not come back by itself."""
+        with self._news:
+            self.number, self._live.away, self._failure = None, True, failure
+            self._news.notify_all()
+
+    def resume(self, connection):
+        """Goes on with a server that does not know us. One who only looks starts anew."""
+        with self._news:
+            self.lost()
+            self._connection = connection
+            self._open(connection, **({} if self.read_only else {"resume": self._live.resumption()}))
+
     def retry(self):
-        with self._lock:
-            self._send(self._live.whole() if self._live.unsent else None)
+        """Tries again what could not be done, if there was something."""
+        with self._news:
+            if self._live.away and self._failure and not self._connection.lost:
+                self.resume(self._connection)
+            elif self._live.unsent:
+                self._send(self._live.whole())
 
     def _change(self, make):
         if self.read_only:
             raise ClientError("this note is open for reading only")
-        with self._lock:  # made and queued in one go: versions leave in order
+        with self._news:  # made and queued in one go: versions leave in order
             self._send(make(self._live))
 
     def _send(self, change):
         if change:
-            self._last = self.client.request_async(
+            self._failure = None
+            self._connection.request_async(
                 "note/change", {"attachment": self.number, **change},
-                lambda _, error: error and self._change(
-                    lambda live: live.refused(change["version"], getattr(error, "code", None))))
+                functools.partial(self._answered, self._connection, change["version"]))
+
+    def _answered(self, connection, version, _, error):
+        with self._news:
+            if connection is not self._connection or self._live.away:
+                return
+            if not error:
+                self._live.answered(version)
+            elif getattr(error, "reason", None) == "reopen":
+                self.resume(connection)
+            else:
+                self._send(self._live.refused(version, getattr(error, "code", None)))
+                if self._live.unsent and isinstance(error, ResponseError):
+                    self._failure = error
+            self._news.notify_all()
+
+    def _keep(self):
+        state = pathlib.Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
+        folder = state / "decent-notes" / "unsent"
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(".txt", f"{self.note}-", folder)  # for our eyes only
+        with open(handle, "wb") as file:
+            file.write(self.text.encode())
+        return name
 
 
 def resolve(client, name):

@@ -446,7 +446,7 @@ class TheRealProgram(unittest.TestCase):
         client = Client(self.notebook)
         with client:
             pass
-        self.assertEqual(client.process.returncode, 0)
+        self.assertEqual(client.connection.process.returncode, 0)
 
     def test_a_note_is_still_there_in_the_next_process(self):
         with Client(self.notebook) as client:
@@ -507,7 +507,7 @@ class TheRealProgram(unittest.TestCase):
         chance = random.Random(letter)
         for n in range(count):
             if n % 10 == 9:
-                with side._lock:  # or a push could come between, and be taken back
+                with side._news:  # or a push could come between, and be taken back
                     side.set_text(side.text + letter)
             else:
                 place = chance.randrange(3)
