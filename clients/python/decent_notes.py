@@ -188,7 +188,9 @@ class LiveText:
         self.text, self.version = text, self.version + 1
         if self.unsent or "text" in form:
             form, self.unsent, self._whole_at = {"text": text}, False, self.version
-        return None if self.away else {"version": self.version, "rev": self.rev, **form, **{n: known[n] for n in names}}
+        if self.away:
+            return None
+        return {"version": self.version, "rev": self.rev, **form, **{n: known[n] for n in names}}
 
 
 def read_message(stream):
@@ -250,10 +252,10 @@ class Connection:
         """Calls `callback(params)` for each notification of this method."""
         self._callbacks.setdefault(method, []).append(callback)
 
-    def hang_up(self):
+    def hang_up(self, timeout=None):
         """Closes our side once everything sent so far is out."""
         self._outbox.put(None)
-        self._writer.join()
+        self._writer.join(timeout)
 
     def farewell(self):
         return "the server closed the connection"
@@ -340,7 +342,7 @@ class Process(Connection):
         return f"{self._program} {ended}" + (last and f": {last}")
 
     def end(self):
-        self.hang_up()
+        self.hang_up(10)
         self._reader.join(10)  # it waits for the process
         self.process.kill()
         self._reader.join(10)
@@ -355,8 +357,8 @@ class Process(Connection):
 
 class Client:
     """Notes by way of a decent-notes process, which is started on entering `with` and ended on
-    leaving it. If it dies in between, another one takes its place: requests that are under way
-    fail, because nobody knows whether they were done, and notes that are open stay so."""
+    leaving it. If it dies in between, another one takes its place: requests under way fail, because
+    nobody knows whether they were done, and notes that are open stay so."""
 
     def __init__(self, notebook=None, command=None, encodings=("utf-32", "utf-8", "utf-16")):
         self._words, self.encodings = list(command or find_command()), list(encodings)
@@ -377,17 +379,16 @@ class Client:
         return self
 
     def __exit__(self, kind, *_):
-        """Ends the process. Raises what went wrong; with an error already there, only what tells
-        where a text is kept."""
+        """Ends the process. Where there is an error already, only what tells where a text is kept
+        comes on top of it."""
         problems = []
         for attachment in list(self.attachments):
             try:
                 attachment.close()
             except ClientError as error:
                 problems.append(str(error))
+        self._leaving = True
         try:
-            with self._lock:
-                self._leaving = True
             self.request("shutdown", timeout=60)
             self.connection.notify("exit")
         except Exception:
@@ -398,47 +399,46 @@ class Client:
         if problems:
             raise ClientError("; ".join(problems))
 
-    def request(self, method, params=None, timeout=None):
-        """See Connection; of the process that there is now."""
+    @property
+    def connection(self):
+        """To the process of now; while another one is being started, this waits for it."""
         with self._lock:
-            connection = self.connection
-        return connection.request(method, params, timeout)
+            return self._process
 
-    def request_async(self, method, params=None, then=lambda result, error: None):
-        with self._lock:
-            return self.connection.request_async(method, params, then)
+    def request(self, method, params=None, timeout=None):
+        return self.connection.request(method, params, timeout)
 
     def on(self, method, callback):
         self._callbacks.setdefault(method, []).append(callback)
 
     def _start(self):
         with self._lock:
-            self.connection = Process(self._words, self._callbacks, self._ended)
-            return self.connection.request_async("initialize", {
+            self._process = Process(self._words, self._callbacks, self._ended)
+            return self._process.request_async("initialize", {
                 "processId": os.getpid(), "clientInfo": {"name": "decent_notes.py"},
                 "capabilities": {"general": {"positionEncodings": self.encodings}}},
-                functools.partial(self._initialized, self.connection))
+                functools.partial(self._initialized, self._process))
 
-    def _initialized(self, connection, result, error):
-        if not error:
+    def _initialized(self, process, result, error):
+        if result:
             self.server = result
             self.encoding = result["capabilities"].get("positionEncoding", "utf-16")
-            connection.notify("initialized")
+            process.notify("initialized")
         for attachment in list(self.attachments):
-            if not error:
-                attachment.resume(connection)
-            elif isinstance(error, ResponseError):  # else it died again
+            if result:
+                attachment.resume(process)
+            elif isinstance(error, ResponseError):  # else it has died as well
                 attachment.lost(error)
 
-    def _ended(self, connection):
+    def _ended(self, process):
+        """Called when the process is gone, after all that was under way has failed."""
+        failure, now = process.lost, time.monotonic()
         for attachment in list(self.attachments):
             attachment.lost()
-        failure = connection.lost
-        with self._lock:  # until another one is there, requests wait
-            now = time.monotonic()
+        with self._lock:
             self._restarts = [then for then in self._restarts if now - then < PERIOD]
             if len(self._restarts) == RESTARTS:
-                failure = ClientError(f"{failure}, like {RESTARTS} others in {PERIOD} seconds")
+                failure = ClientError(f"{failure}, as did {RESTARTS} before it")
             elif self.server and not self._leaving:
                 self._restarts.append(now)
                 try:
@@ -454,8 +454,8 @@ class Client:
                 attachment.receive(push)
 
     def _told(self, message):
-        if message["type"] >= 3:  # good news, perhaps
-            for attachment in list(self.attachments):
+        for attachment in list(self.attachments):
+            if message["type"] >= 3:  # good news, perhaps
                 attachment.retry()
 
 
@@ -471,9 +471,7 @@ class Attachment:
         self._options = {"id": note, "mode": mode, "push": push, "check": check}
         self._news = threading.Condition()  # with a lock that may be taken again
         self._live = self.number = self._failure = None  # _failure: what keeps us away, or unsent
-        with client._lock:
-            connection = client.connection
-        self._open(connection).result()
+        self._open(client.connection).result()
 
     def _open(self, connection, **resume):
         return connection.request_async("note/open", {**self._options, **resume},
@@ -487,6 +485,7 @@ class Attachment:
                 return self._news.notify_all()
             self._connection, self.number = connection, result["attachment"]
             self.read_only, self._failure = result["readOnly"], None
+            before = self._live and self._live.text
             if "resumed" in result:
                 self._send(self._live.resumed(result["session"], result["rev"]))
             else:
@@ -497,6 +496,8 @@ class Attachment:
             self._news.notify_all()
         if "resumed" in result and self.on_resume:
             self.on_resume(result["resumed"], result.get("copy"))
+        if before not in (None, self.text) and self.on_change:
+            self.on_change(self.text)
 
     @property
     def text(self):
@@ -510,16 +511,18 @@ class Attachment:
         """Replaces the code points from start up to end."""
         self._change(lambda live: live.edit(start, end, new))
 
-    def undo(self):
+    def undo(self, method="note/undo"):
         """Takes back the last change made here and nobody else's; whether there was one."""
-        return self._connection.request("note/undo", {"attachment": self.number})["done"]
+        if self.number is None:
+            raise ClientError("the server is away")
+        return self._connection.request(method, {"attachment": self.number})["done"]
 
     def redo(self):
         """Makes again what was taken back last; whether there was something."""
-        return self._connection.request("note/redo", {"attachment": self.number})["done"]
+        return self.undo("note/redo")
 
     def settle(self, timeout=30):
-        """Waits until the server has every change made here; raises what keeps it from that."""
+        """Waits until the server has all that was done here; raises what keeps it from that."""
         with self._news:
             self.retry()
             self._news.wait_for(lambda: self._live.is_kept or self._failure, timeout)
@@ -558,7 +561,8 @@ class Attachment:
         with self._news:
             self.lost()
             self._connection = connection
-            self._open(connection, **({} if self.read_only else {"resume": self._live.resumption()}))
+            resume = {} if self.read_only else {"resume": self._live.resumption()}
+            self._open(connection, **resume)
 
     def retry(self):
         """Tries again what could not be done, if there was something."""
@@ -616,12 +620,24 @@ def resolve(client, name):
     return found[0]
 
 
+def print_json(value):
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
 def list_notes(client, options):
-    found = client.request("notebook/list")["notes"]
+    found = client.request("notebook/list", {"trashed": options.trash})["notes"]
     if options.json:
-        return print(json.dumps(found, ensure_ascii=False, indent=2))
+        return print_json(found)
     for order, n in enumerate(found):
         print(order, n["id"], n["title"], ",".join(n["tags"]), n["priority"], sep="\t")
+
+
+def search_notes(client, options):
+    found = client.request("notebook/search", {"query": options.TEXT})["matches"]
+    if options.json:
+        return print_json(found)
+    for match in found:
+        print(match["note"]["id"], match["note"]["title"], match["snippet"], sep="\t")
 
 
 def new_note(client, options):
@@ -630,8 +646,22 @@ def new_note(client, options):
 
 
 def show_note(client, options):
-    text = client.request("note/get", {"id": resolve(client, options.NOTE)})["text"]
+    then = {"revision": options.revision} if options.revision else {}
+    text = client.request("note/get", {"id": resolve(client, options.NOTE), **then})["text"]
     sys.stdout.buffer.write(text.encode())
+
+
+def show_history(client, options):
+    for e in client.request("note/history", {"id": resolve(client, options.NOTE)})["entries"]:
+        print(e["revision"], e["time"], f"+{e['inserted']}", f"-{e['deleted']}", sep="\t")
+
+
+def append_text(client, options):
+    """What comes begins a line, as it does where files are appended to."""
+    note, text = resolve(client, options.NOTE), sys.stdin.buffer.read().decode()
+    before = client.request("note/get", {"id": note})["text"]
+    start = "\n" if text and before and not before.endswith("\n") else ""
+    client.request("note/append", {"id": note, "text": start + text})
 
 
 def edit_note(client, options):
@@ -643,25 +673,48 @@ def edit_note(client, options):
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     interrupted = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is the editor's meanwhile
     try:
-        status = subprocess.call([*shlex.split(editor), str(file)])
-        signal.signal(signal.SIGINT, interrupted)
+        try:
+            status = subprocess.call([*shlex.split(editor), str(file)])
+        finally:
+            signal.signal(signal.SIGINT, interrupted)
         if status:
             raise ClientError(f"{editor} ended with status {status}")
-        text = file.read_bytes().decode()
-        if text.endswith("\n") and not fetched["text"].endswith("\n"):
-            text = text[:-1]  # the editor's, not the user's
+        text = without_last_line_end(file.read_bytes().decode(), fetched["text"])
         if text != fetched["text"]:
             change = {"id": note, "text": text, "base": fetched["revision"]}
             kept = client.request("note/setText", change)["text"]
-            print("saved" if kept == text else "saved, merged with what others changed")
-    except (ClientError, OSError, ValueError) as error:
-        raise ClientError(f"{error}; the text is kept in {file}") from error
+            print("saved" + ", merged with what others changed" * (kept != text)
+                  + ", taken out of the trash" * fetched["note"]["trashed"])
+    except (Exception, KeyboardInterrupt) as error:
+        if not file.exists() or file.read_bytes() == fetched["text"].encode():
+            shutil.rmtree(file.parent)
+            raise
+        raise ClientError(f"{error or 'interrupted'}; the text is kept in {file}") from error
     shutil.rmtree(file.parent)
 
 
+def without_last_line_end(text, before):
+    """A line end after the last line is the editor's, unless the text had one before."""
+    if before.endswith("\n") or not text.endswith("\n"):
+        return text
+    return text[:-2] if text.endswith("\r\n") and "\r\n" in before else text[:-1]
+
+
+def change_note(method, params=lambda options: {}):
+    def action(client, options):
+        client.request(method, {"id": resolve(client, options.NOTE), **params(options)})
+    return action
+
+
+def tag_changes(options):
+    if not all(tag[:1] in ("+", "-") for tag in options.TAG):
+        raise ClientError("a tag is added by +TAG and removed by -TAG")
+    return {"tags": {name: [tag[1:] for tag in options.TAG if tag[0] == sign]
+                     for name, sign in (("add", "+"), ("remove", "-"))}}
+
+
 def call_method(client, options):
-    result = client.request(options.METHOD, json.loads(options.PARAMS))
-    print(json.dumps(result, ensure_ascii=False, indent=2))
+    print_json(client.request(options.METHOD, json.loads(options.PARAMS)))
 
 
 class Parser(argparse.ArgumentParser):
@@ -674,14 +727,33 @@ def main(arguments=None):
     parser.add_argument("--notebook", metavar="DIR", help="the notebook's folder")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     settings = {"--json": {"action": "store_true", "help": "as JSON, with all there is"},
+                "--trash": {"action": "store_true", "help": "those in the trash"},
                 "--text": {"default": "", "help": "its text; - reads it from standard input"},
+                "--revision": {"help": "as it was then; history has the revisions"},
                 "NOTE": {"help": "an id, the beginning of an id, or a title"},
+                "PLACE": {"type": int, "help": "its place in the list afterwards, from 0"},
+                "TAG": {"nargs": argparse.REMAINDER, "help": "+TAG adds it, -TAG removes it"},
+                "PRIORITY": {"help": "low, normal or high"},
                 "PARAMS": {"nargs": "?", "default": "{}", "help": "a JSON object"}}
     for name, action, help, *expected in (
-            ("list", list_notes, "list the notes: order, id, title, tags, priority", "--json"),
+            ("list", list_notes, "list the notes: order, id, title, tags, priority",
+             "--json", "--trash"),
+            ("search", search_notes, "list the notes with a text: id, title, line",
+             "TEXT", "--json"),
             ("new", new_note, "create a note and print its id", "TITLE", "--text"),
-            ("show", show_note, "print a note's text", "NOTE"),
+            ("show", show_note, "print a note's text", "NOTE", "--revision"),
             ("edit", edit_note, "edit a note in $VISUAL or $EDITOR", "NOTE"),
+            ("append", append_text, "add lines from standard input to a note", "NOTE"),
+            ("history", show_history, "list what happened: revision, time, bytes", "NOTE"),
+            ("title", change_note("note/update", lambda o: {"title": o.TITLE}),
+             "give a note another title", "NOTE", "TITLE"),
+            ("tag", change_note("note/update", tag_changes), "add and remove tags", "NOTE", "TAG"),
+            ("priority", change_note("note/update", lambda o: {"priority": o.PRIORITY}),
+             "give a note a priority", "NOTE", "PRIORITY"),
+            ("move", change_note("note/move", lambda o: {"index": o.PLACE}),
+             "give a note its place in the list", "NOTE", "PLACE"),
+            ("delete", change_note("note/delete"), "put a note into the trash", "NOTE"),
+            ("restore", change_note("note/restore"), "take a note out of the trash", "NOTE"),
             ("call", call_method, "send a request and print its result", "METHOD", "PARAMS")):
         command = commands.add_parser(name, help=help, description=help)
         command.set_defaults(action=action)

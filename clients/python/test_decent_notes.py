@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import shlex
+import signal
 import sys
 import tempfile
 import threading
@@ -143,8 +144,41 @@ class TheAlgorithm(unittest.TestCase):
                 live.replace(text)
         self.assertEqual((live.text, live.version), ("a", 0))
 
+    def test_what_is_typed_while_the_server_is_away_is_sent_when_it_is_back(self):
+        live = LiveText("a", session="s1")
+        live.answered(live.edit(1, 1, "b")["version"])
+        unanswered = live.edit(2, 2, "c")
+        self.assertFalse(live.is_kept)
+        self.assertEqual(live.resumption(), {
+            "session": "s1", "version": 2, "rev": 0, "text": "abc", "baseText": "ab"})
+        self.assertIsNone(live.refused(unanswered["version"], -32803))
+        self.assertIsNone(live.edit(3, 3, "d"))
+        self.assertEqual(live.resumed("s2", 0), {
+            "version": 4, "rev": 0, "text": "abcd", "sha256": sha256("abcd")})
+        self.assertEqual((live.session, live.base, live.is_kept), ("s2", "abc", False))
+        live.answered(4)
+        self.assertEqual((live.base, live.is_kept), ("abcd", True))
+
+    def test_who_comes_back_with_everything_sends_nothing_more(self):
+        live = LiveText("a", session="s1")
+        live.edit(1, 1, "b")
+        live.resumption()
+        self.assertIsNone(live.resumed("s2", 0))
+        self.assertTrue(live.is_kept)
+
+    def test_the_base_is_what_the_server_is_known_to_have(self):
+        live = LiveText("a")
+        first, second = live.edit(1, 1, "b")["version"], live.edit(2, 2, "c")["version"]
+        live.answered(first)
+        self.assertEqual(live.base, "a")
+        live.answered(second)
+        self.assertEqual(live.base, "abc")
+        live.receive({"version": 2, "rev": 1, "text": "abc!", "sha256": sha256("abc")})
+        self.assertEqual(live.base, "abc!")
+
     def test_clients_that_type_across_each_other_end_equal(self):
-        """Against a model of the server: nothing typed is lost or doubled, whatever crosses."""
+        """Against a model of the server: nothing typed is lost or doubled, whatever crosses, and
+        whenever it dies."""
         for seed in range(150):
             with self.subTest(seed=seed):
                 Simulation(random.Random(seed)).run(self)
@@ -153,8 +187,9 @@ class TheAlgorithm(unittest.TestCase):
 class Simulation:
     """Three clients that insert characters, each character once, and a server that only merges.
 
-    The server keeps, per client, the elements that the client shows: that is all it takes. Messages
-    wait in queues for a random time; one local edit in ten goes unnoticed by the client's editor.
+    The server keeps, per session, the elements that the client shows: that is all it takes. Messages
+    wait in queues for a random time; one local edit in ten goes unnoticed by the client's editor. Now and
+    then a client's server dies: what waits is lost, what was shown is in its journal.
     """
 
     def __init__(self, chance):
@@ -166,8 +201,8 @@ class Simulation:
                         (("lines", "utf-8"), ("ranges", "utf-16"), ("text", "utf-32"))]
 
     def client(self, text, push, encoding):
-        return {"live": LiveText(text, encoding=encoding), "push": push, "up": [], "down": [],
-                "view": list(self.order), "version": 0, "rev": 0, "pending": {},
+        return {"live": LiveText(text, encoding=encoding, session=0), "push": push, "up": [], "down": [],
+                "sessions": [{"view": list(self.order), "version": 0, "rev": 0, "pending": {}}],
                 "missed": False}
 
     def text(self, elements):
@@ -177,10 +212,12 @@ class Simulation:
         expected = set()
         for _ in range(self.chance.randrange(20, 120)):
             client = self.chance.choice(self.clients)
+            if self.chance.random() < 0.05:
+                self.die(client)
             self.chance.choice((self.type, self.serve, self.serve, self.show, self.show))(client, expected)
         for client in self.clients:
             if client["missed"]:
-                client["up"].append(client["live"].whole())
+                self.send(client, client["live"].whole())
         while any(client["up"] or client["down"] for client in self.clients):
             client = self.chance.choice(self.clients)
             self.chance.choice((self.serve, self.show))(client)
@@ -196,31 +233,46 @@ class Simulation:
         if self.chance.random() < 0.1:
             live.text, client["missed"] = after, True  # nobody told the client
         elif self.chance.random() < 0.5:
-            client["up"].append(live.edit(offset, offset, character))
+            self.send(client, live.edit(offset, offset, character))
         else:
-            client["up"].append(live.replace(after))
+            self.send(client, live.replace(after))
+
+    def send(self, client, change):
+        if change:
+            client["up"].append(change)
+
+    def die(self, client):
+        client["up"], client["down"] = [{"resume": client["live"].resumption()}], []
 
     def show(self, client, _=None):
         if client["down"]:
             message, live = client["down"].pop(0), client["live"]
-            reply = live.refused(*message) if isinstance(message, tuple) else live.receive(message)
-            if reply:
-                client["up"].append(reply)
+            reply = getattr(live, message.pop("do"))(**message) if "do" in message else live.receive(message)
+            self.send(client, reply)
 
     def serve(self, client, _=None):
         if not client["up"]:
             return
         change = client["up"].pop(0)
-        view = client["pending"].get(change["rev"], client["view"])
+        is_back, session = "resume" in change, client["sessions"][-1]
+        if is_back:
+            change = change["resume"]
+            session = client["sessions"][change["session"]]
+        view = session["pending"].get(change["rev"], session["view"])
         try:
             text = change["text"] if "text" in change else dn.apply_ranges(
                 self.text(view), change["ranges"], client["live"].encoding)
-            if sha256(text) != change["sha256"]:
+            if not is_back and sha256(text) != change["sha256"]:
                 raise ValueError
         except ValueError:
-            client["down"].append((change["version"], -32801))
+            client["down"].append({"do": "refused", "version": change["version"], "code": -32801})
             return
-        client["view"], client["pending"], client["version"] = self.insert(view, text), {}, change["version"]
+        session.update(view=self.insert(view, text), pending={}, version=change["version"])
+        if is_back:
+            client["down"].append({"do": "resumed", "session": len(client["sessions"]), "rev": 0})
+            client["sessions"].append({**session, "rev": 0, "pending": {}})
+        else:
+            client["down"].append({"do": "answered", "version": change["version"]})
         for other in self.clients:
             self.push(other)
 
@@ -238,13 +290,16 @@ class Simulation:
         return new
 
     def push(self, client):
-        shown = client["pending"][client["rev"]] if client["pending"] else client["view"]
+        if client["up"][:1] and "resume" in client["up"][0]:
+            return  # there is no server at present
+        session = client["sessions"][-1]
+        shown = session["pending"][session["rev"]] if session["pending"] else session["view"]
         if shown == self.order:
             return
         before, after = self.text(shown), self.text(self.order)
-        client["rev"] += 1
-        client["pending"][client["rev"]] = list(self.order)
-        message = {"version": client["version"], "rev": client["rev"], "sha256": sha256(before)}
+        session["rev"] += 1
+        session["pending"][session["rev"]] = list(self.order)
+        message = {"version": session["version"], "rev": session["rev"], "sha256": sha256(before)}
         old, new = (before, after) if client["push"] == "ranges" else (before.split("\n"), after.split("\n"))
         hunks = [hunk[1:] for hunk in difflib.SequenceMatcher(None, old, new, False).get_opcodes()
                  if hunk[0] != "equal"]
@@ -425,7 +480,10 @@ class TheRealProgram(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.notebook = os.path.join(folder.name, "Notes")
+        self.notebook, self.state = os.path.join(folder.name, "Notes"), os.path.join(folder.name, "state")
+        state = mock.patch.dict(os.environ, {"XDG_STATE_HOME": self.state})
+        state.start()
+        self.addCleanup(state.stop)
 
     def connect(self, **options):
         client = Client(self.notebook, **options).__enter__()
@@ -558,38 +616,289 @@ class TheRealProgram(unittest.TestCase):
         side.settle()
         self.assertTrue(eventually(lambda: other.text == "zero\none\n2\n"))
 
-    def test_the_command_line(self):
-        status, note, err = run("--notebook", self.notebook, "new", "Shopping", "--text", "milk\n")
-        self.assertEqual((status, err), (0, ""))
-        note = note.strip()
-        self.assertEqual(run("--notebook", self.notebook, "show", note[:-1])[1], "milk\n")
-        self.assertEqual(run("--notebook", self.notebook, "show", "Shopping")[1], "milk\n")
-        self.assertEqual(run("--notebook", self.notebook, "list")[1], f"0\t{note}\tShopping\t\tnormal\n")
-        self.assertEqual(json.loads(run("--notebook", self.notebook, "list", "--json")[1])[0]["id"], note)
-        status, out, err = run("--notebook", self.notebook, "show", "Nothing")
-        self.assertEqual((status, out), (1, ""))
-        self.assertIn("Nothing", err)
-        status, out, _ = run("--notebook", self.notebook, "call", "note/get", json.dumps({"id": note}))
-        self.assertEqual(json.loads(out)["text"], "milk\n")
+    # Coming back
 
-    def test_editing_a_file_merges_what_others_did_meanwhile(self):
-        note = run("--notebook", self.notebook, "new", "Shopping", "--text", "milk\neggs\n")[1].strip()
+    def kill(self, client, number=signal.SIGKILL):
+        os.kill(client.connection.process.pid, number)
+
+    def test_nothing_is_lost_or_doubled_when_servers_are_killed_while_two_clients_type(self):
+        seed = random.randrange(1 << 32)
+        chance = random.Random(seed)
+        for round in range(20):
+            with self.subTest(round=round, seed=seed), Client(self.notebook) as first, Client(self.notebook) as second:
+                note = self.create(first, text="start\n")
+                self.assertTrue(eventually(lambda: note in str(second.request("notebook/list"))))
+                sides, back = [Attachment(first, note), Attachment(second, note, push="lines")], []
+                for side in sides:
+                    side.on_resume = lambda how, copy: back.append(how)
+                threads = [threading.Thread(target=self.type, args=(side, letter, 60))
+                           for side, letter in zip(sides, "bx")]
+                for thread in threads:
+                    thread.start()
+                kills = chance.randrange(1, 4)
+                for _ in range(kills):
+                    time.sleep(chance.random() / 50)  # anywhere in what goes on
+                    victim, pid = (client := chance.choice([first, second])), client.connection.process.pid
+                    self.kill(victim)
+                    self.assertTrue(eventually(lambda: victim.connection.process.pid != pid))
+                for thread in threads:
+                    thread.join()
+                self.agree(first, note, sides, {"b": 60, "x": 60})
+                self.assertEqual(set(back), {"exact"})
+
+    def test_a_change_whose_answer_died_with_the_server_is_there_once(self):
+        client, other = self.connect(), self.connect()
+        note = self.create(client, text="milk")
+        side = Attachment(client, note)
+        client.connection._dispatch = lambda message: None  # nothing the server says arrives any more
+        side.edit(4, 4, "\neggs")
+        self.assertTrue(eventually(lambda: "eggs" in self.read(other, note)))
+        other.request("note/append", {"id": note, "text": "\nbread"})
+        self.kill(client)
+        side.settle()
+        self.assertTrue(eventually(lambda: side.text == "milk\neggs\nbread"))
+        self.assertEqual(self.read(client, note), side.text)
+
+    def test_a_change_that_died_unread_is_there_once_and_can_be_undone(self):
+        client = self.connect()
+        note = self.create(client, text="milk")
+        side = Attachment(client, note)
+        self.kill(client, signal.SIGSTOP)
+        side.edit(0, 0, "oat ")
+        self.kill(client)
+        side.edit(8, 8, "!")
+        side.settle()
+        self.assertEqual(self.read(client, note), "oat milk!")
+        while side.undo():
+            pass
+        self.assertTrue(eventually(lambda: side.text == "milk"))
+
+    def test_a_request_under_way_fails_when_the_server_dies_and_the_next_one_succeeds(self):
+        client = self.connect()
+        self.kill(client, signal.SIGSTOP)
+        answer = client.connection.request_async("note/create", {"title": "Shopping"})
+        self.kill(client)
+        with self.assertRaisesRegex(ClientError, "ended with status -9, before it answered note/create"):
+            answer.result(20)
+        self.assertTrue(eventually(lambda: not client.connection.lost))
+        self.assertEqual(client.request("notebook/list")["notes"], [])
+
+    def test_after_five_restarts_the_text_stays_and_goes_to_a_file(self):
+        with self.assertRaises(ClientError) as caught, Client(self.notebook) as client:
+            note = self.create(client, text="start")
+            side, back = Attachment(client, note), []
+            side.on_resume = lambda how, copy: back.append(how)
+            for death in range(1, 6):
+                side.edit(0, 0, str(death))
+                self.kill(client)
+                self.assertTrue(eventually(lambda: len(back) == death))
+            side.settle()
+            self.kill(client)
+            self.assertTrue(eventually(lambda: side._failure))
+            side.edit(0, 0, "6")
+            with self.assertRaisesRegex(ClientError, "status -9, as did 5 before it"):
+                side.settle()
+            with self.assertRaisesRegex(ClientError, "status -9"):
+                client.request("notebook/list")
+        file = pathlib.Path(str(caught.exception).rpartition("the text is kept in ")[2])
+        self.assertEqual(file.parent, pathlib.Path(self.state, "decent-notes/unsent"))
+        self.assertEqual((file.read_text(), file.stat().st_mode & 0o777), ("654321start", 0o600))
+        with Client(self.notebook) as client:
+            self.assertEqual(self.read(client, note), "54321start")
+
+    def test_without_its_journal_the_text_is_merged(self):
+        client, other = self.connect(), self.connect()
+        note = self.create(client, text="milk\n")
+        self.assertTrue(eventually(lambda: self.knows(other, note)))
+        side, back = Attachment(client, note), []
+        side.on_resume = lambda how, copy: back.append((how, copy))
+        self.kill(client, signal.SIGSTOP)
+        side.edit(0, 0, "oat ")
+        other.request("note/append", {"id": note, "text": "bread\n"})
+        self.forget(client)
+        side.settle()
+        self.assertTrue(eventually(lambda: side.text == "oat milk\nbread\n"))
+        self.assertEqual((back, self.read(client, note)), ([("merged", None)], side.text))
+
+    def test_what_nobody_can_merge_becomes_a_note_of_its_own(self):
+        client, other = self.connect(), self.connect()
+        note = self.create(client, text="milk\n")
+        self.assertTrue(eventually(lambda: self.knows(other, note)))
+        side, back = Attachment(client, note), []
+        side.on_resume = lambda how, copy: back.append((how, copy))
+        self.kill(client, signal.SIGSTOP)
+        side.edit(0, 0, "oat ")
+        side._live.base = None
+        other.request("note/append", {"id": note, "text": "bread\n"})
+        self.forget(client)
+        self.assertTrue(eventually(lambda: side.text == "milk\nbread\n"))
+        (how, copy), = back
+        self.assertEqual((how, self.read(client, copy)), ("conflict", "oat milk\n"))
+
+    def test_an_attachment_that_the_server_has_forgotten_is_opened_again(self):
+        client = self.connect()
+        side = Attachment(client, self.create(client, text="milk"))
+        client.request("note/close", {"attachment": side.number})
+        side.edit(0, 0, "oat ")
+        side.edit(8, 8, "!")
+        side.settle()
+        self.assertEqual(self.read(client, side.note), "oat milk!")
+
+    def test_a_note_that_cannot_be_opened_again_stays_in_its_text(self):
+        client = self.connect()
+        side = Attachment(client, self.create(client, text="milk"))
+        side._options["id"] = "nothing"
+        self.kill(client)
+        side.set_text("oat milk")
+        with self.assertRaisesRegex(ClientError, "there is no note"):
+            side.settle()
+        side._options["id"] = side.note
+        side.settle()
+        self.assertEqual(self.read(client, side.note), "oat milk")
+
+    def test_an_observer_sees_what_happened_while_its_server_was_away(self):
+        client, other = self.connect(), self.connect()
+        observer = Attachment(client, self.create(client, text="a"), mode="observe")
+        seen = []
+        observer.on_change = seen.append
+        self.assertTrue(eventually(lambda: self.knows(other, observer.note)))
+        self.kill(client, signal.SIGSTOP)
+        other.request("note/append", {"id": observer.note, "text": "b"})
+        self.kill(client)
+        self.assertTrue(eventually(lambda: seen == ["ab"]))
+
+    def read(self, client, note):
+        return client.request("note/get", {"id": note})["text"]
+
+    def knows(self, client, note):
+        return any(summary["id"] == note for summary in client.request("notebook/list")["notes"])
+
+    def forget(self, client):
+        """Kills the server, and with it all memory of what its clients show."""
+        for journal in pathlib.Path(self.state).glob("decent-notes/*/journals/*"):
+            journal.unlink()
+        self.kill(client)
+
+    # The command line
+
+    def notes(self, *arguments, input=""):
+        with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(input.encode()))):
+            status, out, err = run("--notebook", self.notebook, *arguments)
+        self.assertEqual((status, err), (0, ""), arguments)
+        return out
+
+    def test_the_command_line(self):
+        note = self.notes("new", "Shopping", "--text", "milk\n").strip()
+        self.assertEqual(self.notes("show", note[:-1]), "milk\n")
+        self.assertEqual(self.notes("show", "Shopping"), "milk\n")
+        self.assertEqual(self.notes("list"), f"0\t{note}\tShopping\t\tnormal\n")
+        self.assertEqual(json.loads(self.notes("list", "--json"))[0]["id"], note)
+        self.assertEqual(json.loads(self.notes("call", "note/get", json.dumps({"id": note})))["text"], "milk\n")
+        for arguments in [("show", "Nothing"), ("priority", "Shopping", "huge"), ("move", "Shopping", "up"),
+                          ("tag", "Shopping", "home"), ("tag", "Shopping", ""), ("show", "Shopping", "--revision", "?")]:
+            status, out, err = run("--notebook", self.notebook, *arguments)
+            self.assertEqual((status, out, err.count("\n")), (1, "", 1), arguments)
+
+    def test_the_command_line_changes_notes(self):
+        first = self.notes("new", "Shopping", "--text", "-", input="milk").strip()
+        second = self.notes("new", "Reading").strip()
+        self.notes("tag", "Shopping", "+home", "-work", "+leisure time")
+        self.notes("tag", "Shopping", "-home")
+        self.notes("priority", "Shopping", "high")
+        self.notes("title", "Reading", "Books")
+        self.notes("move", "Shopping", "0")
+        self.assertEqual(self.notes("list"), f"0\t{first}\tShopping\tleisure time\thigh\n1\t{second}\tBooks\t\tnormal\n")
+        self.notes("append", "Shopping", input="eggs\n")
+        self.notes("append", "Shopping", input="bread\n")
+        self.assertEqual(self.notes("show", "Shopping"), "milk\neggs\nbread\n")
+        self.assertEqual(self.notes("search", "EGG"), f"{first}\tShopping\teggs\n")
+        history = [line.split("\t") for line in self.notes("history", "Shopping").splitlines()]
+        self.assertEqual([entry[2:] for entry in history], [["+6", "-0"], ["+6", "-0"], ["+4", "-0"]])
+        self.assertEqual(self.notes("show", "Shopping", "--revision", history[1][0]), "milk\neggs\n")
+        self.notes("delete", "Books")
+        self.assertEqual([self.notes("list").count("\n"), self.notes("list", "--trash").count("Books")], [1, 1])
+        self.notes("restore", "Books")
+        self.assertEqual(self.notes("list").count("\n"), 2)
+
+    def edit(self, text, program, title="Shopping"):
+        """Edits a note with an editor that runs this program on the path `file`; its status, standard
+        output and error, and the text after it."""
+        note = self.notes("new", title, "--text", text).strip()
         script = pathlib.Path(self.notebook).parent / "editor.py"
         script.write_text(f"""
-import pathlib, sys
-sys.path.insert(0, {str(pathlib.Path(dn.__file__).parent)!r})
-from decent_notes import Client
-with Client({self.notebook!r}) as client:
-    client.request("note/append", {{"id": {note!r}, "text": "bread\\n"}})
-file = pathlib.Path(sys.argv[1])
-file.write_text("oat " + file.read_text())
+import os, pathlib, subprocess, sys
+def notes(*words):
+    subprocess.run([sys.executable, {dn.__file__!r}, "--notebook", {self.notebook!r}, *words], check=True)
+note, file = {note!r}, pathlib.Path(sys.argv[1])
+{program}
 """)
-        editor = shlex.join([sys.executable, str(script)])
-        with mock.patch.dict(os.environ, {"VISUAL": editor}):
-            status, out, err = run("--notebook", self.notebook, "edit", "Shopping")
-        self.assertEqual((status, err), (0, ""))
-        self.assertIn("merged", out)
-        self.assertEqual(run("--notebook", self.notebook, "show", note)[1], "oat milk\neggs\nbread\n")
+        with mock.patch.dict(os.environ, {"VISUAL": shlex.join([sys.executable, str(script)])}):
+            result = run("--notebook", self.notebook, "edit", note)
+        return *result, self.notes("show", note)
+
+    def test_editing_a_file_merges_what_others_did_meanwhile(self):
+        self.assertEqual(
+            self.edit("milk\neggs\n", """
+subprocess.run([sys.executable, %r, "--notebook", %r, "append", note], input=b"bread\\n", check=True)
+file.write_text("oat " + file.read_text())""" % (dn.__file__, self.notebook)),
+            (0, "saved, merged with what others changed\n", "", "oat milk\neggs\nbread\n"))
+
+    def test_what_editors_do_to_files(self):
+        for text, program, expected in [
+                ("milk\n", 'file.write_text("")', ""),
+                ("", 'file.write_text("milk\\n")', "milk"),
+                ("milk", 'file.write_text("milk\\neggs\\n")', "milk\neggs"),
+                ("milk\n", 'new = file.with_suffix(".new"); new.write_text("oat milk\\n"); new.rename(file)', "oat milk\n"),
+                ("a\r\nb\r\n", 'file.write_bytes(file.read_bytes() + b"c\\r\\n")', "a\r\nb\r\nc\r\n"),
+                ("a\r\nb", 'file.write_bytes(b"a\\r\\nb!\\r\\n")', "a\r\nb!")]:
+            with self.subTest(program):
+                self.assertEqual(self.edit(text, program), (0, "saved\n", "", expected))
+
+    def test_a_text_that_was_not_changed_is_not_sent(self):
+        for text, program in [("milk", ""), ("milk", 'file.write_text("milk\\n")'), ("", "file.touch()")]:
+            self.assertEqual(self.edit(text, program), (0, "", "", text))
+
+    def test_a_note_that_is_in_the_trash_comes_out_of_it_when_it_is_edited(self):
+        status, out, err, text = self.edit("milk", 'notes("delete", note); file.write_text("oat milk")')
+        self.assertEqual((status, out, err, text), (0, "saved\n", "", "oat milk"))
+        note = self.notes("list").split("\t")[1]
+        self.notes("delete", note)
+        with mock.patch.dict(os.environ, {"VISUAL": "sh -c 'echo eggs >>\"$0\"'"}):
+            self.assertEqual(self.notes("edit", note), "saved, taken out of the trash\n")
+        self.assertIn(note, self.notes("list"))
+
+    def test_a_text_that_cannot_be_saved_is_kept_in_its_file(self):
+        for program, reason in [('file.write_bytes(b"\\xff")', "can't decode byte 0xff"),
+                                ('file.write_bytes(b"a\\0b")', "U+0000"),
+                                ('file.write_text("b"); sys.exit(3)', "ended with status 3"),
+                                ('file.write_text("b"); os.kill(os.getppid(), 2); os.kill(os.getpid(), 9)', "status -9")]:
+            with self.subTest(program):
+                status, out, err, text = self.edit("milk", program)
+                self.assertEqual((status, out, err.count("\n"), text), (1, "", 1, "milk"))
+                self.assertIn(reason, err)
+                file = pathlib.Path(err.split("the text is kept in ")[1].split()[0])
+                self.assertIn(file.read_bytes(), [b"\xff", b"a\0b", b"b"])
+                file.unlink()
+                file.parent.rmdir()
+
+    def test_no_file_is_kept_of_a_text_that_was_not_changed(self):
+        before = set(pathlib.Path(tempfile.gettempdir()).glob("decent-notes-*"))
+        for program in ["sys.exit(3)", "file.unlink()"]:
+            status, _, err, text = self.edit("milk", program)
+            self.assertEqual((status, err.count("\n"), "kept" in err, text), (1, 1, False, "milk"))
+        self.notes("new", "Reading")
+        with mock.patch.dict(os.environ, {"VISUAL": "/no/such/editor"}):
+            status, _, err = run("--notebook", self.notebook, "edit", "Reading")
+        self.assertEqual((status, "/no/such/editor" in err, "kept" in err), (1, True, False))
+
+    def test_an_editor_may_outlive_the_server(self):
+        original, clients = Client._start, []
+        with mock.patch.object(Client, "_start", lambda client: clients.append(client) or original(client)), \
+                mock.patch("subprocess.call", lambda command: self.kill(clients[-1]) or eventually(
+                    lambda: len(clients) > 2 and not clients[-1].connection.lost)
+                    and pathlib.Path(command[-1]).write_text("oat milk") and 0):
+            status, out, err, text = self.edit("milk", "")
+        self.assertEqual((status, out, err, text), (0, "saved\n", "", "oat milk"))
 
 
 if __name__ == "__main__":
