@@ -47,6 +47,36 @@ struct ProjectTests {
     #expect(tests.output.contains("\nOK\n"), "\(tests.output)")
   }
 
+  @Test(
+    "The session by hand in the guide to clients goes as it says",
+    .enabled(if: hasTool("jq") || isContinuousIntegration, "jq is missing"))
+  func guide() throws {
+    let file = Self.root.appendingPathComponent("clients/README.md")
+    let guide = try String(contentsOf: file, encoding: .utf8)
+    let block = guide.components(separatedBy: "```console\n")[1].components(separatedBy: "```")[0]
+    var (script, output) = ("cd \"$FOLDER\"\n", "")
+    for line in block.split(separator: "\n") {
+      // A command, or what a line that ends in a backslash goes on with.
+      if line.hasPrefix("$ ") || script.hasSuffix("\\\n") {
+        script += line.drop { $0 == "$" || $0 == " " } + "\n"
+      } else {
+        output += line + "\n"
+      }
+    }
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let program = URL(fileURLWithPath: Server.program)
+    let path = ProcessInfo.processInfo.environment["PATH"]!
+    let session = try run(
+      ["sh", "-c", script],
+      [
+        "FOLDER": folder.path, "PATH": "\(program.deletingLastPathComponent().path):\(path)",
+        "XDG_STATE_HOME": folder("state"),
+      ])
+    #expect(session.output == output)
+    #expect(session.status == 0)
+  }
+
   @Test("The demonstration of the README ends with one text")
   func demonstration() throws {
     let demo = try run([Server.program, "demo", "README.md"])

@@ -106,6 +106,7 @@ class LiveText:
         self.base = text  # what the server had when we last heard that it has everything
         self.unsent = False  # the server could not write: it lacks some change of ours
         self.away = False  # there is no server at present that knows what we show
+        self._is_sure = True  # the last change had all the hash it needs
         self._answered = version  # up to which version it is known to have our changes
         self._whole_at = version  # the version that last brought the server our whole text
 
@@ -130,9 +131,11 @@ class LiveText:
         return self.replace(self.text)
 
     def confirm(self):
-        """A change of nothing, with the hash: for a long text, when typing pauses."""
-        change = self._change(self.text, {"ranges": []})
-        return change and {**change, "sha256": facts(self.text)["sha256"]}
+        """For a long text, when the typing pauses: a change of nothing, with the hash. Or None."""
+        if self._is_sure or not (change := self._change(self.text, {"ranges": []})):
+            return None
+        self._is_sure = True
+        return {**change, "sha256": facts(self.text)["sha256"]}
 
     def receive(self, push):
         """A `note/edit` came. Returns None, or the change to send because the push did not fit."""
@@ -186,6 +189,7 @@ class LiveText:
         hashed = self.check == "sha256" and known["bytes"] <= SHA256_LIMIT
         names = () if self.check == "none" else ("sha256",) if hashed else ("bytes", "lineCount")
         self.text, self.version = text, self.version + 1
+        self._is_sure = hashed or self.check != "sha256"
         if self.unsent or "text" in form:
             form, self.unsent, self._whole_at = {"text": text}, False, self.version
         if self.away:
@@ -525,6 +529,7 @@ class Attachment:
         """Waits until the server has all that was done here; raises what keeps it from that."""
         with self._news:
             self.retry()
+            self._send(self._live.confirm())
             self._news.wait_for(lambda: self._live.is_kept or self._failure, timeout)
             if not self._live.is_kept:
                 raise self._failure or ClientError("the server does not answer")

@@ -134,6 +134,7 @@ class TheAlgorithm(unittest.TestCase):
         change = live.replace("é\n" * 100_000)
         self.assertEqual((change["bytes"], change["lineCount"]), (300_000, 100_001))
         self.assertEqual(live.confirm()["sha256"], sha256(live.text))
+        self.assertIsNone(live.confirm())
         self.assertNotIn("sha256", LiveText("", check="length").replace("a"))
         self.assertEqual(LiveText("", check="none").replace("a").keys(), {"version", "rev", "text"})
 
