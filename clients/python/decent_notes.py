@@ -132,8 +132,9 @@ class LiveText:
 
     def confirm(self):
         """For a long text, when the typing pauses: a change of nothing, with the hash. Or None."""
-        if self._is_sure or not (change := self._change(self.text, {"ranges": []})):
+        if self._is_sure or self.away:
             return None
+        change = self._change(self.text, {"ranges": []})
         self._is_sure = True
         return {**change, "sha256": facts(self.text)["sha256"]}
 
@@ -375,8 +376,9 @@ class Client:
         self._callbacks = {"note/edit": [self._edited], "window/showMessage": [self._told]}
 
     def __enter__(self):
+        initialized = self._start()
         try:
-            self._start().result()
+            initialized.result()
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
@@ -489,18 +491,18 @@ class Attachment:
                 return self._news.notify_all()
             self._connection, self.number = connection, result["attachment"]
             self.read_only, self._failure = result["readOnly"], None
-            before = self._live and self._live.text
+            if not (before := self._live):
+                self.client.attachments.add(self)
             if "resumed" in result:
                 self._send(self._live.resumed(result["session"], result["rev"]))
             else:
                 self._live = LiveText(result["text"], result["version"], result["rev"],
                                       self.client.encoding, self._options["check"],
                                       result["session"])
-            self.client.attachments.add(self)
             self._news.notify_all()
         if "resumed" in result and self.on_resume:
             self.on_resume(result["resumed"], result.get("copy"))
-        if before not in (None, self.text) and self.on_change:
+        if before and before.text != self.text and self.on_change:
             self.on_change(self.text)
 
     @property
@@ -572,10 +574,10 @@ class Attachment:
     def retry(self):
         """Tries again what could not be done, if there was something."""
         with self._news:
-            if self._live.away and self._failure and not self._connection.lost:
+            if not self._live.away:
+                self._send(self._live.whole() if self._live.unsent else None)
+            elif self._failure and not self._connection.lost:
                 self.resume(self._connection)
-            elif self._live.unsent:
-                self._send(self._live.whole())
 
     def _change(self, make):
         if self.read_only:

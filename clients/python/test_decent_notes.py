@@ -460,7 +460,7 @@ def run(*arguments):
     return status, out.buffer.getvalue().decode(), err.getvalue()
 
 
-def eventually(condition, timeout=20):
+def eventually(condition, timeout=60):
     deadline = time.monotonic() + timeout
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -628,7 +628,7 @@ class TheRealProgram(unittest.TestCase):
         for round in range(20):
             with self.subTest(round=round, seed=seed), Client(self.notebook) as first, Client(self.notebook) as second:
                 note = self.create(first, text="start\n")
-                self.assertTrue(eventually(lambda: note in str(second.request("notebook/list"))))
+                self.assertTrue(eventually(lambda: self.knows(second, note)))
                 sides, back = [Attachment(first, note), Attachment(second, note, push="lines")], []
                 for side in sides:
                     side.on_resume = lambda how, copy: back.append(how)
@@ -639,7 +639,8 @@ class TheRealProgram(unittest.TestCase):
                 kills = chance.randrange(1, 4)
                 for _ in range(kills):
                     time.sleep(chance.random() / 50)  # anywhere in what goes on
-                    victim, pid = (client := chance.choice([first, second])), client.connection.process.pid
+                    victim = chance.choice([first, second])
+                    pid = victim.connection.process.pid
                     self.kill(victim)
                     self.assertTrue(eventually(lambda: victim.connection.process.pid != pid))
                 for thread in threads:
