@@ -884,7 +884,9 @@ file.write_text("oat " + file.read_text())""" % (dn.__file__, self.notebook)),
                 file.parent.rmdir()
 
     def test_no_file_is_kept_of_a_text_that_was_not_changed(self):
-        before = set(pathlib.Path(tempfile.gettempdir()).glob("decent-notes-*"))
+        temporary = mock.patch.object(tempfile, "tempdir", str(pathlib.Path(self.notebook).parent))
+        temporary.start()
+        self.addCleanup(temporary.stop)
         for program in ["sys.exit(3)", "file.unlink()"]:
             status, _, err, text = self.edit("milk", program)
             self.assertEqual((status, err.count("\n"), "kept" in err, text), (1, 1, False, "milk"))
@@ -892,6 +894,7 @@ file.write_text("oat " + file.read_text())""" % (dn.__file__, self.notebook)),
         with mock.patch.dict(os.environ, {"VISUAL": "/no/such/editor"}):
             status, _, err = run("--notebook", self.notebook, "edit", "Reading")
         self.assertEqual((status, "/no/such/editor" in err, "kept" in err), (1, True, False))
+        self.assertEqual(list(pathlib.Path(self.notebook).parent.glob("decent-notes-*")), [])
 
     def test_an_editor_may_outlive_the_server(self):
         original, clients = Client._start, []
