@@ -12,6 +12,11 @@ extension NotesServer {
   mutating func openNote(
     _ params: Parameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
+    let resume = try params.object("resume").map { params throws(ResponseError) in
+      try Resumption(params)
+    }
+    let session = resume.flatMap { LiveSession($0.session, in: store!) }
+    if resume != nil { readFolder(for: session) }
     let note = try note(params)
     let isObserver = try params.word("mode", [("edit", false), ("observe", true)])
     guard let isObserver else { throw .invalidParams("mode", "is missing") }
@@ -19,11 +24,8 @@ extension NotesServer {
       "push", [("lines", Attachment.Form.lines), ("ranges", .ranges), ("text", .text)])
     let check = try params.word(
       "check", [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
-    let resume = try params.object("resume").map { params throws(ResponseError) in
-      try Resumption(params)
-    }
     let opened = (isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256)
-    if let resume { return try self.resume(note, resume, opened, &result) }
+    if let resume { return try self.resume(note, resume, session, opened, &result) }
     let attachment = live.open(
       note.id, isObserver: isObserver, form: opened.form, check: opened.check)
     journal(opening: attachment)

@@ -32,11 +32,10 @@ extension NotesServer {
   /// known, a text that the server once had tells the same, up to what cannot be told apart. Without that its text becomes a
   /// note of its own. In each case the client keeps its text, and what it lacks is pushed.
   mutating func resume(
-    _ note: Note, _ resume: Resumption,
+    _ note: Note, _ resume: Resumption, _ session: LiveSession?,
     _ options: (isObserver: Bool, form: Attachment.Form, check: Attachment.Check),
     _ result: inout JSONWriter
   ) throws(ResponseError) {
-    let session = LiveSession(resume.session, in: store!)
     let known = try session.flatMap { session throws(ResponseError) in
       try hidden(in: session, resume, note)
     }
@@ -98,6 +97,17 @@ extension NotesServer {
   }
 
   // MARK: - A session that is known
+
+  /// Reads what the process that died has written, if this one ran already and has not heard of it yet: it would seem never to
+  /// have been made.
+  mutating func readFolder(for session: LiveSession?) {
+    if let session {
+      let heads = session.states.values.lazy.flatMap(\.heads)
+      let steps = session.steps.lazy.map(\.step.change)
+      if heads.allSatisfy(book.version.contains), steps.allSatisfy(book.version.contains) { return }
+    }
+    readFolder(lookingEverywhere: true)
+  }
 
   /// The elements of the present text that a client does not show, the removed ones among them; nil if that is not known.
   private func hidden(

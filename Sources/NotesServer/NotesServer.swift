@@ -150,11 +150,16 @@ public struct NotesServer: ~Copyable {
 
   /// Files of the notebook may have changed.
   public mutating func folderChanged(lookingEverywhere: Bool = false) {
+    readFolder(lookingEverywhere: lookingEverywhere)
+    push()
+  }
+
+  /// Takes what other processes have written.
+  mutating func readFolder(lookingEverywhere: Bool) {
     guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
     live.record(effects, from: nil)
     reportDamage()
     tell(effects)
-    push()
   }
 
   /// Whether there is something to do that can wait for whatever else there is to do.

@@ -132,4 +132,58 @@ struct KillLoopTests {
       #expect(try server.damage == [], "seed \(seed)")
     }
   }
+
+  @Test(
+    "Clients whose processes are killed at random go on with others, and every word is there once",
+    arguments: 1...UInt64(2 * seedFactor))
+  func resumed(_ seed: UInt64) throws {
+    var random = Random(seed)
+    let path = folder("notes")
+    let state = folder("state")
+    func start() throws -> Server {
+      let server = try Server(path, environment: ["XDG_STATE_HOME": state])
+      try server.initialize()
+      return server
+    }
+    let first = try start()
+    let note = JSON.raw(
+      try first.call("note/create", ["text": "shared"])["note"]!["id"]!.written)
+    var servers = [first, try start()]
+    let clients = try [0, 0, 1].map { try LiveClient(servers[$0], note) }
+    var typed = ["shared"]
+    for _ in 0..<scaled(15, 80) {
+      for _ in 0..<(5 + random.below(25)) {
+        typed.append("t\(typed.count)")
+        let client = clients[random.below(3)]
+        try client.type(typed.last!, &random)
+        if random.below(3) == 0 { try clients[random.below(3)].proceed() }
+      }
+      let victim = random.below(2)
+      let orphans = clients.filter { $0.server === servers[victim] }
+      try servers[victim].killNow()
+      while random.below(3) == 0 {
+        // This one dies too, before anybody has heard from it.
+        let server = try start()
+        for client in orphans {
+          _ = try server.post("note/open", client.resumption(of: note))
+        }
+        if random.below(2) == 0 { _ = try server.receive() }
+        try server.killNow()
+      }
+      servers[victim] = try start()
+      for client in orphans {
+        // Also with one that ran already, and may not have read what the dead one wrote.
+        try client.resume(note, with: servers[random.below(2)])
+      }
+    }
+    try run(clients) {
+      clients.allSatisfy(\.isIdle) && Set(clients.map(\.text)).count == 1
+        && typed.allSatisfy { clients[0].words[$0] != nil }
+    }
+    let expected = Dictionary(uniqueKeysWithValues: typed.map { ($0, 1) })
+    #expect(clients[0].words == expected, "seed \(seed)")
+    let fresh = try start()
+    let text = try fresh.call("note/get", ["id": note])["text"]!.utf8
+    #expect(text == clients[0].text, "seed \(seed)")
+  }
 }

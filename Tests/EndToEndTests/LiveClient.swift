@@ -3,8 +3,9 @@ import JSONRPC
 
 /// A client with one note open, which does what the protocol says a client does, and no more.
 final class LiveClient {
-  let server: Server
-  let attachment: JSON
+  private(set) var server: Server
+  private(set) var attachment: JSON
+  private var session: JSON
   /// What it shows.
   private(set) var text: [UInt8]
   private var version = 0
@@ -23,7 +24,30 @@ final class LiveClient {
     self.server = server
     let open = try server.call("note/open", ["id": note, "mode": "edit", "push": "ranges"])
     attachment = .raw(open["attachment"]!.written)
+    session = .raw(open["session"]!.written)
     text = open["text"]!.utf8!
+  }
+
+  /// What it says of itself to another process, when its own has died.
+  func resumption(of note: JSON) -> JSON {
+    [
+      "id": note, "mode": "edit", "push": "ranges",
+      "resume": [
+        "session": session, "version": .int(version), "rev": .int(rev), "text": .utf8(text),
+      ],
+    ]
+  }
+
+  /// Goes on with another process. Everything it shows is kept then.
+  func resume(_ note: JSON, with server: Server) throws {
+    let open = try server.call("note/open", resumption(of: note))
+    guard open["resumed"]?.string == "exact" else { throw Failure(open.written) }
+    self.server = server
+    attachment = .raw(open["attachment"]!.written)
+    session = .raw(open["session"]!.written)
+    rev = open["rev"]!.integer!
+    kept.formUnion(pendingWords)
+    unanswered = []
   }
 
   /// Types a word between two others.
@@ -55,8 +79,12 @@ final class LiveClient {
   func proceed() throws {
     try server.receiveAvailable()
     try takeAnswers()
-    let edits = server.notifications.filter { $0["method"]?.string == "note/edit" }
-    server.notifications.removeAll { $0["method"]?.string == "note/edit" }
+    func isEdit(_ notification: JSONValue) -> Bool {
+      notification["method"]?.string == "note/edit"
+        && notification["params"]?["attachment"]?.written == attachment.text
+    }
+    let edits = server.notifications.filter(isEdit)
+    server.notifications.removeAll(where: isEdit)
     for edit in edits { try take(edit["params"]!) }
   }
 

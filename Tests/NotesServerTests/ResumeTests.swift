@@ -201,6 +201,32 @@ struct ResumeTests {
     #expect(outcomes == ["merged"])
   }
 
+  @Test func `takes in first what the dead server wrote, where the next one runs already`() throws {
+    let opened = open(first)
+    let peer = next()
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    first.call("note/append", ["id": .string(note), "text": "\ntea"])
+    let result = resume(peer, opened["session"], 1, "milk\neggs\nbread\nrice")
+    #expect(result["resumed"] == "exact")
+    peer.folderChanged()
+    #expect(peer.text(note) == "milk\neggs\nbread\nrice\ntea")
+    #expect(try shown(peer, result, "milk\neggs\nbread\nrice") == peer.text(note))
+  }
+
+  @Test func `knows a push of what a third process wrote, where the next one runs already`() throws
+  {
+    let opened = open(first)
+    let third = next(seed: 3)
+    let peer = next()
+    third.call("note/append", ["id": .string(note), "text": "\nbread"])
+    first.folderChanged()
+    let push = try #require(first.take("note/edit").first)
+    #expect(push["rev"] == 1)
+    let result = resume(peer, opened["session"], 0, rev: 1, "milk\neggs\nbread\ntea")
+    #expect(result["resumed"] == "exact")
+    #expect(peer.text(note) == "milk\neggs\nbread\ntea")
+  }
+
   // MARK: - merged
 
   @Test func `merges what was typed since a text that the server had`() throws {
