@@ -154,12 +154,13 @@ public final class NoteStore {
   /// - Parameters:
   ///   - expected: the session that the operations were planned for, if they name it.
   ///   - now: milliseconds since 1970.
-  ///   - announce: is told the change's name before it is written.
+  ///   - announce: is told the change's name before it is written. It never becomes the name of another one. When it throws,
+  ///     the change is not made.
   /// - Throws: what kept the change from being written. It did not happen then.
   @discardableResult
   public func commit(
     _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
-    announce: (ChangeID) -> Void = { _ in }
+    announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) -> Effects {
     let session = try nextSession()
     guard expected == nil || expected == session else {
@@ -171,8 +172,14 @@ public final class NoteStore {
       throw failure(.tooLarge, "too many replicas have written there")
     }
     let encoded = notebook.encode(change)
-    announce(change.id)
-    try append(.change, encoded.bytes)
+    do {
+      try announce(change.id)
+      try append(.change, encoded.bytes)
+    } catch {
+      // The next change of this session would have the same name.
+      folder.endSession()
+      throw error
+    }
     written[session, default: 0] += 1
     archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)

@@ -119,7 +119,7 @@ struct LiveSession {
       let attachment = Int(session[session.index(after: dot)...]),
       session == "\(name).\(attachment)"
     else { return nil }
-    // An addition has a longer name than what it adds to, and comes after it.
+    // An addition has a longer name than what it adds to, and comes after it, in the order in which they were made.
     let files = store.journals { $0 == "\(name)" || $0.hasPrefix("\(session)-") }
     var notes: [Int: NoteID] = [:]
     var found: LiveSession?
@@ -131,7 +131,9 @@ struct LiveSession {
         case .open(let note, _, let rev, let state, let undoing):
           notes[number] = note
           if number == attachment {
-            found = LiveSession(note: note, states: [rev: state], undoing: undoing)
+            found = LiveSession(
+              name: session, attachment: attachment, note: note, states: [rev: state],
+              undoing: undoing)
             others = []
           }
           return
@@ -149,26 +151,39 @@ struct LiveSession {
       guard isWhole else { return nil }
     }
     guard var found else { return nil }
+    found.additions = files.count - 1
     for (number, step) in others where notes[number] == found.note {
       found.steps.append((number == attachment, step))
     }
     self = found
   }
 
-  private init(note: NoteID, states: [Int: LiveEntry.State], undoing: LiveEntry.Undoing) {
+  private init(
+    name: String, attachment: Int, note: NoteID, states: [Int: LiveEntry.State],
+    undoing: LiveEntry.Undoing
+  ) {
+    self.name = name
+    self.attachment = attachment
     self.note = note
     self.states = states
     self.undoing = undoing
   }
 
-  /// Adds to a session that a later process found: a change that it is about to write for the client.
-  static func add(
-    _ change: ChangeID, version: Int, to session: String, _ name: Identifier, in store: NoteStore
-  ) {
-    let attachment = Int(session.split(separator: ".").last ?? "") ?? 0
+  /// Adds, in a later process, a change that it is about to write for the client.
+  ///
+  /// - Throws: what the disk says. Then the change must not be written: it would be taken for somebody else's.
+  func add(
+    _ change: ChangeID, version: Int, _ name: Identifier, in store: NoteStore
+  ) throws(StoreError) {
     var writer = ByteWriter()
     writer.entry(.change(version: version, change), of: attachment)
-    try? store.createJournal("\(session)-\(name)")?.append(writer.bytes)
+    let digits = String(additions, radix: 16)
+    let order = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+    guard let addition = try store.createJournal("\(self.name)-\(order)-\(name)") else { return }
+    do { try addition.append(writer.bytes) } catch {
+      addition.remove()
+      throw error
+    }
   }
 
   /// Visits the entries up to the first that is not whole; returns whether all are.

@@ -50,15 +50,17 @@ extension NotesServer {
   @discardableResult
   mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil,
-    from attachment: Attachment? = nil, announce: (ChangeID) -> Void = { _ in }
+    from attachment: Attachment? = nil,
+    announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(ResponseError) -> Effects {
     guard !operations.isEmpty else { return Effects() }
     do {
       let journal = journal
       let effects = try store!.commit(operations, as: session, at: environment.now()) {
-        announce($0)
+        change throws(StoreError) in
+        try announce(change)
         guard let attachment else { return }
-        journal?.append(.change(version: attachment.version, $0), of: attachment.id)
+        journal?.append(.change(version: attachment.version, change), of: attachment.id)
       }
       live.record(effects, from: attachment?.id)
       return effects

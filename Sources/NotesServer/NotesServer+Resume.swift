@@ -60,7 +60,7 @@ extension NotesServer {
         outcome = try adopt(resume, note, &attachment)
       }
       journal(opening: attachment)
-      try changeText(to: resume, attachment, adding: known != nil)
+      try changeText(to: resume, attachment, adding: known == nil ? nil : session)
       writeOpened(attachment, text: resume.text, &result) {
         $0.member("resumed", outcome.name)
         if let copy = outcome.copy { $0.member("copy", "\(copy)") }
@@ -73,7 +73,7 @@ extension NotesServer {
 
   /// Makes the text that a client has of the one that it showed.
   private mutating func changeText(
-    to resume: Resumption, _ attachment: Attachment, adding isSessionKnown: Bool
+    to resume: Resumption, _ attachment: Attachment, adding session: LiveSession?
   ) throws(ResponseError) {
     let hidden = attachment.shown.hidden ?? ElementRanges()
     let view = SequenceView(hidden: hidden, revealed: nil)
@@ -84,10 +84,9 @@ extension NotesServer {
       throw ResponseError(error)
     }
     let (store, name) = (store!, environment.makeIdentifier())
-    let effects = try commit(operations, from: attachment) {
+    let effects = try commit(operations, from: attachment) { change throws(StoreError) in
       // For the next one, if we die before the client has read the answer.
-      guard isSessionKnown else { return }
-      LiveSession.add($0, version: resume.version, to: resume.session, name, in: store)
+      try session?.add(change, version: resume.version, name, in: store)
     }
     let removals = Array(operations.removals)
     live.record(

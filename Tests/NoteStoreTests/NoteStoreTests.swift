@@ -29,6 +29,28 @@ struct NoteStoreTests {
     #expect(again.identity == store.identity)
   }
 
+  @Test func `never gives the name of a change that was not made to another one`() throws {
+    let store = try scratch.store()
+    let id = try store.create("one")
+    var names: [ChangeID] = []
+    func append(_ text: [UInt8], refusing: Bool = false) throws {
+      let edit = Edit(range: 0..<0, replacement: text)
+      try store.commit(try store.operations(for: [edit], in: id, nil), at: 0) {
+        change throws(StoreError) in
+        names.append(change)
+        if refusing {
+          throw StoreError(operation: "note", path: "", reason: .diskFull, detail: "")
+        }
+      }
+    }
+    #expect(throws: StoreError.self) { try append([0x61], refusing: true) }
+    try append([0x62])
+    #expect(throws: StoreError.self) { try append(Array(repeating: 0x63, count: 1 << 26)) }
+    try append([0x64])
+    #expect(Set(names).count == 4)
+    #expect(try scratch.store().text(id) == "dbone")
+  }
+
   @Test func `writes again what somebody deletes while it runs`() throws {
     let store = try scratch.store()
     let id = try store.create("one")

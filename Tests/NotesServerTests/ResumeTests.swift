@@ -227,6 +227,25 @@ struct ResumeTests {
     #expect(peer.text(note) == "milk\neggs\nbread\ntea")
   }
 
+  /// In whatever order the names of their journals come.
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func `undoes what several servers had no time to answer, the last first`(seed: UInt64) {
+    let opened = open(first)
+    let texts = ["milk\neggs", "milk\neggs\nbread", "milk\neggs\nbread\ntea", "eggs\nbread\ntea"]
+    var last = first
+    var attachment = opened["attachment"]!
+    for (index, text) in texts.enumerated() {
+      last = next(seed: seed &* 16 &+ UInt64(index) &+ 100)
+      let result = resume(last, opened["session"], index, text)
+      #expect(result["resumed"] == "exact")
+      attachment = result["attachment"]!
+    }
+    for text in texts.dropLast().reversed() {
+      last.call("note/undo", ["attachment": attachment])
+      #expect(last.text(note) == text)
+    }
+  }
+
   // MARK: - merged
 
   @Test func `merges what was typed since a text that the server had`() throws {
