@@ -42,6 +42,8 @@ struct UndoList {
 
   /// The last step was taken back, or done again, by what `reverse` did; nothing if that is empty.
   mutating func turn(_ direction: Direction, by reverse: Step) {
+    // A journal may tell of more than there was.
+    if last(direction) == nil { return }
     self[direction].removeLast()
     if !reverse.isEmpty { self[direction == .undo ? .redo : .undo].append(reverse) }
   }
@@ -137,7 +139,15 @@ struct ElementCopies {
       }
     }
     for author in self.copies.keys {
-      self.copies[author]!.sort { $0.original.lowerBound < $1.original.lowerBound }
+      var end = 0
+      // None twice: a journal may say so.
+      self.copies[author] = self.copies[author]!
+        .sorted { $0.original.lowerBound < $1.original.lowerBound }
+        .filter { original, _ in
+          guard !original.isEmpty, original.lowerBound >= end else { return false }
+          end = original.upperBound
+          return true
+        }
     }
   }
 

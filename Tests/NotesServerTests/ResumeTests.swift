@@ -1,6 +1,10 @@
 import Foundation
+import NoteStore
 import Notes
+import ReplicatingTypes
 import Testing
+
+@testable import NotesServer
 
 @Suite("Coming back to another server")
 struct ResumeTests {
@@ -244,6 +248,81 @@ struct ResumeTests {
       last.call("note/undo", ["attachment": attachment])
       #expect(last.text(note) == text)
     }
+  }
+
+  // MARK: - Journals that no server writes
+
+  private func resume(writing entries: (ChangeID) -> [LiveEntry]) throws -> Peer.Answer {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    let name = Identifier(high: 7, low: 7)
+    let store = try NoteStore(path: scratch.folder("notes"), state: scratch.folder("state")) {
+      Identifier(high: 8, low: 8)
+    }
+    let journal = LiveJournal(name, in: store, longSize: 1 << 20)
+    let last = try #require(store.notebook.revision.heads.first)
+    for entry in entries(last) { journal.append(entry, of: 1) }
+    let peer = next()
+    let result = resume(peer, .string("\(name).1"), 5, "milk\neggs\nbread")
+    if let attachment = result["attachment"] {
+      for method in ["note/undo", "note/undo", "note/redo", "note/redo"] {
+        _ = peer.ask(method, ["attachment": attachment])
+      }
+      change(peer, attachment, 6, "milk\neggs\nbread\ntea")
+      _ = peer.ask("note/open", ["id": .string(note), "mode": "edit"])
+    }
+    #expect(peer.text(note).contains("tea"))
+    // Whatever it noted down itself can be read.
+    let after = next(seed: 3)
+    _ = resume(after, result["session"], 6, "milk\neggs\nbread\ntea")
+    #expect(after.text(note).contains("tea"))
+    return result
+  }
+
+  private func opening(
+    _ last: ChangeID, hidden: [ElementRange]? = nil, _ undoing: LiveEntry.Undoing = .init()
+  ) throws -> LiveEntry {
+    .open(
+      note: try #require(NoteID(note)), version: 0, rev: 0,
+      LiveEntry.State(heads: [last], hidden: hidden), undoing)
+  }
+
+  @Test func `takes back nothing where a journal tells of an undo and of no change`() throws {
+    let result = try resume { last in
+      [
+        try! opening(last), .turn(.undo, last, copied: []), .turn(.redo, last, copied: []),
+        .turn(.redo, last, copied: []),
+      ]
+    }
+    #expect(result["resumed"] == "exact")
+  }
+
+  @Test func `stands copies of the same elements twice`() throws {
+    let result = try resume { last in
+      let author = last.replica
+      func range(_ offset: Int, _ count: Int) -> ElementRange {
+        ElementRange(author: author, offset: offset, count: count)
+      }
+      let most = Int(Int32.max)
+      var list = UndoList()
+      list.record(
+        UndoList.Step(
+          inserted: [range(0, 9), range(0, 0), range(most, most)], removed: [range(2, 4)]))
+      list.record(UndoList.Step(inserted: [range(3, most)], removed: [range(0, 30), range(4, 1)]))
+      let copies = ElementCopies(
+        of: [[range(0, 8), range(1, 2), range(1, 1), range(2, 0), range(4, 4), range(900, 100)]],
+        as: [range(20, 9), range(0, 0), range(3, 30), range(2000, 1000)])
+      return [
+        try! opening(
+          last, hidden: [range(most, most), range(0, 0), range(100, 5)],
+          LiveEntry.Undoing(list: list, copies: [copies, copies])),
+        .change(version: 1, last),
+        .turn(.undo, last, copied: [[range(0, 5), range(2, 9)], [], [range(1, 1)]]),
+        .change(version: 2, ChangeID(replica: author, number: .max)),
+        .push(rev: .max, LiveEntry.State(heads: [], hidden: nil)),
+      ]
+    }
+    #expect(result["resumed"] == "exact")
   }
 
   // MARK: - merged
