@@ -61,6 +61,10 @@ final class LiveJournal {
   /// The size in bytes above which it is written anew with what still counts, at least, and now.
   private let longSize: Int
   private var nextRewriting: Int
+  /// How many turns were appended since then. Going through them again takes long: each looks at all steps.
+  private var turns = 0
+
+  private static let mostTurns = 256
 
   /// - Parameter name: a new one.
   init(_ name: Identifier, in store: NoteStore, longSize: Int) {
@@ -75,17 +79,19 @@ final class LiveJournal {
   func append(_ entry: LiveEntry, of attachment: Int) {
     var writer = ByteWriter()
     writer.entry(entry, of: attachment)
+    if case .turn = entry { turns += 1 }
     do { try file?.append(writer.bytes) } catch { giveUp() }
   }
 
   /// Whether it should be written anew.
-  var isLong: Bool { file.map { $0.size > nextRewriting } ?? false }
+  var isLong: Bool { file.map { $0.size > nextRewriting || turns > Self.mostTurns } ?? false }
 
   /// Writes it anew with these entries only.
   func rewrite(_ entries: [(attachment: Int, entry: LiveEntry)]) {
     var writer = ByteWriter()
     for (attachment, entry) in entries { writer.entry(entry, of: attachment) }
     nextRewriting = max(longSize, writer.bytes.count * 2)
+    turns = 0
     do { file = try file?.replaced(by: writer.bytes) } catch { giveUp() }
   }
 
@@ -98,6 +104,11 @@ final class LiveJournal {
 
 /// What a journal tells of one attachment.
 struct LiveSession {
+  /// By which the client names it.
+  private let name: String
+  private let attachment: Int
+  /// How many later processes have added to it.
+  private var additions = 0
   var note: NoteID
   /// What the client showed after each push, and, under the first number, when it was opened.
   var states: [Int: LiveEntry.State]

@@ -199,6 +199,7 @@ struct LiveNotes {
 
   /// A step of an attachment with copies for those elements that the client did not know to be copied.
   func replacing(_ step: UndoList.Step, by attachment: Attachment) -> UndoList.Step {
+    if step.removed.isEmpty { return step }
     var step = step
     for copies in copies(unseenBy: attachment) {
       step.removed = copies.replacing(step.removed) ?? step.removed

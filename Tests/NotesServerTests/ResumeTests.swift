@@ -325,6 +325,26 @@ struct ResumeTests {
     #expect(result["resumed"] == "exact")
   }
 
+  /// Each time it looks at all steps.
+  @Test func `goes through few undos again, however many there were`() throws {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\nbread")
+    for _ in 0..<400 {
+      first.call("note/undo", ["attachment": opened["attachment"]!])
+      first.call("note/redo", ["attachment": opened["attachment"]!])
+    }
+    let rev = try #require(first.take("note/edit").last?["rev"]?.integer)
+    let journals = try #require(journalFolder)
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: journals).first)
+    let size = try Data(contentsOf: URL(fileURLWithPath: "\(journals)/\(name)")).count
+    #expect(size < 100_000)
+    let peer = next()
+    let result = resume(peer, opened["session"], 1, rev: rev, "milk\neggs\nbread")
+    #expect(result["resumed"] == "exact")
+    peer.call("note/undo", ["attachment": result["attachment"]!])
+    #expect(peer.text(note) == "milk\neggs")
+  }
+
   // MARK: - merged
 
   @Test func `merges what was typed since a text that the server had`() throws {
