@@ -249,6 +249,20 @@ struct VimTests {
     try vim.agree(id, on: "head\ntop\nabove\n- xzero\n- xone\n3\nfour\n3")
   }
 
+  @Test(arguments: ["J", "gqip", ":1,2j\r"])
+  func `lines that are joined are not typed anew`(_ keys: String) throws {
+    let (vim, id) = try Vim.showing("one\ntwo three\n\nfour")
+    let server = pid_t(try vim.eval("decent_notes#server#Process()"))!
+    kill(server, SIGSTOP)
+    try vim.terminal.type(keys)
+    try vim.wait("getline(1)", "one two three")
+    // Whoever deletes a word at the same time has deleted it.
+    try vim.change(id) { $0 = $0.replacingOccurrences(of: "two ", with: "") }
+    kill(server, SIGCONT)
+    try vim.agree(id, on: "one three\n\nfour")
+    #expect(try vim.healed() == 0)
+  }
+
   @Test func `undo takes back what was done here only`() throws {
     let (vim, id) = try Vim.showing("one\ntwo")
     try vim.terminal.type("othree")

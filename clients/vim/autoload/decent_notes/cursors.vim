@@ -25,7 +25,7 @@ def Send()
   if empty(note) || note.attachment == 0
     return
   endif
-  listener_flush(note.buf)
+  live.Flush(note)
   var at = Position(getpos('.'))
   server.Notify('note/cursor', {attachment: note.attachment, version: note.version, rev: note.rev,
     ranges: [{start: mode() =~ "^[vV\<C-V>]" ? Position(getpos('v')) : at, end: at}]})

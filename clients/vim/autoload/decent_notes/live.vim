@@ -131,13 +131,28 @@ enddef
 
 # Own changes {{{1
 
-# Vim tells that lines were changed. The text is locked meanwhile.
+# Vim tells that lines were changed, also in the middle of a command: of a line with the words of the next one, which still has
+# them too, when it joins the two. Sent as it is then, that would be words typed anew, and stay when their author deletes
+# them. So nothing is sent before the command is over, and Vim waits.
 def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<number>>)
   var note = notes[buf]
   if note.isApplying
     return
+  elseif empty(note.changes)
+    timer_start(0, (_) => Flush(note))
   endif
   extend(note.changes, changes)
+enddef
+
+# Sends what the user did and was not sent yet. Not to be called in the middle of a command.
+export def Flush(note: dict<any>)
+  if note.isClosed || !bufloaded(note.buf)
+    return
+  endif
+  listener_flush(note.buf)
+  if empty(note.changes)
+    return
+  endif
   # One after another, as they were made, they have replaced what now are the lines from `start` up to but not including `end`.
   var start = note.changes[0].lnum
   var end = start
@@ -151,14 +166,16 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
       [start, end, count] = [1, 2, 1]
     endif
   endfor
-  if count != LineCount(buf)
-    # Vim tells of earlier changes before it tells of the one it is at, which the buffer has already.
-    timer_start(0, (_) => HearMore(note))
+  note.changes = []
+  if count != LineCount(note.buf)
+    # Vim has not told of all. The whole text will do.
+    note.lineCount = LineCount(note.buf)
+    server.Log($'a change was not told: sending the whole text of {note.id}')
+    SendWhole(note)
     return
   endif
   var oldEnd = note.lineCount - (count - end)
-  var lines = getbufline(buf, start, end - 1)
-  note.changes = []
+  var lines = getbufline(note.buf, start, end - 1)
   note.lineCount = count
   if IsImpossible(lines)
     note.isUnsent = true
@@ -167,20 +184,6 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
     SendWhole(note)
   else
     Send(note, {lines: [[start - 1, oldEnd - 1, lines]]})
-  endif
-enddef
-
-# Should Vim never tell of a change, the whole text will do.
-def HearMore(note: dict<any>)
-  if note.isClosed
-    return
-  endif
-  listener_flush(note.buf)
-  if !empty(note.changes)
-    note.changes = []
-    note.lineCount = LineCount(note.buf)
-    server.Log($'a change was not told: sending the whole text of {note.id}')
-    SendWhole(note)
   endif
 enddef
 
@@ -240,7 +243,7 @@ def CheckLarge(note: dict<any>)
   if note.isClosed || note.attachment == 0
     return
   endif
-  listener_flush(note.buf)
+  Flush(note)
   note.text = Text(note.buf)
   Post(note, {lines: [], sha256: sha256(note.text)})
 enddef
@@ -280,7 +283,7 @@ def Settle(note: dict<any>)
   if note.isClosed
     return
   endif
-  listener_flush(note.buf)
+  Flush(note)
   var isSettled = note.inFlight == 0 && !note.isUnsent && note.attachment != 0
   if isSettled && note.text != ''
     note.base = note.text
@@ -309,7 +312,7 @@ def Clean(note: dict<any>)
     endif
   endfor
   server.Tell('what no Unicode text can hold was replaced by U+FFFD')
-  listener_flush(note.buf)
+  Flush(note)
 enddef
 
 # Pushes {{{1
@@ -322,7 +325,7 @@ export def TakePush(push: dict<any>)
         Close(note.buf)
         return
       endif
-      listener_flush(note.buf)
+      Flush(note)
       add(note.waiting, push)
       TakeWaiting(note)
       return
@@ -339,7 +342,7 @@ def TakeWaiting(note: dict<any>)
     note.retry = timer_start(30, (_) => TakeWaiting(note))
     return
   endif
-  listener_flush(note.buf)
+  Flush(note)
   while !empty(note.waiting)
     var push = remove(note.waiting, 0)
     if push.version == note.version
@@ -412,10 +415,10 @@ enddef
 def Undo(method: string)
   var note = notes[bufnr()]
   var times = v:count1
-  listener_flush(note.buf)
+  Flush(note)
   if note.attachment == 0
-    # Nobody else's changes arrive meanwhile: Vim's own undo will do.
-    execute 'normal!' times .. (method == 'note/undo' ? 'u' : "\<C-R>")
+    # Vim's own undo would take back what others did before.
+    server.Tell('the program is gone, nothing can be taken back now', 'WarningMsg')
     return
   endif
   var [from, to] = method == 'note/undo' ? [note.steps, note.undone] : [note.undone, note.steps]
@@ -475,7 +478,7 @@ enddef
 
 # Opens a note again. What is typed before the answer is there is simply the next change.
 def Resume(note: dict<any>)
-  listener_flush(note.buf)
+  Flush(note)
   note.attachment = 0
   note.epoch += 1
   if IsImpossible(getbufline(note.buf, 1, '$'))
@@ -505,7 +508,7 @@ def Resumed(note: dict<any>, response: dict<any>)
   if response.result->get('resumed', '') == 'conflict'
     server.Tell($'your text of {getbufvar(note.buf, 'note_title', '')} is a note of its own now: note://{response.result.copy}')
   endif
-  listener_flush(note.buf)
+  Flush(note)
   if note.isUnsent
     SendWhole(note)
   endif
@@ -535,7 +538,7 @@ export def Write()
   if empty(note) || expand('<afile>') != bufname()
     throw 'Decent Notes: a note is written from its own buffer only'
   endif
-  listener_flush(note.buf)
+  Flush(note)
   if note.attachment == 0
     server.Start()
     server.WaitFor(() => note.attachment != 0, 5000)
@@ -554,7 +557,7 @@ enddef
 # Waits until everything in all buffers was answered, but not for what can't be sent now.
 export def SettleAll(milliseconds: number)
   for note in values(notes)
-    listener_flush(note.buf)
+    Flush(note)
     if note.isUnsent && note.attachment != 0
       SendWhole(note)
     endif
@@ -569,7 +572,7 @@ export def Close(buf: number)
     return
   endif
   if bufloaded(buf)
-    listener_flush(buf)
+    Flush(note)
     if note.isUnsent && note.attachment != 0
       SendWhole(note)
     endif
