@@ -20,13 +20,13 @@ function M.write_log(text)
   end
 end
 
---- Tells the user something in one line. While somebody types, one that is too long for the screen is cut, as Neovim would wait
---- for a key after it and swallow what is being typed; the log has the whole. Problems are warnings: of an error Neovim would tell
---- in two more lines in which autocommand it was.
-function M.tell(text, level)
+--- Tells the user something in one line. While somebody types, or when it comes `unasked`, one that is too long for the screen is
+--- cut, as Neovim would wait for a key after it and swallow what is being typed; the log has the whole. Problems are warnings: of
+--- an error Neovim would tell in two more lines in which autocommand it was.
+function M.tell(text, level, unasked)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
-  if vim.api.nvim_get_mode().mode:find('^[iR]') then
+  if unasked or vim.api.nvim_get_mode().mode:find('^[iR]') then
     line = vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13))
   end
   vim.notify(line, level or vim.log.levels.INFO)
@@ -231,7 +231,7 @@ end
 
 M.on['window/showMessage'] = function(params)
   local levels = vim.log.levels
-  M.tell(params.message, params.type <= 2 and levels.WARN or levels.INFO)
+  M.tell(params.message, params.type <= 2 and levels.WARN or levels.INFO, true)
   if params.type == 3 then
     M.on_ready()
   end
