@@ -18,8 +18,8 @@ final class Vim {
   private var lastRequest = 0
 
   init(
-    _ arguments: String = "", folder: TemporaryFolder? = nil, command: String? = nil,
-    environment: [String: String] = [:]
+    _ arguments: String = "", columns: Int = 80, rows: Int = 24, folder: TemporaryFolder? = nil,
+    command: String? = nil, environment: [String: String] = [:]
   ) throws {
     self.folder = try folder ?? TemporaryFolder()
     let path = self.folder.path
@@ -36,7 +36,7 @@ final class Vim {
     let option = command.map { "--cmd \(quoted("let g:decent_notes_command = '\($0)'"))" } ?? ""
     terminal = try Terminal(
       "vim -N -n -i NONE \(option) -u \(quoted(Self.plugin + "/test/driver.vim")) \(arguments)",
-      environment: variables)
+      columns: columns, rows: rows, environment: variables)
   }
 
   /// A note made by the other process.
