@@ -19,26 +19,21 @@ enum Editor: String, CaseIterable, Sendable {
 
   // Keys, as bytes that a terminal sends.
 
-  /// Moves to a word: Vim's cursor is on its first letter then, Emacs's behind it.
+  /// Moves to a word to type before it.
   func find(_ word: String) -> String {
-    isEmacs ? "\u{1b}<\u{13}\(word)\r" : "/\(word)\r"
+    isEmacs ? "\u{1b}>\u{12}\(word)\r" : "/\(word)\r"
   }
-  /// From there, types beside the word.
-  func insert(_ words: [String]) -> String {
-    isEmacs
-      ? words.map { " " + $0 }.joined() : "i" + words.map { $0 + " " }.joined() + leave
+  /// Moves to a word to delete it. Emacs's point is between letters: whatever others insert where it is comes after it, so it
+  /// has to be behind the word.
+  func findToDelete(_ word: String) -> String {
+    isEmacs ? "\u{1b}<\u{13}\(word)\r" : find(word)
   }
-  /// Types lines below the line.
-  func open(_ lines: [String]) -> String {
-    isEmacs
-      ? "\u{05}\r" + lines.joined(separator: "\r") : "o" + lines.joined(separator: "\r") + leave
-  }
+  /// Types before the word.
+  func insert(_ text: String) -> String { isEmacs ? text : "i" + text + "\u{1b}" }
   /// Deletes the word, of six letters.
   var delete: String { isEmacs ? "\u{15}6\u{7f}" : "d6l" }
-  /// Types another word in its place.
-  func replace(by word: String) -> String { isEmacs ? delete + word : "c6l" + word + leave }
   var undo: String { isEmacs ? "\u{1f}" : "u" }
-  /// Inserts beside the word what was deleted last.
+  /// Inserts before the word what was deleted last.
   var paste: String { isEmacs ? "\u{19}" : "P" }
   /// Cuts the line out if it has none but the typist's words: a command of the user's own, bound to F7. (Between looking at a line and
   /// `dd` somebody may have typed into it.)
@@ -47,12 +42,11 @@ enum Editor: String, CaseIterable, Sendable {
   var pasteLine: String { isEmacs ? "\u{01}\u{19}" : "P" }
   var join: String { isEmacs ? "\u{1b}^" : "J" }
   var reformat: String { isEmacs ? "\u{1b}q" : "gqip" }
-  private var leave: String { "\u{1b}" }
 
-  /// Whether `offset` is where `find` leads.
-  func isAt(_ word: String, _ offset: Int, in text: [UInt8]) -> Bool {
+  /// Whether `offset` is where one goes to type before a word, or to delete it.
+  func isAt(_ word: String, toDelete: Bool, _ offset: Int, in text: [UInt8]) -> Bool {
     let word = Array(word.utf8)
-    let start = isEmacs ? offset - word.count : offset
+    let start = isEmacs && toDelete ? offset - word.count : offset
     return start >= 0 && start + word.count <= text.count
       && text[start..<start + word.count].elementsEqual(word)
   }
@@ -217,6 +211,8 @@ final class Typist: @unchecked Sendable {
   private var lastRequest = 0
 
   private var random: Random
+  /// Of the words that belong to nobody, those before which only this one types.
+  private let places: Set<String>
   private var number = 0
   /// The words that have to be there.
   private(set) var alive: [String] = []
@@ -227,10 +223,11 @@ final class Typist: @unchecked Sendable {
   private(set) var actions: [String: Int] = [:]
 
   init(
-    _ editor: Editor, note: String, notebook: String, folder: TemporaryFolder, seed: UInt64,
-    client: String? = nil
+    _ editor: Editor, note: String, places: Set<String>, notebook: String,
+    folder: TemporaryFolder, seed: UInt64, client: String? = nil
   ) throws {
     self.editor = editor
+    self.places = places
     random = Random(seed &* 3 &+ UInt64(editor.letter.utf8.first!))
     control = folder("control-\(editor.rawValue)")
     try FileManager.default.createDirectory(atPath: control, withIntermediateDirectories: true)
@@ -322,14 +319,19 @@ final class Typist: @unchecked Sendable {
   private func rest() throws { try wait("the keys are taken") { $0.mode == "n" } }
 
   /// Moves to a word. Returns whether the cursor is there; it isn't if the word is gone.
-  private func go(to word: String) throws -> Bool {
+  private func go(to word: String, toDelete: Bool = false) throws -> Bool {
     let deadline = Date(timeIntervalSinceNow: patience)
     while true {
-      try type(editor.find(word + ","))
+      let keys = toDelete ? editor.findToDelete(word + ",") : editor.find(word + ",")
+      try type(keys)
       let again = Date(timeIntervalSinceNow: 3)
       while Date() < again {
         let state = try look()
-        if state.mode == "n", editor.isAt(word + ",", state.offset, in: state.text) { return true }
+        if state.mode == "n",
+          editor.isAt(word + ",", toDelete: toDelete, state.offset, in: state.text)
+        {
+          return true
+        }
         if !String(decoding: state.text, as: UTF8.self).contains(word + ",") {
           note("\(word) is gone")
           try rest()
@@ -344,11 +346,15 @@ final class Typist: @unchecked Sendable {
     }
   }
 
-  /// Moves to any word, and returns it.
-  private func goAnywhere() throws -> String {
+  /// Moves to any word, and returns it; to one that is nobody else's place for typing, if `toType`.
+  ///
+  /// Who types between the letters of a word that somebody else is just typing tears it, and rightly so.
+  private func goAnywhere(toType: Bool = false) throws -> String {
     while true {
       // Nobody deletes the first words.
-      let words = wholeWords(in: try look().text)
+      let words = wholeWords(in: try look().text).filter {
+        !toType || $0.hasPrefix(editor.letter) || places.contains($0)
+      }
       let word = words[random.below(words.count)]
       if try go(to: word) { return word }
     }
@@ -359,13 +365,21 @@ final class Typist: @unchecked Sendable {
     guard !alive.isEmpty else { return nil }
     let word = alive[random.below(alive.count)]
     let isWhole = String(decoding: try look().text, as: UTF8.self).contains(word + ",")
-    return try isWhole && go(to: word) ? word : nil
+    return try isWhole && go(to: word, toDelete: true) ? word : nil
   }
 
-  /// Undoes what was done last, until it is undone: of what was typed while a server died, the steps may be smaller.
+  /// Waits until nothing is under way. What is done while there is no process becomes one change when there is one again, and is
+  /// undone at once.
+  private func settle() throws {
+    try wait("nothing is under way") {
+      $0.mode == "n" && !$0.isModified && $0.status != "offline"
+    }
+  }
+
+  /// Undoes what was done last, until it is undone.
   private func undo(_ what: String, until isUndone: @escaping (String) -> Bool) throws {
     for _ in 0..<10 {
-      try wait("nothing is under way") { !$0.isModified && $0.status != "offline" }
+      try settle()
       if isUndone(String(decoding: try look().text, as: UTF8.self)) { return }
       try type(editor.undo)
       let again = Date(timeIntervalSinceNow: 5)
@@ -382,35 +396,22 @@ final class Typist: @unchecked Sendable {
   func act() throws {
     let kinds =
       alive.count < 40
-      ? ["insert", "insert", "insert", "open", "open"] : ["delete", "delete", "replace"]
+      ? ["insert", "insert", "insert"] : ["delete", "delete"]
     let others = [
-      "insert", "open", "delete", "replace", "delete and undo", "insert and undo", "move", "move",
+      "insert", "delete", "delete and undo", "insert and undo", "move", "move",
       "move line", "move line", "join", "reformat", "reformat",
     ]
     let kind = (kinds + others)[random.below(kinds.count + others.count)]
     actions[kind, default: 0] += 1
     switch kind {
     case "insert": try insert()
-    case "open":
-      let anchor = try goAnywhere()
-      let lines = (0..<1 + random.below(3)).map { _ in
-        // An empty line makes two paragraphs of one.
-        random.below(4) == 0 ? "" : make(1 + random.below(4)).joined(separator: " ")
-      }
-      note("opens lines \(lines) below \(anchor)")
-      try type(editor.open(lines))
     case "delete":
       guard let word = try goToOwn() else { break }
       note("deletes \(word)")
       forget(word)
       try type(editor.delete)
-    case "replace":
-      guard let word = try goToOwn() else { break }
-      forget(word)
-      let new = make(1)[0]
-      note("replaces \(word) by \(new)")
-      try type(editor.replace(by: new))
     case "delete and undo":
+      try settle()
       guard let word = try goToOwn() else { break }
       note("deletes \(word)")
       try type(editor.delete)
@@ -418,23 +419,23 @@ final class Typist: @unchecked Sendable {
       note("undoes that")
       try undo("the deletion of \(word)") { $0.contains(word) }
     case "insert and undo":
-      let anchor = try goAnywhere()
+      try settle()
+      let anchor = try goAnywhere(toType: true)
       let word = make(1)[0]
       note("types \(word) at \(anchor)")
       forget(String(word.dropLast()))
-      try type(editor.insert([word]))
+      try type(editor.insert(word + " "))
       try wait("\(word) is typed") {
         $0.mode == "n" && String(decoding: $0.text, as: UTF8.self).contains(word)
       }
       note("undoes that")
-      let letters = word.dropLast()
-      try undo("the typing of \(word)") { !$0.contains(letters.prefix(2)) || !$0.contains(letters) }
+      try undo("the typing of \(word)") { !$0.contains(word.dropLast()) }
     case "move":
       guard let word = try goToOwn() else { break }
       note("cuts \(word)")
       try type(editor.delete)
       try wait("\(word) is cut") { !String(decoding: $0.text, as: UTF8.self).contains(word) }
-      note("pastes \(word) at \(try goAnywhere())")
+      note("pastes \(word) at \(try goAnywhere(toType: true))")
       try type(editor.paste)
     case "move line":
       guard let word = try goToOwn() else { break }
@@ -460,10 +461,12 @@ final class Typist: @unchecked Sendable {
 
   /// Types words; in the middle of them something may happen.
   func insert(_ happening: (() throws -> Void)? = nil) throws {
-    let anchor = try goAnywhere()
-    let words = make(1 + random.below(4))
-    note("types \(words) at \(anchor)")
-    let keys = Array(editor.insert(words))
+    let anchor = try goAnywhere(toType: true)
+    // Lines that are empty make two paragraphs of one.
+    let text = make(1 + random.below(4)).map { $0 + [" ", " ", "\r", "\r\r"][random.below(4)] }
+      .joined()
+    note("types \(text.debugDescription) at \(anchor)")
+    let keys = Array(editor.insert(text))
     let cut = happening == nil ? keys.count : 1 + random.below(keys.count - 2)
     try type(String(keys[..<cut]))
     try happening?()
@@ -483,7 +486,7 @@ final class Typist: @unchecked Sendable {
   }
 }
 
-/// The words in a text, each a letter and four digits; `shape` is what is left when all of them are taken out.
+/// The words in a text, each a letter and four digits, and what is left when all of them are taken out.
 func words(in text: [UInt8]) -> (words: [String], rest: [UInt8]) {
   var (words, rest): ([String], [UInt8]) = ([], [])
   var place = 0
