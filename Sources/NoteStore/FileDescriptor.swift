@@ -198,6 +198,15 @@ struct FileDescriptor: ~Copyable {
     return bytes.isEmpty ? nil : bytes
   }
 
+  /// Locks this file, without waiting, until it is closed; see `FileSystem.lock`.
+  ///
+  /// - Returns: false when somebody else's lock is in the way.
+  func lock(exclusively: Bool) throws(StoreError) -> Bool {
+    do { return try system.lock(number, exclusively: exclusively) } catch {
+      throw StoreError("flock", path, error)
+    }
+  }
+
   /// Puts what was written to this file onto the disk; never again after an error.
   func synchronizeFile() throws(StoreError) {
     do { try system.synchronize(file: number) } catch { throw StoreError("fdatasync", path, error) }

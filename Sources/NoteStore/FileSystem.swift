@@ -48,6 +48,13 @@ protocol FileSystem: AnyObject, Sendable {
   /// Puts the entries of a folder onto the disk. Succeeds where the file system cannot do that for a folder.
   func synchronize(folder: Int32) throws(SystemError)
 
+  /// Locks a file, without waiting, for as long as its descriptor is open: until it is closed, or the process ends, however
+  /// that happens. Only who locks as well hears of it.
+  ///
+  /// - Parameter exclusively: whether nobody else may have a lock; else nobody else may have an exclusive one.
+  /// - Returns: false when somebody else's lock is in the way.
+  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool
+
   /// Gives a file another name in the same folder, at once. What had that name is gone.
   func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError)
 

@@ -142,6 +142,17 @@ final class SystemFiles: FileSystem {
     }
   }
 
+  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
+    while flock(file, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return false
+      default: throw SystemError(errno)
+      }
+    }
+    return true
+  }
+
   func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError) {
     _ = try checked(renameat(folder, name, folder, new))
   }

@@ -15,13 +15,12 @@ enum Anchor: Equatable {
     }
   }
 
-  /// The offset in a text of which the places of its elements are known.
-  func offset(_ places: [ElementID: (offset: Int, isVisible: Bool)]) -> Int {
+  /// The offset in a text of which the places of its elements are known; nil if the element is none of them.
+  func offset(_ places: [ElementID: (offset: Int, isVisible: Bool)]) -> Int? {
     switch self {
     case .start: 0
-    case .before(let element): places[element]?.offset ?? 0
-    case .after(let element):
-      places[element].map { $0.offset + ($0.isVisible ? 1 : 0) } ?? 0
+    case .before(let element): places[element]?.offset
+    case .after(let element): places[element].map { $0.offset + ($0.isVisible ? 1 : 0) }
     }
   }
 }
@@ -30,6 +29,13 @@ enum Anchor: Equatable {
 struct Selection: Equatable {
   var start: Anchor
   var end: Anchor
+}
+
+/// Where somebody's cursors are in a note.
+struct PeerCursors: Equatable {
+  /// Another one for each peer of a note, here and in other processes.
+  var id: String
+  var selections: [Selection]
 }
 
 /// What a client knows of its peers' cursors.
@@ -41,14 +47,17 @@ struct Presence {
   private var toldAt = (version: 0, rev: 0)
   /// Whether it was told of somebody.
   private(set) var hasPeers = false
+  /// Whether one of them is at what has not come here yet.
+  private(set) var isIncomplete = false
 
   func isDue(_ version: Int, _ rev: Int) -> Bool {
     moves > toldMoves || hasPeers && toldAt != (version, rev)
   }
 
-  mutating func tell(_ version: Int, _ rev: Int, hasPeers: Bool) {
+  mutating func tell(_ version: Int, _ rev: Int, hasPeers: Bool, isIncomplete: Bool) {
     toldMoves = moves
     toldAt = (version, rev)
     self.hasPeers = hasPeers
+    self.isIncomplete = isIncomplete
   }
 }

@@ -100,6 +100,10 @@ struct LiveNotes {
   /// Beside the attachments, which are copied while a request is carried out.
   private var undoLists: [Int: UndoList] = [:]
   private var lastID = 0
+  /// Those whom other processes tell of, in order.
+  private(set) var foreignPeers: [NoteID: [PeerCursors]] = [:]
+  /// How often a cursor of an attachment has moved, or come, or gone.
+  private(set) var cursorMoves = 0
 
   subscript(id: Int) -> Attachment? {
     get { attachments[id] }
@@ -155,6 +159,7 @@ struct LiveNotes {
   }
 
   private mutating func noteMove(of attachment: Attachment) {
+    cursorMoves += 1
     for id in attachments.keys where id != attachment.id && attachments[id]!.note == attachment.note
     {
       attachments[id]!.presence.moves += 1
@@ -166,11 +171,25 @@ struct LiveNotes {
     attachments.values.filter { $0.presence.isDue($0.version, $0.pushedRev) }.map(\.id).sorted()
   }
 
-  /// The other attachments of a note that have told where their cursors are, in order.
-  func peers(of attachment: Attachment) -> [Attachment] {
-    attachments.values.filter {
-      $0.note == attachment.note && $0.id != attachment.id && !$0.selections.isEmpty
-    }.sorted { $0.id < $1.id }
+  /// The attachments that have told where their cursors are, in order.
+  var attachmentsWithCursors: [Attachment] {
+    attachments.values.filter { !$0.selections.isEmpty }.sorted { $0.id < $1.id }
+  }
+
+  /// All who have told where their cursors are in the note of an attachment, but itself, in order.
+  func peers(of attachment: Attachment) -> [PeerCursors] {
+    attachmentsWithCursors.filter { $0.note == attachment.note && $0.id != attachment.id }
+      .map { PeerCursors(id: "\($0.id)", selections: $0.selections) }
+      + (foreignPeers[attachment.note] ?? [])
+  }
+
+  /// Takes in what other processes tell now.
+  mutating func setForeignPeers(_ peers: [NoteID: [PeerCursors]]) {
+    for (id, attachment) in attachments
+    where peers[attachment.note] != foreignPeers[attachment.note] {
+      attachments[id]!.presence.moves += 1
+    }
+    foreignPeers = peers
   }
 
   // MARK: - What happened
@@ -181,6 +200,10 @@ struct LiveNotes {
     for (note, effect) in effects.text where texts[note] != nil {
       texts[note]!.arrivals.append(Arrival(effect: effect, source: source))
       texts[note]!.buffer = nil
+    }
+    // It may be what a peer's cursor is at, also where nobody sees a difference in the text.
+    for id in attachments.keys where attachments[id]!.presence.isIncomplete {
+      attachments[id]!.presence.moves += 1
     }
   }
 

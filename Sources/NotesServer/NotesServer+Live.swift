@@ -25,6 +25,7 @@ extension NotesServer {
     let check = try params.word(
       "check", [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
     let opened = (isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256)
+    beginSharingPresence()
     if let resume { return try self.resume(note, resume, session, opened, &result) }
     let attachment = live.open(
       note.id, isObserver: isObserver, form: opened.form, check: opened.check)

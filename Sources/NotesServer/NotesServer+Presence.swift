@@ -3,10 +3,13 @@ internal import Notes
 internal import ReplicatingTypes
 
 // Who else has a note open, and where their cursors are. Kept by elements, never stored.
+//
+// Those of other processes come from `SharedPresence`. Their elements are the same everywhere, but the change that made one may not
+// have been read yet: its cursor is not shown until then, though its owner is.
 
 extension NotesServer {
   /// So many ranges are taken of a client.
-  private static let mostSelections = 100
+  static let mostSelections = 100
 
   /// `note/cursor`. One that can't be understood, or is for another text than we take the client to show, is dropped.
   mutating func setCursor(_ params: Parameters) {
@@ -76,6 +79,7 @@ extension NotesServer {
       let places = try? read(note, { $0.text.places(of: elements) })
     else { return }
     let (encoding, version, rev) = (encoding, attachment.version, attachment.pushedRev)
+    var isIncomplete = false
     said.notify("note/presence") {
       $0.beginObject()
       $0.member("attachment", id)
@@ -85,15 +89,20 @@ extension NotesServer {
       $0.beginArray()
       for peer in peers {
         $0.beginObject()
-        $0.member("id", "\(peer.id)")
+        $0.member("id", peer.id)
         $0.key("ranges")
         $0.beginArray()
         for selection in peer.selections {
+          guard let start = selection.start.offset(places), let end = selection.end.offset(places)
+          else {
+            isIncomplete = true
+            continue
+          }
           $0.beginObject()
           $0.key("start")
-          $0.position(buffer.position(of: selection.start.offset(places), encoding))
+          $0.position(buffer.position(of: start, encoding))
           $0.key("end")
-          $0.position(buffer.position(of: selection.end.offset(places), encoding))
+          $0.position(buffer.position(of: end, encoding))
           $0.endObject()
         }
         $0.endArray()
@@ -103,7 +112,8 @@ extension NotesServer {
       $0.endObject()
     }
     live[text: note].buffer = buffer
-    attachment.presence.tell(version, rev, hasPeers: !peers.isEmpty)
+    attachment.presence.tell(
+      version, rev, hasPeers: !peers.isEmpty, isIncomplete: isIncomplete)
     live[id] = attachment
   }
 }

@@ -79,6 +79,8 @@ public struct NotesServer: ~Copyable {
   var live = LiveNotes()
   /// By what clients find their texts again if this process dies; from the first open text on.
   var journal: LiveJournal?
+  /// How this process and others hear of each other's cursors; from the first open text on.
+  var sharedPresence: SharedPresence?
   var rememberedResults = RememberedResults()
   /// Notifications that follow the reply to the request that caused them.
   var outboxAfterReply: [(inout Outbox) -> Void] = []
@@ -221,6 +223,7 @@ public struct NotesServer: ~Copyable {
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
   mutating func leave() {
     while !searches.isEmpty { proceedSearching() }
+    stopSharingPresence()
     // Nobody will come back. Who has only closed the pipe may.
     if phase == .shutDown || live.attachments.isEmpty { journal?.giveUp() }
     do { try store?.end() } catch { showMessage(.error, "\(error)") }

@@ -45,6 +45,7 @@ struct EventLoop: ~Copyable {
   private var sealDue: ContinuousClock.Instant?
   private var rescanDue: ContinuousClock.Instant
   private var parentDue: ContinuousClock.Instant
+  private var presenceDue: ContinuousClock.Instant?
   private var leaveDue: ContinuousClock.Instant?
   private var workDue: ContinuousClock.Instant
 
@@ -97,6 +98,7 @@ struct EventLoop: ~Copyable {
         events: server.outbox.isEmpty ? 0 : Int16(POLLOUT), revents: 0),
       pollfd(fd: server.store?.watchDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: server.store?.wakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: server.presenceDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     let hasWork = server.hasWork
     let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
@@ -107,6 +109,7 @@ struct EventLoop: ~Copyable {
     if count <= 0 { return }
     if polls[3].revents != 0 { server.diskCaughtUp() }
     if polls[2].revents != 0 { server.folderChanged() }
+    if polls[4].revents != 0 { server.presenceChanged() }
     if polls[1].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { outputFailed() }
     if isReading {
       if polls[0].revents != 0 { read() }
@@ -118,7 +121,7 @@ struct EventLoop: ~Copyable {
   /// How long to wait at most.
   private func milliseconds() -> Int32 {
     var next = min(rescanDue, parentDue)
-    for due in [syncDue, refusalDue, sealDue, leaveDue] {
+    for due in [syncDue, refusalDue, sealDue, presenceDue, leaveDue] {
       if let due { next = min(next, due) }
     }
     let rest = (next - clock.now).components
@@ -153,6 +156,7 @@ struct EventLoop: ~Copyable {
       refusalDue = nil
     }
     sealDue = server.store?.sealIfDue(at: now)
+    presenceDue = server.sharePresence(at: now)
     if now >= rescanDue {
       server.folderChanged(lookingEverywhere: true)
       // Where the disk is far away, looking may take long: no more than a twentieth of the time goes to it.

@@ -62,6 +62,62 @@ struct TwoProcessTests {
   }
 
   @Test(
+    "Who has the same note open is seen in the other, where its cursor is, until it leaves or dies")
+  func presence() throws {
+    let state = folder("state")
+    func server() throws -> Server {
+      let server = try Server(folder("notes"), environment: ["XDG_STATE_HOME": state])
+      try server.initialize()
+      return server
+    }
+    func files() throws -> [String] {
+      try FileManager.default.subpathsOfDirectory(atPath: state)
+        .filter { $0.contains("/presence/") }
+    }
+    func open(_ server: Server, _ id: JSON) throws -> JSON {
+      .raw(try server.call("note/open", ["id": id, "mode": "edit"])["attachment"]!.written)
+    }
+    func cursor(_ server: Server, _ attachment: JSON, _ character: Int) throws {
+      let place: JSON = ["line": 0, "character": .int(character)]
+      try server.notify(
+        "note/cursor",
+        [
+          "attachment": attachment, "version": 0, "rev": 0,
+          "ranges": [["start": place, "end": place]],
+        ])
+    }
+    func others(_ server: Server, _ characters: [Int]) throws {
+      _ = try server.notification("note/presence") {
+        $0["peers"]!.array!.map { peer in
+          Array(peer["ranges"]!.array!)[0]["end"]!["character"]!.integer!
+        } == characters
+      }
+    }
+    let a = try server()
+    let id = JSON.raw(try a.call("note/create", ["text": "one two"])["note"]!["id"]!.written)
+    try a.call("notebook/flush")
+    let b = try server()
+    let (here, there) = (try open(a, id), try open(b, id))
+    #expect(try files() == [])
+    for place in 0...7 { try cursor(b, there, place) }
+    try others(a, [7])
+    try cursor(a, here, 3)
+    try others(b, [3])
+    #expect(try files().count == 2)
+    try b.killNow()
+    try others(a, [])
+    let c = try server()
+    let again = try open(c, id)
+    try others(c, [3])
+    try cursor(c, again, 1)
+    try others(a, [1])
+    try c.leave()
+    try others(a, [])
+    try a.leave()
+    #expect(try files() == [])
+  }
+
+  @Test(
     "Two who type into one note at once lose and double nothing", arguments: [1, 2, 3] as [UInt64])
   func typing(_ seed: UInt64) throws {
     var random = Random(seed)

@@ -67,6 +67,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     // Descriptors to which a failure will be reported, and processes to which one was.
     var unreported: Set<Int32> = []
     var informed: Set<ObjectIdentifier> = []
+    // Descriptors by which it is locked, and whether exclusively.
+    var locks: [Int32: Bool] = [:]
     // A folder: what is in it, what is on disk, and what leads from the one to the other.
     var entries: [String: Node] = [:]
     var synchronized: [String: Node] = [:]
@@ -364,6 +366,16 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
       return
     }
     node.unreported.remove(descriptor)
+    node.locks[descriptor] = nil
+  }
+
+  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
+    let node = try node(file)
+    guard !node.locks.contains(where: { $0.key != file && ($0.value || exclusively) }) else {
+      return false
+    }
+    node.locks[file] = exclusively
+    return true
   }
 
   func status(_ descriptor: Int32) throws(SystemError) -> FileStatus {

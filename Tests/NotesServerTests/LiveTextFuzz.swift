@@ -65,6 +65,8 @@ struct LiveTextFuzz {
   private(set) var reversals = 0
   /// How many selections of others were shown.
   private(set) var shown = 0
+  /// How many of those were of editors at other hosts.
+  private(set) var shownAcross = 0
   /// How often a server died.
   private(set) var kills = 0
   private var problems: [String] = []
@@ -271,11 +273,16 @@ struct LiveTextFuzz {
     let client = editors[index].client
     guard let peers = client.peers(presence) else { return }
     for (id, ranges) in peers {
-      let peer = editors.first {
-        $0.host == editors[index].host && "\($0.client.attachment)" == id
-      }!
+      let isHere = !id.contains(".")
+      let candidates = editors.filter {
+        isHere
+          ? $0.host == editors[index].host && "\($0.client.attachment)" == id
+          : $0.host != editors[index].host
+      }
+      let marked = candidates.reduce(into: Set()) { $0.formUnion($1.marked) }
       for range in ranges {
         shown += 1
+        if !isHere { shownAcross += 1 }
         guard let range else {
           problems.append("a selection lies outside the text: \(presence)")
           continue
@@ -283,8 +290,8 @@ struct LiveTextFuzz {
         let text = Set(client.text)
         let isRight =
           switch range.count {
-          case 0: peer.marked.contains { !text.contains($0) || reversed.contains($0) }
-          case 1: peer.marked.contains(client.text[range.lowerBound])
+          case 0: marked.contains { !text.contains($0) || reversed.contains($0) }
+          case 1: marked.contains(client.text[range.lowerBound])
           default: false
           }
         if !isRight { problems.append("a selection is around \(client.text[range]): \(presence)") }
@@ -398,6 +405,7 @@ struct LiveTextFuzz {
 
   /// A server looks at what the others wrote.
   private mutating func look(_ host: Int) {
+    hosts[host].peer.sharePresence()
     hosts[host].peer.folderChanged()
     collect(host)
   }

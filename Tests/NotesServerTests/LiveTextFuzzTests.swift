@@ -11,14 +11,16 @@ struct LiveTextFuzzTests {
   }
 
   @Test func `is worth something`() {
-    var (shown, kills) = (0, 0)
+    var (shown, shownAcross, kills) = (0, 0, 0)
     for seed in 1...5 as ClosedRange<UInt64> {
       var fuzz = LiveTextFuzz(seed: seed)
       _ = fuzz.run(steps: 240)
       shown += fuzz.shown
+      shownAcross += fuzz.shownAcross
       kills += fuzz.kills
     }
     #expect(shown > 0, "nobody's selection was shown")
+    #expect(shownAcross > 0, "nobody's selection was shown at another server")
     #expect(kills > 0, "no server died")
   }
 

@@ -22,6 +22,7 @@ final class Peer {
   private var server: NotesServer
   private var unread: [UInt8] = []
   private var lastID = 0
+  private var instant = ContinuousClock.now
   /// Notifications that came, oldest first; whoever has dealt with them removes them.
   var notifications: [JSON] = []
   /// Responses that nobody has waited for.
@@ -136,7 +137,15 @@ final class Peer {
   /// Takes in what other processes wrote to the folder.
   func folderChanged() {
     server.folderChanged()
+    server.presenceChanged()
     server.folderChanged(lookingEverywhere: true)
+    read()
+  }
+
+  /// Lets the server tell other processes of its clients' cursors when some time has passed.
+  func sharePresence(after time: Duration = .seconds(10)) {
+    instant += time
+    _ = server.sharePresence(at: instant)
     read()
   }
 

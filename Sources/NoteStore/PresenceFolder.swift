@@ -1,0 +1,193 @@
+public import ReplicatingTypes
+
+// THE FOLDER `presence/`
+//
+// It lies in the state folder, never in the notebook's. Each process that has something to tell the others keeps one file
+// there:
+//
+//     <identity of the process>-<16 hex: how often it has told>
+//
+//     file    = CRC-32C of the rest, 4 bytes, the lowest first; 01; content
+//
+// A file is written under a temporary name, locked (`flock`), and gets its name then; the one before it is removed then, and
+// closed last. So whoever sees a name sees all of what was told, and a name stands for one content for ever.
+//
+// The lock tells that the process lives: the system takes it back when the process ends, however it ends. (A process number
+// would not do. It is soon given to another process, and means nothing in another container, or on another machine that has the
+// same home.) Who gets a file's lock may remove it: its process is gone, or has told something else meanwhile.
+//
+// Names are not renamed over, since some file systems then begin to write the bytes to the disk. As it is, most files are
+// gone before they would get there.
+
+/// What the processes that have a notebook open tell each other of the present moment. All of it is gone with them.
+///
+/// Failures are nobody's business: what can't be read counts as not told, what can't be written is not told.
+public final class PresenceFolder {
+  private static let name = "presence"
+  /// Longer files, and more of them, are not read.
+  private static let longestFile: UInt64 = 64 << 10
+  private static let mostFiles = 256
+  private static let format: UInt8 = 1
+  /// The longest content that can be told, in bytes.
+  public static let longestContent = Int(longestFile) - 5
+  /// Nobody writes at one file that long. In nanoseconds.
+  private static let leftoverAge: Int64 = 60_000_000_000
+
+  private let state: StateFolder
+  private let makeIdentifier: () -> Identifier
+  private let watcher: (any Watcher)?
+  private var watch: Int32?
+  private var isSilent = false
+  /// This process, once it has told something.
+  private var process: Identifier?
+  private var tellings: UInt64 = 0
+  /// The file with what was told; open, and thereby locked.
+  private var told: (name: String, file: OpenDescriptor)?
+
+  fileprivate init?(in state: StateFolder, makeIdentifier: @escaping () -> Identifier) {
+    self.state = state
+    self.makeIdentifier = makeIdentifier
+    watcher = state.system.makeWatcher()
+    guard let folder = try? openFolder() else { return nil }
+    folder.removeLeftovers(olderThan: Self.leftoverAge)
+  }
+
+  /// Opens the folder, which is created and watched if it isn't. Not kept open: nobody hears that it was removed as long as
+  /// somebody has it open.
+  private func openFolder() throws(StoreError) -> FileDescriptor {
+    if watch != nil,
+      let folder = try? FileDescriptor.folder("\(state.path)/\(Self.name)", on: state.system)
+    {
+      return folder
+    }
+    let above = try state.create()
+    try above.createFolder(Self.name)
+    let folder = try above.folder(Self.name)
+    isSilent = state.system.isSilent(folder.number)
+    // Also of what is closed: so the end of a process is heard of, whatever ended it.
+    watch = watcher?.watch(folder.path, followingLinks: false, contents: true)
+    return folder
+  }
+
+  // MARK: - Hearing
+
+  /// Readable when something may have been told: then call `drainWatch`. Nil where there is no watching.
+  public var watchDescriptor: Int32? { watcher?.descriptor }
+
+  /// Whether others may tell something without our hearing of it: then call `others` about every second.
+  public var mustPoll: Bool { watch == nil || isSilent }
+
+  /// Learns what happened since the last call; never waits.
+  ///
+  /// - Returns: whether `others` may find something new.
+  public func drainWatch() -> Bool {
+    guard case .events(let events)? = watcher?.report() else { return true }
+    var isNew = false
+    for event in events where event.watch == watch {
+      if event.gone {
+        // Removed, or somewhere else: the next call makes it anew.
+        watch = nil
+        return true
+      }
+      guard let (process, _) = Self.parse(event.name) else { continue }
+      isNew = isNew || process != self.process
+    }
+    return isNew
+  }
+
+  /// What the other processes tell that are there now. Removes what those have left that are not.
+  public func others() -> [(process: Identifier, content: ArraySlice<UInt8>)] {
+    guard let folder = try? openFolder(), let names = try? folder.names() else {
+      return []
+    }
+    var found: [(process: Identifier, content: ArraySlice<UInt8>)] = []
+    var count = 0
+    // In order: of what one process has told, the last comes last.
+    for name in names {
+      guard let (process, _) = Self.parse(name), process != self.process else { continue }
+      count += 1
+      if count > Self.mostFiles { break }
+      guard let content = read(name, in: folder) else { continue }
+      if found.last?.process == process { found.removeLast() }
+      found.append((process, content))
+    }
+    return found
+  }
+
+  private func read(_ name: String, in folder: borrowing FileDescriptor) -> ArraySlice<UInt8>? {
+    guard let opened = try? folder.regularFile(name) else { return nil }
+    let file = consume opened
+    if (try? file.lock(exclusively: false)) ?? false {
+      folder.remove(name)
+      return nil
+    }
+    guard let size = try? file.status().size, size <= Self.longestFile,
+      let bytes = try? file.read(Int(size), at: 0)
+    else { return nil }
+    var reader = ByteReader(bytes)
+    guard let sum = try? reader.fixed(UInt32.self), CRC32C.checksum(of: bytes[4...]) == sum,
+      (try? reader.byte()) == Self.format
+    else { return nil }
+    return bytes[5...]
+  }
+
+  private static func parse(_ name: String) -> (process: Identifier, number: UInt64)? {
+    let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let process = Identifier(parts[0]),
+      let number = UInt64(parts[1], radix: 16), Self.name(process, number) == name
+    else { return nil }
+    return (process, number)
+  }
+
+  private static func name(_ process: Identifier, _ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return "\(process)-" + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  // MARK: - Telling
+
+  /// Tells the others this and nothing else; nil for nothing at all, as before the process ends.
+  public func tell(_ content: [UInt8]?) {
+    let old = told
+    told = nil
+    if let content { told = try? publish(content) }
+    if let old { try? openFolder().remove(old.name) }
+  }
+
+  private func publish(
+    _ content: [UInt8]
+  ) throws(StoreError) -> (name: String, file: OpenDescriptor)? {
+    guard content.count <= Self.longestContent else { return nil }
+    let folder = try openFolder()
+    let process = self.process ?? makeIdentifier()
+    self.process = process
+    tellings += 1
+    let name = Self.name(process, tellings)
+    let temporary = FileDescriptor.temporary + name
+    var writer = ByteWriter()
+    let body = [Self.format] + content
+    writer.fixed(CRC32C.checksum(of: body[...]))
+    writer.raw(body)
+    let file = OpenDescriptor(try folder.createFile(temporary))
+    do {
+      try file.descriptor.append(writer.bytes[...])
+      if try file.descriptor.lock(exclusively: true) {
+        try folder.rename(temporary, to: name)
+        return (name, file)
+      }
+    } catch {
+      folder.remove(temporary)
+      throw error
+    }
+    folder.remove(temporary)
+    return nil
+  }
+}
+
+extension NoteStore {
+  /// Where the processes that have this notebook open in this place tell each other of themselves; nil where there is no state
+  /// folder. Nothing is written but the folder.
+  public func openPresence() -> PresenceFolder? {
+    stateFolder.flatMap { PresenceFolder(in: $0, makeIdentifier: folder.makeIdentifier) }
+  }
+}
