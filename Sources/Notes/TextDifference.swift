@@ -92,8 +92,13 @@ struct TextDifference {
     return Hunk(old: low..<high, new: newLow..<high + shift)
   }
 
-  private mutating func compareWords(of hunk: Hunk) {
-    guard let hunk = rest(of: hunk) else { return }
+  /// - Parameter whole: what begins and ends with whole words.
+  private mutating func compareWords(of whole: Hunk) {
+    guard let hunk = rest(of: whole) else { return }
+    if let equal = commonWords(of: whole) {
+      for part in hunks(between: equal, in: whole) { compareCharacters(of: part) }
+      return
+    }
     guard let words = pieces(of: hunk, cutAt: .words) else { return replace(hunk) }
     if let equal = commonPieces(of: words) {
       for part in hunks(between: equal, in: hunk) { compareCharacters(of: part) }
@@ -109,6 +114,16 @@ struct TextDifference {
         continue
       }
       for part in hunks(between: equal, in: part) { compareCharacters(of: part) }
+    }
+  }
+
+  /// As many words as possible that both sides have in the same order, whatever is between them: where lines are broken anew, a
+  /// word and the blank behind it are not the same as before. Nothing if too many differ.
+  private mutating func commonWords(of hunk: Hunk) -> [Hunk]? {
+    guard hunk.old.count + hunk.new.count <= Self.mostWords else { return nil }
+    let (before, after) = (Words(of: old, in: hunk.old), Words(of: new, in: hunk.new))
+    return commonRuns(before.hashes, after.hashes, &budget)?.flatMap { run in
+      zip(run.old, run.new).map { Hunk(old: before.ranges[$0], new: after.ranges[$1]) }
     }
   }
 

@@ -255,6 +255,27 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     #expect(edits.count == 2)
   }
 
+  @Test func `lines broken anew touch no word, however often it occurs`() {
+    var generator = Generator(seed: 5)
+    // Few words, so that none occurs once.
+    let vocabulary = (0..<40).map { "w\($0)" }
+    for count in [300, 3000] {
+      let words = (0..<count).map { _ in generator.pick(vocabulary) }
+      func flowed(_ width: Int) -> String {
+        var text = ""
+        for (index, word) in words.enumerated() {
+          text += word + (index % width == width - 1 ? "\n" : " ")
+        }
+        return text
+      }
+      expectProper(flowed(13), flowed(9), "\(count) words")
+      let old = Array(flowed(13).utf8)
+      for edit in difference(flowed(13), flowed(9)) {
+        #expect((old[edit.range] + edit.replacement).allSatisfy { $0 <= 0x20 })
+      }
+    }
+  }
+
   @Test func `large unrelated texts, and long words, come to an end`() {
     var generator = Generator(seed: 1)
     func text(_ alphabet: [String], _ count: Int) -> String {
