@@ -428,6 +428,15 @@ struct NeovimTests {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a message of the server never makes Neovim wait for a key`(_ program: String) throws {
+    let scene = try Scene(program, text: "one")
+    try scene.editor.lua(
+      "require('decent-notes.server').on['window/showMessage']({ type = 2, message = ('long '):rep(100) })"
+    )
+    #expect(try scene.editor.value("#told == 1 and #told[1] < vim.o.columns - 12") == "true")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `a long text is checked when the typing pauses`(_ program: String) throws {
     let long = String(repeating: "long line of text\n", count: 20_000)
     let scene = try Scene(program, text: long)

@@ -595,6 +595,18 @@ struct VimTests {
     try vim.agree(id, on: expected + "offline")
   }
 
+  @Test func `without the server undo takes back nothing of others`() throws {
+    let (vim, id) = try Vim.showing("one")
+    try vim.change(id) { $0 = "zero\n" + $0 }
+    try vim.agree(id, on: "zero\none")
+    try vim.run("let g:decent_notes_command = 'no-such-program'")
+    kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
+    try vim.wait("decent_notes#Status()", "offline")
+    try vim.terminal.type("u")
+    try vim.terminal.wait("the word about it") { $0.last?.contains("taken back") == true }
+    #expect(try vim.eval("g:Text()") == "zero\none")
+  }
+
   @Test func `a text that could not be sent is in a file`() throws {
     let (vim, id) = try Vim.showing("one")
     try vim.run("let g:decent_notes_command = 'no-such-program'")
