@@ -378,11 +378,11 @@ final class Typist: @unchecked Sendable {
 
   /// Undoes what was done last, until it is undone.
   private func undo(_ what: String, until isUndone: @escaping (String) -> Bool) throws {
-    for _ in 0..<10 {
+    for _ in 0..<3 {
       try settle()
       if isUndone(String(decoding: try look().text, as: UTF8.self)) { return }
       try type(editor.undo)
-      let again = Date(timeIntervalSinceNow: 5)
+      let again = Date(timeIntervalSinceNow: patience / 6)
       while Date() < again {
         if isUndone(String(decoding: try look().text, as: UTF8.self)) { return }
         usleep(5000)
