@@ -1,6 +1,7 @@
 /// A file in which one process notes what only another run of it can use: entries of any kind, each appended when it happens.
 ///
-/// It lies in the state folder, never in the notebook's, and survives the end of the process, not that of the machine.
+/// It lies in the state folder, never in the notebook's, and survives the end of the process, not that of the machine: its first
+/// line says which start of the machine it is of, and it is read during that one only. The entries come after it.
 public final class Journal {
   /// What it can be opened with again.
   public let name: String
@@ -16,6 +17,14 @@ public final class Journal {
     self.name = name
     self.folder = folder
     self.file = OpenDescriptor(try folder.descriptor.createFile(file))
+    do { try append(Self.header(on: folder.descriptor.system)) } catch {
+      folder.descriptor.remove(file)
+      throw error
+    }
+  }
+
+  fileprivate static func header(on system: any FileSystem) -> [UInt8] {
+    Array(system.boot.utf8) + [0x0A]
   }
 
   /// Appends an entry in one step.
@@ -68,14 +77,18 @@ extension StateFolder {
     return try Journal(name, creating: name, in: OpenDescriptor(journals))
   }
 
+  /// The entries of each wanted journal of this start of the machine, by name.
   func journals(where isWanted: (String) -> Bool) throws(StoreError) -> [[UInt8]] {
     let folder = try FileDescriptor.folder(path, on: system).folder(Self.journals)
+    let header = Journal.header(on: system)
     var found: [[UInt8]] = []
     for name in try folder.names() where isWanted(name) {
       guard let file = try folder.regularFile(name) else { continue }
       let size = try file.status().size
       guard size <= Self.longestJournal else { continue }
-      found.append(try file.read(Int(size), at: 0))
+      let bytes = try file.read(Int(size), at: 0)
+      guard bytes.starts(with: header) else { continue }
+      found.append(Array(bytes[header.count...]))
     }
     return found
   }

@@ -170,19 +170,21 @@ final class SystemFiles: FileSystem {
   }
 
   let boot: String = {
+    // Where nobody says, each process takes itself for the first one after a start.
+    let unknown = "unknown-\(UInt64.random(in: .min ... .max))"
+    var bytes = [UInt8](repeating: 0, count: 64)
     #if os(Linux)
       let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { return "" }
+      guard file >= 0 else { return unknown }
       defer { _ = Glibc.close(file) }
-      var bytes = [UInt8](repeating: 0, count: 64)
-      let count = Glibc.read(file, &bytes, bytes.count)
-      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+      guard Glibc.read(file, &bytes, bytes.count) > 0 else { return unknown }
     #else
-      var bytes = [UInt8](repeating: 0, count: 64)
       var count = bytes.count
-      guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return "" }
-      return String(decoding: bytes.prefix(count), as: UTF8.self)
+      guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else {
+        return unknown
+      }
     #endif
+    return String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
   }()
 
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {

@@ -32,7 +32,8 @@ internal import ReplicatingTypes
 // of the last push that it has applied, and its own changes since, which the log has or has not. Nothing has to happen at once in
 // two files.
 //
-// A file that does not end with a whole entry, or has a damaged one, is not used: something may have happened that it doesn't tell.
+// A file of another start of the machine counts for nothing (`Journal`): a power cut takes away from both files what it will. One
+// that does not end with a whole entry, or has a damaged one, is not used: something may have happened that it doesn't tell.
 
 /// What is noted.
 enum LiveEntry {
@@ -43,13 +44,13 @@ enum LiveEntry {
     var hidden: [ElementRange]?
   }
 
-  case open(note: NoteID, version: Int, rev: Int, State, Undoing)
   /// What a client can undo and redo, and what undoing has copied that it may not know of.
   struct Undoing {
     var list = UndoList()
     var copies: [ElementCopies] = []
   }
 
+  case open(note: NoteID, version: Int, rev: Int, State, Undoing)
   case push(rev: Int, State)
   case change(version: Int, ChangeID)
   case turn(UndoList.Direction, ChangeID, copied: [[ElementRange]])

@@ -164,18 +164,17 @@ extension NotesServer {
     _ resume: Resumption, _ note: Note, _ attachment: inout Attachment
   ) throws(ResponseError) -> (name: String, copy: NoteID?) {
     let present = note.text.utf8
-    var copy: NoteID?
     var base = resume.text
     if let text = resume.baseText {
       var buffer = TextBuffer(text)
       buffer.apply(
         alike(textDifference(from: text, to: present), textDifference(from: text, to: resume.text)))
       base = buffer.utf8
-    } else if resume.text != present {
-      copy = try makeCopy(resume.text, of: note)
     }
     try adopt(base, of: note, present, &attachment)
-    return (copy == nil ? "merged" : "conflict", copy)
+    guard resume.baseText == nil, resume.text != present else { return ("merged", nil) }
+    // At last: when something fails, the client comes again, and there must not be a copy each time.
+    return ("conflict", try makeCopy(resume.text, of: note))
   }
 
   /// What two have done to one text alike: the same, or one the beginning, the end or the middle of what the other did. It was done
@@ -190,9 +189,16 @@ extension NotesServer {
       guard let other = others.first, other.range == edit.range else { continue }
       let (short, long) =
         edit.replacement.count < other.replacement.count ? (edit, other) : (other, edit)
-      if long.replacement.contains(short.replacement) { alike.append(short) }
+      if contains(long.replacement, short.replacement) { alike.append(short) }
     }
     return alike
+  }
+
+  /// Whether a text is a part of another; where looking for it everywhere would take too long, its beginning or its end.
+  private func contains(_ long: [UInt8], _ short: [UInt8]) -> Bool {
+    if long.starts(with: short) || long.suffix(short.count).elementsEqual(short) { return true }
+    return long.count.multipliedReportingOverflow(by: short.count).partialValue <= 1 << 26
+      && long.contains(short)
   }
 
   private mutating func adopt(

@@ -174,7 +174,7 @@ struct ResumeTests {
     let whole = try Data(contentsOf: URL(fileURLWithPath: "\(journals)/\(name)"))
     // Cut between two entries, nothing can be seen of it; and a process writes them whole.
     var ends: Set<Int> = []
-    var end = 0
+    var end = try #require(whole.firstIndex(of: 0x0A)) + 1
     while end < whole.count {
       ends.insert(end)
       end += 8 + whole[end..<end + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -345,7 +345,35 @@ struct ResumeTests {
     #expect(peer.text(note) == "milk\neggs")
   }
 
+  @Test func `does not believe a journal of another start of the machine`() throws {
+    let opened = open(first)
+    let journals = try #require(journalFolder)
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: journals).first)
+    let file = URL(fileURLWithPath: "\(journals)/\(name)")
+    let whole = try Data(contentsOf: file)
+    let end = try #require(whole.firstIndex(of: 0x0A))
+    try (Data("another".utf8) + whole[end...]).write(to: file)
+    let text = "milk\neggs\nbread"
+    #expect(resume(next(), opened["session"], 1, text, base: "milk\neggs")["resumed"] == "merged")
+    try whole.write(to: file)
+    #expect(resume(next(seed: 3), opened["session"], 1, text)["resumed"] == "exact")
+  }
+
   // MARK: - merged
+
+  @Test func `does not look for one long text everywhere in another`() {
+    let (short, long) = (
+      String(repeating: "a", count: 200_000), String(repeating: "a", count: 400_000)
+    )
+    first.call("note/setText", ["id": .string(note), "text": .string("-\(long)b-")])
+    let clock = ContinuousClock()
+    let time = clock.measure {
+      let result = resume(first, nil, 3, "-\(short)c-", base: "--")
+      #expect(result["resumed"] == "merged")
+    }
+    // It would take minutes.
+    #expect(time < .seconds(20))
+  }
 
   @Test func `merges what was typed since a text that the server had`() throws {
     first.call("note/append", ["id": .string(note), "text": "\nbread"])
