@@ -90,13 +90,16 @@ public final class NoteStore {
 
   /// What could not be read, with file, offset and what was kept; and what waits for something that is not here.
   public var damage: [LogFolder.Damage] {
-    var damage = folder.damage + refusals
-    if !pending.isEmpty {
-      let description =
-        "changes of \(pending.replicas.count) replicas wait for others that are missing"
-      damage.append(LogFolder.Damage(path: path, offset: 0, description: description))
-    }
-    return damage
+    folder.damage + refusals + [waiting].compactMap { $0 }
+  }
+
+  /// What waits for something that is not here. With several processes in a folder that may be so for a moment, when one file was
+  /// read and another not yet.
+  public var waiting: LogFolder.Damage? {
+    if pending.isEmpty { return nil }
+    let description =
+      "changes of \(pending.replicas.count) replicas wait for others that are missing"
+    return LogFolder.Damage(path: path, offset: 0, description: description)
   }
 
   // MARK: - Notes

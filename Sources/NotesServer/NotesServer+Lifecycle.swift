@@ -34,7 +34,7 @@ extension NotesServer {
       throw ResponseError(opening: error)
     }
     phase = .ready
-    reportDamage()
+    reportDamage(afterFullLook: true)
     writeInitializeResult(&result)
     if isTracing {
       logMessage(
@@ -93,9 +93,12 @@ extension NotesServer {
   /// The name of the present state.
   var revision: String { store.map { "\($0.notebook.revision)" } ?? "0" }
 
-  /// Tells the user of damage, once.
-  mutating func reportDamage() {
-    for damage in store?.damage ?? [] {
+  /// Tells the user of damage, once; that something waits for what is not here, when that was so at the full look before.
+  mutating func reportDamage(afterFullLook isFullLook: Bool) {
+    let waiting = store?.waiting
+    let isLasting = isFullLook && waiting == waitingAtFullLook
+    if isFullLook { waitingAtFullLook = waiting }
+    for damage in store?.damage ?? [] where damage != waiting || isLasting {
       let message = "\(damage.path), byte \(damage.offset): \(damage.description)"
       if reportedDamage.insert(message).inserted { showMessage(.warning, message) }
     }

@@ -93,6 +93,8 @@ public struct NotesServer: ~Copyable {
   public private(set) var isRefused = false
   /// What the user was told about damage.
   var reportedDamage: Set<String> = []
+  /// What waited for something that was not here when everything was looked at last.
+  var waitingAtFullLook: LogFolder.Damage?
 
   public init(_ environment: Environment) {
     self.environment = environment
@@ -160,7 +162,7 @@ public struct NotesServer: ~Copyable {
   mutating func readFolder(lookingEverywhere: Bool) {
     guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
     live.record(effects, from: nil)
-    reportDamage()
+    reportDamage(afterFullLook: lookingEverywhere)
     tell(effects)
   }
 

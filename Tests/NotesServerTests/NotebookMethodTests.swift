@@ -103,6 +103,29 @@ struct NotebookMethodTests {
     #expect(try listing() == before)
   }
 
+  @Test func `tell that something is missing only if it is missing still a while later`() throws {
+    let folder = scratch.folder("waiting")
+    let first = Peer(folder, seed: 21)
+    first.initialize()
+    let id = first.create(["text": "a"])
+    let session = String(id.split(separator: "-")[1])
+    let second = Peer(folder, seed: 22)
+    second.initialize()
+    second.call("note/append", ["id": .string(id), "text": "b"])
+    let log = "\(folder)/log/\(session)"
+    try FileManager.default.moveItem(atPath: log, toPath: folder + "-away")
+    let next = Peer(folder, seed: 23)
+    next.initialize()
+    #expect(next.call("notebook/status")["damage"]?.array?.count == 1)
+    #expect(next.take("window/showMessage") == [])
+    next.folderChanged()
+    let told = next.take("window/showMessage")
+    #expect(told.count == 1 && told[0]["message"]?.string?.contains("wait for others") == true)
+    try FileManager.default.moveItem(atPath: folder + "-away", toPath: log)
+    next.folderChanged()
+    #expect(next.text(id) == "ab")
+  }
+
   @Test func `tell of damage in the folder`() throws {
     _ = peer.create(["text": "one"])
     peer.call("notebook/flush")
