@@ -73,8 +73,8 @@ protocol FileSystem: AnyObject, Sendable {
   /// The time by the clock that file times are taken from, in nanoseconds.
   var now: Int64 { get }
 
-  /// What tells one start of the machine from another, in one word; where nothing does, new for each process. What was written before the last one and not
-  /// synchronized may be gone, though the file looks the same.
+  /// What tells one start of the machine from another, in one word; where nothing does, new for each process. What was written
+  /// before the last one and not synchronized may be gone, though the file looks the same.
   var boot: String { get }
 
   /// What synchronizes in the background; `path` is for error messages.

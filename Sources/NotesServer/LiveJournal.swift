@@ -13,6 +13,7 @@ internal import ReplicatingTypes
 //                                                                   undoing has copied unseen by the client, and the copies
 //             | 02 attachment rev state                             a push: what the client shows when it has applied it
 //             | 03 attachment version change                        the client's change is to be written as this one
+//             | 05 attachment version change                        so it is, and is one step with the client's last one
 //             | 04 attachment direction change count*ranges         undo (0) or redo (1) is to be written as this one; its
 //                                                                   insertions bring again these elements
 //     state   = count*change ranges?                                the notebook that these changes and all they follow are; a
@@ -52,7 +53,7 @@ enum LiveEntry {
 
   case open(note: NoteID, version: Int, rev: Int, State, Undoing)
   case push(rev: Int, State)
-  case change(version: Int, ChangeID)
+  case change(version: Int, isJoined: Bool, ChangeID)
   case turn(UndoList.Direction, ChangeID, copied: [[ElementRange]])
 }
 
@@ -121,7 +122,7 @@ struct LiveSession {
   var steps: [(isOwn: Bool, step: Step)] = []
 
   enum Step {
-    case change(ChangeID)
+    case change(ChangeID, isJoined: Bool)
     case turn(UndoList.Direction, ChangeID, copied: [[ElementRange]])
   }
 
@@ -152,9 +153,9 @@ struct LiveSession {
         case .push(let rev, let state):
           if number == attachment { found?.states[rev] = state }
           return
-        case .change(let version, let change):
+        case .change(let version, let isJoined, let change):
           if number == attachment { found?.changes.append((version, change)) }
-          step = .change(change)
+          step = .change(change, isJoined: isJoined)
         case .turn(let direction, let change, let copied):
           step = .turn(direction, change, copied: copied)
         }
@@ -188,7 +189,7 @@ struct LiveSession {
     _ change: ChangeID, version: Int, _ name: Identifier, in store: NoteStore
   ) throws(StoreError) {
     var writer = ByteWriter()
-    writer.entry(.change(version: version, change), of: attachment)
+    writer.entry(.change(version: version, isJoined: false, change), of: attachment)
     let digits = String(additions, radix: 16)
     let order = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     guard let addition = try store.createJournal("\(self.name)-\(order)-\(name)") else { return }
@@ -253,8 +254,8 @@ extension ByteWriter {
       varint(attachment)
       varint(rev)
       self.state(state)
-    case .change(let version, let change):
-      byte(3)
+    case .change(let version, let isJoined, let change):
+      byte(isJoined ? 5 : 3)
       varint(attachment)
       varint(version)
       self.change(change)
@@ -310,7 +311,8 @@ extension ByteReader {
           LiveEntry.Undoing(list: list, copies: copies))
       )
     case 2: return (attachment, .push(rev: try number(), try state()))
-    case 3: return (attachment, .change(version: try number(), try change()))
+    case 3, 5:
+      return (attachment, .change(version: try number(), isJoined: kind == 5, try change()))
     case 4:
       guard let direction = UndoList.Direction(rawValue: try byte()) else {
         throw failure("no direction")

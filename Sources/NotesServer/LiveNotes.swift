@@ -214,10 +214,12 @@ struct LiveNotes {
     }
   }
 
-  /// Notes what a change of an attachment did, as a step that it can undo.
-  mutating func record(_ step: UndoList.Step, by attachment: Attachment) {
+  /// Notes what a change of an attachment did, as a step that it can undo or as a part of its last one.
+  mutating func record(
+    _ step: UndoList.Step, joining isJoined: Bool, by attachment: Attachment
+  ) {
     let step = replacing(step, by: attachment)
-    self[undoListOf: attachment.id].record(step)
+    self[undoListOf: attachment.id].record(step, joining: isJoined)
   }
 
   /// A step of an attachment with copies for those elements that the client did not know to be copied.

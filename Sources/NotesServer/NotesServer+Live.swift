@@ -74,6 +74,7 @@ extension NotesServer {
     var attachment = try attachment(params)
     let version = try params.requiredCount("version")
     let rev = try params.requiredCount("rev")
+    let wantsSameStep = try params.boolean("sameStep") ?? false
     guard !attachment.isObserver else {
       throw .requestFailed("readOnly", "attachment: \(attachment.id) only observes")
     }
@@ -91,10 +92,14 @@ extension NotesServer {
     attachment.pending = []
 
     var plan = try plan(params, attachment)
-    let effects = try commit(plan.operations, from: attachment)
+    let isJoined = wantsSameStep && live[undoListOf: attachment.id].isOpen
+    let journal = journal
+    let effects = try commit(plan.operations, from: attachment.id) {
+      journal?.append(.change(version: version, isJoined: isJoined, $0), of: attachment.id)
+    }
     live.record(
       UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: plan.operations.removals),
-      by: attachment)
+      joining: isJoined, by: attachment)
     if plan.isPresent {
       plan.buffer.apply(plan.edits)
       live[text: attachment.note].buffer = plan.buffer

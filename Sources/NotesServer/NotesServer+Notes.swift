@@ -50,19 +50,14 @@ extension NotesServer {
   @discardableResult
   mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil,
-    from attachment: Attachment? = nil,
+    from source: Int? = nil,
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(ResponseError) -> Effects {
     guard !operations.isEmpty else { return Effects() }
     do {
-      let journal = journal
-      let effects = try store!.commit(operations, as: session, at: environment.now()) {
-        change throws(StoreError) in
-        try announce(change)
-        guard let attachment else { return }
-        journal?.append(.change(version: attachment.version, change), of: attachment.id)
-      }
-      live.record(effects, from: attachment?.id)
+      let effects = try store!.commit(
+        operations, as: session, at: environment.now(), announce: announce)
+      live.record(effects, from: source)
       return effects
     } catch {
       throw ResponseError(error)

@@ -83,14 +83,17 @@ extension NotesServer {
     do { operations = try store!.operations(for: edits, in: attachment.note, view) } catch {
       throw ResponseError(error)
     }
-    let (store, name) = (store!, environment.makeIdentifier())
-    let effects = try commit(operations, from: attachment) { change throws(StoreError) in
+    let (store, journal, name) = (store!, journal, environment.makeIdentifier())
+    let effects = try commit(operations, from: attachment.id) { change throws(StoreError) in
       // For the next one, if we die before the client has read the answer.
       try session?.add(change, version: resume.version, name, in: store)
+      journal?.append(.change(version: resume.version, isJoined: false, change), of: attachment.id)
     }
     let removals = Array(operations.removals)
     live.record(
-      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: removals), by: attachment)
+      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: removals), joining: false,
+      by: attachment)
+    live[undoListOf: attachment.id].close()
     live.record(repeated: removals, on: attachment.note, from: attachment.id)
     live[attachment.id] = attachment
   }
@@ -140,8 +143,8 @@ extension NotesServer {
       let made = UndoList.Step(
         inserted: touched.inserted.map { [$0] } ?? [], removed: touched.removed)
       switch step {
-      case .change:
-        if isOwn { list.record(live.replacing(made, by: attachment)) }
+      case .change(_, let isJoined):
+        if isOwn { list.record(live.replacing(made, by: attachment), joining: isJoined) }
       case .turn(let direction, _, let copied):
         if isOwn { list.turn(direction, by: made) }
         guard !made.inserted.isEmpty else { continue }
@@ -308,7 +311,7 @@ extension NotesServer {
 extension LiveSession.Step {
   var change: ChangeID {
     switch self {
-    case .change(let change), .turn(_, let change, _): change
+    case .change(let change, _), .turn(_, let change, _): change
     }
   }
 }

@@ -13,6 +13,7 @@ extension NotesServer {
     guard !attachment.isObserver else {
       throw .requestFailed("readOnly", "attachment: \(attachment.id) only observes")
     }
+    live[undoListOf: attachment.id].close()
     let reversals = try reversals(direction, attachment)
     if !reversals.isEmpty {
       let journal = journal

@@ -5,20 +5,37 @@ internal import ReplicatingTypes
 /// A step names elements, so it stays right whatever others do in between. What taking back has inserted again stands for
 /// the removed elements from then on, in the steps of all clients (`replace`).
 struct UndoList {
-  /// What one change did.
+  /// What one change did, or several.
   struct Step {
     var inserted: [ElementRange] = []
-    /// Also what somebody else had removed before, unseen by the client.
+    /// Also what somebody else had removed before, unseen by the client; and, with several changes, of what is inserted.
     var removed: [ElementRange] = []
 
     var isEmpty: Bool { inserted.isEmpty && removed.isEmpty }
     fileprivate var rangeCount: Int { inserted.count + removed.count }
+
+    /// Adds what the next change did. O(its ranges): what came and went is left to `net`.
+    mutating func append(_ next: Step) {
+      for range in next.inserted { inserted.append(joining: range) }
+      for range in next.removed { removed.append(joining: range) }
+    }
+
+    /// Without what was inserted and removed again.
+    fileprivate var net: Step {
+      if inserted.isEmpty || removed.isEmpty { return self }
+      let (inserted, removed) = (ElementRanges(inserted), ElementRanges(removed))
+      return Step(
+        inserted: inserted.subtracting(removed).sorted,
+        removed: removed.subtracting(inserted).sorted)
+    }
   }
 
   enum Direction: UInt8 { case undo, redo }
 
   private var undone = Steps()
   private var done = Steps()
+  /// Whether the client's last change is a part of the last step, and the next one may be too.
+  private(set) var isOpen = false
 
   init() {}
 
@@ -31,26 +48,30 @@ struct UndoList {
   func steps(_ direction: Direction) -> [Step] { self[direction].steps }
 
   /// The step that is next to be taken back, or to be done again.
-  func last(_ direction: Direction) -> Step? { self[direction].steps.last }
+  func last(_ direction: Direction) -> Step? { self[direction].steps.last?.net }
 
-  /// Notes a change of the client's own. What was taken back before it can't be done again.
-  mutating func record(_ step: Step) {
+  /// Notes a change of the client's own, as a step or as a part of the last one. What was taken back before it can't be done again.
+  mutating func record(_ step: Step, joining isJoined: Bool = false) {
+    isOpen = isOpen && isJoined || !step.isEmpty
     if step.isEmpty { return }
-    done.append(step)
+    if isJoined { done.join(step) } else { done.append(step) }
     undone = Steps()
   }
+
+  /// Ends the last step.
+  mutating func close() { isOpen = false }
 
   /// The last step was taken back, or done again, by what `reverse` did; nothing if that is empty.
   mutating func turn(_ direction: Direction, by reverse: Step) {
     // A journal may tell of more than there was.
-    if last(direction) == nil { return }
+    if self[direction].steps.isEmpty { return }
     self[direction].removeLast()
     if !reverse.isEmpty { self[direction == .undo ? .redo : .undo].append(reverse) }
   }
 
   /// Forgets the last steps as far as there is nothing to reverse in them.
   mutating func dropWithoutEffect(_ direction: Direction, visible: ElementRanges) {
-    while let step = self[direction].steps.last {
+    while let step = last(direction) {
       let inserted = ElementRanges(step.inserted)
       if inserted.subtracting(visible) != inserted { return }
       if !ElementRanges(step.removed).subtracting(visible).isEmpty { return }
@@ -81,9 +102,21 @@ struct UndoList {
     private static let keptSteps = 10_000
     private static let mostRanges = 65_536
 
+    mutating func join(_ step: Step) {
+      guard let last = steps.indices.last else { return append(step) }
+      rangeCount -= steps[last].rangeCount
+      steps[last].append(step)
+      rangeCount += steps[last].rangeCount
+      dropOld()
+    }
+
     mutating func append(_ step: Step) {
       steps.append(step)
       rangeCount += step.rangeCount
+      dropOld()
+    }
+
+    private mutating func dropOld() {
       var old = steps.count > Self.mostSteps ? steps.count - Self.keptSteps : 0
       var rest = rangeCount
       for step in steps[..<old] { rest -= step.rangeCount }
@@ -106,6 +139,18 @@ struct UndoList {
         rangeCount += steps[index].rangeCount - old
       }
     }
+  }
+}
+
+extension [ElementRange] {
+  /// Appends elements, as a part of the last range where they are next to it.
+  fileprivate mutating func append(joining range: ElementRange) {
+    guard let last, last.author == range.author,
+      last.end == range.offset || range.end == last.offset
+    else { return append(range) }
+    self[count - 1] = ElementRange(
+      author: range.author, offset: Swift.min(last.offset, range.offset),
+      count: last.count + range.count)
   }
 }
 

@@ -30,7 +30,12 @@ indirect enum JSON: Sendable {
   init(parsing text: String) throws { self.init(try JSONValue(parsing: Array(text.utf8))) }
 
   subscript(name: String) -> JSON? {
-    if case .object(let members) = self { members[name] } else { nil }
+    get { if case .object(let members) = self { members[name] } else { nil } }
+    set {
+      guard case .object(var members) = self else { return }
+      members[name] = newValue
+      self = .object(members)
+    }
   }
 
   subscript(index: Int) -> JSON? {

@@ -18,6 +18,8 @@ struct LiveTextFuzz {
     /// What the server has to undo and redo, in its order.
     var done: [Step] = []
     var undone: [Step] = []
+    /// Whether the next change can be a part of the last step.
+    var isOpen = false
   }
 
   /// What a message did to the text, as far as scalars can be told apart.
@@ -303,6 +305,7 @@ struct LiveTextFuzz {
   private mutating func reverse(_ index: Int) {
     guard !editors[index].client.isObserver else { return }
     let host = editors[index].host
+    editors[index].isOpen = false
     let isUndo = random.chance(65)
     let before = Array(hosts[host].peer.text(note.string!).unicodeScalars)
     var attachment = editors[index].client.attachment
@@ -360,12 +363,20 @@ struct LiveTextFuzz {
   }
 
   /// The server has taken a message, and with it everything that the user did until then.
-  private mutating func take(_ version: Int, of index: Int, isChange: Bool) {
+  private mutating func take(
+    _ version: Int, of index: Int, isChange: Bool, wantsSameStep: Bool = false
+  ) {
+    let isJoined = wantsSameStep && editors[index].isOpen
+    editors[index].isOpen = isChange || isJoined
     var step = Step()
     for (_, next) in editors[index].untold.filter({ $0.version <= version }) { step.append(next) }
     editors[index].untold.removeAll { $0.version <= version }
     guard isChange else { return }
-    editors[index].done.append(step)
+    if isJoined {
+      editors[index].done[editors[index].done.count - 1].append(step)
+    } else {
+      editors[index].done.append(step)
+    }
     editors[index].undone = []
   }
 
@@ -473,6 +484,7 @@ struct LiveTextFuzz {
     if result["resumed"] != "exact" { problems.append("resumed in vain: \(answer)") }
     if !client.isObserver {
       take(.max, of: index, isChange: hosts[host].peer.revision != revision)
+      editors[index].isOpen = false
     }
     return result
   }
@@ -483,12 +495,14 @@ struct LiveTextFuzz {
     guard !editors[index].outgoing.isEmpty else { return }
     delivered += 1
     let host = editors[index].host
-    let change = editors[index].outgoing.removeFirst()
+    var change = editors[index].outgoing.removeFirst()
     if change["selection"] != nil {
       hosts[host].peer.notify("note/cursor", change)
       return collect(host)
     }
     let revision = hosts[host].peer.revision
+    let wantsSameStep = random.chance(30)
+    if wantsSameStep { change["sameStep"] = true }
     let id = hosts[host].peer.send("note/change", change)
     hosts[host].open[id] = index
     let isTaken = hosts[host].peer.responses.contains {
@@ -496,7 +510,8 @@ struct LiveTextFuzz {
     }
     if isTaken {
       take(
-        change["version"]!.integer!, of: index, isChange: hosts[host].peer.revision != revision)
+        change["version"]!.integer!, of: index, isChange: hosts[host].peer.revision != revision,
+        wantsSameStep: wantsSameStep)
     }
     collect(host)
   }

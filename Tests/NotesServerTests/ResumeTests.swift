@@ -54,11 +54,14 @@ struct ResumeTests {
     return client.string
   }
 
-  private func change(_ peer: Peer, _ attachment: JSON?, _ version: Int, _ text: String) {
+  private func change(
+    _ peer: Peer, _ attachment: JSON?, _ version: Int, _ text: String, inSameStep: Bool = false
+  ) {
     peer.call(
       "note/change",
       [
         "attachment": attachment!, "version": JSON(version), "rev": 0, "text": .string(text),
+        "sameStep": .boolean(inSameStep),
       ])
   }
 
@@ -163,6 +166,21 @@ struct ResumeTests {
     after.call("note/undo", ["attachment": result["attachment"]!])
     after.call("note/undo", ["attachment": result["attachment"]!])
     #expect(after.text(note) == "milk\neggs\nbread\ntea")
+  }
+
+  @Test(arguments: [10, 1 << 20])
+  func `undoes what was one step at once`(longJournal: Int) throws {
+    let peer = Peer(
+      scratch.folder("notes"), seed: 9, state: scratch.folder("state"), longJournal: longJournal)
+    peer.initialize()
+    let opened = open(peer)
+    change(peer, opened["attachment"], 1, "milk\neggs\nb")
+    change(peer, opened["attachment"], 2, "milk\neggs\nbread", inSameStep: true)
+    let after = next()
+    let result = resume(after, opened["session"], 2, "milk\neggs\nbread")
+    #expect(result["resumed"] == "exact")
+    #expect(after.call("note/undo", ["attachment": result["attachment"]!])["done"] == true)
+    #expect(after.text(note) == "milk\neggs")
   }
 
   @Test func `is never misled by a journal that is cut or flipped anywhere`() throws {
@@ -316,9 +334,9 @@ struct ResumeTests {
         try! opening(
           last, hidden: [range(most, most), range(0, 0), range(100, 5)],
           LiveEntry.Undoing(list: list, copies: [copies, copies])),
-        .change(version: 1, last),
+        .change(version: 1, isJoined: false, last),
         .turn(.undo, last, copied: [[range(0, 5), range(2, 9)], [], [range(1, 1)]]),
-        .change(version: 2, ChangeID(replica: author, number: .max)),
+        .change(version: 2, isJoined: false, ChangeID(replica: author, number: .max)),
         .push(rev: .max, LiveEntry.State(heads: [], hidden: nil)),
       ]
     }

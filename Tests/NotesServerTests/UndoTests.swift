@@ -31,9 +31,10 @@ struct UndoTests {
 
     var text: String { client.string }
 
-    func replace(_ range: Range<Int>, with new: String) {
+    func replace(_ range: Range<Int>, with new: String, inSameStep: Bool = false) {
       sync()
-      let change = client.replace(range, with: new)!
+      var change = client.replace(range, with: new)!
+      if inSameStep { change["sameStep"] = true }
       #expect(peer.ask("note/change", change).error == nil)
     }
 
@@ -98,6 +99,43 @@ struct UndoTests {
     #expect(!editor.redo())
     #expect(editor.undo() && editor.undo() && editor.redo())
     #expect(texts(id, editor) == [states[3]])
+  }
+
+  @Test func `takes changes of one step back at once`() {
+    let id = peer.create(["text": "milk"])
+    let editor = Editor(peer, id)
+    // There is none before it to be one with.
+    editor.replace(0..<0, with: "x", inSameStep: true)
+    editor.replace(0..<1, with: "oat ")
+    for (offset, letter) in "rice ".enumerated() {
+      editor.replace(offset..<offset, with: String(letter), inSameStep: true)
+    }
+    peer.call("note/append", ["id": .string(id), "text": "!"])
+    editor.replace(5..<9, with: "", inSameStep: true)
+    #expect(texts(id, editor) == ["rice milk!"])
+    #expect(editor.undo())
+    #expect(texts(id, editor) == ["xmilk!"])
+    #expect(editor.redo())
+    #expect(texts(id, editor) == ["rice milk!"])
+    // What was undone and made again is a step of its own.
+    editor.replace(0..<0, with: "y", inSameStep: true)
+    #expect(editor.undo())
+    #expect(texts(id, editor) == ["rice milk!"])
+    #expect(editor.undo() && editor.undo() && !editor.undo())
+    #expect(texts(id, editor) == ["milk!"])
+  }
+
+  @Test func `takes what came and went in one step for nothing`() {
+    let id = peer.create()
+    let editor = Editor(peer, id)
+    editor.replace(0..<0, with: "one")
+    editor.replace(3..<3, with: "t")
+    editor.replace(4..<4, with: "w", inSameStep: true)
+    editor.replace(4..<5, with: "", inSameStep: true)
+    editor.replace(3..<4, with: "", inSameStep: true)
+    #expect(editor.undo())
+    #expect(texts(id, editor) == [""])
+    #expect(!editor.undo())
   }
 
   @Test func `forgets what could be made again with the next change`() {
