@@ -80,21 +80,24 @@ public struct Outbox: Sendable {
     endMessage()
   }
 
+  /// Appends a request.
+  ///
+  /// - Parameter params: Writes one object. If it writes nothing the params are `{}`.
+  public mutating func request(
+    _ id: RequestID, _ method: String, params: (inout JSONWriter) -> Void
+  ) {
+    beginMessage()
+    writer.key("id")
+    writer.requestID(id)
+    endMessage(method, params)
+  }
+
   /// Appends a notification.
   ///
   /// - Parameter params: Writes one object. If it writes nothing the params are `{}`.
   public mutating func notify(_ method: String, params: (inout JSONWriter) -> Void) {
     beginMessage()
-    writer.key("method")
-    writer.string(method)
-    writer.key("params")
-    let start = writer.bytes.count
-    params(&writer)
-    if writer.bytes.count == start {
-      writer.beginObject()
-      writer.endObject()
-    }
-    endMessage()
+    endMessage(method, params)
   }
 
   /// Appends what `other` has not sent.
@@ -106,6 +109,19 @@ public struct Outbox: Sendable {
     writer.beginObject()
     writer.key("jsonrpc")
     writer.string("2.0")
+  }
+
+  private mutating func endMessage(_ method: String, _ params: (inout JSONWriter) -> Void) {
+    writer.key("method")
+    writer.string(method)
+    writer.key("params")
+    let start = writer.bytes.count
+    params(&writer)
+    if writer.bytes.count == start {
+      writer.beginObject()
+      writer.endObject()
+    }
+    endMessage()
   }
 
   private mutating func endMessage() {

@@ -207,14 +207,7 @@ extension LogFolder {
       identities.insert(found)
       return
     }
-    let mine = notebook ?? makeIdentifier()
-    let temporary = "\(FileDescriptor.temporary)\(makeIdentifier())-\(NotebookFile.name)"
-    let file = try root.createFile(temporary)
-    defer { root.remove(temporary) }
-    try file.append(NotebookFile.encoded(mine)[...])
-    try file.synchronizeFile()
-    _ = try root.publish(temporary, as: NotebookFile.name)
-    try root.synchronizeFolder()
+    try publish(notebook ?? makeIdentifier(), as: NotebookFile.name, in: root)
     // What is there now counts, whoever wrote it.
     guard let found = try NotebookFile.read(in: root) else {
       throw StoreError(
@@ -222,6 +215,28 @@ extension LogFolder {
         detail: "it vanished")
     }
     identities.insert(found)
+  }
+
+  private func publish(
+    _ identity: Identifier, as name: String, in root: borrowing FileDescriptor
+  ) throws(StoreError) {
+    let temporary = "\(FileDescriptor.temporary)\(makeIdentifier())-\(NotebookFile.name)"
+    let file = try root.createFile(temporary)
+    defer { root.remove(temporary) }
+    try file.append(NotebookFile.encoded(identity)[...])
+    try file.synchronizeFile()
+    _ = try root.publish(temporary, as: name)
+    try root.synchronizeFolder()
+  }
+
+  /// Makes another notebook's identity one of this one's: a file beside `decent.json` says so, as a conflict copy of it would.
+  ///
+  /// - Throws: what the disk says; then it is none.
+  mutating func join(_ identity: Identifier) throws(StoreError) {
+    if isOurs(identity) { return }
+    guard !identities.isEmpty else { return adopt(notebook: identity) }
+    try publish(identity, as: NotebookFile.name(besides: identity), in: try openRoot())
+    identities.insert(identity)
   }
 
   /// Creates the notebook's folder and those above it, as far as they are missing, and puts their names on disk.

@@ -222,14 +222,20 @@ public final class NoteStore {
 
   /// Merges an encoded `ChangeSet`: all of it, or nothing. A notebook that is nothing yet takes over the identity of the
   /// one the changes come from. Writes only what was not known.
-  public func merge(_ encoded: [UInt8]) throws(MergeError) -> Effects {
+  ///
+  /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same, from now on.
+  public func merge(
+    _ encoded: [UInt8], adopting isAdopting: Bool = false
+  ) throws(MergeError) -> Effects {
     let decoded: (notebook: Identifier, changes: ChangeSet)
     do { decoded = try ChangeSet.decode(encoded) } catch { throw .undecodable(error) }
     if decoded.changes.isEmpty { return Effects() }
-    if identity != nil, !folder.isOurs(decoded.notebook) { throw .foreign(decoded.notebook) }
+    let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
+    if isForeign, !isAdopting { throw .foreign(decoded.notebook) }
     var merged = notebook
     let effects: Effects
     do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }
+    do { if isForeign { try adopt(decoded.notebook) } } catch { throw .notKept(error) }
     guard merged.version != notebook.version else { return Effects() }
     let new: ChangeSet
     do { new = try merged.changes(since: notebook.version, limit: .max).changes } catch {
@@ -246,6 +252,15 @@ public final class NoteStore {
     all.merge(drainPending())
     return all
   }
+
+  /// Whether `identity` is one of this notebook's: it has several where notebooks became one.
+  public func isOurs(_ identity: Identifier) -> Bool { folder.isOurs(identity) }
+
+  /// Makes the identity of another notebook one of this notebook's, for good: from now on both are one, which has the changes of
+  /// both as they come.
+  ///
+  /// - Throws: what the disk says; then nothing has changed.
+  public func adopt(_ identity: Identifier) throws(StoreError) { try folder.join(identity) }
 
   /// Takes what other processes have written since the last call.
   public func refresh() -> Effects {

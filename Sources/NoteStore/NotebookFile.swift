@@ -9,8 +9,11 @@ internal import ReplicatingTypes
 ///
 /// Two machines may each write one before they meet. A synchronisation engine then keeps one of them under another name
 /// (`decent.sync-conflict-….json`, `decent (conflicted copy).json`, `decent.json.1`): both identities are the notebook's.
+/// The same is so when two notebooks are made one: `decent-<32 hex>.json` names the other one.
 enum NotebookFile {
   static let name = "decent.json"
+  /// The name of the file that says that the notebook has another identity, too.
+  static func name(besides identity: Identifier) -> String { "decent-\(identity).json" }
   static let version: UInt64 = 1
   /// No such file is longer: what is, is not read.
   static let maximumSize = 65_536

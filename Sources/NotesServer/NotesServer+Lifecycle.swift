@@ -38,6 +38,7 @@ extension NotesServer {
     writeInitializeResult(&result)
     if isTracing {
       logMessage(
+        .log,
         "opened \(store?.path ?? ""): \(book.counts.live) notes, \(book.version.count) replicas")
     }
   }
@@ -76,7 +77,7 @@ extension NotesServer {
     result.endObject()
     result.key("notebook")
     result.beginObject()
-    result.member("search", true)
+    for name in ["search", "sync"] { result.member(name, true) }
     result.endObject()
     result.endObject()
     result.key("notebook")
@@ -110,12 +111,12 @@ extension NotesServer {
   }
 
   /// Says something to whoever reads the client's log, after the reply to the present request.
-  private mutating func logMessage(_ message: String) {
+  mutating func logMessage(_ type: MessageType, _ message: String) {
     outboxAfterReply.append { outbox in
       outbox.notify("window/logMessage") {
         $0.beginObject()
         $0.key("type")
-        $0.integer(MessageType.log.rawValue)
+        $0.integer(type.rawValue)
         $0.member("message", message)
         $0.endObject()
       }

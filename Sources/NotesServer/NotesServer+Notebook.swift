@@ -66,6 +66,7 @@ extension NotesServer {
       result.endObject()
     }
     result.endArray()
+    writePeers(&result)
     result.endObject()
   }
 
@@ -101,8 +102,23 @@ extension NotesServer {
     guard let bytes = Base64.decode(text) else {
       throw .invalidParams("changes", "must be base64")
     }
+    let effects = try merge(
+      changes: bytes, adopting: try params.boolean("adopt") ?? false)
+    result.beginObject()
+    result.member("revision", revision)
+    result.member("changed", effects.facets.keys.sorted().map(\.description))
+    result.endObject()
+  }
+
+  /// Merges an encoded `ChangeSet`, and tells the client.
+  ///
+  /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same.
+  @discardableResult
+  mutating func merge(
+    changes: [UInt8], adopting isAdopting: Bool = false
+  ) throws(ResponseError) -> Effects {
     let effects: Effects
-    do { effects = try store?.merge(bytes) ?? Effects() } catch {
+    do { effects = try store?.merge(changes, adopting: isAdopting) ?? Effects() } catch {
       switch error {
       case .undecodable(let failure):
         throw .requestFailed(
@@ -123,10 +139,7 @@ extension NotesServer {
     }
     live.record(effects, from: nil)
     tell(effects)
-    result.beginObject()
-    result.member("revision", revision)
-    result.member("changed", effects.facets.keys.sorted().map(\.description))
-    result.endObject()
+    return effects
   }
 
   /// Tells the client of changes that it did not make.

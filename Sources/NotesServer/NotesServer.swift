@@ -23,6 +23,9 @@ public struct NotesServer: ~Copyable {
     public var longJournal: Int
     /// What a reply to a request that changes something means.
     public var durability: Durability
+    /// The peers to exchange changes with all the time, and how often.
+    public var peers: [String] = []
+    public var syncInterval = Duration.seconds(30)
     /// Milliseconds since 1970.
     public var now: () -> Int64
     public var makeIdentifier: () -> Identifier
@@ -87,6 +90,11 @@ public struct NotesServer: ~Copyable {
   var waitingForDisk: [DiskRequest] = []
   /// Searches that are not over yet, in the order in which they came.
   var searches: [SearchRequest] = []
+  /// What is being exchanged with peers, by number.
+  public var conversations: [Int: PeerConversation] = [:]
+  var lastConversation = 0
+  /// What is known of each peer, by its address as the user gave it.
+  var peers: [String: PeerState] = [:]
   /// Answers that wait for the disk, too, and what is to be said after them.
   var held = HeldAnswers()
   /// Whether the client was told that something can't be written, and not yet that it can: then `tryAgain` now and then.
@@ -208,7 +216,8 @@ public struct NotesServer: ~Copyable {
     waitingForDisk.removeAll { $0.through <= durable || doubt != nil }
   }
 
-  private mutating func progress(_ token: [UInt8], _ kind: String) {
+  /// Tells how something goes on that the client waits for: `begin` with a title, `report` with a message, `end`.
+  mutating func progress(_ token: [UInt8], _ kind: String, _ text: String? = nil) {
     said.notify("$/progress") {
       $0.beginObject()
       $0.key("token")
@@ -216,15 +225,25 @@ public struct NotesServer: ~Copyable {
       $0.key("value")
       $0.beginObject()
       $0.member("kind", kind)
-      if kind == "begin" { $0.member("title", "Writing to disk") }
+      if let text { $0.member(kind == "begin" ? "title" : "message", text) }
       $0.endObject()
       $0.endObject()
     }
   }
 
+  /// What the client calls the progress of a request, if it wants to hear of it, as it wrote it.
+  func progressToken(_ params: Parameters) throws(ResponseError) -> [UInt8]? {
+    guard let token = params["workDoneToken"] else { return nil }
+    guard token.string != nil || token.integer != nil else {
+      throw .invalidParams("workDoneToken", "must be a string or a whole number")
+    }
+    return Array(token.rawBytes)
+  }
+
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
   mutating func leave() {
     while !searches.isEmpty { proceedSearching() }
+    for id in conversations.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
     // Nobody will come back. Who has only closed the pipe may.
     if phase == .shutDown || live.attachments.isEmpty { journal?.giveUp() }
@@ -274,6 +293,7 @@ public struct NotesServer: ~Copyable {
       if isOutputGone, !method.isMutating, !method.waitsForDisk { return }
       if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
       if method == .notebookSearch { return try search(id, Parameters(value: params)) }
+      if method == .notebookSync { return try sync(id, Parameters(value: params)) }
       let result = try result(of: method, Parameters(value: params))
       respond(to: id, method, result)
     } catch {
@@ -295,14 +315,10 @@ public struct NotesServer: ~Copyable {
   private mutating func waitForDisk(
     _ id: RequestID, _ method: Method, _ params: Parameters
   ) throws(ResponseError) {
-    let token = params["workDoneToken"]
-    guard token.map({ $0.string != nil || $0.integer != nil }) ?? true else {
-      throw .invalidParams("workDoneToken", "must be a string or a whole number")
-    }
+    let progress = try progressToken(params)
     // From now on only `exit` is heeded, although the answer may take a moment.
     if method == .shutdown { phase = .shutDown }
-    let progress = token.map { Array($0.rawBytes) }
-    if let progress { self.progress(progress, "begin") }
+    if let progress { self.progress(progress, "begin", "Writing to disk") }
     // First: what the folder lacks, or the disk has refused, is written again with it.
     store?.requestSync(isRetry: true)
     waitingForDisk.append(
@@ -369,7 +385,7 @@ public struct NotesServer: ~Copyable {
     case .noteClose: try closeNote(params, &result)
     case .noteUndo: try reverse(.undo, params, &result)
     case .noteRedo: try reverse(.redo, params, &result)
-    case .shutdown, .notebookFlush, .notebookSearch: break
+    case .shutdown, .notebookFlush, .notebookSearch, .notebookSync: break
     }
   }
 
@@ -385,6 +401,9 @@ public struct NotesServer: ~Copyable {
     if let index = searches.firstIndex(where: { $0.id == id }) {
       searches.remove(at: index)
       return said.respond(to: id, error: .requestCancelled)
+    }
+    if let talk = conversations.values.first(where: { $0.request?.id == id }) {
+      return end(talk.id, .failure(.requestCancelled))
     }
     guard let index = waitingForDisk.firstIndex(where: { $0.id == id && !$0.isShutdown })
     else { return }
@@ -416,6 +435,7 @@ enum Method: String {
   case notebookChanges = "notebook/changes"
   case notebookMerge = "notebook/merge"
   case notebookFlush = "notebook/flush"
+  case notebookSync = "notebook/sync"
 
   /// Whether a request key makes it happen once.
   var isMutating: Bool {

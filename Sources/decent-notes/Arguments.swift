@@ -1,3 +1,5 @@
+internal import NotesServer
+
 /// What the command line asks for.
 struct Arguments: Equatable {
   enum Command: Equatable {
@@ -6,6 +8,7 @@ struct Arguments: Equatable {
     case demo(path: String)
     case check(isRepairing: Bool)
     case compact
+    case sync(peers: [String], isAdopting: Bool)
     case help
     case version
   }
@@ -15,6 +18,10 @@ struct Arguments: Equatable {
   var framing = "auto"
   var maximumMessage = 32 << 20
   var durability = "background"
+  /// Peers to exchange changes with while serving.
+  var peers: [String] = []
+  /// How often; nil for once.
+  var interval: Duration?
   /// Makes every identifier and every reading of the clock the same in each run: for recorded sessions. Not for real notes,
   /// since two runs with one seed would be one replica.
   var seed: UInt64?
@@ -24,6 +31,7 @@ struct Arguments: Equatable {
            decent-notes [options] call METHOD [PARAMS]
            decent-notes [options] check [--repair]
            decent-notes [options] compact
+           decent-notes [options] sync [--every TIME] [--adopt] PEER...
            decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
@@ -33,6 +41,10 @@ struct Arguments: Equatable {
     what is known of the notebook there and not in its folder any more.
     compact folds the notebook's complete log files into one snapshot, and removes those for
     which a snapshot has stood for a day.
+    sync exchanges with each PEER what the notebook and the peer's lack of each other. A peer is a
+    folder, a command that speaks the protocol ('ssh host decent-notes'), or rclone:REMOTE:PATH.
+    With --every (30s, 5m, 1h) it goes on doing so; with --adopt, notebooks that were begun
+    independently become one.
     demo shows two editors writing into a copy of a text file at the same moment.
 
     options:
@@ -43,6 +55,8 @@ struct Arguments: Equatable {
       --durability WHEN    when a change is answered: background, as soon as it is in the file
                            and on its way to the disk, or reply, when it is on disk for good
                            (default: background)
+      --sync PEER          while serving, exchange changes with this peer, too; may be repeated
+      --every TIME         how often (default: 30s)
       --stdio              accepted and not needed
       --help, --version
 
@@ -57,6 +71,7 @@ struct Arguments: Equatable {
     var rest = arguments[...]
     var words: [String] = []
     var isRepairing = false
+    var isAdopting = false
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument != "--" else {
         if argument.hasPrefix("-"), argument != "-" {
@@ -95,6 +110,16 @@ struct Arguments: Equatable {
           throw Misuse(message: "--seed must be a number")
         }
         seed = number
+      case "--sync":
+        peers.append(try value())
+        try Self.check(peer: peers.last!)
+      case "--every":
+        let text = try value()
+        guard let time = Self.duration(text) else {
+          throw Misuse(message: "--every must be a time from 1s to 24h, as 30s, 5m or 1h")
+        }
+        interval = time
+      case "--adopt" where parts.count == 1: isAdopting = true
       case "--repair" where parts.count == 1: isRepairing = true
       case "--stdio" where parts.count == 1: break
       case "--help" where parts.count == 1: command = .help
@@ -105,6 +130,15 @@ struct Arguments: Equatable {
     if folder == "" { throw Misuse(message: "--notebook must name a folder") }
     if isRepairing, words != ["check"] {
       throw Misuse(message: "--repair is an option of check")
+    }
+    if isAdopting, words.first != "sync" {
+      throw Misuse(message: "--adopt is an option of sync")
+    }
+    if words.first == "sync", !peers.isEmpty {
+      throw Misuse(message: "sync needs its peers as arguments, not with --sync")
+    }
+    if interval != nil, words.first != "sync", peers.isEmpty {
+      throw Misuse(message: "--every is an option of sync and --sync")
     }
     guard command == .serve, let first = words.first else {
       if let first = words.first { throw Misuse(message: "unexpected argument \(first)") }
@@ -120,10 +154,37 @@ struct Arguments: Equatable {
       command = first == "check" ? .check(isRepairing: isRepairing) : .compact
       return
     }
+    if first == "sync" {
+      let peers = Array(words.dropFirst())
+      guard !peers.isEmpty else { throw Misuse(message: "sync needs a peer") }
+      for peer in peers { try Self.check(peer: peer) }
+      guard !isAdopting || interval == nil else {
+        throw Misuse(message: "--adopt is for once, not for --every")
+      }
+      command = .sync(peers: peers, isAdopting: isAdopting)
+      return
+    }
     guard first == "call" else { throw Misuse(message: "unknown command \(first)") }
     guard (2...3).contains(words.count) else {
       throw Misuse(message: "call needs a method, and at most its parameters")
     }
     command = .call(method: words[1], params: words.count == 3 ? words[2] : "{}")
+  }
+
+  private static func check(peer: String) throws(Misuse) {
+    guard PeerAddress(peer) != nil else {
+      throw Misuse(message: "\(peer): no peer: a folder, a command, or rclone:REMOTE:PATH")
+    }
+  }
+
+  /// A time in seconds, minutes or hours, as `30s`; `s` may be left out.
+  private static func duration(_ text: String) -> Duration? {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
+    let unit = text.last.flatMap { units[$0] }
+    guard let number = Int(unit == nil ? text[...] : text.dropLast()), number > 0,
+      number <= 86_400
+    else { return nil }
+    let seconds = number * (unit ?? 1)
+    return seconds <= 86_400 ? .seconds(seconds) : nil
   }
 }

@@ -33,6 +33,11 @@ struct EventLoop: ~Copyable {
   private static let farewell = Duration.milliseconds(1500)
 
   private var server: NotesServer
+  /// Who is served; nil if that is whoever is at the other ends of standard input and output.
+  private let client: LocalClient?
+  /// The ways to the peers that are spoken to, by conversation.
+  private var links: [Int: PeerLink] = [:]
+  private let makeLink: (_ peer: String, _ folder: String) -> PeerLink
   private var buffer = [UInt8](repeating: 0, count: 1 << 17)
   private var isInputOpen = true
   private var isOutputOpen = true
@@ -46,11 +51,18 @@ struct EventLoop: ~Copyable {
   private var rescanDue: ContinuousClock.Instant
   private var parentDue: ContinuousClock.Instant
   private var presenceDue: ContinuousClock.Instant?
+  private var peersDue: ContinuousClock.Instant?
   private var leaveDue: ContinuousClock.Instant?
   private var workDue: ContinuousClock.Instant
 
-  init(_ server: consuming NotesServer) {
+  /// - Parameter makeLink: the way to a peer from the notebook in a folder.
+  init(
+    _ server: consuming NotesServer, for client: LocalClient? = nil,
+    makeLink: @escaping (_ peer: String, _ folder: String) -> PeerLink
+  ) {
     self.server = server
+    self.client = client
+    self.makeLink = makeLink
     rescanDue = clock.now + Self.rescanInterval
     parentDue = clock.now + Self.parentInterval
     workDue = clock.now
@@ -59,8 +71,9 @@ struct EventLoop: ~Copyable {
   /// Serves until the client has left; returns the exit status.
   mutating func run() -> Int32 {
     let flags = fcntl(STDOUT_FILENO, F_GETFL)
-    // A terminal is shared with the shell, which would find it changed.
-    let isShared = isatty(STDOUT_FILENO) == 1
+    // A terminal is shared with the shell, which would find it changed. And a local client writes there as it likes.
+    let isShared = client != nil || isatty(STDOUT_FILENO) == 1
+    if let client { server.receive(client.requests[...]) }
     if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
     defer { if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags) } }
     while true {
@@ -85,7 +98,7 @@ struct EventLoop: ~Copyable {
 
   /// Waits for the next thing to happen, and acts on it.
   private mutating func wait() {
-    let isListening = isInputOpen && server.exitStatus == nil
+    let isListening = isInputOpen && server.exitStatus == nil && client == nil
     let isReading = isListening && !server.isFull
     var polls = [
       // Also while nothing is read: to notice the client's end.
@@ -94,12 +107,15 @@ struct EventLoop: ~Copyable {
         events: isReading ? Int16(POLLIN) : 0, revents: 0),
       // A reader that goes away is noticed also while there is nothing to write.
       pollfd(
-        fd: isOutputOpen ? STDOUT_FILENO : -1,
+        fd: isOutputOpen && client == nil ? STDOUT_FILENO : -1,
         events: server.outbox.isEmpty ? 0 : Int16(POLLOUT), revents: 0),
       pollfd(fd: server.store?.watchDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: server.store?.wakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: server.presenceDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
+    for (id, link) in links {
+      polls += link.polls(isSaying: server.conversations[id]?.outbox.isEmpty == false)
+    }
     let hasWork = server.hasWork
     let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
     if hasWork, count == 0 || isPast(workDue) {
@@ -121,9 +137,10 @@ struct EventLoop: ~Copyable {
   /// How long to wait at most.
   private func milliseconds() -> Int32 {
     var next = min(rescanDue, parentDue)
-    for due in [syncDue, refusalDue, sealDue, presenceDue, leaveDue] {
+    for due in [syncDue, refusalDue, sealDue, presenceDue, peersDue, leaveDue] {
       if let due { next = min(next, due) }
     }
+    for id in server.conversations.keys { next = min(next, links[id]?.due ?? clock.now) }
     let rest = (next - clock.now).components
     return Int32(
       clamping: max(0, rest.seconds * 1000 + rest.attoseconds / 1_000_000_000_000_000 + 1))
@@ -157,6 +174,8 @@ struct EventLoop: ~Copyable {
     }
     sealDue = server.store?.sealIfDue(at: now)
     presenceDue = server.sharePresence(at: now)
+    peersDue = server.syncIfDue(at: now)
+    converse()
     if now >= rescanDue {
       server.folderChanged(lookingEverywhere: true)
       // Where the disk is far away, looking may take long: no more than a twentieth of the time goes to it.
@@ -168,6 +187,25 @@ struct EventLoop: ~Copyable {
       parentDue = now + Self.parentInterval
       if let parent = server.parentProcess, kill(pid_t(parent), 0) == -1, errno == ESRCH {
         server.inputEnded()
+      }
+    }
+  }
+
+  /// Carries what the server and its peers say to each other.
+  private mutating func converse() {
+    // Ended here, or cancelled: the link's end is that of its process.
+    for id in links.keys where server.conversations[id] == nil { links[id] = nil }
+    for id in server.conversations.keys.sorted() {
+      let link = links[id] ?? makeLink(server.conversations[id]!.peer, server.store!.path)
+      links[id] = link
+      var events: [PeerLink.Event] = []
+      let isOver = server.conversations[id]!.isOver
+      link.proceed(&server.conversations[id]!.outbox, isOver: isOver) { events.append($0) }
+      for event in events {
+        switch event {
+        case .said(let bytes): server.receive(bytes, fromPeer: id)
+        case .ended(let failure): server.peerEnded(id, failure: failure)
+        }
       }
     }
   }
@@ -192,6 +230,14 @@ struct EventLoop: ~Copyable {
 
   /// Writes what the pipe takes now.
   private mutating func flush() {
+    if let client {
+      client.take(server.outbox.unsent)
+      server.outbox.removeFirst(server.outbox.count)
+      if client.isDone, isInputOpen {
+        isInputOpen = false
+        server.inputEnded()
+      }
+    }
     while isOutputOpen, !server.outbox.isEmpty {
       let count = server.outbox.unsent.withUnsafeBytes {
         write(STDOUT_FILENO, $0.baseAddress, $0.count)

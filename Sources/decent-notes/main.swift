@@ -44,23 +44,25 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
     case "content-length": .contentLength
     default: .automatic
     }
-  let durability = Durability(rawValue: arguments.durability)!
+  var environment = NotesServer.Environment(
+    folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
+    maximumMessage: arguments.maximumMessage,
+    durability: Durability(rawValue: arguments.durability)!, now: wallTime,
+    makeIdentifier: randomIdentifier)
+  environment.peers = arguments.peers
+  environment.syncInterval = arguments.interval ?? environment.syncInterval
   if let seed = arguments.seed {
     var state = seed
     var time: Int64 = 1_767_225_600_000
-    return NotesServer.Environment(
-      folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
-      maximumMessage: arguments.maximumMessage, durability: durability,
-      now: {
-        defer { time += 1000 }
-        return time
-      },
-      makeIdentifier: { Identifier(high: splitMix(&state), low: splitMix(&state)) })
+    environment.now = {
+      defer { time += 1000 }
+      return time
+    }
+    environment.makeIdentifier = {
+      Identifier(high: splitMix(&state), low: splitMix(&state))
+    }
   }
-  return NotesServer.Environment(
-    folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
-    maximumMessage: arguments.maximumMessage, durability: durability, now: wallTime,
-    makeIdentifier: randomIdentifier)
+  return environment
 }
 
 func randomIdentifier() -> Identifier {
@@ -159,20 +161,39 @@ func run() -> Int32 {
       complain("\(error)")
       return 1
     }
-  case .serve, .call: break
+  case .serve, .call, .sync: break
   }
-  guard let environment = environment(arguments) else { return noFolder() }
-  if case .call(let method, let params) = arguments.command {
+  guard var environment = environment(arguments) else { return noFolder() }
+  switch arguments.command {
+  case .call(let method, let params):
     do {
       let input = params == "-" ? standardInput() : Array(params.utf8)
-      say(try Call(method, params: input, environment).result + "\n")
+      say(try Call(method, params: input) { serve(environment, $0) }.result + "\n")
       return 0
     } catch {
       complain(error.message)
       return 1
     }
+  case .sync(let peers, let isAdopting):
+    guard arguments.interval != nil else {
+      return Sync(peers, adopting: isAdopting) { serve(environment, $0) }.status
+    }
+    environment.peers = peers
+    return Sync { serve(environment, $0) }.status
+  default: return serve(environment, nil)
   }
-  var loop = EventLoop(NotesServer(environment))
+}
+
+/// Serves a client of this process, or the one at standard input and output.
+@discardableResult
+func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> Int32 {
+  var environment = environment
+  if client != nil { environment.framing = .lines }
+  let stateFolder = environment.stateFolder
+  var loop = EventLoop(NotesServer(environment), for: client) { peer, folder in
+    // Only who sits at the terminal can be asked for a password there.
+    PeerLink(to: peer, from: folder, stateFolder: stateFolder, isInteractive: client != nil)
+  }
   return loop.run()
 }
 

@@ -171,7 +171,7 @@ struct MetaModelTests {
 
   @Test(arguments: [
     "note/purge", "note/cursor", "note/presence",
-    "notebook/sync", "notebook/export", "notebook/import", "rpc.discover",
+    "notebook/export", "notebook/import", "rpc.discover",
     "note/", "note", "", "Note/get", "note/get ", "$/note", "initialized", "exit",
   ])
   func `lacks what the server lacks`(method: String) {

@@ -70,7 +70,7 @@ struct NotebookMethodTests {
       peer.call("notebook/status") == [
         "revision": "0", "version": "v", "durable": true, "durability": "background", "replicas": 0,
         "notes": 0, "trashed": 0,
-        "damage": [],
+        "damage": [], "peers": [],
       ])
     let id = peer.create()
     _ = peer.create()

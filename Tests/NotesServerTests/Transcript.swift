@@ -17,7 +17,7 @@ struct Transcript: Sendable {
 
   static let names = [
     "lifecycle", "notes", "search", "live-text", "crossing", "undo", "cursors", "resume",
-    "merge", "errors",
+    "merge", "sync", "errors",
   ]
 
   static func file(_ name: String) -> URL {

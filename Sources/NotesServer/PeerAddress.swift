@@ -1,0 +1,54 @@
+/// Where a peer is: what `notebook/sync` and the command line are given.
+public enum PeerAddress: Equatable, Sendable {
+  /// `rclone:remote:path`: a folder of a remote that rclone knows.
+  case rclone(String)
+  /// A folder, or a program with its arguments that speaks the protocol on its standard input and output. Which of the two only
+  /// the file system can tell.
+  case folderOrCommand(String, words: [String])
+
+  private static let longest = 4096
+
+  /// - Returns: nil for what can be neither: nothing, what is too long, a quotation that doesn't end.
+  public init?(_ text: String) {
+    guard !text.isEmpty, text.utf8.count <= Self.longest, !text.utf8.contains(0) else { return nil }
+    if text.hasPrefix("rclone:") {
+      let remote = text.dropFirst("rclone:".count)
+      // An option it is not.
+      guard !remote.isEmpty, !remote.hasPrefix("-") else { return nil }
+      self = .rclone(String(remote))
+      return
+    }
+    guard let words = Self.words(of: text), words.first?.isEmpty == false else { return nil }
+    self = .folderOrCommand(text, words: words)
+  }
+
+  /// The words of a command, with the quotations of a shell and nothing else of it: `'…'`, `"…"` with `\"` and `\\`, and `\` before
+  /// any character.
+  static func words(of text: String) -> [String]? {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      switch (character, quote) {
+      case ("\\", nil):
+        guard let next = rest.popFirst() else { return nil }
+        word = (word ?? "") + String(next)
+      case ("\\", "\""?) where rest.first == "\"" || rest.first == "\\":
+        word = (word ?? "") + String(rest.removeFirst())
+      case (_, let open?):
+        if character == open { quote = nil } else { word?.append(character) }
+      case ("'", nil), ("\"", nil):
+        quote = character
+        word = word ?? ""
+      case (" ", nil), ("\t", nil), ("\n", nil):
+        if let word { words.append(word) }
+        word = nil
+      default: word = (word ?? "") + String(character)
+      }
+    }
+    guard quote == nil else { return nil }
+    if let word { words.append(word) }
+    return words
+  }
+}

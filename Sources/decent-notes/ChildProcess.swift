@@ -1,0 +1,164 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A program that was started here, with pipes to it.
+final class ChildProcess {
+  struct Failure: Error {
+    var message: String
+  }
+
+  /// Ends of pipes: its standard input, output and error; -1 once closed.
+  private(set) var input: Int32
+  private(set) var output: Int32
+  private(set) var error: Int32
+  private let process: pid_t
+  private let hasOwnSession: Bool
+  private var status: Int32?
+
+  /// Starts a program, which is looked for as a shell does.
+  ///
+  /// - Parameters:
+  ///   - words: the program and its arguments.
+  ///   - variables: what is different in its environment.
+  ///   - ownSession: without the terminal, where it could ask for a password; what it starts is ended with it.
+  ///   - keepingError: whether its standard error is ours.
+  init(
+    _ words: [String], variables: [String: String] = [:], ownSession: Bool = false,
+    keepingError: Bool = false
+  ) throws(Failure) {
+    var pipes: [[Int32]] = []
+    func close(_ pipes: [[Int32]]) {
+      for end in pipes.joined() { _ = sysClose(end) }
+    }
+    for _ in 0..<3 {
+      var ends: [Int32] = [0, 0]
+      guard pipe(&ends) == 0 else {
+        close(pipes)
+        throw Failure(message: "no pipes: \(String(cString: strerror(errno)))")
+      }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      pipes.append(ends)
+    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, pipes[0][0], STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, pipes[1][1], STDOUT_FILENO)
+    if !keepingError { posix_spawn_file_actions_adddup2(&actions, pipes[2][1], STDERR_FILENO) }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    // What we ignore it should not.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGPIPE, SIGXFSZ] { sigaddset(&signals, number) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    let flags = Int32(POSIX_SPAWN_SETSIGDEF) | (ownSession ? Self.setSession : 0)
+    posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
+    var arguments = words.map { strdup($0) } + [nil]
+    var environment = Self.environment(with: variables).map { strdup($0) } + [nil]
+    var child: pid_t = 0
+    let status = posix_spawnp(&child, words[0], &actions, &attributes, &arguments, &environment)
+    for text in arguments + environment { free(text) }
+    posix_spawn_file_actions_destroy(&actions)
+    posix_spawnattr_destroy(&attributes)
+    close([[pipes[0][0], pipes[1][1], pipes[2][1]]])
+    (input, output, error) = (pipes[0][1], pipes[1][0], pipes[2][0])
+    process = child
+    hasOwnSession = ownSession
+    guard status == 0 else {
+      close([[input, output, error]])
+      (input, output, error) = (-1, -1, -1)
+      self.status = 0
+      throw Failure(message: "\(words[0]): can't be started: \(String(cString: strerror(status)))")
+    }
+  }
+
+  deinit { end() }
+
+  #if canImport(Glibc)
+    private static let setSession: Int32 = 0x80
+  #else
+    private static let setSession = Int32(POSIX_SPAWN_SETSID)
+  #endif
+
+  private static func environment(with variables: [String: String]) -> [String] {
+    var all: [String] = []
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      if !variables.keys.contains(where: { text.hasPrefix("\($0)=") }) { all.append(text) }
+      next += 1
+    }
+    return all + variables.map { "\($0)=\($1)" }
+  }
+
+  func closeInput() {
+    if input >= 0 { _ = sysClose(input) }
+    input = -1
+  }
+
+  /// Reads what has come; none if nothing has, nil at the end.
+  static func read(_ descriptor: Int32, into buffer: inout [UInt8]) -> ArraySlice<UInt8>? {
+    let count = buffer.withUnsafeMutableBytes { sysRead(descriptor, $0) }
+    if count > 0 { return buffer[..<count] }
+    return count < 0 && [EINTR, EAGAIN].contains(errno) ? [] : nil
+  }
+
+  /// Writes as much as the pipe takes now; nil if nobody reads it any more. The pipe must not block.
+  func write(_ bytes: ArraySlice<UInt8>) -> Int? {
+    let count = bytes.withUnsafeBytes { sysWrite(input, $0) }
+    if count >= 0 { return count }
+    return [EINTR, EAGAIN].contains(errno) ? 0 : nil
+  }
+
+  func stopBlocking() {
+    for end in [input, output, error] { _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK) }
+  }
+
+  /// The status it has ended with; nil while it runs. Of one that a signal has ended: 128 and the signal.
+  func ended() -> Int32? {
+    if status == nil {
+      var code: Int32 = 0
+      let result = waitpid(process, &code, WNOHANG)
+      if result == 0 || result < 0 && errno == EINTR { return nil }
+      status = result < 0 ? 127 : code & 0x7f == 0 ? code >> 8 & 0xff : 128 + code & 0x7f
+    }
+    return status
+  }
+
+  /// Ends it at once, with what it has started, if it hasn't ended by itself.
+  func end() {
+    for descriptor in [input, output, error] where descriptor >= 0 { _ = sysClose(descriptor) }
+    (input, output, error) = (-1, -1, -1)
+    guard ended() == nil else { return }
+    _ = kill(hasOwnSession ? -process : process, SIGKILL)
+    waitpid(process, nil, 0)
+    status = 128 + SIGKILL
+  }
+}
+
+private func sysClose(_ descriptor: Int32) -> Int32 {
+  #if canImport(Glibc)
+    Glibc.close(descriptor)
+  #else
+    Darwin.close(descriptor)
+  #endif
+}
+
+private func sysRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
+  #if canImport(Glibc)
+    Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+  #else
+    Darwin.read(descriptor, bytes.baseAddress, bytes.count)
+  #endif
+}
+
+private func sysWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  #if canImport(Glibc)
+    Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+  #else
+    Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+  #endif
+}

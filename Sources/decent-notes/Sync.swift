@@ -1,0 +1,79 @@
+internal import JSONRPC
+internal import NotesServer
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Exchanges changes with peers from the command line: once, or for as long as it runs.
+struct Sync {
+  let status: Int32
+
+  /// With each peer once, all at the same time; prints what came of it.
+  init(_ peers: [String], adopting isAdopting: Bool, _ serve: (LocalClient) -> Void) {
+    let isTerminal = isatty(STDERR_FILENO) == 1
+    let requests = peers.map { peer in
+      var params = JSONWriter()
+      params.beginObject()
+      params.key("peer")
+      params.string(peer)
+      params.key("adopt")
+      params.boolean(isAdopting)
+      params.key("workDoneToken")
+      params.string(peer)
+      params.endObject()
+      return (method: "notebook/sync", params: params.bytes)
+    }
+    var left = peers.count
+    var status: Int32 = left > 0 ? 1 : 0
+    var failures = 0
+    let client = LocalClient(requests) { message in
+      if message["method"]?.string == "$/progress", isTerminal,
+        let peer = message["params"]?["token"]?.string,
+        let text = message["params"]?["value"]?["message"]?.string
+      {
+        complain("\(peer): \(text)")
+      }
+      guard let id = message["id"]?.integer else { return Self.tell(message) }
+      if let error = message["error"] {
+        complain(error["message"]?.string ?? "an error")
+        failures += 1
+        // There is no notebook to do anything with.
+        if id == 0 { return true }
+      } else if id > 0, let result = message["result"] {
+        let count = { (name: String) in result[name]?.integer ?? 0 }
+        say("\(peers[id - 1]): sent \(count("sent")) bytes, received \(count("received"))\n")
+      }
+      if id > 0 { left -= 1 }
+      if left == 0 { status = failures > 0 ? 1 : 0 }
+      return left == 0
+    }
+    serve(client)
+    self.status = status
+  }
+
+  /// With the peers that the server has been told, again and again.
+  init(_ serve: (LocalClient) -> Void) {
+    var status: Int32 = 0
+    serve(
+      LocalClient([]) { message in
+        guard let error = message["error"] else { return Self.tell(message) }
+        complain(error["message"]?.string ?? "an error")
+        status = 1
+        return true
+      })
+    self.status = status
+  }
+
+  /// What an editor would show its user; returns whether that was all.
+  private static func tell(_ message: JSONValue) -> Bool {
+    if ["window/logMessage", "window/showMessage"].contains(message["method"]?.string),
+      let text = message["params"]?["message"]?.string
+    {
+      complain(text)
+    }
+    return false
+  }
+}
