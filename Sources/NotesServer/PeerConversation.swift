@@ -76,8 +76,6 @@ public struct PeerConversation {
 }
 
 extension NotesServer {
-  /// Bytes of changes in one piece: short enough for whoever types meanwhile, long enough for a line that is slow to answer.
-  private static let pieceSize = 256 << 10
   private static let mostUnderWay = 4
   /// A peer may send what has come on another way meanwhile. One that does nothing else would never end.
   private static let mostVainPieces = 1000
@@ -187,10 +185,11 @@ extension NotesServer {
   // MARK: - What is missing here
 
   private func pull(_ talk: inout PeerConversation, since: String) {
+    let size = environment.syncPiece
     talk.ask("notebook/changes") {
       $0.beginObject()
       $0.member("since", since)
-      $0.member("limit", Self.pieceSize)
+      $0.member("limit", size)
       $0.endObject()
     }
   }
@@ -226,9 +225,9 @@ extension NotesServer {
 
   private func sendPieces(_ talk: inout PeerConversation) throws(ResponseError) {
     while talk.underWay.count < Self.mostUnderWay, !talk.theirs.isSuperset(of: talk.goal) {
-      let theirs = talk.theirs
+      let (theirs, size) = (talk.theirs, environment.syncPiece)
       let (changes, version, _) = try recall { book throws(ArchiveFailure) in
-        try book.changes(since: theirs, limit: Self.pieceSize)
+        try book.changes(since: theirs, limit: size)
       }
       let encoded = changes.encoded(of: store?.identity ?? Identifier(high: 0, low: 0))
       talk.theirs.merge(version)

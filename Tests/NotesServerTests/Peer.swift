@@ -33,18 +33,21 @@ final class Peer {
   ///   - state: the folder for the state of the user's programs.
   init(
     _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000,
-    state: String? = nil, longJournal: Int = 16 << 20
+    state: String? = nil, longJournal: Int = 16 << 20, peers: [String] = [],
+    syncPiece: Int = 256 << 10
   ) {
     var random = SplitMix64(seed: seed)
     var time = clock
-    server = NotesServer(
-      NotesServer.Environment(
-        folder: folder, stateFolder: state, framing: .lines, longJournal: longJournal,
-        now: {
-          time += 1000
-          return time
-        },
-        makeIdentifier: { Identifier(high: random.next(), low: random.next()) }))
+    var environment = NotesServer.Environment(
+      folder: folder, stateFolder: state, framing: .lines, longJournal: longJournal,
+      now: {
+        time += 1000
+        return time
+      },
+      makeIdentifier: { Identifier(high: random.next(), low: random.next()) })
+    environment.peers = peers
+    environment.syncPiece = syncPiece
+    server = NotesServer(environment)
   }
 
   var exitStatus: Int32? { server.exitStatus }
@@ -166,8 +169,51 @@ final class Peer {
     return notifications.filter { $0["method"]?.string == method }.map { $0["params"]! }
   }
 
+  // MARK: - Peers
+
+  /// The numbers of the conversations with peers, in order.
+  var conversations: [Int] { server.conversations.keys.sorted() }
+
+  /// Carries what is said in a conversation once there and back; returns whether anything was.
+  @discardableResult
+  func converse(_ number: Int, with partner: any SyncPartner) -> Bool {
+    guard let talk = server.conversations[number] else { return false }
+    let bytes = Array(talk.outbox.unsent)
+    server.conversations[number]?.outbox.removeFirst(bytes.count)
+    let answer = partner.answer(bytes[...])
+    if !answer.isEmpty { server.receive(answer[...], fromPeer: number) }
+    read()
+    return !bytes.isEmpty || !answer.isEmpty
+  }
+
+  /// The peer of a conversation is gone.
+  func partnerEnded(_ number: Int, failure: String? = nil) {
+    server.peerEnded(number, failure: failure)
+    read()
+  }
+
+  /// Begins what is due, some time after the last call; returns how long after that the next is.
+  func syncIfDue(after time: Duration = .zero) -> Duration? {
+    instant += time
+    return server.syncIfDue(at: instant).map { $0 - instant }
+  }
+
+  /// Exchanges changes with a partner, to the end.
+  func sync(with partner: any SyncPartner, adopting: Bool = false) -> Answer {
+    let id = send("notebook/sync", ["peer": "partner", "adopt": .boolean(adopting)])
+    let number = conversations.last!
+    while answerIsMissing(id), converse(number, with: partner) {}
+    partnerEnded(number)
+    return answer(to: id) ?? Answer()
+  }
+
+  private func answerIsMissing(_ id: Int) -> Bool {
+    !responses.contains { $0["id"]?.integer == id }
+  }
+
   // MARK: - Shorthands
 
+  @discardableResult
   func create(_ params: JSON = [:]) -> String {
     call("note/create", params)["note"]?["id"]?.string ?? ""
   }

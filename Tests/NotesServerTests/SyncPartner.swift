@@ -1,0 +1,111 @@
+import Foundation
+import JSONRPC
+import NotesServer
+import ReplicatingTypes
+import Testing
+
+/// What answers at the other end of a conversation: takes what was said to it, and says something.
+protocol SyncPartner: AnyObject {
+  func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8]
+}
+
+/// A server as it should be.
+final class ServerPartner: SyncPartner {
+  private var server: NotesServer
+  /// What came and went, to know whether an answer is missing.
+  private var (heard, told) = (
+    FrameDecoder(framing: .contentLength), FrameDecoder(framing: .contentLength)
+  )
+  private var unanswered = 0
+
+  init(_ folder: String, seed: UInt64, clock: Int64 = 1_767_225_600_000) {
+    var random = SplitMix64(seed: seed)
+    var time = clock
+    server = NotesServer(
+      NotesServer.Environment(
+        folder: folder, framing: .automatic,
+        now: {
+          time += 1000
+          return time
+        },
+        makeIdentifier: { Identifier(high: random.next(), low: random.next()) }))
+  }
+
+  func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    heard.append(bytes)
+    unanswered += Self.count(&heard)
+    server.receive(bytes)
+    var answer: [UInt8] = []
+    for _ in 0..<10_000 {
+      answer += server.outbox.unsent
+      told.append(server.outbox.unsent)
+      server.outbox.removeFirst(server.outbox.count)
+      unanswered -= Self.count(&told)
+      if unanswered == 0 { break }
+      server.diskCaughtUp()
+      if server.outbox.isEmpty { Thread.sleep(forTimeInterval: 0.001) }
+    }
+    return answer
+  }
+
+  /// How many requests, or answers, have come.
+  private static func count(_ frames: inout FrameDecoder) -> Int {
+    var count = 0
+    while case .message(let bytes)? = frames.next() {
+      if (try? JSONValue(parsing: bytes))?["id"] != nil { count += 1 }
+    }
+    return count
+  }
+}
+
+/// One that says what a test wants.
+final class FalsePartner: SyncPartner {
+  private var frames = FrameDecoder(framing: .contentLength)
+  private let reply: (_ method: String, _ id: JSON, _ params: JSON) -> [UInt8]
+  /// The methods it was asked for.
+  private(set) var methods: [String] = []
+
+  init(_ reply: @escaping (_ method: String, _ id: JSON, _ params: JSON) -> [UInt8]) {
+    self.reply = reply
+  }
+
+  /// - Parameter results: by method; for any other the answer is an empty object.
+  convenience init(_ results: [String: JSON]) {
+    self.init { method, id, _ in Self.frame(["id": id, "result": results[method] ?? [:]]) }
+  }
+
+  func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    frames.append(bytes)
+    var answer: [UInt8] = []
+    while case .message(let message)? = frames.next() {
+      let request = try! JSON(parsing: String(decoding: message, as: UTF8.self))
+      guard let id = request["id"], let method = request["method"]?.string else { continue }
+      methods.append(method)
+      answer += reply(method, id, request["params"] ?? [:])
+    }
+    return answer
+  }
+
+  static func frame(_ message: JSON) -> [UInt8] {
+    var message = message
+    message["jsonrpc"] = "2.0"
+    return frame(Array(message.text.utf8))
+  }
+
+  static func frame(_ bytes: [UInt8]) -> [UInt8] {
+    Array("Content-Length: \(bytes.count)\r\n\r\n".utf8) + bytes
+  }
+}
+
+/// One that stands between us and another, and damages or cuts off what that says.
+final class DamagingPartner: SyncPartner {
+  private let partner: any SyncPartner
+  private let damage: ([UInt8]) -> [UInt8]
+
+  init(_ partner: any SyncPartner, _ damage: @escaping ([UInt8]) -> [UInt8]) {
+    self.partner = partner
+    self.damage = damage
+  }
+
+  func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] { damage(partner.answer(bytes)) }
+}
