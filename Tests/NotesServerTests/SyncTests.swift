@@ -350,7 +350,7 @@ struct SyncTests {
     #expect(ana.sync(with: self.partner("ben", seed: 4)).error == nil)
   }
 
-  @Test(arguments: seeds(60))
+  @Test(arguments: seeds(20))
   func `takes damage for damage, and loses nothing by it`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let (ana, ben) = (peer("ana", seed: seed << 8 | 1), peer("ben", seed: seed << 8 | 2))
