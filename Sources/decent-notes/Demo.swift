@@ -82,9 +82,7 @@ struct Demo {
 
 /// A process of the program, and the least that an editor does with it.
 private final class Editor {
-  private let process: pid_t
-  private let input: Int32
-  private let output: Int32
+  private let process: ChildProcess
   private var frames = FrameDecoder(framing: .lines)
   private var attachment = 0
   private var version = 0
@@ -93,43 +91,14 @@ private final class Editor {
   private(set) var text = ""
 
   init(_ program: String, _ folder: String) throws(Demo.Failure) {
-    var toChild: [Int32] = [0, 0]
-    var fromChild: [Int32] = [0, 0]
-    guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
-      throw Demo.Failure(message: "no pipes")
-    }
-    for end in [toChild[1], fromChild[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, toChild[0], STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, fromChild[1], STDOUT_FILENO)
-    let words = [program, "--framing", "lines", "--notebook", folder]
-    var arguments: [UnsafeMutablePointer<CChar>?] = []
-    for word in words { arguments.append(strdup(word)) }
-    arguments.append(nil)
-    var child: pid_t = 0
-    let status = posix_spawn(&child, program, &actions, nil, &arguments, environ)
-    for argument in arguments { free(argument) }
-    posix_spawn_file_actions_destroy(&actions)
-    close(toChild[0])
-    close(fromChild[1])
-    guard status == 0 else { throw Demo.Failure(message: "\(program): can't be started") }
-    process = child
-    input = toChild[1]
-    output = fromChild[0]
+    do {
+      process = try ChildProcess(
+        [program, "--framing", "lines", "--notebook", folder], keepingError: true)
+    } catch { throw Demo.Failure(message: error.message) }
     _ = try request("initialize") { _ in }
   }
 
-  func kill() {
-    #if canImport(Glibc)
-      _ = Glibc.kill(process, SIGKILL)
-    #else
-      _ = Darwin.kill(process, SIGKILL)
-    #endif
-    waitpid(process, nil, 0)
-    close(input)
-    close(output)
-  }
+  func kill() { process.end() }
 
   func open(_ note: String) throws(Demo.Failure) {
     let result = try request("note/open") {
@@ -190,30 +159,24 @@ private final class Editor {
     writer.endObject()
     var rest = (writer.bytes + [0x0A])[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Self.write(input, $0) }
-      guard count > 0 else { throw Demo.Failure(message: "\(method): the process has gone") }
+      guard let count = process.write(rest) else {
+        throw Demo.Failure(message: "\(method): the process has gone")
+      }
       rest = rest.dropFirst(count)
     }
     return lastID
   }
 
-  private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-      Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    #else
-      Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-    #endif
-  }
-
   /// Takes what the process says within so many milliseconds; returns the result of one request, if it is among it.
   @discardableResult
   func receive(waiting milliseconds: Int32, for id: Int? = nil) throws(Demo.Failure) -> JSONValue? {
-    var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    var descriptor = pollfd(fd: process.output, events: Int16(POLLIN), revents: 0)
     if poll(&descriptor, 1, milliseconds) > 0 {
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
-      let count = read(output, &buffer, buffer.count)
-      guard count > 0 else { throw Demo.Failure(message: "the process has gone") }
-      frames.append(buffer[..<count])
+      guard let bytes = ChildProcess.read(process.output, into: &buffer) else {
+        throw Demo.Failure(message: "the process has gone")
+      }
+      frames.append(bytes)
     }
     var result: JSONValue?
     while case .message(let bytes)? = frames.next() {
