@@ -6,7 +6,8 @@ internal import ReplicatingTypes
 // What a notebook and a peer's say to each other until each has the changes of both. We are a client of the peer, in the protocol
 // that we serve ourselves:
 //
-//     initialize, notebook/status            which notebook it is, and what it knows
+//     initialize                             which notebook it is, and in which state: often one that is known here
+//     notebook/status                        if not, what it knows
 //     notebook/changes {since}, again        what is missing here, in pieces: each is merged before the next is asked for
 //     notebook/merge {changes}, again        what is missing there, a few pieces under way at once
 //     notebook/flush, shutdown, exit
@@ -138,9 +139,17 @@ extension NotesServer {
   ) throws(ResponseError) {
     switch talk.step {
     case .initializing:
-      try compare(try result.object("notebook") ?? result, &talk)
-      talk.step = .asking
-      talk.ask("notebook/status")
+      guard let notebook = try result.object("notebook") else {
+        throw .invalidParams("notebook", "is missing")
+      }
+      try compare(notebook, &talk)
+      if let version = try version(ofRevision: try notebook.requiredString("revision")) {
+        talk.theirs = version
+        try startPushing(&talk)
+      } else {
+        talk.step = .asking
+        talk.ask("notebook/status")
+      }
     case .asking:
       guard let version = Version(try result.requiredString("version")) else {
         throw .invalidParams("version", "is none")
@@ -180,6 +189,13 @@ extension NotesServer {
           + " become one that has the notes of both")
     }
     do { try store?.adopt(identity) } catch { throw ResponseError(error) }
+  }
+
+  /// What a peer knows in this state; nil if it has something that is missing here.
+  private func version(ofRevision revision: String) throws(ResponseError) -> Version? {
+    // Most of the time.
+    if revision == self.revision { return book.version }
+    return try recall { book throws(ArchiveFailure) in try book.version(ofRevision: revision) }
   }
 
   // MARK: - What is missing here

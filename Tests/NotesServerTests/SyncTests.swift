@@ -246,7 +246,8 @@ struct SyncTests {
 
   private static func results(_ more: [String: JSON] = [:]) -> [String: JSON] {
     [
-      "initialize": ["notebook": ["id": nil]], "notebook/status": ["version": "v"],
+      "initialize": ["notebook": ["id": nil, "revision": .string("\(identity).5")]],
+      "notebook/status": ["version": "v"],
       "notebook/merge": ["revision": "0", "changed": []], "notebook/flush": nil, "shutdown": nil,
     ].merging(more) { $1 }
   }
