@@ -26,9 +26,9 @@ public struct NotesServer: ~Copyable {
     /// The peers to exchange changes with all the time, and how often.
     public var peers: [String] = []
     public var syncInterval = Duration.seconds(30)
-    /// Bytes of changes that go to a peer or come from it in one piece: few enough for whoever types meanwhile, many enough for a line
-    /// that is slow to answer.
-    public var syncPiece = 256 << 10
+    /// Bytes of changes that go to a peer or come from it in one piece: few enough to be merged while somebody types, who has to wait
+    /// for it.
+    public var syncPiece = 64 << 10
     /// Milliseconds since 1970.
     public var now: () -> Int64
     public var makeIdentifier: () -> Identifier

@@ -8,7 +8,7 @@ internal import ReplicatingTypes
 //
 //     initialize                             which notebook it is, and in which state: often one that is known here
 //     notebook/status                        if not, what it knows
-//     notebook/changes {since}, again        what is missing here, in pieces: each is merged before the next is asked for
+//     notebook/changes {since}, again        what is missing here, in pieces: while one is merged the next may come
 //     notebook/merge {changes}, again        what is missing there, a few pieces under way at once
 //     notebook/flush, shutdown, exit
 //
@@ -77,7 +77,8 @@ public struct PeerConversation {
 }
 
 extension NotesServer {
-  private static let mostUnderWay = 4
+  /// A line that is slow to answer can be full of pieces all the same.
+  private static let mostUnderWay = 16
   /// A peer may send what has come on another way meanwhile. One that does nothing else would never end.
   private static let mostVainPieces = 1000
 
@@ -216,6 +217,9 @@ extension NotesServer {
     let text = try result.requiredText("changes")
     let reached = try result.requiredString("revision")
     guard let bytes = Base64.decode(text) else { throw .invalidParams("changes", "is not base64") }
+    // The next one can come while this one is merged.
+    let isMore = try result.boolean("more") ?? false
+    if isMore { pull(&talk, since: reached) }
     let before = book.version
     do { try merge(changes: bytes) } catch {
       throw ResponseError(
@@ -223,12 +227,11 @@ extension NotesServer {
     }
     talk.received += bytes.count
     report(talk)
-    guard try result.boolean("more") ?? false else { return try startPushing(&talk) }
+    guard isMore else { return try startPushing(&talk) }
     talk.vainPieces = book.version == before ? talk.vainPieces + 1 : 0
     guard talk.vainPieces < Self.mostVainPieces else {
       throw .invalidParams("more", "is true again and again, and nothing new comes")
     }
-    pull(&talk, since: reached)
   }
 
   // MARK: - What is missing there

@@ -79,7 +79,7 @@ struct SyncTests {
     // Cut off in the middle of sending.
     let id = ana.send("notebook/sync", ["peer": "partner"])
     let cut = partner("ben", seed: 2)
-    for _ in 0..<4 { ana.converse(ana.conversations[0], with: cut) }
+    for _ in 0..<3 { ana.converse(ana.conversations[0], with: cut) }
     ana.partnerEnded(ana.conversations[0], failure: "the line is dead")
     #expect(ana.answer(to: id)?.error?.reason == "peerUnreachable")
     #expect(ana.answer(to: id) == nil)
