@@ -482,6 +482,7 @@ public final class NoteStore {
       folder.isLacking = false
       elsewhere = elsewhere.intersection(found.notebook.version)
       lack = Lack(of: found, than: self)
+      folder.expect(found.folder.reaches(), in: found.folder.files)
       waitedInDoubt = pending.replicas.map { ($0, notebook.version[$0]) }
     }
     if let lack {

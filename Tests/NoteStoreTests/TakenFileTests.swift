@@ -70,6 +70,78 @@ import Testing
     #expect(try open().notebook == store.notebook)
   }
 
+  /// Its own look has missed the file, and a closer one has found it.
+  @Test func `are written again when they came back for a moment between two looks`() throws {
+    let file = try write("a1")
+    let bytes = disk.files[file]!
+    let store = try open()
+    disk.take(file)
+    _ = store.refresh()
+    #expect(store.isInDoubt)
+    disk.put(bytes, at: file)
+    try store.create("b1")
+    #expect(!store.isInDoubt)
+    disk.take(file)
+    // And once more.
+    _ = store.refresh()
+    disk.put(bytes, at: file)
+    try store.create("b2")
+    disk.take(file)
+    _ = store.rescan()
+    #expect(Set(store.texts) == ["a1", "b1", "b2"])
+    #expect(try open().notebook == store.notebook)
+  }
+
+  /// What was kept says that the folder holds it; it came after the first look and went before the second.
+  @Test func `are written again when they were there but for the looks of who was told of them`()
+    throws
+  {
+    let file = try write("a1")
+    let bytes = disk.files[file]!
+    let first = try open(state: "/home/state")
+    first.archiving.unkept += 1 << 21
+    while first.hasWork { _ = first.work() }
+    disk.take(file)
+    let store = try open(state: "/home/state")
+    #expect(store.texts == ["a1"])
+    disk.put(bytes, at: file)
+    try store.create("b1")
+    disk.take(file)
+    _ = store.rescan()
+    #expect(try open().notebook == store.notebook)
+  }
+
+  /// Whoever reads nothing else finds all its records, and who knows the first history never will: a closer look each time would
+  /// find no more.
+  @Test
+  func `are not looked for again and again where another history of a session took its place`()
+    throws
+  {
+    let session = makeIdentifier()
+    func write(_ texts: [String], on disk: MemoryDisk) throws {
+      disk.put([], at: "/home/.profile")
+      let store = try NoteStore(path: Day.path, on: disk) { session }
+      for text in texts { try store.create(text) }
+    }
+    let other = MemoryDisk()
+    try write(["a1", "a2"], on: disk)
+    try write(["x1", "x2", "x3"], on: other)
+    let file = "\(Day.path)/log/\(session)/0.open"
+    let store = try open()
+    #expect(Set(store.texts) == ["a1", "a2"])
+    _ = store.rescan()
+    func callsOfRescan() -> Int {
+      let before = disk.calls
+      _ = store.rescan()
+      return disk.calls - before
+    }
+    let calm = callsOfRescan()
+    disk.put(other.files[file]!, at: file)
+    #expect(callsOfRescan() > calm)
+    for _ in 0..<4 { _ = store.rescan() }
+    #expect(callsOfRescan() < 2 * calm)
+  }
+
   @Test func `are not kept beside the folder as if they were in it`() throws {
     let file = try write("a1")
     let store = try open(state: "/home/state")
