@@ -39,6 +39,9 @@ protocol FileSystem: AnyObject, Sendable {
   /// Appends to a file in one step, and returns how many bytes that took: all of them, or as many as there was room for.
   func append(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int
 
+  /// Takes away all bytes of a file that is open for writing.
+  func empty(_ file: Int32) throws(SystemError)
+
   /// Puts what was written to a file onto the disk.
   ///
   /// After an error it must not be called again for the same file: the system has dropped the dirty pages, and

@@ -29,13 +29,24 @@ public final class Journal {
 
   /// Appends an entry in one step.
   ///
-  /// - Throws: what the disk says; then a part of the entry may be in the file, and nothing must be appended any more.
+  /// - Throws: what the disk says; then a part of the entry may be in the file, and nothing must be appended any more. What is
+  ///   there doesn't tell everything: `discard` it.
   public func append(_ entry: [UInt8]) throws(StoreError) {
     try file.descriptor.append(entry[...])
     size += entry.count
   }
 
-  public func remove() { folder.descriptor.remove(name) }
+  /// Lets nobody read it any more: removes it, or where that is refused empties it.
+  ///
+  /// - Throws: what the disk says when it refuses both; whoever reads it then believes what it has told before.
+  public func discard() throws(StoreError) {
+    let system = folder.descriptor.system
+    do { try system.remove(name, in: folder.descriptor.number) } catch {
+      do { try system.empty(file.descriptor.number) } catch {
+        throw StoreError("truncate", file.descriptor.path, error)
+      }
+    }
+  }
 
   /// The same entries from now on, in the place of those there are.
   ///

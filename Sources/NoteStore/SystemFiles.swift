@@ -121,6 +121,10 @@ final class SystemFiles: FileSystem {
     }
   }
 
+  func empty(_ file: Int32) throws(SystemError) {
+    _ = try checked(ftruncate(file, 0))
+  }
+
   func synchronize(file: Int32) throws(SystemError) {
     #if os(Linux)
       _ = try checked(fdatasync(file))

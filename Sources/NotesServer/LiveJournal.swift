@@ -33,6 +33,10 @@ internal import ReplicatingTypes
 // of the last push that it has applied, and its own changes since, which the log has or has not. Nothing has to happen at once in
 // two files.
 //
+// What can't be noted happens all the same, and the file is removed, or emptied: it would take a client's own words for somebody
+// else's, and they would stand there twice. While the disk refuses that, too, it is tried again with each entry; only who dies before
+// the disk takes anything leaves such a file.
+//
 // A file of another start of the machine counts for nothing (`Journal`): a power cut takes away from both files what it will. One
 // that does not end with a whole entry, or has a damaged one, is not used: something may have happened that it doesn't tell.
 
@@ -60,6 +64,8 @@ enum LiveEntry {
 /// The journal of one process's live texts.
 final class LiveJournal {
   private var file: Journal?
+  /// What was given up and can still be read.
+  private var misleading: Journal?
   /// The size in bytes above which it is written anew with what still counts, at least, and now.
   private let longSize: Int
   private var nextRewriting: Int
@@ -79,10 +85,11 @@ final class LiveJournal {
   func session(of attachment: Int) -> String? { file.map { "\($0.name).\(attachment)" } }
 
   func append(_ entry: LiveEntry, of attachment: Int) {
+    guard let file else { return giveUp() }
     var writer = ByteWriter()
     writer.entry(entry, of: attachment)
     if case .turn = entry { turns += 1 }
-    do { try file?.append(writer.bytes) } catch { giveUp() }
+    do { try file.append(writer.bytes) } catch { giveUp() }
   }
 
   /// Whether it should be written anew.
@@ -97,10 +104,14 @@ final class LiveJournal {
     do { file = try file?.replaced(by: writer.bytes) } catch { giveUp() }
   }
 
+  var isGivenUp: Bool { file == nil }
+
   /// Removes it: nobody will come back. Or something could not be noted, and what is there would mislead.
   func giveUp() {
-    file?.remove()
+    misleading = file ?? misleading
     file = nil
+    do { try misleading?.discard() } catch { return }
+    misleading = nil
   }
 }
 
@@ -194,7 +205,8 @@ struct LiveSession {
     let order = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     guard let addition = try store.createJournal("\(self.name)-\(order)-\(name)") else { return }
     do { try addition.append(writer.bytes) } catch {
-      addition.remove()
+      // What it tells of is not going to happen.
+      try? addition.discard()
       throw error
     }
   }

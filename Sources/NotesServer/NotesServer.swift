@@ -248,8 +248,10 @@ public struct NotesServer: ~Copyable {
     while !searches.isEmpty { proceedSearching() }
     for id in conversations.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
-    // Nobody will come back. Who has only closed the pipe may.
-    if phase == .shutDown || live.attachments.isEmpty { journal?.giveUp() }
+    // Nobody will come back. Who has only closed the pipe may, and must not find what was given up before.
+    if phase == .shutDown || live.attachments.isEmpty || journal?.isGivenUp == true {
+      journal?.giveUp()
+    }
     do { try store?.end() } catch { showMessage(.error, "\(error)") }
     diskCaughtUp()
     if exitStatus == nil { exitStatus = phase == .shutDown ? 0 : 1 }

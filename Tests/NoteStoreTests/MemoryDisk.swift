@@ -18,12 +18,12 @@ import Foundation
 final class MemoryDisk: FileSystem, @unchecked Sendable {
   enum Call: CaseIterable {
     case openFolder, openFile, createFile, createFolder, status, names, read, append
-    case synchronizeFile, synchronizeFolder, rename, link, remove
+    case synchronizeFile, synchronizeFolder, rename, link, remove, empty
 
     /// Whether it changes anything.
     var isMutating: Bool {
       switch self {
-      case .createFile, .createFolder, .append, .rename, .link, .remove: true
+      case .createFile, .createFolder, .append, .rename, .link, .remove, .empty: true
       default: false
       }
     }
@@ -32,11 +32,30 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     func canFail(with errno: Int32) -> Bool {
       switch errno {
       case EIO: true
-      case ENOSPC: isMutating && self != .remove || self == .synchronizeFile
+      case ENOSPC: isMutating && self != .remove && self != .empty || self == .synchronizeFile
       case EFBIG: self == .append
       case EROFS: isMutating
-      case EACCES: isMutating && self != .append || self == .openFolder || self == .openFile
+      case EACCES:
+        isMutating && self != .append && self != .empty || self == .openFolder || self == .openFile
       default: false
+      }
+    }
+  }
+
+  /// How it is mounted for whoever makes calls; whoever uses `put` and `take` doesn't care.
+  enum Mount {
+    case writable
+    /// Nothing new is taken; what was taken can be synchronized.
+    case readOnly
+    /// The system has found an error: what was not on disk never will be.
+    case readOnlyAfterError
+
+    func refuses(_ call: Call) -> Bool {
+      switch self {
+      case .writable: false
+      case .readOnly: call.isMutating
+      case .readOnlyAfterError:
+        call.isMutating || call == .synchronizeFile || call == .synchronizeFolder
       }
     }
   }
@@ -120,6 +139,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private(set) var violations: [String] = []
   /// Whether a synchronization of a file says that it is done and does nothing.
   var isLying = false
+  var mount = Mount.writable
+  /// How many files were not synchronized because of that.
+  var refusedSynchronizations = 0
   private var queues: [MemorySyncQueue] = []
   /// Whether it tells of changes.
   var isWatched = false
@@ -145,6 +167,10 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private func next(_ call: Call) -> Fault? {
     calls += 1
     watch?()
+    if mount.refuses(call) {
+      if call == .synchronizeFile { refusedSynchronizations += 1 }
+      return .error(EROFS)
+    }
     guard let fault = fault?(calls, call) else { return nil }
     if case .error(let errno) = fault, !call.canFail(with: errno) { return nil }
     if case .short = fault, call != .append { return nil }
@@ -418,6 +444,15 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     node.bytes += bytes.prefix(count).dropFirst(half)
     tell(of: node)
     return count
+  }
+
+  /// At once, and for good: what is emptied is nothing that a power cut may bring back.
+  func empty(_ file: Int32) throws(SystemError) {
+    try enter(.empty)
+    let node = try node(file)
+    (node.bytes, node.clean, node.lost) = ([], 0, [])
+    touch(node)
+    tell(of: node)
   }
 
   func synchronize(file: Int32) throws(SystemError) {

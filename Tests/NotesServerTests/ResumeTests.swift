@@ -6,6 +6,10 @@ import Testing
 
 @testable import NotesServer
 
+#if os(Linux)
+  import Glibc
+#endif
+
 @Suite("Coming back to another server")
 struct ResumeTests {
   let scratch = Scratch()
@@ -150,6 +154,46 @@ struct ResumeTests {
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
     return names?.first.map { "\(folder)/\($0)/journals" }
   }
+
+  #if os(Linux)
+    /// Lets everything fail that is done to the journal of the only process that has it open, until `body` is over.
+    private func withoutJournal(_ body: () -> Void) throws {
+      let folder = try #require(journalFolder)
+      let file = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first)
+      var saved: [(number: Int32, copy: Int32)] = []
+      for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+        guard let number = Int32(name),
+          let path = try? FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/self/fd/\(name)"),
+          path == folder || path == "\(folder)/\(file)"
+        else { continue }
+        saved.append((number, dup(number)))
+        let full = Glibc.open("/dev/full", O_WRONLY)
+        dup2(full, number)
+        close(full)
+      }
+      #expect(saved.count == 2)
+      body()
+      for (number, copy) in saved {
+        dup2(copy, number)
+        close(copy)
+      }
+    }
+
+    /// Its words would stand there twice.
+    @Test func `is not misled by a journal in which something could not be noted`() throws {
+      let opened = open(first)
+      change(first, opened["attachment"], 1, "milk\neggs\nbread")
+      try withoutJournal { change(first, opened["attachment"], 2, "milk\neggs\nbread\ntea") }
+      // The disk takes something again.
+      change(first, opened["attachment"], 3, "milk\neggs\nbread\ntea\nrice")
+      let peer = next()
+      let text = "milk\neggs\nbread\ntea\nrice"
+      let result = resume(peer, opened["session"], 3, text, base: text)
+      #expect(result["resumed"] == "merged")
+      #expect(peer.text(note) == text)
+    }
+  #endif
 
   @Test func `goes on from a journal that was written anew`() throws {
     let peer = Peer(
