@@ -20,7 +20,9 @@ import ReplicatingTypes
 
 extension LogFolder {
   /// How far everything was read and written.
-  mutating func bookmark() -> [UInt8] {
+  ///
+  /// - Parameter snapshots: the names of those that are missed by whoever goes on here, if they are gone then.
+  mutating func bookmark(knowing snapshots: Set<String>) -> [UInt8] {
     var writer = ByteWriter()
     writer.counted(system.boot.utf8)
     writer.varint(identities.count)
@@ -30,7 +32,9 @@ extension LogFolder {
     sessions = sessions.filter { $0.value.head.number > 0 }
     writer.varint(sessions.count)
     let reaches = reaches()
-    let settledReaches = settledPieces().mapValues(\.reach)
+    var settledReaches = settledPieces().mapValues(\.reach)
+    // One that nobody would miss, because it came after the last look, stands for nothing.
+    if !snapshots.isSuperset(of: coveringSnapshots) { settledReaches = [:] }
     for (session, progress) in sessions {
       writer.identifier(session)
       writer.known(progress.head)

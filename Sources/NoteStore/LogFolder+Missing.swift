@@ -49,30 +49,26 @@ extension LogFolder {
     self.promised = [:]
   }
 
-  /// Takes note of what a closer look has found and the last look here has not. It may be gone before the next one, which then has
-  /// to miss it like what it has seen itself.
+  /// Takes note of what a closer look has found. It may be gone before the next one here, which then has to miss it, even if none
+  /// has seen it before.
   ///
   /// - Parameters:
   ///   - found: how many records of sessions the closer look has found.
   ///   - read: the files in which it has found them.
   /// - Complexity: O(files).
   mutating func expect(_ found: [Identifier: UInt64], in read: [String: LogFile]) {
-    let reaches = reaches()
-    var missed = found.filter { session, number in
-      let known = sessions[session]?.head.number ?? 0
-      return session != live?.session && min(number, known) > reaches[session] ?? 0
-    }
-    if missed.isEmpty { return }
+    var expected = found
+    if let live { expected[live.session] = nil }
     for (key, file) in read {
       // It tells the session otherwise than it is known here. No look would ever find it, and each would lead to a closer one.
       guard let scan = file.scan, let here = files[key], here.seen == file.seen, !here.isUnread,
         here.scan?.number ?? 0 < scan.number
       else { continue }
-      missed[scan.header.session] = nil
+      expected[scan.header.session] = nil
     }
-    for (session, number) in missed {
-      promised[session] = max(
-        min(number, sessions[session]!.head.number), promised[session] ?? 0)
+    for (session, number) in expected {
+      guard let head = sessions[session]?.head else { continue }
+      promised[session] = max(min(number, head.number), promised[session] ?? 0)
     }
   }
 

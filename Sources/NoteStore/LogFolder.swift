@@ -131,6 +131,8 @@ public struct LogFolder: ~Copyable {
   var outdated = 0
   /// What snapshots stand for, if they are still those that were looked at.
   var knownCoverage: [Identifier: NumberRanges]?
+  /// The names of those snapshots.
+  var coveringSnapshots: [String] = []
   /// Complete files that were read or written since anybody has folded them: how many, and their bytes.
   var unfolded: (files: Int, bytes: UInt64) = (0, 0)
   /// Sessions whose files do not count: for whoever wants to know what the folder holds without them.

@@ -140,7 +140,7 @@ extension NoteStore {
     appendix.varint(folder.unfolded.files)
     appendix.varint(folder.unfolded.bytes)
     appendix.signed(snapshots.sweepDue ?? 0)
-    appendix.raw(folder.bookmark())
+    appendix.raw(folder.bookmark(knowing: Set(snapshots.known.keys)))
     let file = try stateFolder.createArchive("\(folder.makeIdentifier())")
     archiving.writing = (
       ArchiveWriter(&notebook, appendix: appendix.bytes), file, archiving.unkept

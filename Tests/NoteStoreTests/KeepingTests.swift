@@ -348,6 +348,28 @@ extension NoteStore {
     }
   }
 
+  /// Whoever keeps the notebook has read a log, and not the snapshot that stands for it by then.
+  @Test func `a snapshot that came after the last look is not relied on`() throws {
+    let desk = Desk(seed: 8)
+    let first = try desk.resumed()
+    try first.create("note")
+    try first.end()
+    let second = try desk.resumed()
+    _ = try first.compact()
+    second.keep()
+    var random = Seeded(8)
+    // Files are looked at again after that.
+    let after = Desk(seed: 9, desk.disk.afterPowerCut(&random))
+    after.disk.put(desk.disk.files[desk.archive]!, at: desk.archive)
+    after.disk.take("\(Desk.path)/log")
+    after.disk.take("\(Desk.path)/\(SnapshotFormat.folder)")
+    #expect(try after.fresh().texts == [])
+    let third = try after.resumed()
+    #expect(third.texts == ["note"])
+    _ = third.rescan()
+    #expect(try after.fresh().texts == ["note"])
+  }
+
   @Test func `a copy of a notebook knows what stands in it, and no more`() throws {
     let desk = Desk(seed: 5)
     let store = try desk.resumed()

@@ -7,10 +7,13 @@ extension LogFolder {
   mutating func coverage() -> [Identifier: NumberRanges] {
     if let coverage = knownCoverage { return coverage }
     var coverage: [Identifier: NumberRanges] = [:]
+    coveringSnapshots = []
     if let folder = try? snapshotFolder(), let names = try? folder.names() {
       for name in names where !Self.isTemporary(name) {
         // One that cannot be read stands for nothing.
-        coverage.insert((try? SnapshotFile.coverage(of: name, in: folder)) ?? [])
+        guard let pieces = try? SnapshotFile.coverage(of: name, in: folder) else { continue }
+        coverage.insert(pieces)
+        coveringSnapshots.append(name)
       }
     }
     knownCoverage = coverage
