@@ -6,7 +6,7 @@ extension Simulation {
   /// What may happen next.
   enum Step: CaseIterable {
     case open, write, flush, synchronize, rescan, refresh, rest, keep, fold, foldSome, end, kill
-    case cutPower, moveClock, backUp, restore, copyDevice, fork, forgetState, restoreState
+    case cutPower, moveClock, remount, backUp, restore, copyDevice, fork, forgetState, restoreState
     case carry, carryOlder, carryPiece, finishCopy, delete
 
     /// How often it happens, compared with the others.
@@ -20,7 +20,7 @@ extension Simulation {
       case .flush, .keep, .fold, .foldSome, .kill: 5
       case .delete, .carryOlder: 4
       case .end, .cutPower, .backUp, .restore: 3
-      case .moveClock, .forgetState, .restoreState: 2
+      case .moveClock, .remount, .forgetState, .restoreState: 2
       case .copyDevice, .fork: 1
       }
     }
@@ -39,12 +39,15 @@ extension Simulation {
     let device = devices[random.next(below: devices.count)]
     let other = devices[random.next(below: devices.count)]
     device.writeBackWhatIsOld()
+    // Somebody sees to that soon.
+    if device.isReadOnly, random.next(below: 6) == 0 { remount(device) }
     switch step {
     case .open:
       guard device.processes.count < 3 else { return }
       try open(on: device, state: random.next(below: 2) == 0 ? Self.state : nil)
     case .cutPower: try cutPower(of: device)
     case .moveClock: moveClock(of: device)
+    case .remount: remount(device)
     case .backUp: backUp(device)
     case .restore: try restore(device)
     case .copyDevice: try copy(other, to: device)
@@ -95,6 +98,9 @@ extension Simulation.Process {
 }
 
 extension Simulation.Device {
+  /// Whether its disk takes nothing from the processes for now.
+  var isReadOnly: Bool { disk.mount != .writable }
+
   /// The same files, but for `decent.json` where only some of it is there.
   var completeFiles: [String: [UInt8]] {
     isNamePartial ? files.filter { $0.key != NotebookFile.name } : files

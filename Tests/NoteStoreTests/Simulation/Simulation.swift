@@ -17,6 +17,7 @@ import ReplicatingTypes
 /// - What a process knows it knows until its end.
 /// - When every file has come everywhere and every process has looked, all know the same, each change once.
 /// - What was refused may be there, once, or not at all.
+/// - A disk that is read-only for a while can be read, and as soon as it is writable again it is written.
 /// - No two processes write one session.
 ///
 /// Each is checked where it says so below. What may be lost is computed from the files that are there, and from nothing
@@ -228,6 +229,8 @@ final class Simulation {
     try require(known, holds: process.known, "a process has forgotten something")
     process.known = known
     try observe(device)
+    if device.disk.refusedSynchronizations > 0 { device.informed.insert(process.number) }
+    device.disk.refusedSynchronizations = 0
     for session in process.store.folder.ours {
       let owner = owners.updateValue(process.number, forKey: session) ?? process.number
       try require(owner == process.number, "session \(session) is written by two processes")
@@ -319,7 +322,7 @@ final class Simulation {
     }
     if let error {
       refused.append(word)
-      try require(isFailing, "refused: \(error)")
+      try require(isFailing || device.isReadOnly, "refused: \(error)")
       return try observe(process, on: device)
     }
     let (past, known) = (process.known, store.notebook.version)
@@ -356,7 +359,7 @@ final class Simulation {
       if process.awareness == .looked { process.awareness = .full }
       return try believe(process, on: device)
     }
-    try require(isFailing, "not flushed: \(error)")
+    try require(isFailing || device.isReadOnly, "not flushed: \(error)")
   }
 
   /// Lets the disk do some of what a process asked for, if it did.
@@ -382,10 +385,15 @@ final class Simulation {
     }
     let held = device.held
     try observe(process, on: device)
-    if isFailing { return }
+    // What the disk has interrupted is looked at again by the next rescan, not before.
+    if isFailing {
+      process.hasMissed = true
+      return
+    }
     if process.awareness == .none { process.awareness = .looked }
     process.hasMissed = false
     try require(process.known, holds: held, "a look does not see everything")
+    if device.isReadOnly { return }
     try require(device.held, holds: process.known, "what was missing isn't written again")
   }
 
@@ -467,7 +475,7 @@ final class Simulation {
     if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
     if let error {
-      try require(isFailing, "it can't end: \(error)")
+      try require(isFailing || device.isReadOnly, "it can't end: \(error)")
     } else {
       try believe(process, on: device)
     }
@@ -509,6 +517,17 @@ final class Simulation {
     tell("device \(device.number): the clock moves by \(seconds) s")
     device.disk.moveClock(by: seconds * 1_000_000_000 + Int64(random.next(below: 1 << 29)))
     device.clock = random.next(below: 4) == 0 ? 0 : device.clock + seconds * 1_000
+  }
+
+  /// Makes a disk read-only for the processes that use it, or writable again.
+  func remount(_ device: Device) {
+    let disk = device.disk
+    if device.isReadOnly {
+      disk.mount = .writable
+    } else {
+      disk.mount = random.next(below: 2) == 0 ? .readOnly : .readOnlyAfterError
+    }
+    tell("device \(device.number): the disk is \(disk.mount)")
   }
 
   func backUp(_ device: Device) {
@@ -611,7 +630,7 @@ final class Simulation {
     }
     if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
-    if let error { try require(isFailing, "not folded: \(error)") }
+    if let error { try require(isFailing || device.isReadOnly, "not folded: \(error)") }
   }
 
   /// Does some of a compaction, to go on with some other time.
@@ -636,6 +655,7 @@ final class Simulation {
   private func settle() throws(Violation) {
     tell("everything comes everywhere")
     isOver = true
+    for device in devices { device.disk.mount = .writable }
     try finishCopies()
     try bringEverythingEverywhere()
     // Somebody may have left knowledge beside a folder that is nowhere else.
