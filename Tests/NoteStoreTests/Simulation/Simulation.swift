@@ -596,7 +596,8 @@ final class Simulation {
     let other = addDevice(with: copy ?? device.disk.afterKill())
     other.disk.moveClock(by: Int64(random.next(below: 1 << 30)))
     other.clock = device.clock
-    if !isCold { other.informed = device.informed }
+    // Where it did less than that, the copy is what its programs see.
+    if !isCold || copy == nil { other.informed = device.informed }
     try acceptLosses(in: other)
   }
 
