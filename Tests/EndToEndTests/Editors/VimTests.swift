@@ -298,6 +298,20 @@ struct VimTests {
     try vim.wait("line('.')", "1")
   }
 
+  @Test func `what is typed into a long text is undone at once, with pauses too`() throws {
+    let (vim, id) = try Vim.showing(String(repeating: "a line of some bytes\n", count: 15_000))
+    try vim.terminal.type("A!")
+    // The second change is the hash, when the typing has paused.
+    try vim.wait("decent_notes#live#Of(bufnr()).answered", "2")
+    try vim.terminal.type("?")
+    try vim.terminal.press("Escape")
+    try vim.wait("getline(1)", "a line of some bytes!?")
+    try vim.agree(id)
+    try vim.terminal.type("u")
+    try vim.wait("getline(1)", "a line of some bytes")
+    try vim.agree(id)
+  }
+
   @Test func `writing tells that everything is on disk`() throws {
     let (vim, id) = try Vim.showing("one")
     try vim.terminal.type("A!")
@@ -381,7 +395,7 @@ struct VimTests {
     try vim.wait("getline(1)[0]", "a")
     let text = try vim.agree(id)
     #expect(text.hasPrefix("a\u{FFFD}b é\u{FFFD}"))
-    #expect(try vim.run("messages").contains("replaced by U+FFFD"))
+    #expect(try vim.eval("execute('messages')").contains("replaced by U+FFFD"))
   }
 
   @Test func `a note has one buffer, in any number of windows`() throws {
@@ -464,7 +478,7 @@ struct VimTests {
     try vim.terminal.type("s\u{15}\r")
     try vim.wait("line('$')", "5")
     try vim.terminal.type("g?")
-    try vim.terminal.wait("the help") { $0.contains { $0.contains("move up/down") } }
+    try vim.terminal.wait("the help") { $0.contains { $0.contains("move up") } }
     try vim.terminal.press("Enter")
     try vim.terminal.type("n")
     try vim.terminal.type("Made here\r")
@@ -530,7 +544,7 @@ struct VimTests {
     try vim.terminal.wait("the error") { $0.last == "Decent Notes: there is no note here" }
     try vim.terminal.type(":NoteNew x\r:NotePriority huge\r")
     try vim.terminal.wait("the error") { $0.last?.hasPrefix("Decent Notes: priority") == true }
-    #expect(!(try vim.run("messages")).contains("Error detected"))
+    #expect(!(try vim.eval("execute('messages')")).contains("Error detected"))
 
     let without = try Vim(command: "no-such-program")
     try without.terminal.type(":Notes\r")
@@ -542,7 +556,7 @@ struct VimTests {
     let wrong = try Vim(environment: ["DECENT_NOTES": file])
     try wrong.terminal.type(":Notes\r")
     try wrong.terminal.wait("the error") { $0.last?.hasPrefix("Decent Notes: ") == true }
-    #expect(!(try wrong.run("messages")).contains("Error detected"))
+    #expect(!(try wrong.eval("execute('messages')")).contains("Error detected"))
   }
 
   @Test func `others in a note are shown`() throws {
@@ -595,6 +609,37 @@ struct VimTests {
     try vim.agree(id, on: expected + "offline")
   }
 
+  @Test func `a process that does not answer is replaced at the user's wish`() throws {
+    let (vim, id) = try Vim.showing("one")
+    kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGSTOP)
+    try vim.terminal.type("A!\u{1b}:NotesRestart\r")
+    try vim.agree(id, on: "one!")
+    #expect(try vim.eval("decent_notes#Status()") == "connected")
+  }
+
+  @Test func `a note that could not be opened again is opened when it is written`() throws {
+    let (vim, id) = try Vim.showing("one")
+    try vim.run("let g:note = decent_notes#live#Of(bufnr()) | let g:note.id = 'nowhere'")
+    kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
+    try vim.terminal.wait("the message") { $0.last?.contains("Note is offline") == true }
+    try vim.run("let g:note.id = '\(id)'")
+    try vim.terminal.type("A!\u{1b}:w\r")
+    try vim.agree(id, on: "one!")
+  }
+
+  @Test func `what is under way arrives when its buffer is closed and the process killed`() throws {
+    let (vim, id) = try Vim.showing("one")
+    let server = pid_t(try vim.eval("decent_notes#server#Process()"))!
+    kill(server, SIGSTOP)
+    try vim.terminal.type("A!\u{1b}")
+    try vim.wait("getline(1) .. mode()", "one!n")
+    try vim.terminal.type(":bdelete!\r")
+    kill(server, SIGKILL)
+    try vim.wait("decent_notes#live#BufferOf('\(id)')", "0")
+    #expect(try vim.text(id) == "one!")
+    #expect(!FileManager.default.fileExists(atPath: vim.folder("state/decent-notes/unsent")))
+  }
+
   @Test func `without the server undo takes back nothing of others`() throws {
     let (vim, id) = try Vim.showing("one")
     try vim.change(id) { $0 = "zero\n" + $0 }
@@ -607,8 +652,11 @@ struct VimTests {
     #expect(try vim.eval("g:Text()") == "zero\none")
   }
 
-  @Test func `a text that could not be sent is in a file`() throws {
-    let (vim, id) = try Vim.showing("one")
+  @Test(arguments: [80, 250])
+  func `a text that could not be sent is in a file`(_ columns: Int) throws {
+    let vim = try Vim(columns: columns)
+    let id = try vim.note("Note", "one")
+    try vim.run("edit note://\(id)")
     try vim.run("let g:decent_notes_command = 'no-such-program'")
     kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
     try vim.wait("decent_notes#Status()", "offline")

@@ -6,6 +6,7 @@ if exists('g:loaded_decent_notes') || !has('channel') || !has('patch-8.2.4780')
 endif
 g:loaded_decent_notes = 1
 
+import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
 import autoload 'decent_notes/cursors.vim'
 import autoload 'decent_notes/list.vim'
@@ -24,11 +25,11 @@ command -bar NotesLog server.ShowLog()
 
 augroup decent_notes
   autocmd!
-  autocmd BufReadCmd note://* ++nested server.Try(() => live.Read())
-  autocmd BufWriteCmd note://* server.Try(() => live.Write())
+  autocmd BufReadCmd note://* ++nested server.Try(() => buffer.Read())
+  autocmd BufWriteCmd note://* server.Try(() => buffer.Write())
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* live.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()
-  autocmd QuitPre * live.SettleAll(2000)
-  autocmd VimLeavePre * live.Leave()
+  autocmd QuitPre * live.SendAllUnsent(2000)
+  autocmd VimLeavePre * buffer.Leave()
 augroup END

@@ -1,6 +1,7 @@
 vim9script
 # The commands, and what they complete.
 
+import autoload './buffer.vim'
 import autoload './list.vim'
 import autoload './live.vim'
 import autoload './server.vim'
@@ -20,7 +21,7 @@ enddef
 
 export def Edit(summary: dict<any>)
   var buf = live.BufferOf(summary.id)
-  execute 'edit' fnameescape(buf > 0 ? bufname(buf) : live.Name(summary))
+  execute 'edit' fnameescape(buf > 0 ? bufname(buf) : buffer.Name(summary))
 enddef
 
 # Opens a note by its title or its id.
@@ -49,7 +50,7 @@ export def New(title: string)
 enddef
 
 export def Update(fields: dict<any>)
-  live.ShowTitle(server.Call('note/update', {id: Id()}->extend(fields)).note)
+  buffer.ShowTitle(server.Call('note/update', {id: Id()}->extend(fields)).note)
   list.Refresh()
 enddef
 

@@ -1,15 +1,11 @@
 vim9script
 # The list of notes, in the user's order.
 
+import autoload './buffer.vim'
 import autoload './commands.vim'
-import autoload './live.vim'
 import autoload './server.vim'
 
 const NAME = 'notes://list'
-const HELP = ['<CR> open       n new         d delete (to the trash)   T show the trash or leave it',
-  'K J  move up/down   t tags   p priority   r rename      u restore (in the trash)',
-  's    search (nothing: all notes)          R refresh     q close   g? this help']
-
 var isTrash = false
 var query = ''
 # For each line of the buffer the summary of its note, or {} for a line that stands for none.
@@ -36,25 +32,23 @@ export def Open()
     highlight default link DecentNotesTags Identifier
     highlight default link DecentNotesHeading Title
     highlight default link DecentNotesSnippet Comment
-    nnoremap <buffer> <nowait> <CR> <ScriptCmd>server.Try(() => commands.Edit(Selected()))<CR>
-    nnoremap <buffer> <nowait> n <ScriptCmd>server.Try(() => commands.New(input('Title: ')))<CR>
-    nnoremap <buffer> <nowait> d <ScriptCmd>server.Try(() => Change('note/delete'))<CR>
-    nnoremap <buffer> <nowait> u <ScriptCmd>server.Try(() => Restore())<CR>
-    nnoremap <buffer> <nowait> T <ScriptCmd>server.Try(() => ToggleTrash())<CR>
-    nnoremap <buffer> <nowait> K <ScriptCmd>server.Try(() => Move(-1))<CR>
-    nnoremap <buffer> <nowait> J <ScriptCmd>server.Try(() => Move(1))<CR>
-    nnoremap <buffer> <nowait> t <ScriptCmd>server.Try(() => EditTags())<CR>
-    nnoremap <buffer> <nowait> p <ScriptCmd>server.Try(() => CyclePriority())<CR>
-    nnoremap <buffer> <nowait> r <ScriptCmd>server.Try(() => Rename())<CR>
-    nnoremap <buffer> <nowait> s <ScriptCmd>server.Try(() => Search())<CR>
-    nnoremap <buffer> <nowait> R <ScriptCmd>server.Try(() => Refresh())<CR>
-    nnoremap <buffer> <nowait> q <ScriptCmd>Quit()<CR>
-    nnoremap <buffer> g? <ScriptCmd>echo join(HELP, "\n")<CR>
+    for [index, key] in items(KEYS)
+      execute $'nnoremap <buffer> <nowait> {key[0]} <ScriptCmd>Press({index})<CR>'
+    endfor
+    nnoremap <buffer> g? <ScriptCmd>Help()<CR>
   endif
   Refresh()
   if line('.') == 1
     normal! 2G
   endif
+enddef
+
+def Press(index: number)
+  server.Try(KEYS[index][2])
+enddef
+
+def Help()
+  echo KEYS->mapnew((_, key) => printf('%-5s %s', key[0], key[1]))->join("\n")
 enddef
 
 # The note on the cursor's line, where the current buffer is the list.
@@ -74,7 +68,7 @@ enddef
 export def NotebookChanged(changed: list<dict<any>>)
   for change in changed
     if index(change.what, 'title') >= 0
-      live.UpdateTitle(change.id)
+      buffer.UpdateTitle(change.id)
     endif
   endfor
   if refresh == 0 && bufwinnr(NAME) > 0
@@ -210,3 +204,20 @@ def Quit()
     enew
   endif
 enddef
+
+# What the keys do, as the help says it. At the end, as only now all functions are known.
+const KEYS: list<list<any>> = [
+  ['<CR>', 'open', () => commands.Edit(Selected())],
+  ['n', 'new', () => commands.New(input('Title: '))],
+  ['d', 'delete: into the trash', () => Change('note/delete')],
+  ['u', 'restore, in the trash', () => Restore()],
+  ['T', 'show the trash or leave it', () => ToggleTrash()],
+  ['K', 'move up', () => Move(-1)],
+  ['J', 'move down', () => Move(1)],
+  ['t', 'tags', () => EditTags()],
+  ['p', 'priority: low, normal, high', () => CyclePriority()],
+  ['r', 'rename', () => Rename()],
+  ['s', 'search; nothing: all notes', () => Search()],
+  ['R', 'refresh', () => Refresh()],
+  ['q', 'close', () => Quit()],
+]

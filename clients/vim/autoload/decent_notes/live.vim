@@ -2,6 +2,7 @@ vim9script
 # Notes in buffers: what is typed goes to the server as note/change, what others do comes as note/edit. The server merges, and a
 # buffer's side of it is two numbers: `version` counts its own changes, `rev` is the last push it applied.
 
+import autoload './buffer.vim'
 import autoload './cursors.vim'
 import autoload './edit.vim'
 import autoload './server.vim'
@@ -12,46 +13,35 @@ const PAUSE = 500
 # What a text of a note can't hold: NUL (which Vim has as a line feed inside a line), surrogates, what is beyond Unicode.
 const IMPOSSIBLE = "[\ud800-\udfff\U00110000-\U7fffffff]\\|\n"
 
-# The notes in buffers, by the buffer's number. `attachment` is 0 while the server does not know the buffer, `epoch` how often it
-# was attached, `inFlight` how many changes are not answered, `isUnsent` whether the buffer has something that the next change
-# must send as the whole text.
+# The notes in buffers, by the buffer's number:
+#   attachment      its name for the server; 0 while there is no process that knows the buffer
+#   isOpening       whether it has been asked for
+#   version, rev    the numbers of the protocol
+#   answered        the last version that was answered
+#   whole           the version of the last change that was the whole text
+#   isUnsent        whether the next change has to be the whole text
+#   base            the last text that the server is known to have had, for coming back
+#   lineCount       how many lines the text has that was sent last
+#   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
+#   skipped         the version for which pushes are not applied
+#   block           the number of the last change in Vim's own list of what can be undone
 var notes: dict<dict<any>> = {}
-# Notes that were closed with changes in flight.
-var closing: list<dict<any>> = []
-# Pushes for an attachment whose number came just before them: its buffer is still being filled.
-var early: list<dict<any>> = []
 
 export def Of(buf: number): dict<any>
   return get(notes, buf, {})
 enddef
 
+export def All(): list<dict<any>>
+  return values(notes)
+enddef
+
 # The buffer of a note, or 0.
 export def BufferOf(id: string): number
-  for note in values(notes)
-    if note.id == id
-      return note.buf
-    endif
-  endfor
-  return 0
+  return get(Find((note) => note.id == id), 'buf', 0)
 enddef
 
-# A note has got another title, it seems.
-export def UpdateTitle(id: string)
-  if BufferOf(id) > 0
-    server.Request('note/get', {id: id}, (response) => {
-      if has_key(response, 'result')
-        ShowTitle(response.result.note)
-      endif
-    })
-  endif
-enddef
-
-export def ShowTitle(summary: dict<any>)
-  var buf = BufferOf(summary.id)
-  if buf > 0 && getbufvar(buf, 'note_title') != summary.title
-    setbufvar(buf, 'note_title', summary.title)
-    redrawstatus!
-  endif
+def Find(Is: func(dict<any>): bool): dict<any>
+  return notes->values()->filter((_, note) => Is(note))->get(0, {})
 enddef
 
 def Text(buf: number): string
@@ -62,71 +52,36 @@ def LineCount(buf: number): number
   return buf == bufnr() ? line('$') : getbufinfo(buf)[0].linecount
 enddef
 
-# The buffer's name for a note.
-export def Name(summary: dict<any>): string
-  var title = summary.title->substitute('[\x01-,/:-@[-^`{-\x7f]\+', '-', 'g')->strcharpart(0, 60)
-  return 'note://' .. summary.id .. (title == '' ? '' : '/' .. title)
+# Whether the server has all that is in the buffer.
+export def IsSettled(note: dict<any>): bool
+  return note.attachment != 0 && !note.isUnsent && note.answered == note.version && empty(note.changed)
+enddef
+
+# Whether an answer is to come that may settle it.
+export def IsUnderWay(note: dict<any>): bool
+  return note.isOpening || note.answered < note.version || (note.attachment == 0 && server.IsStarting())
 enddef
 
 # Opening {{{1
 
-# Fills the current buffer, whose name says which note it is: for BufReadCmd.
-export def Read()
-  var buf = bufnr()
-  var id = bufname()->matchstr('^note://\zs[^/]\+')
-  setlocal buftype=acwrite noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
-  for other in values(notes)
-    if other.id == id && other.buf != buf
-      # A note has one buffer. Vim can't leave for another one before it has read this one.
-      timer_start(0, (_) => Replace(buf, other.buf))
-      return
-    endif
-  endfor
-  var summary: dict<any> = server.Call('note/get', {id: id}).note
-  early = []
-  var opened = server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'})
-  setlocal modifiable
-  var levels = &l:undolevels
-  &l:undolevels = -1
-  setline(1, split(opened.text, "\n", true))
-  &l:undolevels = levels
-  &l:modified = false
-  &l:modifiable = !opened.readOnly
-  b:note_title = summary.title
-  if fnamemodify(bufname(), ':t') == id
-    execute 'silent keepalt file' fnameescape(Name(summary))
-    execute 'silent! bwipeout' bufnr('^note://' .. id .. '$')
-  endif
-  listener_flush(buf)
-  notes[buf] = {buf: buf, id: id, attachment: opened.attachment, session: opened.session, version: 0, rev: opened.rev,
-    readOnly: opened.readOnly, inFlight: 0, isUnsent: false, wholeVersion: 0, isApplying: false, isClosed: false,
-    lineCount: line('$'), text: opened.text, base: opened.text, pause: 0, retry: 0, waiting: [], changes: [], steps: [],
-    undone: [], block: -1, isJumping: false, hasTold: false, others: 0, epoch: 0, listener: listener_add(Listen, buf)}
-  var pushes = early
-  early = []
-  for push in pushes
-    if push.attachment == opened.attachment
-      TakePush(push)
-    endif
-  endfor
-  if get(g:, 'decent_notes_undo', true)
-    nnoremap <buffer> u <ScriptCmd>Undo('note/undo')<CR>
-    nnoremap <buffer> <C-R> <ScriptCmd>Undo('note/redo')<CR>
-  endif
-  if &g:statusline == ''
-    setlocal statusline=%<%{b:note_title}\ %h%m%r[%{decent_notes#Status()}]%=%-14.(%l,%c%V%)\ %P
-  endif
-  doautocmd <nomodeline> BufReadPost
-  if &filetype == ''
-    &filetype = get(g:, 'decent_notes_filetype', '')
-  endif
+# Opens a note for an empty buffer, and fills it.
+export def Open(buf: number, id: string)
+  var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
+    isUnsent: false, base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, isApplying: false, isClosing: false,
+    isJumping: false, hasTold: false, others: 0}
+  # Not after the answer, but as it is taken in: a push may stand right behind it.
+  server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
+    note.base = result.text
+    note.lineCount = buffer.Fill(buf, result.text)
+    note.listener = listener_add(Listen, buf)
+    notes[buf] = note
+    Attach(note, result)
+  })
 enddef
 
-def Replace(buf: number, other: number)
-  for window in win_findbuf(buf)
-    win_execute(window, 'buffer ' .. other)
-  endfor
-  execute 'bwipeout!' buf
+def Attach(note: dict<any>, result: dict<any>)
+  extend(note, {attachment: result.attachment, session: result.session, rev: result.rev, isOpening: false, isUnsent: false})
+  setbufvar(note.buf, '&modifiable', !result.readOnly)
 enddef
 
 # Own changes {{{1
@@ -138,255 +93,210 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
   var note = notes[buf]
   if note.isApplying
     return
-  elseif empty(note.changes)
+  elseif empty(note.changed)
+    note.changed = {head: note.lineCount, tail: note.lineCount, count: note.lineCount}
     timer_start(0, (_) => Flush(note))
   endif
-  extend(note.changes, changes)
+  # They are told one after another, as they were made.
+  var changed = note.changed
+  for change in changes
+    changed.head = min([changed.head, change.lnum - 1])
+    changed.tail = min([changed.tail, changed.count - change.end + 1])
+    changed.count += change.added
+    if changed.count == 0
+      # A buffer without lines has an empty one.
+      [changed.head, changed.tail, changed.count] = [0, 0, 1]
+    endif
+  endfor
 enddef
 
 # Sends what the user did and was not sent yet. Not to be called in the middle of a command.
 export def Flush(note: dict<any>)
-  if note.isClosed || !bufloaded(note.buf)
+  if !bufloaded(note.buf)
     return
   endif
   listener_flush(note.buf)
-  if empty(note.changes)
+  if empty(note.changed)
     return
   endif
-  # One after another, as they were made, they have replaced what now are the lines from `start` up to but not including `end`.
-  var start = note.changes[0].lnum
-  var end = start
-  var count = note.lineCount
-  for change in note.changes
-    start = min([start, change.lnum])
-    end = max([end, change.end]) + change.added
-    count += change.added
-    if count == 0
-      # A buffer without lines has an empty one.
-      [start, end, count] = [1, 2, 1]
-    endif
-  endfor
-  note.changes = []
-  if count != LineCount(note.buf)
-    # Vim has not told of all. The whole text will do.
-    note.lineCount = LineCount(note.buf)
+  var [changed, before] = [note.changed, note.lineCount]
+  note.changed = {}
+  note.lineCount = LineCount(note.buf)
+  if note.isUnsent || note.attachment == 0
+    SendWhole(note)
+  elseif changed.count != note.lineCount
     server.Log($'a change was not told: sending the whole text of {note.id}')
     SendWhole(note)
-    return
-  endif
-  var oldEnd = note.lineCount - (count - end)
-  var lines = getbufline(note.buf, start, end - 1)
-  note.lineCount = count
-  if IsImpossible(lines)
-    note.isUnsent = true
-    timer_start(0, (_) => Clean(note))
-  elseif note.isUnsent || note.attachment == 0
-    SendWhole(note)
   else
-    Send(note, {lines: [[start - 1, oldEnd - 1, lines]]})
+    var lines = Lines(note, changed.head + 1, changed.count - changed.tail)
+    Send(note, {lines: [[changed.head, before - changed.tail, lines]]})
   endif
-enddef
-
-# Sends a change, which the server will undo as one step.
-def Send(note: dict<any>, change: dict<any>)
-  Post(note, extend(change, Check(note)))
-  var block = note.buf == bufnr() ? changenr() : note.block
-  if block == note.block && !empty(note.steps)
-    note.steps[-1] += 1
-  else
-    add(note.steps, 1)
-    note.block = block
-  endif
-  note.undone = []
-enddef
-
-def Post(note: dict<any>, change: dict<any>)
-  note.version += 1
-  note.inFlight += 1
-  var [version, epoch] = [note.version, note.epoch]
-  server.Request('note/change', extend(change, {attachment: note.attachment, version: version, rev: note.rev}),
-    (response) => Answered(note, version, epoch, response))
 enddef
 
 def SendWhole(note: dict<any>)
-  note.isUnsent = true
-  if note.attachment == 0
-    return
+  note.isUnsent = note.attachment == 0
+  if !note.isUnsent
+    note.whole = note.version + 1
+    Send(note, {text: Lines(note, 1, note.lineCount)->join("\n")})
   endif
-  if IsImpossible(getbufline(note.buf, 1, '$'))
-    timer_start(0, (_) => Clean(note))
-    return
-  endif
-  note.isUnsent = false
-  note.wholeVersion = note.version + 1
-  Send(note, {text: Text(note.buf)})
 enddef
 
-# What tells the server whether it got the text right.
-def Check(note: dict<any>): dict<any>
+# Sends a change; one of nothing always has the hash.
+def Send(note: dict<any>, change: dict<any>)
+  note.version += 1
+  extend(change, {attachment: note.attachment, version: note.version, rev: note.rev})
+  var isNothing = get(change, 'lines', [0]) == []
+  # What Vim's own undo would take back at once is one step for the server.
+  var block = note.buf == bufnr() ? changenr() : -1
+  if isNothing || (block == note.block && block >= 0 && !has_key(change, 'text'))
+    change.sameStep = true
+  endif
+  note.block = block
+  timer_stop(note.timer)
   var bytes = note.buf == bufnr() ? line2byte(line('$') + 1) - 1 : 0
-  if bytes <= LARGE
-    note.text = Text(note.buf)
-    bytes = strlen(note.text)
+  var text = ''
+  if isNothing || bytes <= LARGE
+    text = Text(note.buf)
+    bytes = strlen(text)
   endif
-  if bytes <= LARGE
-    return {sha256: sha256(note.text)}
+  if isNothing || bytes <= LARGE
+    change.sha256 = sha256(text)
+  else
+    extend(change, {bytes: bytes, lineCount: note.lineCount})
+    ConfirmIn(note, PAUSE)
   endif
-  note.text = ''
-  timer_stop(note.pause)
-  note.pause = timer_start(PAUSE, (_) => CheckLarge(note))
-  return {bytes: bytes, lineCount: LineCount(note.buf)}
+  server.Request('note/change', change, (response) => Answered(note, change, text, response))
 enddef
 
-# The typing has paused: a change of nothing, with the hash.
-def CheckLarge(note: dict<any>)
-  if note.isClosed || note.attachment == 0
-    return
-  endif
-  Flush(note)
-  note.text = Text(note.buf)
-  Post(note, {lines: [], sha256: sha256(note.text)})
+# Soon sends a change of nothing: it has the hash of a long text, and brings again a push that was not applied.
+def ConfirmIn(note: dict<any>, milliseconds: number)
+  timer_stop(note.timer)
+  note.timer = timer_start(milliseconds, (_) => {
+    if Of(note.buf) isnot note || note.attachment == 0 || note.isUnsent
+      return
+    elseif IsBusy(note.buf)
+      ConfirmIn(note, 30)
+    else
+      Flush(note)
+      Send(note, {lines: []})
+    endif
+  })
 enddef
 
-def Answered(note: dict<any>, version: number, epoch: number, response: dict<any>)
-  if epoch != note.epoch
+def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<any>)
+  if change.attachment != note.attachment
     return
   endif
-  note.inFlight -= 1
+  note.answered = change.version
   if !has_key(response, 'error')
     note.hasTold = false
-    Settle(note)
-    return
-  endif
-  var error = response.error
-  if note.isClosed
-    Keep(note, error.message)
-  elseif version < note.wholeVersion
+    if change.version == note.version && has_key(change, 'sha256')
+      note.base = text
+    endif
+  elseif change.version < note.whole
     # The whole text is on its way already.
     return
-  elseif error->get('data', {})->get('reason', '') == 'reopen'
+  elseif response.error->get('data', {})->get('reason', '') == 'reopen'
     Resume(note)
-  elseif error.code == -32801 && version > note.wholeVersion
+  elseif response.error.code == -32801 && change.version > note.whole
     server.Log($'sending the whole text of {note.id}')
     SendWhole(note)
   else
     note.isUnsent = true
     if !note.hasTold
       note.hasTold = true
-      server.Tell(error.message)
+      server.Tell(response.error.message)
     endif
   endif
+  Settle(note)
 enddef
 
-# Looks whether the server has all there is.
-def Settle(note: dict<any>)
-  if note.isClosed
-    return
-  endif
+# Shows whether the server has all there is.
+export def Settle(note: dict<any>)
   Flush(note)
-  var isSettled = note.inFlight == 0 && !note.isUnsent && note.attachment != 0
-  if isSettled && note.text != ''
-    note.base = note.text
-  endif
-  if getbufvar(note.buf, '&modified') == isSettled
-    setbufvar(note.buf, '&modified', !isSettled)
+  if bufloaded(note.buf) && getbufvar(note.buf, '&modified') == IsSettled(note)
+    setbufvar(note.buf, '&modified', !IsSettled(note))
   endif
 enddef
 
-# What can't be in a note {{{1
+# Some lines of the text, after replacing in the buffer what can't be in a note.
+def Lines(note: dict<any>, first: number, last: number): list<string>
+  var lines = getbufline(note.buf, first, last)
+  if !IsImpossible(lines)
+    return lines
+  endif
+  var ranges: list<dict<any>> = []
+  for [row, line] in items(lines)
+    var column = 0
+    for char in IsImpossible([line]) ? split(line, '\zs') : []
+      var end = column + strlen(char)
+      if IsImpossible([char])
+        add(ranges, {newText: "\uFFFD", range: {
+          start: {line: first - 1 + row, character: column}, end: {line: first - 1 + row, character: end}}})
+      endif
+      column = end
+    endfor
+  endfor
+  Edit(note, ranges, false)
+  server.Tell('what no Unicode text can hold was replaced by U+FFFD')
+  return getbufline(note.buf, first, last)
+enddef
 
 # JSON tells what is no UTF-8: it does not come back as it was.
 def IsImpossible(lines: list<string>): bool
   return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
 enddef
 
-# Replaces what can't be in a note.
-def Clean(note: dict<any>)
-  if note.isClosed
-    return
-  endif
-  for [index, line] in getbufline(note.buf, 1, '$')->items()
-    if IsImpossible([line])
-      var chars = line->split('\zs')->map((_, char) => IsImpossible([char]) ? "\uFFFD" : char)
-      setbufline(note.buf, index + 1, join(chars, ''))
-    endif
-  endfor
-  server.Tell('what no Unicode text can hold was replaced by U+FFFD')
-  Flush(note)
-enddef
-
 # Pushes {{{1
 
 export def TakePush(push: dict<any>)
-  for note in values(notes)
-    if note.attachment == push.attachment
-      if !bufloaded(note.buf)
-        # It went without an event. What is left is not the note's text.
-        Close(note.buf)
-        return
-      endif
-      Flush(note)
-      add(note.waiting, push)
-      TakeWaiting(note)
-      return
-    endif
-  endfor
-  add(early, push)
-enddef
-
-def TakeWaiting(note: dict<any>)
-  if note.isClosed
+  var note = Find((one) => one.attachment == push.attachment)
+  if empty(note) || note.isClosing
     return
-  elseif IsBusy(note.buf)
-    timer_stop(note.retry)
-    note.retry = timer_start(30, (_) => TakeWaiting(note))
+  elseif !bufloaded(note.buf)
+    # It went without an event. What is left is not the note's text.
+    Close(note.buf)
     return
   endif
   Flush(note)
-  while !empty(note.waiting)
-    var push = remove(note.waiting, 0)
-    if push.version == note.version
-      if Fits(note, push)
-        Apply(note, push)
-      else
-        server.Log($'a push does not fit: sending the whole text of {note.id}')
-        SendWhole(note)
-      endif
-    endif
-  endwhile
+  if push.version != note.version || push.version == note.skipped
+    # It has crossed a change, and another one is coming.
+    return
+  elseif IsBusy(note.buf)
+    note.skipped = note.version
+    ConfirmIn(note, 30)
+  elseif !Fits(note, push)
+    server.Log($'a push does not fit: sending the whole text of {note.id}')
+    SendWhole(note)
+  else
+    Edit(note, push.ranges, note.isJumping)
+    note.rev = push.rev
+    note.base = Text(note.buf)
+    note.isJumping = false
+    Settle(note)
+    cursors.Moved()
+  endif
 enddef
 
 def Fits(note: dict<any>, push: dict<any>): bool
   var text = Text(note.buf)
   return has_key(push, 'sha256') ? sha256(text) == push.sha256
-    : strlen(text) == push.bytes && LineCount(note.buf) == push.lineCount
+    : strlen(text) == push.bytes && note.lineCount == push.lineCount
 enddef
 
-def Apply(note: dict<any>, push: dict<any>)
+# Edits the buffer, not as its user does.
+def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
   var modifiable = getbufvar(note.buf, '&modifiable')
   note.isApplying = true
   try
     setbufvar(note.buf, '&modifiable', true)
-    edit.Apply(note.buf, push.ranges, note.isJumping)
+    edit.Apply(note.buf, ranges, isJump)
     listener_flush(note.buf)
-    note.rev = push.rev
   finally
     note.isApplying = false
     setbufvar(note.buf, '&modifiable', modifiable)
     note.lineCount = LineCount(note.buf)
   endtry
-  note.isJumping = false
-  note.text = ''
-  Settle(note)
-  cursors.Moved()
-enddef
-
-export def TakePeers(presence: dict<any>)
-  for note in values(notes)
-    if note.attachment == presence.attachment && note.version == presence.version && note.rev == presence.rev
-      cursors.Show(note, presence.peers)
-    endif
-  endfor
 enddef
 
 # While Vim remembers line numbers for what comes next, lines must not move: an operator waits for its motion, a completion
@@ -408,12 +318,18 @@ def IsBusy(buf: number): bool
   return buf == bufnr() && (isBlockInsert || mode(true) =~ '^\%(no\|r?\)' || state('a') != '')
 enddef
 
+export def TakePeers(presence: dict<any>)
+  var note = Find((one) => one.attachment == presence.attachment)
+  if !empty(note) && note.version == presence.version && note.rev == presence.rev
+    cursors.Show(note, presence.peers)
+  endif
+enddef
+
 # Undo {{{1
 
-# Each change message is a step for the server. What Vim's own undo would take back at once is a block of steps here.
-
-def Undo(method: string)
-  var note = notes[bufnr()]
+# Has the server take back what was done here last, or do it again. What that does to the text comes as a push.
+export def Undo(method: string)
+  var note = Of(bufnr())
   var times = v:count1
   Flush(note)
   if note.attachment == 0
@@ -421,95 +337,57 @@ def Undo(method: string)
     server.Tell('the program is gone, nothing can be taken back now', 'WarningMsg')
     return
   endif
-  var [from, to] = method == 'note/undo' ? [note.steps, note.undone] : [note.undone, note.steps]
   for _ in range(times)
-    var steps = empty(from) ? 1 : remove(from, -1)
-    add(to, steps)
-    for step in range(steps)
-      server.Request(method, {attachment: note.attachment}, (response) => Undone(note, method, step == 0, response))
-    endfor
+    server.Request(method, {attachment: note.attachment}, (response) => {
+      if has_key(response, 'error')
+        server.Tell(response.error.message)
+      elseif response.result.done
+        note.isJumping = true
+      else
+        echo method == 'note/undo' ? 'Already at oldest change' : 'Already at newest change'
+      endif
+    })
   endfor
-  note.block = -1
 enddef
 
-def Undone(note: dict<any>, method: string, isFirst: bool, response: dict<any>)
-  if has_key(response, 'error')
-    server.Tell(response.error.message)
-  elseif response.result.done
-    # Several steps are undone from the last to the first, and redone from the first to the last.
-    note.isJumping = method == 'note/undo' || isFirst
-  elseif isFirst
-    if method == 'note/undo'
-      note.undone = []
-      echo 'Already at oldest change'
-    else
-      remove(note.steps, -1)
-      echo 'Already at newest change'
-    endif
-  endif
-enddef
-
-# Without the server {{{1
+# Without the server, and back {{{1
 
 export def GoOffline()
   for note in values(notes)
-    if !getbufvar(note.buf, '&modified')
-      note.base = Text(note.buf)
-    endif
-    note.attachment = 0
-    note.epoch += 1
-    note.isUnsent = note.isUnsent || note.inFlight > 0
-    note.inFlight = 0
-    note.waiting = []
+    Detach(note)
     cursors.Clear(note)
     Settle(note)
   endfor
-  for note in closing
-    Keep(note, 'the program has ended')
-  endfor
-  closing = []
 enddef
 
-export def ResumeAll()
-  for note in values(notes)
-    Resume(note)
-  endfor
+def Detach(note: dict<any>)
+  note.isUnsent = note.isUnsent || note.answered < note.version
+  extend(note, {attachment: 0, isOpening: false, answered: note.version})
 enddef
 
 # Opens a note again. What is typed before the answer is there is simply the next change.
 def Resume(note: dict<any>)
+  Detach(note)
   Flush(note)
-  note.attachment = 0
-  note.epoch += 1
-  if IsImpossible(getbufline(note.buf, 1, '$'))
-    Clean(note)
-  endif
-  note.isUnsent = false
-  note.inFlight = 0
+  note.isOpening = true
+  var text = Lines(note, 1, note.lineCount)->join("\n")
   server.Request('note/open', {id: note.id, mode: 'edit', push: 'ranges', resume: {session: note.session,
-    version: note.version, rev: note.rev, text: Text(note.buf), baseText: note.base}}, (response) => Resumed(note, response))
+    version: note.version, rev: note.rev, text: text, baseText: note.base}}, (response) => Resumed(note, text, response))
 enddef
 
-def Resumed(note: dict<any>, response: dict<any>)
-  if note.isClosed
-    return
-  elseif has_key(response, 'error')
-    note.isUnsent = true
-    Settle(note)
-    if response.error.code == -32002
-      # The process was not initialized, which is told already.
-      return
-    endif
-    server.Tell($'{getbufvar(note.buf, 'note_title', note.id)} is offline: {response.error.message}')
-    return
-  endif
-  extend(note, {attachment: response.result.attachment, session: response.result.session, rev: response.result.rev})
-  setbufvar(note.buf, '&modifiable', !response.result.readOnly)
-  if response.result->get('resumed', '') == 'conflict'
-    server.Tell($'your text of {getbufvar(note.buf, 'note_title', '')} is a note of its own now: note://{response.result.copy}')
-  endif
+def Resumed(note: dict<any>, text: string, response: dict<any>)
+  note.isOpening = false
   Flush(note)
-  if note.isUnsent
+  if has_key(response, 'error')
+    server.Tell($'{getbufvar(note.buf, 'note_title')} is offline: {response.error.message}')
+    return
+  endif
+  Attach(note, response.result)
+  note.base = text
+  if response.result.resumed == 'conflict'
+    server.Tell($'your text of {getbufvar(note.buf, 'note_title')} is a note of its own now: note://{response.result.copy}')
+  endif
+  if Text(note.buf) != text
     SendWhole(note)
   endif
   Settle(note)
@@ -517,52 +395,24 @@ def Resumed(note: dict<any>, response: dict<any>)
   redrawstatus!
 enddef
 
-# The server can save changes again.
-export def SendUnsent()
-  for note in values(notes)
-    if note.isUnsent
-      SendWhole(note)
-    endif
-  endfor
-enddef
-
-# Saving and leaving {{{1
-
-def IsSettled(note: dict<any>): bool
-  return note.inFlight == 0 && !note.isUnsent
-enddef
-
-# Sends everything and waits until it is on disk: for BufWriteCmd.
-export def Write()
-  var note = notes->get(bufnr(), {})
-  if empty(note) || expand('<afile>') != bufname()
-    throw 'Decent Notes: a note is written from its own buffer only'
-  endif
+# Sends all that the server does not have, if there is one.
+export def SendUnsent(note: dict<any>)
   Flush(note)
   if note.attachment == 0
-    server.Start()
-    server.WaitFor(() => note.attachment != 0, 5000)
-  endif
-  if note.isUnsent
+    if !note.isOpening && server.IsReady()
+      Resume(note)
+    endif
+  elseif note.isUnsent
     SendWhole(note)
   endif
-  if !server.WaitFor(() => IsSettled(note), 5000)
-    throw 'Decent Notes: the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : 'see :NotesLog')
-  endif
-  server.Call('notebook/flush', {})
-  Settle(note)
-  echo $'"{b:note_title}" written'
 enddef
 
-# Waits until everything in all buffers was answered, but not for what can't be sent now.
-export def SettleAll(milliseconds: number)
+# The same for all notes, and waits for the answers if `milliseconds` says so.
+export def SendAllUnsent(milliseconds = 0)
   for note in values(notes)
-    Flush(note)
-    if note.isUnsent && note.attachment != 0
-      SendWhole(note)
-    endif
+    SendUnsent(note)
   endfor
-  server.WaitFor(() => notes->values()->filter((_, note) => note.inFlight > 0)->empty(), milliseconds)
+  server.WaitFor(() => empty(Find(IsUnderWay)), milliseconds)
 enddef
 
 # The buffer's text goes: for BufUnload.
@@ -571,63 +421,17 @@ export def Close(buf: number)
   if empty(note)
     return
   endif
+  note.isClosing = true
   if bufloaded(buf)
-    Flush(note)
-    if note.isUnsent && note.attachment != 0
-      SendWhole(note)
+    SendUnsent(note)
+    server.WaitFor(() => !IsUnderWay(note), 3000)
+    if note.isUnsent || IsUnderWay(note)
+      buffer.Keep(note)
     endif
-    note.text = Text(buf)
   endif
   listener_remove(note.listener)
-  timer_stop(note.pause)
-  timer_stop(note.retry)
-  note.isClosed = true
   remove(notes, buf)
   if note.attachment != 0
-    filter(closing, (_, other) => !IsSettled(other))
-    add(closing, note)
     server.Request('note/close', {attachment: note.attachment}, (_) => 0)
-  elseif note.isUnsent
-    Keep(note, 'the server is gone')
   endif
-enddef
-
-# Writes a text that the server does not have to a file.
-def Keep(note: dict<any>, reason: string)
-  if IsSettled(note) && note.attachment != 0
-    return
-  endif
-  note.inFlight = 0
-  note.isUnsent = false
-  var state = $XDG_STATE_HOME ?? expand('~/.local/state')
-  var folder = state .. '/decent-notes/unsent'
-  mkdir(folder, 'p', 0o700)
-  var path = $'{folder}/{note.id}-{strftime('%Y%m%dT%H%M%S')}.txt'
-  writefile(split(note.text, "\n", true), path, 'b')
-  setfperm(path, 'rw-------')
-  # All of the path is needed, were it longer than a line.
-  echohl ErrorMsg
-  echomsg $'Decent Notes: {reason}; the text is in {path}'
-  echohl None
-enddef
-
-# Vim ends: for VimLeavePre.
-export def Leave()
-  SettleAll(3000)
-  var unsent = notes->values()->filter((_, note) => !IsSettled(note))
-  for note in unsent
-    note.text = Text(note.buf)
-    Keep(note, 'not everything was sent')
-  endfor
-  if !empty(unsent) && v:dying == 0
-    # Vim's screen goes with Vim.
-    input('Press ENTER')
-  endif
-  server.Leave()
-enddef
-
-export def Status(buf: number): string
-  var note = Of(buf)
-  return empty(note) ? '' : note.attachment == 0 ? 'offline' : note.others == 0 ? 'connected'
-    : note.others == 1 ? '1 other' : note.others .. ' others'
 enddef

@@ -58,8 +58,17 @@ export def ShowLog()
   normal! G
 enddef
 
-export def IsRunning(): bool
+def IsRunning(): bool
   return job != null_job && job_status(job) == 'run'
+enddef
+
+export def IsStarting(): bool
+  return IsRunning() && !isReady && refusal == ''
+enddef
+
+# Whether there is a process that has been initialized.
+export def IsReady(): bool
+  return isReady
 enddef
 
 # The process's id, for whoever looks after it.
@@ -73,14 +82,14 @@ export def Start()
     Launch()
   endif
   isAwaited = true
-  WaitFor(() => isReady || refusal != '' || !IsRunning(), 10'000)
+  WaitFor(() => !IsStarting(), 10'000)
   isAwaited = false
   if !isReady
     throw 'Decent Notes: ' .. (refusal ?? 'the program does not answer: ' .. get(log, -1, ''))
   endif
 enddef
 
-# Starts the process, and opens again what was open. Nothing waits for answers.
+# Starts the process, without waiting for its answer.
 def Launch()
   if &encoding != 'utf-8'
     throw "Decent Notes: 'encoding' has to be utf-8"
@@ -101,7 +110,6 @@ def Launch()
     params.initializationOptions = {notebook: expand(g:decent_notes_notebook)->fnamemodify(':p')}
   endif
   Request('initialize', params, Initialized)
-  live.ResumeAll()
 enddef
 
 def Initialized(response: dict<any>)
@@ -115,6 +123,7 @@ def Initialized(response: dict<any>)
   endif
   suggestedTags = get(response.result, 'suggestedTags', [])
   isReady = true
+  live.SendAllUnsent()
 enddef
 
 # Waits, while messages are taken in, and returns whether the condition came to hold.
@@ -148,19 +157,25 @@ def Send(message: dict<any>)
   endtry
 enddef
 
-# Makes a request, starting the process if need be, and returns the result. Throws the server's message.
-export def Call(method: string, params: dict<any> = {}, milliseconds = 10'000): dict<any>
+# Makes a request, starting the process if need be, and returns the result; `Take` gets it before any other message is read.
+# Throws the server's message.
+export def Call(method: string, params: dict<any> = {}, Take: func = null_function): dict<any>
   Start()
   var response: dict<any> = {}
-  Request(method, params, (answer) => extend(response, answer))
+  Request(method, params, (answer) => {
+    if Take != null_function && has_key(answer, 'result')
+      Take(answer.result ?? {})
+    endif
+    extend(response, answer)
+  })
   var process = job
-  WaitFor(() => !empty(response) || job != process, milliseconds)
+  WaitFor(() => !empty(response) || job != process, 10'000)
   if empty(response)
     throw $'Decent Notes: no answer to {method}'
   elseif has_key(response, 'error')
     throw 'Decent Notes: ' .. response.error.message
   endif
-  return type(response.result) == v:t_dict ? response.result : {}
+  return response.result ?? {}
 enddef
 
 def Receive(line: string)
@@ -181,7 +196,7 @@ def Receive(line: string)
   elseif method == 'window/showMessage'
     Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
     if params.type == 3
-      live.SendUnsent()
+      live.SendAllUnsent()
     endif
   elseif method == 'window/logMessage'
     Log(params.message)
@@ -197,6 +212,7 @@ def Gone(channel: channel)
   endif
   job_stop(job)
   job = null_job
+  isReady = false
   callbacks = {}
   Log('the program has ended')
   live.GoOffline()
@@ -209,36 +225,34 @@ def Gone(channel: channel)
     return
   endif
   add(restarts, localtime())
-  try
-    Launch()
-  catch /^Decent Notes: /
-    Tell(v:exception->substitute('^Decent Notes: ', '', ''))
-  endtry
+  Try(Launch)
 enddef
 
 # Starts the process anew at the user's wish.
 export def Restart()
-  if IsRunning()
-    live.SettleAll(1000)
-    var old = job
-    job = null_job
-    callbacks = {}
-    live.GoOffline()
-    ch_close_in(old)
-    WaitFor(() => job_status(old) != 'run', 3000)
-  endif
   restarts = []
+  if IsRunning()
+    live.SendAllUnsent(1000)
+    # Of its end `Gone` is told, which starts another one.
+    var old = job
+    ch_close_in(old)
+    if !WaitFor(() => job != old, 3000)
+      job_stop(old, 'kill')
+      WaitFor(() => job != old, 3000)
+    endif
+  endif
   Start()
 enddef
 
 # Ends the process in order.
 export def Leave()
   isLeaving = true
-  if IsRunning() && isReady
-    try
-      Call('shutdown', {}, 3000)
-    catch /^Decent Notes: /
-    endtry
+  if isReady
+    var isDone = false
+    Request('shutdown', {}, (_) => {
+      isDone = true
+    })
+    WaitFor(() => isDone || !isReady, 3000)
     Notify('exit')
   endif
 enddef
