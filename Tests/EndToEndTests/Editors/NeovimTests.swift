@@ -318,7 +318,7 @@ struct NeovimTests {
     try check("u")
     #expect(try scene.editor.value("#told") == "0")
     // Each was understood at once: the whole text was never needed.
-    #expect(try scene.editor.value("require('decent-notes.note').of().whole") == "nil")
+    #expect(try scene.editor.value("require('decent-notes.note').of().whole") == "0")
   }
 
   @Test(arguments: Neovim.programs)
@@ -342,7 +342,8 @@ struct NeovimTests {
     let editor = scene.editor
     func set(_ text: String) throws {
       try scene.set(text)
-      try editor.wait("a push", "require('decent-notes.note').of().asking ~= nil")
+      let note = "require('decent-notes.note').of()"
+      try editor.wait("a push", "\(note).skipped == \(note).version")
     }
     try editor.type("2Gd")
     try editor.wait("the operator", "vim.api.nvim_get_mode().mode == 'no'")
@@ -452,6 +453,37 @@ struct NeovimTests {
       note.applying = false
       """)
     try scene.type("x", "long line of text\nLONG" + long.dropFirst(22))
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `what is typed into a long text is undone at once, with pauses too, where the cursor goes`(
+    _ program: String
+  ) throws {
+    let long = String(repeating: "long line of text\n", count: 20_000)
+    let scene = try Scene(program, text: long)
+    try scene.type("jjix", "long line of text\nlong line of text\nx" + long.dropFirst(36))
+    try scene.editor.wait("the hash", "require('decent-notes.note').of().answered == 2")
+    try scene.type("y<Esc>gg", "long line of text\nlong line of text\nxy" + long.dropFirst(36))
+    try scene.type("u", long)
+    #expect(try scene.editor.value("vim.fn.line('.')") == "3")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a push right behind the answer that opens a note is applied`(_ program: String) throws {
+    let scene = try Scene(program, text: "one")
+    try scene.editor.command("bdelete")
+    // Another change of this very process: its push comes as soon as the note is open.
+    try scene.editor.lua(
+      """
+      server = require('decent-notes.server')
+      request = server.request
+      function server.request(method, params, callback)
+        request(method, params, callback)
+        if method == 'note/open' then request('note/append', { id = params.id, text = ' two' }) end
+      end
+      """)
+    try scene.open()
+    try scene.expect("one two")
   }
 }
 
@@ -864,6 +896,45 @@ struct NeovimResumeTests {
     try scene.editor.wait("an edit", "text() == 'startx' and vim.bo.modified")
     try scene.editor.command("NotesRestart")
     try scene.expect("startx")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a note that could not be opened again is opened when it is written`(_ program: String)
+    throws
+  {
+    let scene = try Scene(program, text: "one")
+    try scene.editor.lua("note = require('decent-notes.note').of() note.id = 'nowhere'")
+    kill(try scene.editor.serverProcess(), SIGKILL)
+    try scene.editor.wait("a message", "table.concat(told):find('is offline') ~= nil")
+    try scene.editor.lua("note.id = '\(scene.id)'")
+    try scene.editor.type("Ax<Esc>:w<CR>")
+    try scene.expect("onex")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a process that does not answer is replaced at the user's wish`(_ program: String) throws {
+    let scene = try Scene(program, text: "one")
+    let server = try scene.editor.serverProcess()
+    kill(server, SIGSTOP)
+    try scene.editor.type("Ax<Esc>")
+    try scene.editor.wait("the text", "text() == 'onex' and vim.bo.modified")
+    try scene.editor.command("NotesRestart")
+    try scene.expect("onex")
+    #expect(kill(server, 0) == -1)
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `what is under way arrives when its buffer is closed and the process killed`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one")
+    let server = try scene.editor.serverProcess()
+    kill(server, SIGSTOP)
+    try scene.editor.type("Ax<Esc>:bdelete!<CR>")
+    kill(server, SIGKILL)
+    try scene.editor.wait("the end", "#require('decent-notes.note').all() == 0")
+    #expect(try scene.stored == "onex")
+    #expect(try scene.editor.value("#told") == "0")
   }
 
   @Test(arguments: Neovim.programs)

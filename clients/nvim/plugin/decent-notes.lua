@@ -21,8 +21,8 @@ command('Notes', 0, nil, function() require('decent-notes.list').open() end)
 command('Note', 1, 'complete_title', function(it) notes().open_titled(it.args) end)
 command('NoteNew', '?', nil, function(it) notes().create(it.args) end)
 command('NoteTag', '*', 'complete_tag', function(it) notes().tag(it.fargs) end)
-command('NotePriority', 1, 'complete_priority', function(it) notes().set_priority(it.args) end)
-command('NoteTitle', 1, nil, function(it) notes().set_title(it.args) end)
+command('NotePriority', 1, 'complete_priority', function(it) notes().set('priority', it.args) end)
+command('NoteTitle', 1, nil, function(it) notes().set('title', it.args) end)
 command('NoteHistory', 0, nil, function() notes().history() end)
 command('NotesRestart', 0, nil, function() notes().restart() end)
 command('NotesLog', 0, nil, function() require('decent-notes.list').log() end)
@@ -31,14 +31,12 @@ local group = api.nvim_create_augroup('DecentNotes', {})
 local function on(events, pattern, use)
   api.nvim_create_autocmd(events, { group = group, pattern = pattern, nested = true, callback = use })
 end
-on('BufReadCmd', 'note://*', function(it) notes().read(it.buf, it.match) end)
-on('BufWriteCmd', 'note://*', function(it)
-  local note = require('decent-notes.note')
-  if note.of(it.buf) then
-    note.write(note.of(it.buf))
-  end
+on('BufReadCmd', 'note://*', function(it)
+  notes()
+  require('decent-notes.buffer').read(it.buf, it.match)
 end)
-on('BufWinEnter', 'note://*', function() notes().show_status() end)
+on('BufWriteCmd', 'note://*', function(it) require('decent-notes.buffer').write(it.buf) end)
+on('BufWinEnter', 'note://*', function() require('decent-notes.buffer').show_status() end)
 -- An insertion into a block is repeated on the block's other lines when it ends, by row and column. (InsertLeave does not
 -- come when CTRL-C ends it.)
 on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
@@ -47,7 +45,7 @@ on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
   if not shown then
     return
   elseif vim.v.event.new_mode == 'n' then
-    note.end_block(shown)
+    note.end_insert(shown)
   else
     shown.in_block = true
   end
@@ -55,12 +53,12 @@ end)
 -- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
 on('QuitPre', '*', function()
   if package.loaded['decent-notes.note'] then
-    require('decent-notes.note').settle(2000)
+    require('decent-notes.note').settle_all(2000)
   end
 end)
 on('VimLeavePre', '*', function()
-  if package.loaded['decent-notes'] then
-    notes().quit()
+  if package.loaded['decent-notes.buffer'] then
+    require('decent-notes.buffer').quit()
   end
 end)
 local function set_highlights()

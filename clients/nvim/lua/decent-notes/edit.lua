@@ -73,8 +73,8 @@ local function replace(buffer, row, column, old_row, old_column, text)
 end
 
 --- Carries out edits so that every window's cursor and view, the selection and the marks stay on their text. Neovim
---- does this itself for lines above, and within a line for extmarks only.
-function M.apply(buffer, edits)
+--- does this itself for lines above, and within a line for extmarks only. `is_jump`: the cursor goes to the first change.
+function M.apply(buffer, edits, is_jump)
   local current = api.nvim_get_current_win()
   local mode = api.nvim_get_mode().mode
   local is_current = api.nvim_get_current_buf() == buffer
@@ -112,6 +112,11 @@ function M.apply(buffer, edits)
         follow(it)
       end
     end
+  end
+
+  if is_jump and views[current] and edits[1] then
+    local start = edits[1].range.start
+    views[current].cursor = { row = start.line, column = start.character }
   end
 
   local count = api.nvim_buf_line_count(buffer)

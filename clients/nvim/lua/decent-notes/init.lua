@@ -1,11 +1,11 @@
--- What users call: opening, commands, the word for the status line. lua/decent-notes/note.lua has the live text.
+-- What users call: commands, what they complete, the word for the status line. note.lua has the live text.
 
+local buffers = require('decent-notes.buffer')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
 
 local M = {}
 local api = vim.api
-local priorities = { 'low', 'normal', 'high' }
 
 --- A title as part of a buffer's name: without what means something in file names or to Neovim's command line.
 local function safe(title)
@@ -14,13 +14,8 @@ end
 
 --- Opens a note in the current window; `place`, if given, is where to put the cursor.
 function M.open(summary, place)
-  local name = 'note://' .. summary.id .. '/' .. safe(summary.title)
-  for _, buffer in ipairs(api.nvim_list_bufs()) do
-    local shown = note.of(buffer)
-    if shown and shown.id == summary.id then
-      name = api.nvim_buf_get_name(buffer)
-    end
-  end
+  local shown = note.find(summary.id)
+  local name = shown and api.nvim_buf_get_name(shown.buffer) or 'note://' .. summary.id .. '/' .. safe(summary.title)
   local done, problem = pcall(vim.cmd, 'edit ' .. vim.fn.fnameescape(name))
   if not done then
     server.tell(problem:gsub('^.-:(E%d+:)', '%1'), vim.log.levels.WARN)
@@ -29,16 +24,14 @@ function M.open(summary, place)
   end
 end
 
---- The notes with the id or title; an error is told, and then there are none.
-local function find(name)
-  local result = server.call('notebook/list')
-  return vim.tbl_filter(function(it) return it.id == name or it.title == name end, result and result.notes or {}), result
-end
-
 --- :Note
 function M.open_titled(name)
-  local found, listed = find(name)
-  if listed and #found == 0 then
+  local listed = server.call('notebook/list')
+  if not listed then
+    return
+  end
+  local found = vim.tbl_filter(function(it) return it.id == name or it.title == name end, listed.notes)
+  if #found == 0 then
     server.tell(('there is no note "%s"; :NoteNew makes one'):format(name), vim.log.levels.WARN)
   elseif #found == 1 then
     M.open(found[1])
@@ -80,8 +73,8 @@ function M.update(id, changes, use)
   changes.id = id
   local result = server.call('note/update', changes)
   if result then
-    local shown = note.of()
-    if shown and shown.id == id then
+    local shown = note.find(id)
+    if shown then
       shown.title = result.note.title
     end
     require('decent-notes.list').refresh()
@@ -112,19 +105,11 @@ function M.tag(words)
   M.update(id, { tags = #whole > 0 and whole or { add = add, remove = remove } }, tell_tags)
 end
 
---- :NotePriority
-function M.set_priority(priority)
+--- :NotePriority and :NoteTitle
+function M.set(field, value)
   local id = current_id()
   if id then
-    M.update(id, { priority = priority }, function(summary) server.tell('priority: ' .. summary.priority) end)
-  end
-end
-
---- :NoteTitle
-function M.set_title(title)
-  local id = current_id()
-  if id then
-    M.update(id, { title = title }, function(summary) server.tell('title: ' .. summary.title) end)
+    M.update(id, { [field] = value }, function(summary) server.tell(field .. ': ' .. summary[field]) end)
   end
 end
 
@@ -143,19 +128,6 @@ function M.restart()
   end
 end
 
---- Ends what Neovim leaves behind: see note.quit.
-function M.quit()
-  local told = note.quit()
-  if #told == 0 then
-    return
-  elseif #api.nvim_list_uis() > 0 and vim.v.dying == 0 then
-    -- Neovim is about to leave the screen: without a question nobody would read this.
-    vim.fn.confirm('Decent Notes: ' .. table.concat(told, '\n'))
-  else
-    io.stderr:write('Decent Notes: ' .. table.concat(told, '\n') .. '\n')
-  end
-end
-
 -- Completion
 
 local function starting_with(start, words)
@@ -163,10 +135,14 @@ local function starting_with(start, words)
   return vim.tbl_filter(function(word) return word:lower():sub(1, #start) == start end, words)
 end
 
+local function listed()
+  local result = server.call('notebook/list')
+  return result and result.notes or {}
+end
+
 function M.complete_title(start, line, cursor)
-  local result = server.call('notebook/list', nil, 2000)
   local titles, seen = {}, {}
-  for _, it in ipairs(result and result.notes or {}) do
+  for _, it in ipairs(listed()) do
     titles[#titles + 1] = not seen[it.title] and it.title or nil
     seen[it.title] = true
   end
@@ -177,13 +153,9 @@ end
 
 function M.complete_tag(start)
   local sign = start:match('^[+-]') or ''
-  local result = server.call('notebook/list', nil, 2000)
   local tags = {}
-  for _, tag in ipairs(server.suggested_tags or {}) do
-    tags[tag] = true
-  end
-  for _, it in ipairs(result and result.notes or {}) do
-    for _, tag in ipairs(it.tags) do
+  for _, list in ipairs(vim.list_extend({ { tags = server.suggested_tags or {} } }, listed())) do
+    for _, tag in ipairs(list.tags) do
       tags[tag] = true
     end
   end
@@ -193,75 +165,16 @@ function M.complete_tag(start)
 end
 
 function M.complete_priority(start)
-  return starting_with(start, priorities)
+  return starting_with(start, { 'low', 'normal', 'high' })
 end
 
-function M.next_priority(priority)
-  return ({ low = 'normal', normal = 'high', high = 'low' })[priority]
-end
-
--- The status line
-
---- `connected`, `offline`, or how many others are at the note of the current buffer; nothing elsewhere.
-function M.status()
-  local shown = note.of()
-  if not shown then
-    return ''
-  elseif not shown.attachment then
-    return 'offline'
-  end
-  return shown.peers == 0 and 'connected' or shown.peers == 1 and '1 other' or shown.peers .. ' others'
-end
-
---- The title of the note in the current buffer.
-function M.title()
-  local shown = note.of()
-  return shown and shown.title or ''
-end
-
--- What happens in note buffers
-
---- Reads a note into a buffer, and makes the buffer one for notes.
-function M.read(buffer, name)
-  local shown = note.read(buffer, name)
-  if not shown then
-    return
-  end
-  if vim.g.decent_notes_undo ~= false and vim.g.decent_notes_undo ~= 0 then
-    for key, method in pairs({ u = 'note/undo', ['<C-r>'] = 'note/redo' }) do
-      vim.keymap.set('n', key, function()
-        local now = note.of(buffer)
-        return now and note.undo(now, method, vim.v.count1)
-      end, { buffer = buffer, desc = method .. ': only what was done here' })
-    end
-  end
-  local group = api.nvim_create_augroup('DecentNotesBuffer' .. buffer, {})
-  local function on(events, use)
-    api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = function()
-      local now = note.of(buffer)
-      return now and use(now)
-    end })
-  end
-  on({ 'CursorMoved', 'CursorMovedI' }, note.cursor_moved)
-  -- Also when the buffer is read again, by :e!.
-  on('BufUnload', note.detach)
-  api.nvim_exec_autocmds('BufReadPost', { buffer = buffer, modeline = false })
-  M.show_status()
-end
-
---- Gives the current window a status line for its note, unless the user has one for all windows.
-function M.show_status()
-  if note.of() and vim.go.statusline == '' then
-    vim.opt_local.statusline = "%<%{v:lua.require'decent-notes'.title()} %m%r"
-      .. "%=%{v:lua.require'decent-notes'.status()}  %-14.(%l,%c%V%) %P"
-  end
-end
+M.status, M.title = buffers.status, buffers.title
 
 server.on['notebook/didChange'] = function(params)
   require('decent-notes.list').refresh()
   for _, changed in ipairs(params.changed) do
     if vim.tbl_contains(changed.what, 'title') then
-      note.title_changed(changed.id)
+      buffers.update_title(changed.id)
     end
   end
 end

@@ -143,8 +143,8 @@ local keys = {
   { 'J', 'move down', function() move(1) end },
   { 't', 'tags', edit_tags },
   { 'p', 'priority: low, normal, high', function(item)
-    local notes = require('decent-notes')
-    notes.update(item.note.id, { priority = notes.next_priority(item.note.priority) })
+    local next = { low = 'normal', normal = 'high', high = 'low' }
+    require('decent-notes').update(item.note.id, { priority = next[item.note.priority] })
   end },
   { 'r', 'rename', function(item)
     local title = require('decent-notes').ask('Title: ', item.note.title)

@@ -88,10 +88,10 @@ local function ended(self, status)
   end
   job = nil
   M.write_log('the process ended with status ' .. status)
+  M.on_lost()
   for _, callback in pairs(self.waiting) do
     callback({ message = 'decent-notes has ended', gone = true })
   end
-  M.on_lost()
   -- One that never was ready, like a wrong program, is not tried again; one that died on its way back is.
   if self.leaving or not (self.ready or self.is_again) then
     return
@@ -108,6 +108,10 @@ end
 --- Whether there is a process that has been initialized.
 function M.is_ready()
   return job ~= nil and job.ready
+end
+
+function M.is_starting()
+  return job ~= nil and not job.ready
 end
 
 --- Sends a request. `callback(error, result)` comes later; with `error.gone` if there is no process to answer it.
@@ -185,14 +189,18 @@ function M.ensure()
   return M.start() and M.wait(10000, function() return M.is_ready() or not job end) and M.is_ready()
 end
 
---- Makes a request and waits for its answer; on an error tells the user and returns nil.
-function M.call(method, params, milliseconds)
+--- Makes a request and waits for its answer, which `take`, if given, gets before any other message is read; on an error tells the
+--- user and returns nil.
+function M.call(method, params, take)
   if not M.ensure() then
     return nil
   end
   local done, problem, result
-  M.request(method, params, function(e, r) done, problem, result = true, e, r end)
-  if not M.wait(milliseconds or 10000, function() return done end) then
+  M.request(method, params, function(e, r)
+    done, problem, result = true, e, r
+    return take and r and take(r)
+  end)
+  if not M.wait(10000, function() return done end) then
     problem = { message = method .. ' was not answered in time' }
   end
   if problem then
@@ -217,7 +225,9 @@ function M.stop(milliseconds)
   M.notify('exit')
   local left = vim.fn.jobwait({ self.channel }, milliseconds and 1000 or 200)[1]
   if left == -1 then
+    -- What a process that hangs did after another one has taken its place would be unknown to that one.
     vim.fn.jobstop(self.channel)
+    vim.fn.jobwait({ self.channel }, 3000)
   end
   ended(self, left)
 end
