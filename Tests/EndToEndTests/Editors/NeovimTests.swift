@@ -479,7 +479,14 @@ struct NeovimTests {
       request = server.request
       function server.request(method, params, callback)
         request(method, params, callback)
-        if method == 'note/open' then request('note/append', { id = params.id, text = ' two' }) end
+        if method == 'note/open' then
+          request('note/append', { id = params.id, text = ' two' })
+        end
+      end
+      -- Who waits for the one answer gets all of them.
+      wait = server.wait
+      function server.wait(milliseconds, condition)
+        return wait(milliseconds, condition) and (vim.wait(200, function() return false end) or true)
       end
       """)
     try scene.open()
