@@ -445,6 +445,19 @@
 
 ;;; Undo
 
+(decent-notes-tests-deftest undo-of-what-was-typed
+    "Letters typed in a row are undone at once, also when a long text's hash came between."
+  (dolist (text (list "" (make-string 300000 ?x)))
+    (decent-notes-tests-with text
+      (let ((real-last-command 'self-insert-command) (this-command 'self-insert-command))
+        (dolist (letter '("a" "b" "c"))
+          (insert letter)
+          (decent-notes--flush decent-notes--here)
+          (decent-notes-tests-agree)))
+      (should (equal (decent-notes-tests-theirs) (concat "abc" text)))
+      (decent-notes-undo)
+      (decent-notes-tests-until (equal (buffer-string) text)))))
+
 (decent-notes-tests-deftest undo-of-ones-own
     "Undo takes back one's own change and no other's, redo makes it again, point is there."
   (decent-notes-tests-with "one\ntwo\n"
@@ -613,6 +626,53 @@
     (insert "mine\n")
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) "start\nmine\n"))))
+
+(decent-notes-tests-deftest unsent-over-two-deaths
+    "What was typed without a process is unsent until one that had it lives to say so."
+  (decent-notes-tests-with "start\n"
+    (let ((note decent-notes--here))
+      (decent-notes--detach note)
+      (insert "mine\n")
+      (cl-letf (((symbol-function 'decent-notes--request) #'ignore))
+        (decent-notes--resume note))
+      (decent-notes--detach note)
+      (should (decent-notes--unkept-p note))
+      (decent-notes-restart)
+      (decent-notes-tests-agree)
+      (should (equal (decent-notes-tests-theirs) "mine\nstart\n")))))
+
+(decent-notes-tests-deftest opening-again-on-saving
+    "A note that could not be opened again is opened when it is saved."
+  (decent-notes-tests-with "start\n"
+    (let* ((note decent-notes--here) (id (decent-notes--id note)) (decent-notes--restarts nil))
+      (setf (decent-notes--id note) "nowhere")
+      (decent-notes-tests-kill)
+      (decent-notes-tests-until (decent-notes--trouble note))
+      (setf (decent-notes--id note) id)
+      (insert "mine\n")
+      (decent-notes-save)
+      (should (equal (decent-notes-tests-theirs) "mine\nstart\n")))))
+
+(decent-notes-tests-deftest pushes-right-behind
+    "A push right behind the answer that opens a note is applied."
+  (decent-notes-tests-with "start\n"
+    (let ((id (decent-notes--id decent-notes--here))
+          (request (symbol-function 'decent-notes--request))
+          (work (symbol-function 'decent-notes--work)))
+      (kill-buffer)
+      (cl-letf (((symbol-function 'decent-notes--request)
+                 (lambda (method &rest arguments)
+                   (apply request method arguments)
+                   ;; Another change of this very process: its push comes at once.
+                   (when (eq method 'note/open)
+                     (funcall request 'note/append (list :id id :text "end\n")))))
+                ;; It is there when the answer is dealt with.
+                ((symbol-function 'decent-notes--work)
+                 (lambda ()
+                   (when (cdr decent-notes--queue) (funcall work)))))
+        (decent-notes--visit id))
+      (setq buffer (current-buffer))
+      (decent-notes-tests-until (equal (buffer-string) "start\nend\n")))))
 
 (decent-notes-tests-deftest no-program
     "Without the program, or with a folder that is none, there is one line about it."

@@ -115,7 +115,7 @@ is being carried out, which may have noted positions: `query-replace' does."
           (condition-case problem
               (cond ((functionp job) (funcall job))
                     (real-this-command (push job waiting))
-                    (t (apply #'decent-notes--push job)))
+                    (t (apply #'decent-notes--take-push job)))
             ;; An error must not keep the jobs behind it from being done.
             (error (decent-notes--log "%s" (error-message-string problem))))))
       (when waiting
@@ -154,12 +154,15 @@ SUCCESS is called with the result or FAILURE with the error, later."
        (unless (and connection (jsonrpc-running-p connection))
          (decent-notes--enqueue (lambda () (decent-notes--died connection))))))))
 
-(defun decent-notes--call (method params)
-  "Return the result of METHOD with PARAMS, or signal a `user-error'."
+(defun decent-notes--call (method params &optional take)
+  "Return the result of METHOD with PARAMS, or signal a `user-error'.
+TAKE is called with it before any other message is dealt with."
   (decent-notes--ensure)
   (let (answered result problem)
     (decent-notes--request method params
-                           (lambda (it) (setq answered t result it))
+                           (lambda (it)
+                             (setq answered t result it)
+                             (when take (funcall take it)))
                            (lambda (it) (setq answered t problem it)))
     (unless (decent-notes--wait 10 (lambda () answered))
       (user-error "No answer to %s within 10 seconds" method))
@@ -213,7 +216,7 @@ SUCCESS is called with the result or FAILURE with the error, later."
        (setq decent-notes--ready t
              decent-notes--suggested-tags
              (append (plist-get result :suggestedTags) nil))
-       (mapc #'decent-notes--resume decent-notes--notes))
+       (mapc #'decent-notes--send-unsent decent-notes--notes))
      (lambda (problem)
        (unless (eql (plist-get problem :code) -1)
          (setq decent-notes--failure (plist-get problem :message))
@@ -281,15 +284,14 @@ SUCCESS is called with the result or FAILURE with the error, later."
   "Return what to do about the notification METHOD with PARAMS."
   (pcase method
     ('note/edit (list params))
-    ('note/presence (lambda () (decent-notes--show-peers params)))
+    ('note/presence (lambda () (decent-notes--take-presence params)))
     ('notebook/didChange (lambda () (decent-notes--did-change params)))
     ('window/showMessage
      (lambda ()
        (decent-notes--tell "%s" (plist-get params :message))
        ;; Perhaps what could not be saved now can.
        (when (eql (plist-get params :type) 3)
-         (dolist (note decent-notes--notes)
-           (when (decent-notes--unsent note) (decent-notes--flush note t))))))
+         (mapc #'decent-notes--send-unsent decent-notes--notes))))
     ('window/logMessage (lambda () (decent-notes--log "%s" (plist-get params :message))))
     (_ #'ignore)))
 
@@ -300,18 +302,23 @@ SUCCESS is called with the result or FAILURE with the error, later."
   "An open note.
 `title' is nil until it is known.  `attachment' is nil while the process is
 gone, and `opening' tells that it has been asked for.  `version' and `rev' are
-the protocol's.  `pending' counts changes without an answer; `whole' is the
-version of the last change that had the whole text.  `head' and `tail' are how
+the protocol's.  `answered' is the last version that was answered, `whole' that
+of the last change that had the whole text.  `head' and `tail' are how
 many characters at the beginning and at the end are as they were sent last; nil
 if all are.  `lines' is the number of lines then, and `tick' that of the
 buffer's changes that we know of.  `unsent' tells that the whole text has to be
 sent, and `trouble' why.  `base' is a text that the process has for certain, and
 `base-tick' of when.  `unhashed' tells that the last change had no hash.
-`steps' and `undone' are undo steps, each the number of changes it is made of;
-`follow' tells that point is to go where the next push is."
-  id title buffer attachment session opening (version 0) (rev 0) (pending 0) (whole 0)
+`letters' is how many were typed in a row, as one step of undo; `follow' tells
+that point is to go where the next push is; `kept' is the tick of the text that
+was written to a file.  `peers' are the others who are there."
+  id title buffer attachment session opening (version 0) (rev 0) (answered 0) (whole 0)
   head tail lines tick unsent trouble base base-tick unhashed
-  steps undone follow cursor cursor-timer peers read-only)
+  (letters 0) follow cursor cursor-timer peers read-only kept)
+
+(defun decent-notes--with (part value)
+  "The open note whose PART, a function, is VALUE."
+  (seq-find (lambda (note) (equal (funcall part note) value)) decent-notes--notes))
 
 (defvar-local decent-notes--here nil "The note of this buffer.")
 (put 'decent-notes--here 'permanent-local t)
@@ -376,11 +383,16 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
   (decent-notes--in-whole note
     (let ((missed (not (eql (buffer-chars-modified-tick) (decent-notes--tick note)))))
       (when (or whole missed (decent-notes--head note))
-        (cond ((decent-notes--attachment note)
-               (decent-notes--send note (or whole missed (decent-notes--unsent note))))
-              ((and decent-notes--ready (not (decent-notes--opening note)))
-               (decent-notes--resume note)))
+        (when (decent-notes--attachment note)
+          (decent-notes--send note (or whole missed (decent-notes--unsent note))))
         (decent-notes--settle note)))))
+
+(defun decent-notes--send-unsent (note)
+  "Send all of NOTE that the process does not have, if there is one."
+  (if (decent-notes--attachment note)
+      (decent-notes--flush note (decent-notes--unsent note))
+    (when (and decent-notes--ready (not (decent-notes--opening note)))
+      (decent-notes--resume note))))
 
 (defun decent-notes--send (note whole)
   "Send the changed lines of NOTE, or its WHOLE text."
@@ -398,21 +410,27 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
          (after (- count (line-number-at-pos end))))
     (if (decent-notes--refuse note text)
         (decent-notes--seen note t)
-      (decent-notes--change
-       note
-       (if whole (list :text text)
-         (list :lines (vector (vector before (- (decent-notes--lines note) after)
-                                      (vconcat (split-string text "\n"))))))
-       count)
+      (let ((same (decent-notes--same-step note)))
+        (decent-notes--change
+         note
+         (if whole (list :text text)
+           (append (list :lines (vector (vector before (- (decent-notes--lines note) after)
+                                                (vconcat (split-string text "\n")))))
+                   (when same '(:sameStep t))))
+         count))
       (when whole (setf (decent-notes--whole note) (decent-notes--version note)))
-      (decent-notes--seen note nil count)
-      (if (and this-command (eq this-command real-last-command) (decent-notes--steps note)
-               (< (car (decent-notes--steps note)) 20)
-               (string-suffix-p "self-insert-command" (format "%s" this-command)))
-          ;; As Emacs does: up to twenty letters typed in a row are one step.
-          (cl-incf (car (decent-notes--steps note)))
-        (push 1 (decent-notes--steps note)))
-      (setf (decent-notes--undone note) nil))))
+      (decent-notes--seen note nil count))))
+
+(defun decent-notes--same-step (note)
+  "Whether what was just typed in NOTE is one step of undo with what was before.
+As Emacs does it, up to twenty letters typed in a row are."
+  (let ((is-letter (and this-command (eq this-command real-last-command)
+                        (string-suffix-p "self-insert-command" (format "%s" this-command)))))
+    (setf (decent-notes--letters note)
+          (if (and is-letter (< 0 (decent-notes--letters note) 20))
+              (1+ (decent-notes--letters note))
+            1))
+    (> (decent-notes--letters note) 1)))
 
 (defun decent-notes--refuse (note text)
   "Whether TEXT, of NOTE, cannot be sent; the user is told."
@@ -444,7 +462,6 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
   (let* ((attachment (decent-notes--attachment note))
          (version (cl-incf (decent-notes--version note)))
          (hashed (or (not count) (<= (decent-notes--bytes) decent-notes--largest-hashed))))
-    (cl-incf (decent-notes--pending note))
     (setf (decent-notes--unhashed note) (not hashed))
     (decent-notes--request
      'note/change
@@ -452,30 +469,31 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
              change
              (if hashed (list :sha256 (decent-notes--hash))
                (list :bytes (decent-notes--bytes) :lineCount count)))
-     (lambda (_result) (decent-notes--answered note attachment version nil))
-     (lambda (problem) (decent-notes--answered note attachment version problem)))))
+     (lambda (_result) (decent-notes--take-answer note attachment version nil))
+     (lambda (problem) (decent-notes--take-answer note attachment version problem)))))
 
-(defun decent-notes--answered (note attachment version problem)
+(defun decent-notes--take-answer (note attachment version problem)
   "The change VERSION of NOTE with ATTACHMENT was made, or not because of PROBLEM."
   (let ((code (plist-get problem :code)))
     ;; -1 is the end of the process, about which we hear apart.
     (when (and (eql attachment (decent-notes--attachment note)) (not (eql code -1)))
-      (cl-decf (decent-notes--pending note))
+      (setf (decent-notes--answered note) version)
       (cond ((not problem)
              (unless (decent-notes--unsent note) (setf (decent-notes--trouble note) nil)))
-            ((eql code -32801)
-             ;; One whole text mends all changes sent before it.
-             (when (>= version (decent-notes--whole note)) (decent-notes--flush note t)))
+            ;; One whole text mends all changes sent before it.
+            ((< version (decent-notes--whole note)))
             ((equal (plist-get (plist-get problem :data) :reason) "reopen")
              (decent-notes--detach note)
              (decent-notes--resume note))
+            ((and (eql code -32801) (> version (decent-notes--whole note)))
+             (decent-notes--flush note t))
             (t (decent-notes--fail note (plist-get problem :message))))
       (decent-notes--settle note))))
 
 (defun decent-notes--unkept-p (note)
   "Whether something in NOTE has not been acknowledged."
   (or (decent-notes--head note) (decent-notes--unsent note)
-      (> (decent-notes--pending note) 0)))
+      (< (decent-notes--answered note) (decent-notes--version note))))
 
 (defun decent-notes--settle (note)
   "Show NOTE as modified as long as something in it is not kept."
@@ -486,12 +504,10 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
         (unless (eq modified (buffer-modified-p))
           (set-buffer-modified-p modified))))))
 
-(defun decent-notes--push (push)
+(defun decent-notes--take-push (push)
   "Apply PUSH, the parameters of note/edit, or heal."
-  (when-let ((note (seq-find (lambda (note)
-                               (eql (decent-notes--attachment note)
-                                    (plist-get push :attachment)))
-                             decent-notes--notes)))
+  (when-let ((note (decent-notes--with #'decent-notes--attachment
+                                       (plist-get push :attachment))))
     (decent-notes--flush note)
     (decent-notes--in-whole note
       (when (eql (plist-get push :version) (decent-notes--version note))
@@ -591,7 +607,7 @@ anything else comes after what is at BEG."
       (decent-notes--in-whole note
         (cond ((decent-notes--unkept-p note))
               ((decent-notes--unhashed note)
-               (decent-notes--change note '(:lines [])))
+               (decent-notes--change note '(:lines [] :sameStep t)))
               ((not (eql (decent-notes--base-tick note) (decent-notes--tick note)))
                (setf (decent-notes--base note) (decent-notes--text)
                      (decent-notes--base-tick note) (decent-notes--tick note))))))))
@@ -603,14 +619,15 @@ anything else comes after what is at BEG."
   (setf (decent-notes--unsent note) (and (decent-notes--unkept-p note) t)
         (decent-notes--attachment note) nil
         (decent-notes--opening note) nil
-        (decent-notes--pending note) 0)
-  (decent-notes--show-peers (list :attachment nil) note)
+        (decent-notes--answered note) (decent-notes--version note))
+  (decent-notes--show-peers nil note)
   (decent-notes--settle note))
 
 (defun decent-notes--resume (note)
   "Open NOTE again with the text that its buffer has now."
   (decent-notes--in-whole note
-    (let ((text (decent-notes--text)) (was-unsent (decent-notes--unsent note)))
+    (let ((text (decent-notes--text))
+          (was-unsent (and (decent-notes--unkept-p note) t)))
       (if (decent-notes--refuse note text)
           (decent-notes--seen note t)
         ;; Whatever is typed from here on is the next change.
@@ -645,10 +662,6 @@ anything else comes after what is at BEG."
         (decent-notes--read-only note) (eq t (plist-get result :readOnly))
         (decent-notes--session note) (plist-get result :session)
         (decent-notes--rev note) (plist-get result :rev)
-        (decent-notes--pending note) 0
-        (decent-notes--whole note) 0
-        (decent-notes--steps note) nil
-        (decent-notes--undone note) nil
         (decent-notes--cursor note) nil)
   (decent-notes--settle note))
 
@@ -671,17 +684,19 @@ anything else comes after what is at BEG."
 (defun decent-notes--deliver (notes seconds)
   "Send what is unsent in NOTES and wait for the answers, for at most SECONDS.
 Return the notes of which something could not be kept."
-  (dolist (note notes)
-    (decent-notes--flush note (decent-notes--unsent note)))
+  (mapc #'decent-notes--flush notes)
   (when (seq-some #'decent-notes--unkept-p notes)
     (ignore-errors (decent-notes--ensure))
+    (mapc #'decent-notes--send-unsent notes)
     (decent-notes--wait
      seconds (lambda ()
                (seq-every-p (lambda (note)
                               (or (not (decent-notes--unkept-p note))
                                   (not decent-notes--connection)
                                   (and (decent-notes--trouble note)
-                                       (zerop (decent-notes--pending note)))))
+                                       (not (decent-notes--opening note))
+                                       (= (decent-notes--answered note)
+                                          (decent-notes--version note)))))
                             notes))))
   (seq-filter #'decent-notes--unkept-p notes))
 
@@ -696,16 +711,13 @@ Return the notes of which something could not be kept."
                                (list :attachment (decent-notes--attachment note)))))))
 (put 'decent-notes--close 'permanent-local-hook t)
 
-(defvar decent-notes--kept-in-files nil "Notes written to files at quitting, with ticks.")
-
 (defun decent-notes--keep-in-files ()
   "Send what is unsent; write to files what cannot be.  Return their names."
   (delq nil
         (mapcar (lambda (note)
-                  (let ((state (cons note (decent-notes--tick note))))
-                    (unless (member state decent-notes--kept-in-files)
-                      (push state decent-notes--kept-in-files)
-                      (decent-notes--keep-in-file note))))
+                  (unless (eql (decent-notes--kept note) (decent-notes--tick note))
+                    (setf (decent-notes--kept note) (decent-notes--tick note))
+                    (decent-notes--keep-in-file note)))
                 (decent-notes--deliver decent-notes--notes 5))))
 
 (defun decent-notes--may-quit ()
@@ -794,16 +806,16 @@ as modified as long as something in it has not been kept.
 
 (defun decent-notes--visit (id &optional title)
   "Show the note ID, which has TITLE, and return its buffer."
-  (let ((note (seq-find (lambda (note) (equal (decent-notes--id note) id))
-                        decent-notes--notes)))
+  (let ((note (decent-notes--with #'decent-notes--id id)))
     (unless note
-      (let ((result (decent-notes--call
-                     'note/open (list :id id :mode "edit" :push "ranges"))))
-        (setq note (decent-notes--make-note
-                    :id id :title title
-                    :buffer (generate-new-buffer (decent-notes--name id title))))
-        (decent-notes--take note result)
-        (push note decent-notes--notes)))
+      (decent-notes--call
+       'note/open (list :id id :mode "edit" :push "ranges")
+       (lambda (result)
+         (setq note (decent-notes--make-note
+                     :id id :title title
+                     :buffer (generate-new-buffer (decent-notes--name id title))))
+         (decent-notes--take note result)
+         (push note decent-notes--notes))))
     (pop-to-buffer-same-window (decent-notes--buffer note))
     (decent-notes--buffer note)))
 
@@ -822,8 +834,10 @@ as modified as long as something in it has not been kept.
               (insert text)
               (let ((source (current-buffer)))
                 (with-current-buffer buffer (replace-buffer-contents source 1))))))
-        (setf (decent-notes--base note) text)
-        (setf (decent-notes--version note) (plist-get result :version)
+        (setf (decent-notes--base note) text
+              (decent-notes--version note) (plist-get result :version)
+              (decent-notes--answered note) (plist-get result :version)
+              (decent-notes--whole note) 0
               (decent-notes--trouble note) nil)
         (decent-notes--seen note nil)
         (setf (decent-notes--base-tick note) (decent-notes--tick note)))
@@ -843,11 +857,12 @@ Ask first if text would be lost, unless NO-CONFIRM."
               no-confirm
               (yes-or-no-p "Discard what could not be sent? "))
       (decent-notes--ensure)
-      (let ((old (decent-notes--attachment note))
-            (result (decent-notes--call 'note/open (list :id (decent-notes--id note)
-                                                         :mode "edit" :push "ranges"))))
-        (when old (decent-notes--request 'note/close (list :attachment old)))
-        (decent-notes--take note result)))))
+      (decent-notes--call
+       'note/open (list :id (decent-notes--id note) :mode "edit" :push "ranges")
+       (lambda (result)
+         (when-let ((old (decent-notes--attachment note)))
+           (decent-notes--request 'note/close (list :attachment old)))
+         (decent-notes--take note result))))))
 
 (defun decent-notes--write ()
   "Keep what is in this buffer, as `write-contents-functions' has it."
@@ -868,35 +883,26 @@ Ask first if text would be lost, unless NO-CONFIRM."
 (defun decent-notes-undo (&optional count)
   "Take back your own last change of this note, or COUNT of them."
   (interactive "p")
-  (dotimes (_ (or count 1)) (decent-notes--undo 'note/undo)))
+  (decent-notes--undo 'note/undo (or count 1)))
 
 (defun decent-notes-redo (&optional count)
   "Make again what `decent-notes-undo' took back, COUNT times."
   (interactive "p")
-  (dotimes (_ (or count 1)) (decent-notes--undo 'note/redo)))
+  (decent-notes--undo 'note/redo (or count 1)))
 
-(defun decent-notes--undo (method)
-  "Carry out METHOD once for each change of a step."
+(defun decent-notes--undo (method count)
+  "Have the process carry out METHOD, COUNT times; the effect comes as a push."
   (let ((note decent-notes--here))
     (decent-notes--flush note)
     (unless (decent-notes--attachment note)
       (user-error "The program is gone; M-x decent-notes-restart starts it"))
-    (let ((count (or (if (eq method 'note/undo) (pop (decent-notes--steps note))
-                       (pop (decent-notes--undone note)))
-                     1))
-          left any)
-      (setq left count)
-      (if (eq method 'note/undo) (push count (decent-notes--undone note))
-        (push count (decent-notes--steps note)))
-      (dotimes (_ count)
-        (decent-notes--request
-         method (list :attachment (decent-notes--attachment note))
-         (lambda (result)
-           (when (eq t (plist-get result :done))
-             (setf any t (decent-notes--follow note) t))
-           (when (and (zerop (cl-decf left)) (not any))
-             (message "Nothing of yours left to %s" (substring (symbol-name method) 5))))
-         (lambda (problem) (decent-notes--tell "%s" (plist-get problem :message))))))))
+    (dotimes (_ count)
+      (decent-notes--request
+       method (list :attachment (decent-notes--attachment note))
+       (lambda (result)
+         (if (eq t (plist-get result :done)) (setf (decent-notes--follow note) t)
+           (message "Nothing of yours left to %s" (substring (symbol-name method) 5))))
+       (lambda (problem) (decent-notes--tell "%s" (plist-get problem :message)))))))
 
 ;;; Cursors
 
@@ -939,35 +945,32 @@ Ask first if text would be lost, unless NO-CONFIRM."
                                                 end)
                                        :end end)))))))))
 
-(defun decent-notes--show-peers (presence &optional note)
-  "Show in NOTE, by default the one of its attachment, who is in PRESENCE."
-  (when-let ((note (or note
-                       (seq-find (lambda (note)
-                                   (and (eql (decent-notes--attachment note)
-                                             (plist-get presence :attachment))
-                                        (eql (decent-notes--version note)
-                                             (plist-get presence :version))
-                                        (eql (decent-notes--rev note)
-                                             (plist-get presence :rev))))
-                                 decent-notes--notes))))
-    (decent-notes--in-whole note
-      (remove-overlays nil nil 'decent-notes-peer t)
-      (setf (decent-notes--peers note) (append (plist-get presence :peers) nil))
-      (seq-do
-       (lambda (peer)
-         (dolist (edit (cdr (decent-notes--edits
-                             (seq-map (lambda (range) (list :range range))
-                                      (plist-get peer :ranges)))))
-           (let* ((beg (min (car edit) (cadr edit)))
-                  (end (max (car edit) (cadr edit)))
-                  (at-end (and (= beg end) (memq (char-after end) '(nil ?\n))))
-                  (overlay (make-overlay beg (if (or at-end (< beg end)) end (1+ end)))))
-             (overlay-put overlay 'decent-notes-peer t)
-             (if at-end (overlay-put overlay 'after-string
-                                     (propertize " " 'face 'decent-notes-peer))
-               (overlay-put overlay 'face 'decent-notes-peer)))))
-       (decent-notes--peers note))
-      (force-mode-line-update))))
+(defun decent-notes--take-presence (presence)
+  "Show who is in PRESENCE, the parameters of note/presence."
+  (when-let ((note (decent-notes--with #'decent-notes--attachment
+                                       (plist-get presence :attachment))))
+    (when (and (eql (decent-notes--version note) (plist-get presence :version))
+               (eql (decent-notes--rev note) (plist-get presence :rev)))
+      (decent-notes--show-peers (append (plist-get presence :peers) nil) note))))
+
+(defun decent-notes--show-peers (peers note)
+  "Show in NOTE where PEERS are."
+  (decent-notes--in-whole note
+    (remove-overlays nil nil 'decent-notes-peer t)
+    (setf (decent-notes--peers note) peers)
+    (dolist (peer peers)
+      (dolist (edit (cdr (decent-notes--edits
+                          (seq-map (lambda (range) (list :range range))
+                                   (plist-get peer :ranges)))))
+        (let* ((beg (min (car edit) (cadr edit)))
+               (end (max (car edit) (cadr edit)))
+               (at-end (and (= beg end) (memq (char-after end) '(nil ?\n))))
+               (overlay (make-overlay beg (if (or at-end (< beg end)) end (1+ end)))))
+          (overlay-put overlay 'decent-notes-peer t)
+          (if at-end (overlay-put overlay 'after-string
+                                  (propertize " " 'face 'decent-notes-peer))
+            (overlay-put overlay 'face 'decent-notes-peer)))))
+    (force-mode-line-update)))
 
 ;;; The list
 
