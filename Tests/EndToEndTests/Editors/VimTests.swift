@@ -582,15 +582,15 @@ struct VimTests {
     try vim.terminal.type("Go")
     var words: [String] = []
     for round in 0..<5 {
+      let process = try vim.eval("decent_notes#server#Process()")
       for number in 0..<6 {
         words.append("w\(round).\(number)")
         try vim.terminal.type(words.last! + " ")
-        if number == 2 {
-          let process = try vim.eval("decent_notes#server#Process()")
-          kill(pid_t(process)!, SIGKILL)
-        }
+        if number == 2 { kill(pid_t(process)!, SIGKILL) }
       }
       try vim.change(id) { $0 = "other\(round)\n" + $0 }
+      // Vim may not know yet that it is gone.
+      try vim.wait("decent_notes#server#Process() != \(process)", "1")
       try vim.wait("decent_notes#Status()", "connected")
     }
     #expect(try vim.eval("mode()") == "i")
