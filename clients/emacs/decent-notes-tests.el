@@ -431,7 +431,7 @@
     (let* ((id (decent-notes--id decent-notes--here))
            (other (decent-notes--call 'note/open (list :id id :mode "edit"))))
       (decent-notes--tell-cursor decent-notes--here)
-      (decent-notes--request-nothing 'initialized)
+      (decent-notes--notify 'initialized)
       (jsonrpc-notify decent-notes--connection 'note/cursor
                       (list :attachment (plist-get other :attachment) :version 0 :rev 0
                             :ranges [(:start (:line 1 :character 0) :end (:line 1 :character 2))]))

@@ -212,7 +212,7 @@ TAKE is called with it before any other message is dealt with."
         (list :initializationOptions
               (list :notebook (expand-file-name decent-notes-notebook)))))
      (lambda (result)
-       (decent-notes--request-nothing 'initialized)
+       (decent-notes--notify 'initialized)
        (setq decent-notes--ready t
              decent-notes--suggested-tags
              (append (plist-get result :suggestedTags) nil))
@@ -227,10 +227,10 @@ TAKE is called with it before any other message is dealt with."
     (add-hook 'kill-emacs-query-functions #'decent-notes--may-quit)
     (add-hook 'kill-emacs-hook #'decent-notes--quit)))
 
-(defun decent-notes--request-nothing (method)
-  "Send the notification METHOD, if the process is still there."
+(defun decent-notes--notify (method &optional params)
+  "Send the notification METHOD with PARAMS, if the process is still there."
   (let ((decent-notes--sending t))
-    (ignore-errors (jsonrpc-notify decent-notes--connection method nil))))
+    (ignore-errors (jsonrpc-notify decent-notes--connection method params))))
 
 (defun decent-notes--stop ()
   "End the process, which is not to be started again by itself."
@@ -736,7 +736,7 @@ Return the notes of which something could not be kept."
                              (lambda (_result) (setq answered t))
                              (lambda (_problem) (setq answered t)))
       (decent-notes--wait 5 (lambda () answered))
-      (decent-notes--request-nothing 'exit)
+      (decent-notes--notify 'exit)
       (setq decent-notes--connection nil decent-notes--ready nil))))
 
 ;;; Note buffers
@@ -933,17 +933,15 @@ Ask first if text would be lost, unless NO-CONFIRM."
   (decent-notes--in-whole note
     (when (and (decent-notes--attachment note) (not decent-notes--sending))
       (setf (decent-notes--cursor note) (decent-notes--cursor-now note))
-      (let ((decent-notes--sending t)
-            (end (decent-notes--position (point))))
-        (ignore-errors
-          (jsonrpc-notify
-           decent-notes--connection 'note/cursor
-           (list :attachment (decent-notes--attachment note)
-                 :version (decent-notes--version note) :rev (decent-notes--rev note)
-                 :ranges (vector (list :start (if mark-active
-                                                  (decent-notes--position (mark))
-                                                end)
-                                       :end end)))))))))
+      (let ((end (decent-notes--position (point))))
+        (decent-notes--notify
+         'note/cursor
+         (list :attachment (decent-notes--attachment note)
+               :version (decent-notes--version note) :rev (decent-notes--rev note)
+               :ranges (vector (list :start (if mark-active
+                                                (decent-notes--position (mark))
+                                              end)
+                                     :end end))))))))
 
 (defun decent-notes--take-presence (presence)
   "Show who is in PRESENCE, the parameters of note/presence."
@@ -1015,17 +1013,18 @@ The list follows what others change.
   (unless (derived-mode-p 'decent-notes-list-mode) (decent-notes-list-mode))
   (decent-notes--refresh))
 
-(defun decent-notes--list-request ()
-  "The method, the parameters and the result's member for the list of this buffer."
-  (cond (decent-notes--query
-         (list 'notebook/search (list :query decent-notes--query) :matches))
-        (t (list 'notebook/list
-                 (list :trashed (if decent-notes--trash t :json-false)) :notes))))
-
-(defun decent-notes--refresh ()
-  "Show in this list what is so now."
-  (pcase-let ((`(,method ,params ,member) (decent-notes--list-request)))
-    (decent-notes--show-list (plist-get (decent-notes--call method params) member))))
+(defun decent-notes--refresh (&optional later)
+  "Show in this list what is so now, or LATER, when the answer comes."
+  (let ((buffer (current-buffer)))
+    (funcall (if later #'decent-notes--request #'decent-notes--call)
+             (if decent-notes--query 'notebook/search 'notebook/list)
+             (if decent-notes--query (list :query decent-notes--query)
+               (list :trashed (if decent-notes--trash t :json-false)))
+             (lambda (result)
+               (when (buffer-live-p buffer)
+                 (with-current-buffer buffer
+                   (decent-notes--show-list (or (plist-get result :matches)
+                                                (plist-get result :notes)))))))))
 
 (defun decent-notes--show-list (items)
   "Show ITEMS, notes or matches, with point left on its note."
@@ -1063,13 +1062,7 @@ The list follows what others change.
   "Show what others did, by the PARAMS of notebook/didChange."
   (when-let ((buffer (get-buffer "*decent-notes*")))
     (with-current-buffer buffer
-      (pcase-let ((`(,method ,list-params ,member) (decent-notes--list-request)))
-        (decent-notes--request
-         method list-params
-         (lambda (result)
-           (when (buffer-live-p buffer)
-             (with-current-buffer buffer
-               (decent-notes--show-list (plist-get result member)))))))))
+      (decent-notes--refresh t)))
   (when (seq-some (lambda (change) (seq-contains-p (plist-get change :what) "title"))
                   (plist-get params :changed))
     (decent-notes--request
@@ -1078,21 +1071,16 @@ The list follows what others change.
 
 (defun decent-notes--retitle (summary)
   "Name the buffer of the note in SUMMARY by its title."
-  (dolist (note decent-notes--notes)
-    (when (and (equal (decent-notes--id note) (plist-get summary :id))
-               (not (equal (decent-notes--title note) (plist-get summary :title))))
-      (setf (decent-notes--title note) (plist-get summary :title))
+  (let ((note (decent-notes--with #'decent-notes--id (plist-get summary :id)))
+        (title (plist-get summary :title)))
+    (when (and note (not (equal (decent-notes--title note) title)))
+      (setf (decent-notes--title note) title)
       (with-current-buffer (decent-notes--buffer note)
-        (rename-buffer (decent-notes--name (decent-notes--id note)
-                                           (decent-notes--title note))
-                       t)))))
+        (rename-buffer (decent-notes--name (decent-notes--id note) title) t)))))
 
-(defun decent-notes--all (&optional trashed)
-  "The summaries of all notes, or of those TRASHED."
-  (append (plist-get (decent-notes--call
-                      'notebook/list (list :trashed (if trashed t :json-false)))
-                     :notes)
-          nil))
+(defun decent-notes--all ()
+  "The summaries of all notes."
+  (append (plist-get (decent-notes--call 'notebook/list nil) :notes) nil))
 
 (defun decent-notes--read-note (prompt)
   "Ask with PROMPT for a note, and return its summary."
