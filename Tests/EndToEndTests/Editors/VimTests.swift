@@ -611,10 +611,12 @@ struct VimTests {
 
   @Test func `a process that does not answer is replaced at the user's wish`() throws {
     let (vim, id) = try Vim.showing("one")
-    kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGSTOP)
+    let server = pid_t(try vim.eval("decent_notes#server#Process()"))!
+    kill(server, SIGSTOP)
     try vim.terminal.type("A!\u{1b}:NotesRestart\r")
     try vim.agree(id, on: "one!")
     #expect(try vim.eval("decent_notes#Status()") == "connected")
+    #expect(kill(server, 0) == -1)
   }
 
   @Test func `a note that could not be opened again is opened when it is written`() throws {
@@ -667,7 +669,11 @@ struct VimTests {
       $0.contains { $0.contains("E37") || $0.contains("E162") }
     }
     try vim.terminal.type("\r:qa!\r")
-    try vim.terminal.wait("the path") { $0.joined().contains("/state/decent-notes/unsent/\(id)") }
+    // Vim stays until it has been read.
+    try vim.terminal.wait("the path") {
+      $0.joined().contains("/state/decent-notes/unsent/\(id)")
+        && $0.joined().contains("Press ENTER")
+    }
     try vim.terminal.press("Enter")
     try vim.terminal.waitForEnd()
     let unsent = vim.folder("state/decent-notes/unsent")
