@@ -286,7 +286,9 @@ struct VimTests {
     try vim.terminal.type("2u")
     try vim.agree(id, on: "zero\none\ntwo")
     try vim.terminal.type("u")
-    try vim.terminal.wait("the message") { $0.last == "Already at oldest change" }
+    try vim.terminal.wait("the message") {
+      $0.last == "Decent Notes: nothing of yours to take back"
+    }
     try vim.agree(id, on: "zero\none\ntwo")
     // A macro is one block, and the cursor goes to what was undone.
     try vim.terminal.type(":let @q = 'A!\u{16}\u{1b}j'\rgg3@q")
@@ -557,6 +559,16 @@ struct VimTests {
     try wrong.terminal.type(":Notes\r")
     try wrong.terminal.wait("the error") { $0.last?.hasPrefix("Decent Notes: ") == true }
     #expect(!(try wrong.eval("execute('messages')")).contains("Error detected"))
+  }
+
+  @Test func `what is told does not disturb who is writing a command`() throws {
+    let (vim, _) = try Vim.showing("eggs\nmilk")
+    try vim.terminal.type("/mi")
+    try vim.wait("mode()", "c")
+    try vim.run("call decent_notes#server#Tell('something')")
+    try vim.terminal.type("lk\r")
+    try vim.terminal.wait("the words") { $0.last == "Decent Notes: something" }
+    #expect(try vim.eval("[mode(), line('.')]->string()") == "['n', 2]")
   }
 
   @Test func `others in a note are shown`() throws {

@@ -29,7 +29,15 @@ function M.tell(text, level, unasked)
   if unasked or vim.api.nvim_get_mode().mode:find('^[iR]') then
     line = vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13))
   end
-  vim.notify(line, level or vim.log.levels.INFO)
+  local function show()
+    -- Below a command that is being written it would make the user press a key.
+    if vim.api.nvim_get_mode().mode:find('^c') then
+      vim.defer_fn(show, 100)
+    else
+      vim.notify(line, level or vim.log.levels.INFO)
+    end
+  end
+  show()
 end
 
 local function send(message)

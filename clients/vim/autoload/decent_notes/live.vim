@@ -344,7 +344,7 @@ export def Undo(method: string)
       elseif response.result.done
         note.isJumping = true
       else
-        echo method == 'note/undo' ? 'Already at oldest change' : 'Already at newest change'
+        server.Tell(method == 'note/undo' ? 'nothing of yours to take back' : 'nothing to make again', 'None')
       endif
     })
   endfor

@@ -35,6 +35,15 @@ enddef
 
 export def Tell(message: string, highlight = 'ErrorMsg')
   Log(message)
+  Show(message, highlight)
+enddef
+
+def Show(message: string, highlight: string)
+  # Below a command that is being written it would make the user press a key.
+  if mode() =~ '^c'
+    timer_start(100, (_) => Show(message, highlight))
+    return
+  endif
   execute 'echohl' highlight
   var line = 'Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g')
   # A longer line would make the user press a key, in the middle of typing maybe. The log has all of it.
