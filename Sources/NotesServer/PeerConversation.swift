@@ -45,6 +45,8 @@ public struct PeerConversation {
   public var outbox = Outbox(framing: .contentLength)
   var input = FrameDecoder(framing: .contentLength)
   var step = Step.initializing
+  /// The first line that it says, as far as a user wants to see it: what a login prints there is no answer.
+  private(set) var beginning: [UInt8] = []
   /// Everything was said: the peer is to be left alone, and may end.
   public internal(set) var isOver = false
   /// Requests that are not answered, and the last one's number.
@@ -69,6 +71,14 @@ public struct PeerConversation {
     self.isAdopting = isAdopting
   }
 
+  /// Takes bytes that the peer has said.
+  mutating func hear(_ bytes: ArraySlice<UInt8>) {
+    if beginning.count < 80, !beginning.contains(0x0A) {
+      beginning = Array((beginning + bytes).prefix(80))
+    }
+    input.append(bytes)
+  }
+
   mutating func ask(_ method: String, _ params: (inout JSONWriter) -> Void = { _ in }) {
     lastRequest += 1
     unanswered += 1
@@ -84,12 +94,17 @@ extension NotesServer {
 
   /// Takes bytes from a peer, and acts on every message that is whole.
   public mutating func receive(_ bytes: ArraySlice<UInt8>, fromPeer id: Int) {
-    conversations[id]?.input.append(bytes)
+    conversations[id]?.hear(bytes)
     while let event = conversations[id]?.input.next() {
       do throws(ResponseError) {
         switch event {
         case .message(let bytes): try handle(bytes, fromPeer: id)
-        case .refused(let error), .broken(let error): throw nonsense(id, error.message)
+        case .refused(let error): throw nonsense(id, error.message)
+        case .broken(let error):
+          let line = conversations[id]?.beginning.prefix { $0 != 0x0A && $0 != 0x0D } ?? []
+          let isBeginning = conversations[id]?.step == .initializing
+          throw nonsense(
+            id, isBeginning ? "it says: \(String(decoding: line, as: UTF8.self))" : error.message)
         }
       } catch {
         end(id, .failure(error))
@@ -109,8 +124,11 @@ extension NotesServer {
     do { message = try JSONValue(parsing: bytes) } catch {
       throw nonsense(id, "\(error.reason), at byte \(error.offset)")
     }
-    // It tells of changes, and that it is busy; we find out.
-    if message["method"] != nil { return }
+    // It tells of changes, and that it is busy; we find out. But it asks nothing: that would be we ourselves, heard by an echo.
+    if message["method"] != nil {
+      guard message["id"] == nil else { throw nonsense(id, "a request") }
+      return
+    }
     // Answers come in order, so it says which.
     guard talk.unanswered > 0, message["id"]?.integer == talk.lastRequest - talk.unanswered + 1
     else { throw nonsense(id, "an answer to nothing") }

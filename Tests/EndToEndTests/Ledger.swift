@@ -46,8 +46,9 @@ extension Server {
     for note in try call("notebook/list")["notes"]!.array! {
       let text = try call("note/get", ["id": .raw(note["id"]!.written)])["text"]!.string!
       let title = note["title"]!.string!
-      for word in (title + " " + text).split(whereSeparator: { $0 == " " || $0 == "\n" }) {
-        words[String(word), default: 0] += 1
+      // By bytes: there may be megabytes of them.
+      for word in (title + " " + text).utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x0A }) {
+        words[String(Substring(word)), default: 0] += 1
       }
     }
     return words

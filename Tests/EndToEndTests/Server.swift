@@ -140,7 +140,12 @@ final class Server {
     sigemptyset(&signals)
     for number in [SIGPIPE, SIGXFSZ] { sigaddset(&signals, number) }
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    // The threads that tests run on let no signals through.
+    var blocked = sigset_t()
+    sigemptyset(&blocked)
+    posix_spawnattr_setsigmask(&attributes, &blocked)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
 
     var variables = ProcessInfo.processInfo.environment
     variables["DECENT_NOTES"] = nil

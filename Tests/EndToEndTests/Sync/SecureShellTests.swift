@@ -1,0 +1,130 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// An sshd of our own, for the user who runs the tests, on this machine alone.
+private final class SecureShell {
+  let folder: TemporaryFolder
+  let port: Int
+  private var daemon: Daemon?
+
+  static let isPossible =
+    hasTool("ssh") && hasTool("ssh-keygen") && tool("sshd") != nil
+
+  init() throws {
+    folder = try TemporaryFolder()
+    port = try freePort()
+    for name in ["host", "user", "stranger"] {
+      try shell("ssh-keygen -q -t ed25519 -N '' -f \"$2\"", folder(name))
+    }
+    let key = try String(contentsOfFile: folder("host.pub"), encoding: .utf8)
+    try "[127.0.0.1]:\(port) \(key)".write(
+      toFile: folder("known"), atomically: true, encoding: .utf8)
+    try """
+    ListenAddress 127.0.0.1
+    Port \(port)
+    HostKey \(folder("host"))
+    AuthorizedKeysFile \(folder("user.pub"))
+    StrictModes no
+    PermitRootLogin yes
+    PasswordAuthentication no
+    KbdInteractiveAuthentication no
+    UsePAM no
+    PidFile none
+    SetEnv XDG_STATE_HOME=\(stateFolder)
+
+    """.write(toFile: folder("config"), atomically: true, encoding: .utf8)
+    // Where it locks itself in; a package makes it when the service starts.
+    if getuid() == 0 { mkdir("/run/sshd", 0o755) }
+    try start()
+  }
+
+  func start() throws {
+    daemon = try Daemon(
+      [tool("sshd")!, "-D", "-e", "-f", folder("config")], log: folder("log"))
+    try daemon!.await(port: port)
+  }
+
+  func stop() { daemon = nil }
+
+  /// How a user would call it: nothing is asked, and nobody's own settings are read.
+  func peer(_ command: String, key: String = "user") -> String {
+    "ssh -F none -o BatchMode=yes -o UserKnownHostsFile=\(folder("known"))"
+      + " -o IdentitiesOnly=yes -i \(folder(key)) -p \(port) 127.0.0.1 \"\(command)\""
+  }
+
+  func peer(notebook: String, key: String = "user") -> String {
+    peer("\(Server.program) --notebook \(notebook)", key: key)
+  }
+
+  var log: String { daemon?.log ?? "" }
+}
+
+@Suite(
+  "Peers over ssh",
+  .enabled(
+    if: SecureShell.isPossible || isContinuousIntegration, "openssh is missing"))
+struct SecureShellTests {
+  let folder: TemporaryFolder
+  let a: String
+  let b: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    (a, b) = (folder("a"), folder("b"))
+  }
+
+  @Test("Both ways over ssh; what goes wrong is told in its words", .timeLimit(.minutes(2)))
+  func exchange() throws {
+    let shell = try SecureShell()
+    var ledger = Ledger()
+    try begin(a, ["one"], bytes: 1000, &ledger)
+    let peer = shell.peer(notebook: b)
+    do { try sync(a, with: peer) } catch { throw Failure("\(error)\n\(shell.log)") }
+    try begin(b, ["two"], bytes: 1000, &ledger)
+    let back = try sync(a, with: peer)
+    #expect(back.sent == 0 && back.received > 1000)
+    let before = (try contents(of: a), try contents(of: b))
+    #expect(try sync(a, with: peer) == (0, 0))
+    #expect(try contents(of: a) == before.0)
+    #expect(try contents(of: b) == before.1)
+    for notebook in [a, b] { try audit(notebook, ledger) }
+
+    for (peer, words) in [
+      (shell.peer(notebook: b, key: "stranger"), "Permission denied"),
+      (shell.peer("echo Welcome back; \(Server.program) --notebook \(b)"), "Welcome back"),
+      (shell.peer("no-such-decent-notes"), "not found"),
+      (shell.peer(notebook: b).replacingOccurrences(of: "/known", with: "/host"), "verification"),
+    ] {
+      let errors = try failure(a, with: peer)
+      #expect(errors.contains(words), "\(peer): \(errors)")
+    }
+    shell.stop()
+    #expect(try failure(a, with: peer).contains("Connection refused"))
+    try shell.start()
+    #expect(try sync(a, with: peer) == (0, 0))
+  }
+
+  @Test("After ssh was killed half-way, what had arrived need not travel again")
+  func killed() throws {
+    let shell = try SecureShell()
+    var ledger = Ledger()
+    try begin(a, (0..<12).map { "a\($0)" }, bytes: 200_000, &ledger)
+    let there = shell.peer(notebook: b)
+    // What is sent is cut off, then what is received.
+    for (ours, peer, direction) in [(a, there, "sent"), (folder("c"), there, "received")] {
+      let server = try serve(ours)
+      let params: JSON = ["peer": .string(peer), "workDoneToken": "t"]
+      let id = try server.post("notebook/sync", params)
+      try server.awaitProgress("t", bytes: 700_000)
+      for child in server.children { kill(child, SIGKILL) }
+      let error = try server.response(to: id)["error"]
+      #expect(error?.reason == "peerUnreachable", "\(error?.written ?? "no error")")
+      let rest = try server.call("notebook/sync", ["peer": .string(peer)])
+      #expect((1..<2_000_000).contains(rest[direction]!.integer!), "\(rest.written)")
+      try server.leave()
+      try audit(ours, ledger)
+    }
+    try audit(b, ledger)
+  }
+}
