@@ -25,9 +25,10 @@ final class ChildProcess {
   ///   - variables: what is different in its environment.
   ///   - ownSession: without the terminal, where it could ask for a password; what it starts is ended with it.
   ///   - keepingError: whether its standard error is ours.
+  ///   - lock: a descriptor that it gets besides the three; -1 if there is none.
   init(
     _ words: [String], variables: [String: String] = [:], ownSession: Bool = false,
-    keepingError: Bool = false
+    keepingError: Bool = false, holding lock: Int32 = -1
   ) throws(Failure) {
     var pipes: [[Int32]] = []
     func close(_ pipes: [[Int32]]) {
@@ -47,6 +48,7 @@ final class ChildProcess {
     posix_spawn_file_actions_adddup2(&actions, pipes[0][0], STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, pipes[1][1], STDOUT_FILENO)
     if !keepingError { posix_spawn_file_actions_adddup2(&actions, pipes[2][1], STDERR_FILENO) }
+    if lock >= 0 { posix_spawn_file_actions_adddup2(&actions, lock, STDERR_FILENO + 1) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     // What we ignore it should not.

@@ -1,3 +1,4 @@
+internal import NoteStore
 internal import Notes
 
 #if canImport(Glibc)
@@ -9,12 +10,17 @@ internal import Notes
 /// A notebook of ours that looks like a folder that only rclone reaches, and how the two are kept alike.
 ///
 ///     <state>/decent-notes/remotes/<16 hex>/mirror    what the remote folder looks like, as far as we know
-///                                          /state     of the process that serves it
-///                                          /lock      who is at it
+///                                          /incoming  what is being fetched
+///                                          /state     of the process that serves the mirror
+///                                          /lock      who is at it, with the programs it has started
 ///
 /// An exchange fetches the files that are new there, lets a process serve the mirror, and delivers the files that are new
-/// here. Each file is written once under a name of its own and complete before it has it, so there is nothing to compare but names, and
-/// sizes where a delivery may have been cut off. Several machines may do so at once.
+/// here. Each file is written once under a name of its own and complete before it has it, so there is nothing to compare but names and
+/// sizes. Several machines may do so at once.
+///
+/// rclone writes a file under its name from the first byte on, here and on some remotes. So what was fetched is looked through
+/// before it is believed to be whole: what is cut short here, because rclone was killed, or there, because it is being
+/// delivered, would otherwise take the place of the whole file there. Who has that delivers it again.
 ///
 /// Files go from the remote folder when they have gone from the mirror, and they go from there as from any notebook: when a snapshot has
 /// stood for them for a day, which was delivered before. Whoever has fetched them and not the snapshot yet delivers them
@@ -35,8 +41,15 @@ final class Mirror {
 
   /// More complete files than this are folded first: each is one more to list and to fetch.
   private static let mostFiles = 64
+  /// Every failure is tried three times. A remote that can't be reached is told of within 30 seconds; but one that has been reached
+  /// may think about a file that it was given.
+  private static let patience = (fetching: "9s", delivering: "60s")
+  /// No download in parts, which has its full length from the beginning. Of the log only what a user is told.
   private static let options = [
-    "--contimeout", "10s", "--timeout", "20s", "--retries", "1", "--low-level-retries", "3",
+    "--contimeout", "9s", "--retries", "1", "--low-level-retries", "3",
+    "--multi-thread-streams", "0", "--log-level", "ERROR", "--log-format", "",
+  ]
+  private static let filter = [
     "--filter", "+ /decent*.json", "--filter", "+ /log/*/*.seg", "--filter", "+ /snap/*.snap",
     "--filter", "- *",
   ]
@@ -59,58 +72,96 @@ final class Mirror {
       throw ChildProcess.Failure(message: "no state folder: set XDG_STATE_HOME or HOME")
     }
     let folder = "\(place)/mirror"
-    let serving = [ownProgram(), "--notebook", folder]
-    let variables = ["XDG_STATE_HOME": "\(place)/state"]
+    let incoming = "\(place)/incoming"
     switch stage {
     case .preparing:
       guard try isOurTurn(place) else { return .wait }
       prepare(place)
       stage = .fetching
-      return .run(rclone("copy", ["--ignore-existing"], "\(remote)", folder, [Self.noFolder]))
+      return rclone(
+        ["copy", "--size-only", "--compare-dest", folder, "--timeout", Self.patience.fetching]
+          + Self.filter, [remote, incoming], accepting: [Self.noFolder])
     case .fetching:
+      take(incoming, into: folder)
       fetched = files(folder)
       stage = .talking
-      return .run(
-        PeerLink.Step(
-          role: .peer, words: serving + ["--framing", "content-length"], variables: variables))
+      return serve(folder, as: .peer, ["--framing", "content-length"])
     case .talking:
       stage = .folding
       guard files(folder).count > Self.mostFiles else { return try next() }
-      return .run(PeerLink.Step(role: .help, words: serving + ["compact"], variables: variables))
+      return serve(folder, as: .help, ["compact"])
     case .folding:
       stage = .delivering
       if files(folder).isEmpty { return try next() }
-      return .run(rclone("copy", ["--size-only"], folder, "\(remote)"))
+      return rclone(
+        ["copy", "--size-only", "--timeout", Self.patience.delivering] + Self.filter,
+        [folder, remote])
     case .delivering:
       stage = .removing
       let gone = fetched.subtracting(files(folder))
       if gone.isEmpty { return .over }
       let list = "\(place)/gone"
       try write(gone.sorted().joined(separator: "\n") + "\n", to: list)
-      return .run(
-        PeerLink.Step(
-          role: .help,
-          words: ["rclone", "delete", "--files-from-raw", list, "--", "\(remote)"]))
+      return rclone(
+        ["delete", "--rmdirs", "--timeout", Self.patience.delivering, "--files-from-raw", list],
+        [remote])
     case .removing: return .over
     }
   }
 
   private func rclone(
-    _ verb: String, _ flags: [String], _ source: String, _ target: String,
-    _ accepted: Set<Int32> = []
-  ) -> PeerLink.Step {
-    PeerLink.Step(
-      role: .help, words: ["rclone", verb] + flags + Self.options + ["--", source, target],
-      accepted: accepted)
+    _ command: [String], _ folders: [String], accepting accepted: Set<Int32> = []
+  ) -> PeerLink.Turn {
+    .run(
+      PeerLink.Step(
+        role: .help, words: ["rclone"] + command + Self.options + ["--"] + folders,
+        accepted: accepted, lock: lock))
+  }
+
+  private func serve(
+    _ folder: String, as role: PeerLink.Step.Role, _ arguments: [String]
+  ) -> PeerLink.Turn {
+    .run(
+      PeerLink.Step(
+        role: role, words: [ownProgram(), "--notebook", folder] + arguments,
+        variables: ["XDG_STATE_HOME": String(folder.dropLast("mirror".count)) + "state"], lock: lock
+      ))
+  }
+
+  /// Puts what was fetched into the mirror. What is not whole gets a name there under which it is read as far as it goes, and
+  /// never delivered.
+  private func take(_ incoming: String, into folder: String) {
+    for name in files(incoming) where access("\(folder)/\(name)", F_OK) != 0 {
+      let (new, path) = ("\(incoming)/\(name)", "\(folder)/\(name)")
+      makeFolders(above: path)
+      let cut = path + ".cut"
+      if isWhole(new) {
+        unlink(cut)
+        rename(new, path)
+      } else if !name.hasSuffix(".json") {
+        rename(new, cut)
+      }
+    }
+    remove(everythingIn: incoming)
+  }
+
+  private func isWhole(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    return CompleteFile.isWhole(
+      String(parts.last ?? ""), in: parts.dropLast().joined(separator: "/"))
+  }
+
+  private func makeFolders(above path: String) {
+    var folder = ""
+    for name in path.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
+      folder += "\(name)/"
+      _ = mkdir(folder, 0o700)
+    }
   }
 
   private func isOurTurn(_ place: String) throws(ChildProcess.Failure) -> Bool {
     if lock < 0 {
-      var path = ""
-      for name in "\(place)/mirror/".split(separator: "/", omittingEmptySubsequences: false) {
-        path += "\(name)/"
-        _ = mkdir(path, 0o700)
-      }
+      makeFolders(above: "\(place)/mirror/")
       lock = open("\(place)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard lock >= 0 else { throw failure("\(place)/lock") }
     }

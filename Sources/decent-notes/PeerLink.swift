@@ -34,6 +34,8 @@ final class PeerLink {
     var variables: [String: String] = [:]
     /// Exit statuses that are as good as 0.
     var accepted: Set<Int32> = []
+    /// A descriptor that it holds, too, as long as it runs; -1 if there is none. Who is killed can't end what it has started.
+    var lock: Int32 = -1
   }
 
   enum Turn {
@@ -141,7 +143,7 @@ final class PeerLink {
     self.step = step
     (complaint, isOutputOver) = ([], false)
     let process = try ChildProcess(
-      step.words, variables: step.variables, ownSession: !isInteractive)
+      step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock)
     process.stopBlocking()
     if step.role == .help { process.closeInput() }
     self.process = process

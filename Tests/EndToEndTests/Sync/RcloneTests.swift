@@ -1,0 +1,268 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// A place that rclone reaches.
+private final class Remote {
+  enum Kind: CaseIterable, Sendable { case folder, webDAV }
+
+  static let isPossible = hasTool("rclone")
+
+  /// Where its files are on this machine.
+  let path: String
+  private var daemon: Daemon?
+  private let port: Int
+  private let kind: Kind
+
+  init(_ kind: Kind, at path: String) throws {
+    (self.kind, self.path) = (kind, path)
+    port = try freePort()
+    try start()
+  }
+
+  func start() throws {
+    guard kind == .webDAV else { return }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let words = ["serve", "webdav", path, "--addr", "127.0.0.1:\(port)", "--dir-cache-time", "1ns"]
+    daemon = try Daemon([tool("rclone")!] + words, log: path + ".log")
+    try daemon!.await(port: port)
+  }
+
+  func stop() { daemon = nil }
+
+  /// The peer, and what rclone has to know of it.
+  var peer: String { kind == .folder ? "rclone:\(path)/its notes" : "rclone:dav:its notes" }
+  var environment: [String: String?] {
+    [
+      "RCLONE_CONFIG_DAV_TYPE": "webdav", "RCLONE_CONFIG_DAV_VENDOR": "other",
+      "RCLONE_CONFIG_DAV_URL": "http://127.0.0.1:\(port)/",
+    ]
+  }
+
+  /// The files of the notebook there.
+  func files() throws -> [String] {
+    guard access(path + "/its notes", F_OK) == 0 else { return [] }
+    return try FileManager.default.subpathsOfDirectory(atPath: path + "/its notes")
+      .filter { $0.hasSuffix(".seg") || $0.hasSuffix(".snap") }
+      .map { "\(path)/its notes/\($0)" }.sorted()
+  }
+}
+
+private func size(_ path: String) -> Int {
+  var status = stat()
+  return stat(path, &status) == 0 ? Int(status.st_size) : -1
+}
+
+@Suite(
+  "A remote that rclone reaches",
+  .enabled(if: Remote.isPossible || isContinuousIntegration, "rclone is missing"))
+struct RcloneTests {
+  let folder: TemporaryFolder
+  let a: String
+  let b: String
+  let c: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    (a, b, c) = (folder("a"), folder("b"), folder("c"))
+  }
+
+  private func add(_ word: String, to notebook: String, _ ledger: inout Ledger) throws {
+    try begin(notebook, [word], bytes: 1000, &ledger)
+  }
+
+  @Test(
+    "Two notebooks meet there, both ways, whatever happened to files",
+    arguments: Remote.Kind.allCases)
+  private func meet(_ kind: Remote.Kind) throws {
+    let remote = try Remote(kind, at: folder("remote"))
+    let environment = remote.environment
+    func exchange(_ notebook: String) throws -> (sent: Int, received: Int) {
+      try sync(notebook, with: remote.peer, environment: environment)
+    }
+    var ledger = Ledger()
+    try begin(a, ["one", "two"], bytes: 30_000, &ledger)
+    #expect(try exchange(a).sent > 60_000)
+    #expect(try exchange(b).received > 60_000)
+    try add("three", to: a, &ledger)
+    try add("four", to: b, &ledger)
+    #expect(try exchange(b).sent > 1000)
+    let both = try exchange(a)
+    #expect(both.sent > 1000 && both.received > 1000)
+    #expect(try exchange(b).received > 1000)
+    for notebook in [a, b] { try audit(notebook, ledger) }
+    let before = try [a, b, remote.path].map(contents)
+    for notebook in [a, b, a] { #expect(try exchange(notebook) == (0, 0)) }
+    #expect(try [a, b, remote.path].map(contents) == before)
+
+    // A file that a delivery has left cut short, as one who comes then sees it; and one that somebody has deleted.
+    let files = try remote.files()
+    #expect(files.count == 3)
+    let largest = files.max { size($0) < size($1) }!
+    let whole = FileManager.default.contents(atPath: largest)!
+    truncate(largest, 10_000)
+    unlink(files.first { $0 != largest }!)
+    let early = try exchange(c)
+    #expect(early.received < 10_000)
+    #expect(FileManager.default.contents(atPath: largest)!.count == 10_000)
+    _ = try exchange(a)
+    #expect(try remote.files() == files)
+    #expect(FileManager.default.contents(atPath: largest) == whole)
+    _ = try exchange(c)
+    try audit(c, ledger)
+    // Nobody has taken the short one for the whole.
+    for notebook in [b, a, c] { #expect(try exchange(notebook) == (0, 0)) }
+    #expect(FileManager.default.contents(atPath: largest) == whole)
+
+    guard kind == .webDAV else { return }
+    remote.stop()
+    let start = Date()
+    let errors = try failure(a, with: remote.peer, environment: environment)
+    #expect(-start.timeIntervalSinceNow < Server.patience)
+    #expect(errors.contains("connection refused"))
+    #expect(errors.split(separator: "\n").count == 1, "\(errors)")
+    try remote.start()
+    #expect(try exchange(a) == (0, 0))
+  }
+
+  /// What is killed, and when.
+  enum Kill: CaseIterable, Sendable {
+    case rcloneInFetch, rcloneInDelivery, allButRcloneInFetch, allButRcloneInDelivery
+  }
+
+  @Test(
+    "After a kill half-way nothing is lost or cut short, there and here", arguments: Kill.allCases)
+  func killed(_ kill: Kill) throws {
+    let remote = try Remote(.folder, at: folder("remote"))
+    var ledger = Ledger()
+    try begin(a, ["large"], bytes: 300_000, &ledger)
+    // One file of some size.
+    try #require(try Outcome(["--notebook", a, "compact"]).ending == .status(0))
+    let isFetch = kill == .rcloneInFetch || kill == .allButRcloneInFetch
+    if isFetch { try sync(a, with: remote.peer) }
+    let state = folder("state")
+    let slow: [String: String?] = ["XDG_STATE_HOME": state, "RCLONE_BWLIMIT": "150k"]
+    let ours = isFetch ? b : a
+    let process = try Server(
+      nil, ["--notebook", ours, "sync", remote.peer], delimiter: .lines, environment: slow)
+    /// What is being written.
+    func growing() throws -> [Int] {
+      if !isFetch { return try remote.files().map(size) }
+      guard access(state, F_OK) == 0 else { return [] }
+      return try FileManager.default.subpathsOfDirectory(atPath: state)
+        .filter { $0.contains("/incoming/") && !$0.hasSuffix(".json") }
+        .map { size("\(state)/\($0)") }
+    }
+    try wait(for: "half a file") { try growing().contains { (20_000..<250_000).contains($0) } }
+    let rclone = process.children
+    #expect(rclone.count == 1)
+    switch kill {
+    case .rcloneInFetch, .rcloneInDelivery:
+      for child in rclone { Foundation.kill(child, SIGKILL) }
+      #expect(try process.waitForEnd(reading: false) == .status(1))
+      #expect(process.errorText.contains("status 137"))
+    case .allButRcloneInFetch, .allButRcloneInDelivery: try process.killNow()
+    }
+    // Who comes meanwhile, and then again.
+    try sync(c, with: remote.peer)
+    try sync(ours, with: remote.peer, environment: ["XDG_STATE_HOME": state])
+    for notebook in [c, b, a] {
+      let variables: [String: String?] = notebook == ours ? ["XDG_STATE_HOME": state] : [:]
+      try sync(notebook, with: remote.peer, environment: variables)
+      try audit(notebook, ledger)
+    }
+    try audit(remote.path + "/its notes", ledger)
+    #expect(try Outcome(["--notebook", remote.path + "/its notes", "check"]).ending == .status(0))
+  }
+
+  @Test("Several at once lose nothing")
+  func atOnce() throws {
+    let remote = try Remote(.webDAV, at: folder("remote"))
+    var ledger = Ledger()
+    try begin(a, ["first"], &ledger)
+    let notebooks = [a, b, c, folder("d")]
+    for notebook in notebooks {
+      try sync(notebook, with: remote.peer, environment: remote.environment)
+    }
+    for (number, notebook) in notebooks.enumerated() {
+      try begin(notebook, ["w\(number)"], bytes: 100_000, &ledger)
+    }
+    for _ in 0..<2 {
+      let processes = try (notebooks + [a]).map {
+        try Server(
+          nil, ["--notebook", $0, "sync", remote.peer], delimiter: .lines,
+          environment: remote.environment)
+      }
+      for process in processes {
+        #expect(try process.waitForEnd(reading: false) == .status(0), "\(process.errorText)")
+      }
+    }
+    for notebook in notebooks {
+      try sync(notebook, with: remote.peer, environment: remote.environment)
+      try audit(notebook, ledger)
+    }
+  }
+
+  @Test(
+    "Many files become one, and go from the remote a day later, for good",
+    .enabled(if: hasTool("faketime") || isContinuousIntegration, "faketime is missing"))
+  func folding() throws {
+    let remote = try Remote(.folder, at: folder("remote"))
+    var ledger = Ledger()
+    for number in 0..<65 {
+      let outcome = try Outcome(
+        ["--notebook", a, "call", "note/create", "{\"title\":\"w\(number)\"}"])
+      #expect(outcome.ending == .status(0))
+      ledger.keep("w\(number)")
+    }
+    try FileManager.default.createDirectory(
+      atPath: remote.path, withIntermediateDirectories: true)
+    try shell("cp -a \"$2\" \"$3\"", a, remote.path + "/its notes")
+    func exchange(_ notebook: String, after hours: Int) throws {
+      let outcome = try Outcome(
+        ["--notebook", notebook, "sync", remote.peer],
+        shell: "export NO_FAKE_STAT=1; exec faketime -f +\(hours)h \"$@\"")
+      #expect(outcome.ending == .status(0), "\(outcome.errors)")
+    }
+    try exchange(b, after: 0)
+    #expect(try remote.files().count == 66)
+    #expect(try remote.files().count { $0.hasSuffix(".snap") } == 1)
+    // One who has all of it, and one who comes a day later.
+    try exchange(c, after: 0)
+    try exchange(b, after: 25)
+    let after = try remote.files()
+    #expect(after.count < 10, "\(after)")
+    try audit(remote.path + "/its notes", ledger)
+    for (notebook, hours) in [(c, 25), (b, 26), (c, 26), (folder("d"), 26), (b, 27)] {
+      try exchange(notebook, after: hours)
+      #expect(try remote.files().count < 10)
+    }
+    for notebook in [a, b, c, folder("d"), remote.path + "/its notes"] {
+      try audit(notebook, ledger)
+    }
+  }
+
+  @Test("A remote that answers nothing is given up within half a minute", .enabled(if: isLong))
+  func mute() throws {
+    let port = try freePort()
+    let script = """
+      import socket, time
+      server = socket.create_server(("127.0.0.1", \(port)))
+      time.sleep(1000)
+      """
+    let daemon = try Daemon([tool("python3")!, "-c", script], log: folder("log"))
+    defer { daemon.end() }
+    try daemon.await(port: port)
+    var ledger = Ledger()
+    try begin(a, ["one"], &ledger)
+    let start = Date()
+    let errors = try failure(
+      a, with: "rclone:dav:notes",
+      environment: [
+        "RCLONE_CONFIG_DAV_TYPE": "webdav", "RCLONE_CONFIG_DAV_VENDOR": "other",
+        "RCLONE_CONFIG_DAV_URL": "http://127.0.0.1:\(port)/",
+      ])
+    #expect(errors.contains("timeout"))
+    #expect(-start.timeIntervalSinceNow < 31)
+  }
+}
