@@ -48,11 +48,6 @@ private final class Remote {
   }
 }
 
-private func size(_ path: String) -> Int {
-  var status = stat()
-  return stat(path, &status) == 0 ? Int(status.st_size) : -1
-}
-
 @Suite(
   "A remote that rclone reaches",
   .enabled(if: Remote.isPossible || isContinuousIntegration, "rclone is missing"))

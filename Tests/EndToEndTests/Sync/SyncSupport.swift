@@ -172,3 +172,9 @@ func tool(_ name: String) -> String? {
   let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
   return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }
+
+/// How many bytes a file has; -1 if there is none.
+func size(_ path: String) -> Int {
+  var status = stat()
+  return stat(path, &status) == 0 ? Int(status.st_size) : -1
+}

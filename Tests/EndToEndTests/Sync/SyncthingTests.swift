@@ -19,6 +19,7 @@ private final class Syncthing {
       .trimmingCharacters(in: .whitespacesAndNewlines)
     try FileManager.default.createDirectory(
       atPath: folder + "/.stfolder", withIntermediateDirectories: true)
+    try "(?d).tmp-*\n".write(toFile: folder + "/.stignore", atomically: true, encoding: .utf8)
   }
 
   /// As its users have it, but for what would look for others, and with shorter waits.
@@ -136,6 +137,8 @@ struct SyncthingTests {
     }
     for engine in engines { try engine.start() }
     try converge("the first meeting")
+    let names = try folders.flatMap { try FileManager.default.contentsOfDirectory(atPath: $0) }
+    #expect(names.contains { $0.hasPrefix("decent.sync-conflict-") })
 
     say("live on both sides")
     try type(seconds: isLong ? 120 : 5)
@@ -154,6 +157,7 @@ struct SyncthingTests {
         unlink(path)
       }
     }
+    #expect(!copies.isEmpty)
     for (name, bytes) in copies {
       try? bytes.write(to: URL(fileURLWithPath: folders[1] + name), options: .atomic)
     }
