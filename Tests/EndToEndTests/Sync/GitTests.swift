@@ -3,7 +3,10 @@ import JSONRPC
 import Testing
 
 @Suite(
-  "A notebook in git", .enabled(if: hasTool("git") || isContinuousIntegration, "git is missing"))
+  "A notebook in git",
+  .enabled(
+    if: hasTool("git") && hasTool("faketime") || isContinuousIntegration,
+    "git or faketime is missing"))
 struct GitTests {
   let folder: TemporaryFolder
 
@@ -36,6 +39,9 @@ struct GitTests {
     try git(notebook, try recipe("Whenever notes are to be exchanged:"))
   }
 
+  private static let conflict =
+    "If there was a conflict all the same, because somebody has committed removals, the files of both sides together are right:"
+
   @Test("Clones that edit, fold and remove files merge without conflicts")
   func clones() throws {
     let (a, b, hub) = (folder("a"), folder("b"), folder("hub"))
@@ -57,7 +63,13 @@ struct GitTests {
     try git(folder.path, "git clone -q -b main -c core.autocrlf=true hub b")
     try audit(b, ledger)
 
-    let later = "export NO_FAKE_STAT=1; exec faketime -f '+2d' \"$@\""
+    /// Folds what is complete, and removes what was folded.
+    func fold(_ notebook: String) throws {
+      for shell in [nil, "export NO_FAKE_STAT=1; exec faketime -f '+2d' \"$@\""] {
+        let outcome = try Outcome(["--notebook", notebook, "compact"], shell: shell)
+        #expect(outcome.ending == .status(0), "\(outcome.errors)")
+      }
+    }
     for round in 0..<4 {
       for (number, notebook) in [a, b].enumerated() {
         // Many short sessions, and one that goes on during the exchange.
@@ -73,12 +85,9 @@ struct GitTests {
         _ = try server.append("l\(number)r\(round)", to: id, &ledger).get()
       }
       // Both fold, and remove what they have folded; in the last round only one of them.
-      if hasTool("faketime"), round > 0 {
+      if round > 0 {
         for notebook in round == 3 ? [a] : [a, b] {
-          for shell in [nil, later] {
-            let outcome = try Outcome(["--notebook", notebook, "compact"], shell: shell)
-            #expect(outcome.ending == .status(0), "\(outcome.errors)")
-          }
+          try fold(notebook)
         }
       }
       try exchange(a)
@@ -98,8 +107,8 @@ struct GitTests {
     // A text moves from a log into a snapshot, which git takes for a log that was renamed, with its folder; and the session
     // goes on, in that folder.
     let writer = try serve(a)
-    func paste(_ word: String) throws {
-      let lines = (0..<5000).map { "\n\(word)-\($0)-\(word.count * $0 * $0 * 7919 % 999_983)" }
+    func paste(_ word: String, lines: Int = 5000) throws {
+      let lines = (0..<lines).map { "\n\(word)-\($0)-\(word.count * $0 * $0 * 7919 % 999_983)" }
       let words = lines.map { String($0.dropFirst()) }
       let text = JSON.string(lines.joined())
       try writer.call("note/append", ["id": id, "text": text])
@@ -112,17 +121,23 @@ struct GitTests {
     try paste("one")
     try exchange(a)
     try exchange(b)
-    for shell in [nil, later] {
-      _ = try Outcome(["--notebook", b, "compact"], shell: hasTool("faketime") ? shell : nil)
-    }
+    try fold(b)
     old = Set(try logs(of: a))
-    try paste("two")
+    try paste("two", lines: 20_000)
     for notebook in [b, a, b] { try exchange(notebook) }
+    for notebook in [a, b] { try audit(notebook, ledger) }
+    // The same with removals that were committed, and what is to be done then.
+    try fold(b)
+    try git(b, "git add -A; git commit -qm removals; git push -q")
+    old = Set(try logs(of: a))
+    try paste("three")
+    try git(a, "git add .; git commit -qm notes")
+    #expect(throws: Failure.self) { try git(a, "git pull -q --no-rebase --no-edit") }
+    try git(a, try recipe(Self.conflict))
+    for notebook in [a, b] { try exchange(notebook) }
     try writer.leave()
-    for notebook in [a, b] {
-      try exchange(notebook)
-      try audit(notebook, ledger)
-    }
+    for notebook in [a, b, a] { try exchange(notebook) }
+    for notebook in [a, b] { try audit(notebook, ledger) }
 
     // What is not in the folder but in git is all there, too: for one who comes later, and for one who goes back.
     try git(folder.path, "git clone -q -b main hub c")
