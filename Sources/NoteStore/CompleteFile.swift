@@ -1,35 +1,54 @@
 internal import Notes
 
-/// A file of a notebook that never changes again, somewhere outside of a notebook: one that is being carried.
-public enum CompleteFile {
-  /// Whether a file is all that its name says: a complete log, a snapshot, or `decent.json`. It is read as a whole.
-  ///
-  /// - Complexity: O(size), and no more memory than a record needs.
-  public static func isWhole(_ name: String, in folder: String) -> Bool {
-    guard let folder = try? FileDescriptor.folder(folder, on: SystemFiles.shared) else {
-      return false
-    }
-    if name.hasSuffix(".json") {
-      // One of a later version is whole, too, and says that nothing here is to be touched.
-      do { return try NotebookFile.read(name, in: folder) != nil } catch {
-        return error.reason == .newerFormat
-      }
-    }
-    guard let file = try? folder.regularFile(name), let size = try? file.status().size else {
-      return false
-    }
-    if let segment = SegmentName(name) { return isWhole(file, size, segment) }
+/// A look at a file that is carried to a notebook, whether it is all that its name says: a complete log, a snapshot, or
+/// `decent.json`.
+public final class CompleteFile {
+  private let name: String
+  private let folder: String
+  private let file: OpenDescriptor?
+  private var hash = SHA256()
+  private var offset: UInt64 = 0
+
+  public init(_ path: String) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    name = String(parts.last ?? "")
+    folder = parts.dropLast().joined(separator: "/")
+    file = try? Self.open(name, in: folder)
+  }
+
+  /// Reads on, a MiB of a snapshot and any other file as a whole; returns nil if there is more to read.
+  public func isWhole() -> Bool? {
+    guard let file else { return false }
+    if name.hasSuffix(".json") { return isNotebookFile }
+    if let segment = SegmentName(name) { return Self.isWhole(file.descriptor, segment) }
     guard SnapshotFile.isName(name) else { return false }
-    var hash = SHA256()
-    var offset: UInt64 = 0
-    while let bytes = try? file.next(&offset) { hash.update(bytes) }
+    if let bytes = try? file.descriptor.next(&offset) {
+      hash.update(bytes)
+      return nil
+    }
     return hash.snapshotName == name
   }
 
-  private static func isWhole(
-    _ file: borrowing FileDescriptor, _ size: UInt64, _ name: SegmentName
-  ) -> Bool {
-    guard let head = try? file.read(LogFormat.headerSize, at: 0),
+  private static func open(_ name: String, in folder: String) throws(StoreError) -> OpenDescriptor?
+  {
+    let folder = try FileDescriptor.folder(folder, on: SystemFiles.shared)
+    guard let file = try folder.regularFile(name) else { return nil }
+    return OpenDescriptor(file)
+  }
+
+  private var isNotebookFile: Bool {
+    do {
+      let folder = try FileDescriptor.folder(folder, on: SystemFiles.shared)
+      return try NotebookFile.read(name, in: folder) != nil
+    } catch {
+      // One of a later version is whole, too, and says that nothing here is to be touched.
+      return error.reason == .newerFormat
+    }
+  }
+
+  private static func isWhole(_ file: borrowing FileDescriptor, _ name: SegmentName) -> Bool {
+    guard let size = try? file.status().size,
+      let head = try? file.read(LogFormat.headerSize, at: 0),
       var scan = try? LogScan(decoding: head[...])
     else { return false }
     var limit = Int.max

@@ -37,7 +37,11 @@ final class Mirror {
   /// The files after fetching.
   private var fetched: Set<String> = []
 
-  private enum Stage { case preparing, fetching, talking, folding, delivering, removing }
+  /// What was fetched and not looked at yet, and the file that is being looked at.
+  private var left: [String] = []
+  private var file: CompleteFile?
+
+  private enum Stage { case preparing, fetching, taking, talking, folding, delivering, removing }
 
   /// More complete files than this are folded first: each is one more to list and to fetch.
   private static let mostFiles = 64
@@ -53,6 +57,8 @@ final class Mirror {
     "--filter", "+ /decent*.json", "--filter", "+ /log/*/*.seg", "--filter", "+ /snap/*.snap",
     "--filter", "- *",
   ]
+  /// How long an editor may have to wait for us while files are looked at.
+  private static let slice = Duration.milliseconds(10)
   /// What rclone ends with when there is no such folder.
   private static let noFolder: Int32 = 3
 
@@ -82,7 +88,12 @@ final class Mirror {
         ["copy", "--size-only", "--compare-dest", folder, "--timeout", Self.patience.fetching]
           + Self.filter, [remote, incoming], accepting: [Self.noFolder])
     case .fetching:
-      take(incoming, into: folder)
+      stage = .taking
+      left = files(incoming).filter { access("\(folder)/\($0)", F_OK) != 0 }
+      return try next()
+    case .taking:
+      if try take(incoming, into: folder) { return .again }
+      remove(everythingIn: incoming)
       fetched = files(folder)
       stage = .talking
       return serve(folder, as: .peer, ["--framing", "content-length"])
@@ -128,27 +139,29 @@ final class Mirror {
       ))
   }
 
-  /// Puts what was fetched into the mirror. What is not whole gets a name there under which it is read as far as it goes, and
-  /// never delivered.
-  private func take(_ incoming: String, into folder: String) {
-    for name in files(incoming) where access("\(folder)/\(name)", F_OK) != 0 {
-      let (new, path) = ("\(incoming)/\(name)", "\(folder)/\(name)")
-      makeFolders(above: path)
-      let cut = path + ".cut"
-      if isWhole(new) {
-        unlink(cut)
-        rename(new, path)
-      } else if !name.hasSuffix(".json") {
-        rename(new, cut)
+  /// Puts some of what was fetched into the mirror. What is not whole gets a name there under which it is read as far as it goes,
+  /// and never delivered.
+  ///
+  /// - Returns: whether there is more.
+  private func take(_ incoming: String, into folder: String) throws(ChildProcess.Failure) -> Bool {
+    let clock = ContinuousClock()
+    let end = clock.now + Self.slice
+    while let path = left.last {
+      if clock.now > end { return true }
+      let (new, old) = ("\(incoming)/\(path)", "\(folder)/\(path)")
+      let file = file ?? CompleteFile(new)
+      guard let isWhole = file.isWhole() else {
+        self.file = file
+        continue
       }
+      self.file = nil
+      left.removeLast()
+      if path.hasSuffix(".json"), !isWhole { continue }
+      makeFolders(above: old)
+      guard rename(new, isWhole ? old : old + ".cut") == 0 else { throw failure(old) }
+      if isWhole { unlink(old + ".cut") }
     }
-    remove(everythingIn: incoming)
-  }
-
-  private func isWhole(_ path: String) -> Bool {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    return CompleteFile.isWhole(
-      String(parts.last ?? ""), in: parts.dropLast().joined(separator: "/"))
+    return false
   }
 
   private func makeFolders(above path: String) {

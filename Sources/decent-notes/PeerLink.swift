@@ -42,6 +42,8 @@ final class PeerLink {
     case run(Step)
     /// It is somebody else's turn; ask again in a moment.
     case wait
+    /// There was something to do here, and there is more.
+    case again
     case over
   }
 
@@ -100,6 +102,7 @@ final class PeerLink {
         switch try next() {
         case .run(let step): try start(step)
         case .wait: due = clock.now + Self.pause
+        case .again: due = clock.now
         case .over: tell(.ended(failure: nil))
         }
       }
