@@ -120,7 +120,11 @@ struct CommandLineTests {
       ["check", "x"], ["compact", "x"], ["--repair"], ["compact", "--repair"],
       ["--notebook", ""], ["--framing", "pigeon"], ["--max-message", "0"], ["--max-message=x"],
       ["--max-message", "-5"], ["--max-message", "99999999999999999999"], ["--stdio=1"], ["--"],
-      ["--help=1"], ["--seed", "x"],
+      ["--help=1"], ["--seed", "x"], ["sync"], ["sync", ""], ["sync", "rclone:"],
+      ["sync", "'open"],
+      ["sync", "--every", "0s", "x"], ["sync", "--every", "25h", "x"], ["--every", "5s"],
+      ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"],
+      ["sync", "--adopt", "--every=1s", "x"],
     ])
   func misuse(_ arguments: [String]) throws {
     let outcome = try Outcome(arguments)
