@@ -40,8 +40,10 @@ extension NotesServer {
     case failure(ResponseError)
   }
 
-  /// Clients name what they like.
+  /// Clients name what they like: of so many peers something is known.
   private static let mostPeers = 1000
+  /// Each is a process, with three descriptors here.
+  private static let mostConversations = 64
 
   /// `notebook/sync`: answered when the peer and this notebook have the changes of both.
   mutating func sync(_ id: RequestID, _ params: Parameters) throws(ResponseError) {
@@ -52,7 +54,7 @@ extension NotesServer {
     }
     let isAdopting = try params.boolean("adopt") ?? false
     let progress = try progressToken(params)
-    guard conversations.count < Self.mostPeers else {
+    guard conversations.count < Self.mostConversations else {
       throw .requestFailed("peerFailed", "notebook/sync: so many are under way already")
     }
     if let progress { self.progress(progress, "begin", "Exchanging changes") }

@@ -7,7 +7,7 @@ struct Arguments: Equatable {
     case call(method: String, params: String)
     case demo(path: String)
     case check(isRepairing: Bool)
-    case compact
+    case compact(isDue: Bool)
     case sync(peers: [String], isAdopting: Bool)
     case help
     case version
@@ -30,7 +30,7 @@ struct Arguments: Equatable {
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
            decent-notes [options] check [--repair]
-           decent-notes [options] compact
+           decent-notes [options] compact [--due]
            decent-notes [options] sync [--every TIME] [--adopt] PEER...
            decent-notes demo FILE
 
@@ -40,7 +40,8 @@ struct Arguments: Equatable {
     with --repair it first copies what is damaged into the user's state folder, and writes again
     what is known of the notebook there and not in its folder any more.
     compact folds the notebook's complete log files into one snapshot, and removes those for
-    which a snapshot has stood for a day.
+    which a snapshot has stood for a day; with --due it folds only if there is enough to fold, as
+    any process that writes does by itself.
     sync exchanges with each PEER what the notebook and the peer's lack of each other. A peer is a
     folder, a command that speaks the protocol ('ssh host decent-notes'), or rclone:REMOTE:PATH.
     With --every (30s, 5m, 1h) it goes on doing so; with --adopt, notebooks that were begun
@@ -72,6 +73,7 @@ struct Arguments: Equatable {
     var words: [String] = []
     var isRepairing = false
     var isAdopting = false
+    var isDue = false
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument != "--" else {
         if argument.hasPrefix("-"), argument != "-" {
@@ -119,6 +121,7 @@ struct Arguments: Equatable {
           throw Misuse(message: "--every must be a time from 1s to 24h, as 30s, 5m or 1h")
         }
         interval = time
+      case "--due" where parts.count == 1: isDue = true
       case "--adopt" where parts.count == 1: isAdopting = true
       case "--repair" where parts.count == 1: isRepairing = true
       case "--stdio" where parts.count == 1: break
@@ -130,6 +133,9 @@ struct Arguments: Equatable {
     if folder == "" { throw Misuse(message: "--notebook must name a folder") }
     if isRepairing, words != ["check"] {
       throw Misuse(message: "--repair is an option of check")
+    }
+    if isDue, words != ["compact"] {
+      throw Misuse(message: "--due is an option of compact")
     }
     if isAdopting, words.first != "sync" {
       throw Misuse(message: "--adopt is an option of sync")
@@ -151,7 +157,7 @@ struct Arguments: Equatable {
     }
     if first == "check" || first == "compact" {
       guard words.count == 1 else { throw Misuse(message: "\(first) needs no \(words[1])") }
-      command = first == "check" ? .check(isRepairing: isRepairing) : .compact
+      command = first == "check" ? .check(isRepairing: isRepairing) : .compact(isDue: isDue)
       return
     }
     if first == "sync" {

@@ -1,21 +1,22 @@
 internal import NoteStore
 internal import ReplicatingTypes
 
-/// Folds what is complete in a notebook's folder into one snapshot, removes what was folded a day ago, and says what came of
+/// Folds what is complete in a notebook's folder into a snapshot, removes what was folded a day ago, and says what came of
 /// it.
 struct Compact {
   /// What to tell.
   let lines: [String]
 
-  init(folder: String, stateFolder: String?, makeIdentifier: @escaping () -> Identifier)
-    throws(StoreError)
-  {
+  /// - Parameter isDue: whether to do only what a process would do by itself.
+  init(
+    folder: String, stateFolder: String?, isDue: Bool, makeIdentifier: @escaping () -> Identifier
+  ) throws(StoreError) {
     let store = try NoteStore(path: folder, state: stateFolder, makeIdentifier: makeIdentifier)
     guard store.identity != nil else {
       lines = ["\(folder): there is no notebook"]
       return
     }
-    let result = try store.compact()
+    let result = try store.compact(isForced: !isDue)
     store.keep { true }
     var lines: [String] = []
     if result.writtenBytes > 0 {
@@ -23,7 +24,7 @@ struct Compact {
         result.foldedSnapshots == 0 ? "" : " and \(count(result.foldedSnapshots, "snapshot"))"
       lines.append(
         "folded \(count(result.foldedFiles, "log file"))\(snapshots), \(result.foldedBytes) bytes,"
-          + " into one snapshot of \(result.writtenBytes) bytes")
+          + " into \(isDue ? "a" : "one") snapshot of \(result.writtenBytes) bytes")
     } else {
       lines.append("there is nothing to fold")
     }

@@ -43,7 +43,8 @@ final class Mirror {
 
   private enum Stage { case preparing, fetching, taking, talking, folding, delivering, removing }
 
-  /// More complete files than this are folded first: each is one more to list and to fetch.
+  /// If there are more complete files than this, it is time to fold some, or to remove some that were: each is one more to list
+  /// and to fetch. Never all of them: a snapshot of all would travel with every change.
   private static let mostFiles = 64
   /// Every failure is tried three times. A remote that can't be reached is told of within 30 seconds; but one that has been reached
   /// may think about a file that it was given.
@@ -100,7 +101,7 @@ final class Mirror {
     case .talking:
       stage = .folding
       guard files(folder).count > Self.mostFiles else { return try next() }
-      return serve(folder, as: .help, ["compact"])
+      return serve(folder, as: .help, ["compact", "--due"])
     case .folding:
       stage = .delivering
       if files(folder).isEmpty { return try next() }

@@ -150,11 +150,12 @@ func run() -> Int32 {
       complain("\(error)")
       return 1
     }
-  case .compact:
+  case .compact(let isDue):
     guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
     do {
       let compact = try Compact(
-        folder: folder, stateFolder: stateFolder(), makeIdentifier: randomIdentifier)
+        folder: folder, stateFolder: stateFolder(), isDue: isDue,
+        makeIdentifier: randomIdentifier)
       say(compact.lines.joined(separator: "\n") + "\n")
       return 0
     } catch {

@@ -123,7 +123,7 @@ struct CommandLineTests {
       ["--help=1"], ["--seed", "x"], ["sync"], ["sync", ""], ["sync", "rclone:"],
       ["sync", "'open"],
       ["sync", "--every", "0s", "x"], ["sync", "--every", "25h", "x"], ["--every", "5s"],
-      ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"],
+      ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"], ["--due"], ["check", "--due"],
       ["sync", "--adopt", "--every=1s", "x"],
     ])
   func misuse(_ arguments: [String]) throws {

@@ -271,13 +271,15 @@ extension NoteStore {
     return compaction.result
   }
 
-  /// Folds all complete files into one snapshot, and removes what was folded a day ago. Waits for the disk.
+  /// Folds complete files into a snapshot, and removes what was folded a day ago. Waits for the disk.
   ///
+  /// - Parameter isForced: whether to fold all of them and all snapshots into one; else as a process does by itself, which leaves
+  ///   alone what is too little to be worth it.
   /// - Throws: why it could not; nothing is lost by that.
-  public func compact() throws(StoreError) -> Compaction.Result {
+  public func compact(isForced: Bool = true) throws(StoreError) -> Compaction.Result {
     compaction = nil
     while true {
-      if let result = try compactSome(isForced: true) { return result }
+      if let result = try compactSome(isForced: isForced) { return result }
       if compaction?.isWaiting == true, folder.asideAnswer == nil { folder.awaitSync() }
     }
   }

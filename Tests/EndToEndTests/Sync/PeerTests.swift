@@ -88,13 +88,29 @@ struct PeerTests {
       ("false", "it ended before everything was said"),
       ("sh -c 'echo one >&2; echo three reasons >&2; exit 3'", "one; three reasons"),
       ("sh -c 'echo Welcome to this machine; exec cat'", "Welcome to this machine"),
+      ("sleep 1000", isLong ? "no answer for 25 seconds" : ""),
       ("cat", "does not speak our protocol"), ("yes", "does not speak our protocol"),
-    ] {
+    ] where !words.isEmpty {
       let errors = try failure(a, with: peer)
       #expect(errors.contains(words), "\(peer): \(errors)")
       #expect(errors.split(separator: "\n").count == 1, "\(peer): \(errors)")
     }
     try audit(a, ledger)
+  }
+
+  @Test("A client that asks for far too many exchanges at once gets some, and goes on editing")
+  func tooMany() throws {
+    let server = try serve(a)
+    let ids = try (0..<100).map { _ in
+      try server.post("notebook/sync", ["peer": "sleep 1000"])
+    }
+    let refused = try ids.suffix(36).map { try server.response(to: $0)["error"] }
+    #expect(refused.allSatisfy { $0?.reason == "peerFailed" })
+    try server.wait(for: "the others' processes") { server.children.count == 64 }
+    for id in ids.prefix(64) { try server.notify("$/cancelRequest", ["id": .int(id)]) }
+    for id in ids.prefix(64) { #expect(try server.response(to: id)["error"]?.code == -32800) }
+    try server.call("note/create", ["title": "still here"])
+    try server.leave()
   }
 
   @Test("An exchange that is cancelled leaves no process, and goes on where it was")

@@ -222,13 +222,18 @@ struct RcloneTests {
     try exchange(b, after: 0)
     #expect(try remote.files().count == 66)
     #expect(try remote.files().count { $0.hasSuffix(".snap") } == 1)
+    // One more change is one more file, and not all of it in another snapshot.
+    try begin(b, ["more"], &ledger)
+    try exchange(b, after: 0)
+    #expect(try remote.files().count == 67)
+    #expect(try remote.files().count { $0.hasSuffix(".snap") } == 1)
     // One who has all of it, and one who comes a day later.
     try exchange(c, after: 0)
     try exchange(b, after: 25)
     let after = try remote.files()
     #expect(after.count < 10, "\(after)")
     try audit(remote.path + "/its notes", ledger)
-    for (notebook, hours) in [(c, 25), (b, 26), (c, 26), (folder("d"), 26), (b, 27)] {
+    for (notebook, hours) in [(c, 25), (b, 26), (c, 26), (folder("d"), 26), (b, 27), (a, 27)] {
       try exchange(notebook, after: hours)
       #expect(try remote.files().count < 10)
     }
