@@ -16,6 +16,8 @@ struct Archiving {
   var size = 0
   var unkept = 0
   var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
+  /// Bytes of changes that an archive has taken out of memory.
+  fileprivate(set) var released = 0
   /// Nothing more is tried until so many bytes have come: the disk may be full, or refuse.
   fileprivate var nextTry = 0
 
@@ -25,6 +27,8 @@ struct Archiving {
 
   /// Whether so much is new that a new archive pays: beside a large one that takes more.
   fileprivate var isDue: Bool { unkept > max(1 << 20, size / 4, nextTry) }
+  /// Whether much more is new than should be: all of it is in memory.
+  fileprivate var isOverdue: Bool { unkept > max(32 << 20, size / 2, nextTry) }
 }
 
 extension NoteStore {
@@ -70,6 +74,12 @@ extension NoteStore {
     folder.isVerifying || snapshots.reading != nil || archiving.writing != nil
       || canArchive && archiving.isDue || hasCompaction
   }
+
+  /// Whether it can't wait long: what it would put away fills the memory.
+  public var isWorkUrgent: Bool { canArchive && archiving.isOverdue }
+
+  /// How many bytes of changes were taken out of memory so far, about: what they took there is free.
+  public var released: Int { archiving.released }
 
   /// Does some of it, for a few milliseconds at most.
   public func work() -> Effects {
@@ -158,6 +168,7 @@ extension NoteStore {
     try notebook.adopt(archive, markedAt: writer.mark)
     archiving.size = archive.size
     archiving.unkept -= unkept
+    archiving.released += unkept
     archiving.nextTry = 0
   }
 }

@@ -24,9 +24,12 @@ struct EventLoop: ~Copyable {
   private static let pollInterval = Duration.seconds(1)
   /// How often it is tried whether a disk that refused a change takes it now.
   private static let refusalInterval = Duration.seconds(2)
+  private static let muchMemory = 4 << 20
   private static let parentInterval = Duration.seconds(5)
   /// While there is always something else to do, what can wait gets its turn this often.
   private static let workInterval = Duration.milliseconds(20)
+  /// The same for what can't wait long.
+  private static let urgentWorkInterval = Duration.milliseconds(1)
   /// How long the process may stay to keep the notebook for the next one.
   private static let keepingTime = Duration.milliseconds(1200)
   /// How long the rest of the output may take after the input's end.
@@ -54,6 +57,7 @@ struct EventLoop: ~Copyable {
   private var peersDue: ContinuousClock.Instant?
   private var leaveDue: ContinuousClock.Instant?
   private var workDue: ContinuousClock.Instant
+  private var lastReleased = 0
 
   /// - Parameter makeLink: the way to a peer from the notebook in a folder.
   init(
@@ -120,7 +124,10 @@ struct EventLoop: ~Copyable {
     let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
     if hasWork, count == 0 || isPast(workDue) {
       server.work()
-      workDue = clock.now + Self.workInterval
+      returnMemory()
+      workDue =
+        clock.now
+        + (server.store?.isWorkUrgent == true ? Self.urgentWorkInterval : Self.workInterval)
     }
     if count <= 0 { return }
     if polls[3].revents != 0 { server.diskCaughtUp() }
@@ -132,6 +139,21 @@ struct EventLoop: ~Copyable {
     } else if polls[0].revents & Int16(POLLHUP) != 0 {
       hasInputHungUp = true
     }
+  }
+
+  /// `malloc_trim` of glibc, which its module does not have; nil elsewhere.
+  private static let trimMemory = dlsym(nil, "malloc_trim").map {
+    unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self)
+  }
+
+  /// Gives back what became free when there is much of it. The allocator keeps what lies between what is in use, which would be
+  /// all there ever was.
+  private mutating func returnMemory() {
+    guard let released = server.store?.released, released - lastReleased > Self.muchMemory else {
+      return
+    }
+    lastReleased = released
+    _ = Self.trimMemory?(0)
   }
 
   /// How long to wait at most.
