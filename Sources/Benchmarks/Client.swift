@@ -94,6 +94,22 @@ final class Client {
     return String(answer[name.upperBound...].prefix { $0 != "\"" })
   }
 
+  /// Waits until it has not computed for a tenth of a second.
+  func waitUntilIdle() {
+    func ticks() -> [Substring] {
+      let path = "/proc/\(process.processIdentifier)/stat"
+      let fields = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: " ") ?? []
+      return Array(fields.dropFirst(13).prefix(2))
+    }
+    var last: [Substring] = []
+    while true {
+      let now = ticks()
+      if now == last { return }
+      last = now
+      usleep(100_000)
+    }
+  }
+
   /// How much memory it has had at most, in bytes.
   var peakMemory: Int {
     let status = try? String(

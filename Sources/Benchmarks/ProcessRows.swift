@@ -166,6 +166,9 @@ private func largeNoteRow(
         let client = Client(notebook: "\(folder)-\(name)-\(folders)", program, state: state)
         let id = client.createNote(#"{"text":"\#(text)"}"#)
         _ = client.request("note/open", #"{"id":"\#(id)","mode":"edit","check":"none"}"#)
+        // What it takes to put 10 MB on disk and away is not what typing takes.
+        _ = client.request("notebook/flush", "{}")
+        client.waitUntilIdle()
         return client
       },
       body: { client in
