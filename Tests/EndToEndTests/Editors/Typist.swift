@@ -278,6 +278,16 @@ final class Typist: @unchecked Sendable {
     get throws { try terminal.screen().joined(separator: "\n") }
   }
 
+  /// What is to be seen, and what the editor has said before: for failures only, since it presses keys.
+  private func screenAndMessages() throws -> String {
+    let before = try screen
+    if editor == .emacs { return before }
+    try terminal.press("Enter")
+    try terminal.type(":messages\r")
+    usleep(500_000)
+    return before + "\n— :messages —\n" + (try screen)
+  }
+
   /// Looks until what is to be is there.
   @discardableResult
   func wait(_ what: String, until isMet: (EditorState) -> Bool) throws -> EditorState {
@@ -342,7 +352,7 @@ final class Typist: @unchecked Sendable {
       }
       note("looks for \(word) again")
       guard Date() < deadline else {
-        throw Failure("\(editor.rawValue) does not find \(word):\n\(try screen)")
+        throw Failure("\(editor.rawValue) does not find \(word):\n\(try screenAndMessages())")
       }
     }
   }

@@ -571,6 +571,24 @@ struct VimTests {
     #expect(try vim.eval("[mode(), line('.')]->string()") == "['n', 2]")
   }
 
+  @Test func `edits of others do not disturb who is writing a command`() throws {
+    let (vim, id) = try Vim.showing("eggs\nmilk")
+    for number in 0..<12 {
+      try vim.terminal.type("/mi")
+      try vim.wait("mode()", "c")
+      try vim.change(id) { text in
+        text =
+          number % 2 == 0
+          ? "a\nb\nc\nd\n" + text + "\ne\nf\ng" : "eggs\nmilk"
+      }
+      try vim.wait("line('$')", number % 2 == 0 ? "9" : "2")
+      try vim.terminal.type("lk\r")
+      try vim.wait("mode()", "n")
+      let screen = try vim.terminal.screen().joined(separator: "\n")
+      #expect(!screen.contains("Press ENTER"), "\(number):\n\(screen)")
+    }
+  }
+
   @Test func `others in a note are shown`() throws {
     let (vim, id) = try Vim.showing("one\ntwo")
     #expect(try vim.eval("decent_notes#Status()") == "connected")
@@ -587,6 +605,16 @@ struct VimTests {
     try vim.run("call decent_notes#server#Call('note/close', {'attachment': g:at})")
     try vim.wait("decent_notes#Status()", "connected")
     try vim.wait("prop_list(3)->len()", "0")
+  }
+
+  @Test func `others are not shown in a text that was changed since`() throws {
+    let (vim, _) = try Vim.showing("one\ntwo and more")
+    try vim.run(
+      "let g:note = decent_notes#live#Of(bufnr()) | call setline(2, 't') | call decent_notes#live#TakePeers("
+        + "{'attachment': g:note.attachment, 'version': g:note.version, 'rev': g:note.rev, 'peers': [{'ranges':"
+        + " [{'start': {'line': 1, 'character': 9}, 'end': {'line': 1, 'character': 12}}]}]})")
+    #expect(try vim.eval("prop_list(2)->len()") == "0")
+    #expect(!(try vim.eval("execute('messages')")).contains("E964"))
   }
 
   @Test func `a killed server is started again, and nothing is lost or doubled`() throws {

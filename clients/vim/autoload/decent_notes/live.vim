@@ -320,7 +320,12 @@ enddef
 
 export def TakePeers(presence: dict<any>)
   var note = Find((one) => one.attachment == presence.attachment)
-  if !empty(note) && note.version == presence.version && note.rev == presence.rev
+  if empty(note) || !bufloaded(note.buf)
+    return
+  endif
+  # What was typed and not sent yet has moved the places that it tells of.
+  Flush(note)
+  if note.version == presence.version && note.rev == presence.rev
     cursors.Show(note, presence.peers)
   endif
 enddef
