@@ -148,7 +148,8 @@ struct ThreeEditorsOutcome {
       for word in counts.keys.sorted() where !known.contains(word) {
         objections.append("\(name) has \(word), which nobody typed")
       }
-      let torn = rest.filter { !", \n".utf8.contains($0) }
+      // Emacs fills with tabs where eight blanks begin a line.
+      let torn = rest.filter { !", \n\t".utf8.contains($0) }
       if !torn.isEmpty {
         objections.append("\(name) has parts of words: \(String(decoding: torn, as: UTF8.self))")
       }
