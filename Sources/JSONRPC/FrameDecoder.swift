@@ -151,7 +151,7 @@ public struct FrameDecoder: Sendable {
         count < left
         ? .skippingBody(left: left - count) : .header(HeaderBlock(limit: maximumHeader))
     case .skippingLine:
-      guard let end = pending[start...].firstIndex(of: UInt8(ascii: "\n")) else {
+      guard let end = pending.span.firstIndex(of: UInt8(ascii: "\n"), from: start) else {
         return consume(available)
       }
       consume(end + 1 - start)
@@ -195,7 +195,7 @@ public struct FrameDecoder: Sendable {
 
   private mutating func readLine(scanned: Int) -> Event? {
     var scanned = scanned
-    while let end = pending[(start + scanned)...].firstIndex(of: UInt8(ascii: "\n")) {
+    while let end = pending.span.firstIndex(of: UInt8(ascii: "\n"), from: start + scanned) {
       scanned = 0
       state = .line(scanned: 0)
       let event = event(ofLine: pending[start..<end])

@@ -7,54 +7,45 @@ enum JSONString {
     let start = position
     var next = position + 1
     var hasEscapes = false
-    while next < bytes.count {
-      next = endOfPlainBlocks(bytes, from: next)
-      // Here a block is not plain, so more of its kind may follow: some way byte by byte is faster than
-      // to look at each block twice.
-      let limit = min(next + 64, bytes.count)
-      while next < limit {
-        let byte = bytes[next]
-        if isPlain(byte) {
-          next += 1
-        } else if byte >= 0x80 {
+    while true {
+      next = endOfPlainBytes(bytes, from: next)
+      guard next < bytes.count else {
+        throw JSONError(offset: start, reason: "a string without end")
+      }
+      let byte = bytes[next]
+      if byte >= 0x80 {
+        // More of its kind may follow, also in scripts that have nothing else.
+        repeat {
           next = try endOfScalar(bytes, from: next)
-        } else if byte == UInt8(ascii: "\"") {
-          position = next + 1
-          return hasEscapes
-        } else if byte == UInt8(ascii: "\\") {
-          hasEscapes = true
-          next = try endOfEscape(bytes, from: next)
-        } else {
-          throw JSONError(offset: next, reason: "a control character in a string, not escaped")
-        }
+        } while next < bytes.count && bytes[next] >= 0x80
+      } else if byte == UInt8(ascii: "\"") {
+        position = next + 1
+        return hasEscapes
+      } else if byte == UInt8(ascii: "\\") {
+        hasEscapes = true
+        next = try endOfEscape(bytes, from: next)
+      } else {
+        throw JSONError(offset: next, reason: "a control character in a string, not escaped")
       }
     }
-    throw JSONError(offset: start, reason: "a string without end")
   }
 
-  /// Whether a byte stands for itself: ASCII, no control character, quotation mark or backslash.
+  /// Where the bytes end from `start` on that stand for themselves: ASCII, no control character, quotation mark or backslash.
   @inline(__always)
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte &- 0x20 < 0x60 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-  }
-
-  /// The end of the plain blocks from `start` on.
-  @inline(__always)
-  private static func endOfPlainBlocks(_ bytes: Span<UInt8>, from start: Int) -> Int {
+  private static func endOfPlainBytes(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var next = start
-    while bytes.count - next >= 32 {
-      let block = bytes.extracting(next..<next + 32)
-      // Bits instead of `||` and no early exit: only so the compiler makes vector instructions of it,
-      // which is eleven times faster.
-      var special: UInt8 = 0
-      for index in 0..<32 {
-        let byte = block[index]
-        special |=
-          (byte &- 0x20 >= 0x60 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
-          | (byte == UInt8(ascii: "\\") ? 1 : 0)
-      }
-      if special != 0 { break }
-      next += 32
+    while bytes.count - next >= ByteWord.size {
+      let word = ByteWord(bytes, at: next)
+      let marks =
+        word.marksBeyondASCII | word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\""))
+        | word.marks(of: UInt8(ascii: "\\"))
+      if marks != 0 { return next + ByteWord.countBefore(marks) }
+      next += ByteWord.size
+    }
+    while next < bytes.count {
+      let byte = bytes[next]
+      if byte &- 0x20 >= 0x60 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+      next += 1
     }
     return next
   }
@@ -143,13 +134,20 @@ enum JSONString {
     var target = text.mutableSpan
     var next = 0
     while next < contents.count {
-      let byte = contents[next]
-      guard byte == UInt8(ascii: "\\"), next + 1 < contents.count else {
-        target[length] = byte
-        length += 1
-        next += 1
-        continue
+      // What stands behind the escape sequence is written over.
+      while contents.count - next >= ByteWord.size {
+        let word = ByteWord(contents, at: next)
+        word.store(into: &target, at: length)
+        let marks = word.marks(of: UInt8(ascii: "\\"))
+        let count = marks == 0 ? ByteWord.size : ByteWord.countBefore(marks)
+        (next, length) = (next + count, length + count)
+        if marks != 0 { break }
       }
+      while next < contents.count, contents[next] != UInt8(ascii: "\\") {
+        target[length] = contents[next]
+        (next, length) = (next + 1, length + 1)
+      }
+      guard next + 1 < contents.count else { break }
       let name = contents[next + 1]
       next += 2
       switch name {

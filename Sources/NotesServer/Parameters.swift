@@ -75,7 +75,9 @@ struct Parameters {
 
   static func text(_ value: JSONValue, _ name: String) throws(ResponseError) -> [UInt8] {
     guard let text = value.utf8 else { throw .invalidParams(name, "must be a string") }
-    guard !text.contains(0) else { throw .invalidParams(name, "must not contain U+0000") }
+    guard text.span.firstIndex(of: 0) == nil else {
+      throw .invalidParams(name, "must not contain U+0000")
+    }
     return text
   }
 
