@@ -59,13 +59,43 @@ struct LiveNotes {
     /// What happened, in the order in which it came here. The first `dropped` are forgotten: every client has seen them.
     var arrivals: [Arrival] = []
     var dropped = 0
-    /// The present text; `nil` if it is to be read anew.
-    var buffer: TextBuffer?
+    /// A text that need not be read anew, and after how many arrivals it was the present one.
+    private var kept: (text: TextBuffer, count: Int)?
     /// What was inserted again, each time with how many arrivals there were then: a client that has seen fewer may still
     /// name the elements that were copied.
     var copies: [(count: Int, copies: ElementCopies)] = []
 
     var count: Int { dropped + arrivals.count }
+
+    /// The present text, if it is kept.
+    var present: TextBuffer? { kept?.count == count ? kept!.text : nil }
+
+    /// Takes it out, so that it can be changed in place.
+    mutating func takePresent() -> TextBuffer? {
+      let present = present
+      kept = nil
+      return present
+    }
+
+    mutating func keep(present text: TextBuffer) { kept = (text, count) }
+
+    /// Takes out what an attachment shows, if it is kept, so that it can be changed in place.
+    mutating func take(_ shown: Attachment.Shown, by attachment: Int) -> TextBuffer? {
+      guard let kept, kept.count == shown.seen, shown.hidden == nil,
+        !arrivals[(shown.seen - dropped)...].contains(where: { $0.source == attachment })
+      else { return nil }
+      self.kept = nil
+      return kept.text
+    }
+
+    /// Notes removals by an attachment of what was removed before. They leave the present text as it is.
+    mutating func append(repeated removals: [ElementRange], from source: Int) {
+      let isPresent = present != nil
+      arrivals += removals.map {
+        Arrival(effect: .removed($0), source: source, isRepetition: true)
+      }
+      if isPresent { kept!.count += removals.count }
+    }
 
     /// The state that is shown, with what the attachment did itself since; `nil` if that is the present.
     func view(of shown: Attachment.Shown, by attachment: Int) -> SequenceView? {
@@ -199,7 +229,6 @@ struct LiveNotes {
     guard !texts.isEmpty else { return }
     for (note, effect) in effects.text where texts[note] != nil {
       texts[note]!.arrivals.append(Arrival(effect: effect, source: source))
-      texts[note]!.buffer = nil
     }
     // It may be what a peer's cursor is at, also where nobody sees a difference in the text.
     for id in attachments.keys where attachments[id]!.presence.isIncomplete {
@@ -209,9 +238,7 @@ struct LiveNotes {
 
   /// Notes what an attachment removed that somebody else had removed before, unseen by it.
   mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
-    texts[note]?.arrivals += removals.map {
-      Arrival(effect: .removed($0), source: source, isRepetition: true)
-    }
+    texts[note]?.append(repeated: removals, from: source)
   }
 
   /// Notes what a change of an attachment did, as a step that it can undo or as a part of its last one.

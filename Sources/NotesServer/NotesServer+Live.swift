@@ -30,7 +30,9 @@ extension NotesServer {
     let attachment = live.open(
       note.id, isObserver: isObserver, form: opened.form, check: opened.check)
     journal(opening: attachment)
-    writeOpened(attachment, text: note.text.utf8, &result)
+    let text = live[text: note.id].present ?? TextBuffer(note.text.utf8)
+    live[text: note.id].keep(present: text)
+    writeOpened(attachment, text: text.utf8, &result)
   }
 
   /// The result of `note/open`; the outcome of a resumption comes after it.
@@ -91,7 +93,7 @@ extension NotesServer {
     attachment.rev = rev
     attachment.pending = []
 
-    var plan = try plan(params, attachment)
+    let plan = try plan(params, attachment)
     let isJoined = wantsSameStep && live[undoListOf: attachment.id].isOpen
     let journal = journal
     let effects = try commit(plan.operations, from: attachment.id) {
@@ -101,8 +103,7 @@ extension NotesServer {
       UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: plan.operations.removals),
       joining: isJoined, by: attachment)
     if plan.isPresent {
-      plan.buffer.apply(plan.edits)
-      live[text: attachment.note].buffer = plan.buffer
+      live[text: attachment.note].keep(present: plan.buffer)
       attachment.shown = Attachment.Shown(seen: live[text: attachment.note].count)
     } else {
       live.record(repeated: plan.operations.removals, on: attachment.note, from: attachment.id)
@@ -116,34 +117,34 @@ extension NotesServer {
 
   /// What a client's change comes to.
   private struct Plan {
-    /// What the client showed before it.
+    /// What the client shows after it.
     var buffer: TextBuffer
-    /// Whether that is the present text.
+    /// Whether that is the present text, once the change is made.
     var isPresent: Bool
-    var edits: [Edit<UInt8>]
     var operations: [Change.Operation]
   }
 
   private mutating func plan(
     _ params: Parameters, _ attachment: Attachment
   ) throws(ResponseError) -> Plan {
-    let view = live[text: attachment.note].view(of: attachment.shown, by: attachment.id)
+    let shown = attachment.shown
+    let view = live[text: attachment.note].view(of: shown, by: attachment.id)
+    // Taken out, so that it can be changed in place; it is kept again when the change is.
     var buffer: TextBuffer
-    if view == nil, let present = live[text: attachment.note].buffer {
-      // Taken out, so that it can be changed in place; it goes back when the change has been kept.
+    if view == nil, let present = live[text: attachment.note].takePresent() {
       buffer = present
-      live[text: attachment.note].buffer = nil
     } else {
       buffer = TextBuffer(
         try read(attachment.note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 })
     }
     let edits = try edits(params, &buffer)
-    try check(params, edits, buffer)
-    do {
-      return Plan(
-        buffer: buffer, isPresent: view == nil, edits: edits,
-        operations: try store!.operations(for: edits, in: attachment.note, view))
-    } catch { throw ResponseError(error) }
+    let operations: [Change.Operation]
+    do { operations = try store!.operations(for: edits, in: attachment.note, view) } catch {
+      throw ResponseError(error)
+    }
+    buffer.apply(edits)
+    try check(params, buffer)
+    return Plan(buffer: buffer, isPresent: view == nil, operations: operations)
   }
 
   /// What the client changed in what it shows.
@@ -237,18 +238,14 @@ extension NotesServer {
   }
 
   /// Whether the client shows what we think it does: what it sends of the text after the change must fit.
-  private func check(
-    _ params: Parameters, _ edits: [Edit<UInt8>], _ buffer: borrowing TextBuffer
-  ) throws(ResponseError) {
-    let sha256 = try params.string("sha256")
-    let bytes = try params.count("bytes")
-    let lineCount = try params.count("lineCount")
-    if sha256 == nil && bytes == nil && lineCount == nil { return }
-    var after = copy buffer
-    after.apply(edits)
-    if let bytes, bytes != after.count { throw .contentModified }
-    if let lineCount, lineCount != after.lineCount { throw .contentModified }
-    if let sha256, sha256.lowercased() != SHA256.hexDigest(of: after.utf8) {
+  private func check(_ params: Parameters, _ after: TextBuffer) throws(ResponseError) {
+    if let bytes = try params.count("bytes"), bytes != after.count { throw .contentModified }
+    if let lineCount = try params.count("lineCount"), lineCount != after.lineCount {
+      throw .contentModified
+    }
+    if let sha256 = try params.string("sha256"),
+      sha256.lowercased() != SHA256.hexDigest(of: after.utf8)
+    {
       throw .contentModified
     }
   }
@@ -281,10 +278,17 @@ extension NotesServer {
       live[id] = attachment
       return
     }
-    guard let before = try? read(attachment.note, { $0.text.utf8(in: view) }) else { return }
+    var shown: TextBuffer
+    if let kept = live[text: attachment.note].take(attachment.pushed, by: id) {
+      shown = kept
+    } else {
+      guard let text = try? read(attachment.note, { $0.text.utf8(in: view) }) else { return }
+      shown = TextBuffer(text)
+    }
     attachment.lastRev += 1
     journal(pushing: attachment.lastRev, to: id)
-    notify(attachment, edits, TextBuffer(before))
+    notify(attachment, edits, &shown)
+    live[text: attachment.note].keep(present: shown)
     if attachment.isObserver {
       // It can't cross a push with a change of its own, so it will apply each one.
       attachment.shown = present
@@ -296,34 +300,33 @@ extension NotesServer {
     live.trim(attachment.note)
   }
 
-  /// `before` is what the client shows.
+  /// - Parameter text: what the client shows; afterwards the present text.
   private mutating func notify(
-    _ attachment: Attachment, _ edits: [Edit<UInt8>], _ before: TextBuffer
+    _ attachment: Attachment, _ edits: [Edit<UInt8>], _ text: inout TextBuffer
   ) {
     let encoding = encoding
-    var before = before
     said.notify("note/edit") {
       $0.beginObject()
       $0.member("attachment", attachment.id)
       $0.member("version", attachment.version)
       $0.member("rev", attachment.lastRev)
-      if attachment.check == .sha256 && before.count <= Self.largestHashed {
-        $0.member("sha256", SHA256.hexDigest(of: before.utf8))
+      if attachment.check == .sha256 && text.count <= Self.largestHashed {
+        $0.member("sha256", SHA256.hexDigest(of: text.utf8))
       } else if attachment.check != .none {
-        $0.member("bytes", before.count)
-        $0.member("lineCount", before.lineCount)
+        $0.member("bytes", text.count)
+        $0.member("lineCount", text.lineCount)
       }
       switch attachment.form {
-      case .lines: $0.lines(before.lineEdits(for: edits))
+      case .lines: $0.lines(text.lineEdits(for: edits))
       case .ranges:
         $0.key("ranges")
         $0.beginArray()
-        for edit in edits { $0.range(edit, in: &before, encoding) }
+        for edit in edits { $0.range(edit, in: &text, encoding) }
         $0.endArray()
-      case .text:
-        before.apply(edits)
-        $0.member("text", utf8: before.utf8)
+      case .text: break
       }
+      text.apply(edits)
+      if attachment.form == .text { $0.member("text", utf8: text.utf8) }
       $0.endObject()
     }
   }

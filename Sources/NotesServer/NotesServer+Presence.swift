@@ -57,7 +57,7 @@ extension NotesServer {
 
   /// What a client shows, or the present text.
   private func buffer(of note: NoteID, _ view: SequenceView?) throws(ResponseError) -> TextBuffer {
-    if view == nil, let present = live[text: note].buffer { return present }
+    if view == nil, let present = live[text: note].present { return present }
     return TextBuffer(try read(note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 })
   }
 
@@ -111,7 +111,7 @@ extension NotesServer {
       $0.endArray()
       $0.endObject()
     }
-    live[text: note].buffer = buffer
+    live[text: note].keep(present: buffer)
     attachment.presence.tell(
       version, rev, hasPeers: !peers.isEmpty, isIncomplete: isIncomplete)
     live[id] = attachment

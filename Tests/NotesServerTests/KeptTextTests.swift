@@ -1,0 +1,93 @@
+import Notes
+import ReplicatingTypes
+import Testing
+
+@testable import NotesServer
+
+@Suite("The text that is kept")
+struct KeptTextTests {
+  /// A text that two clients show, and others change.
+  private struct Room: ~Copyable {
+    var text = ReplicatingText()
+    var live = LiveNotes.LiveText()
+    var shown = [Attachment.Shown(seen: 0), Attachment.Shown(seen: 0)]
+    var author = Replica(id: ReplicaID(high: 0, low: 1))
+    var random: SplitMix64
+    var taken = 0
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    mutating func step() {
+      switch random.below(8) {
+      case 0...1: change(by: nil)
+      case 2...4: change(by: random.below(2))
+      default: push(to: random.below(2))
+      }
+      if let present = live.present { #expect(present.utf8 == text.utf8) }
+    }
+
+    private func shows(_ client: Int) -> [UInt8] {
+      live.view(of: shown[client], by: client).map { text.utf8(in: $0) } ?? text.utf8
+    }
+
+    /// As `note/change` does it, or another process.
+    private mutating func change(by client: Int?) {
+      let before = client.map { shows($0) } ?? text.utf8
+      let view = client.flatMap { live.view(of: shown[$0], by: $0) }
+      var buffer = view == nil && client != nil ? live.takePresent() : nil
+      buffer = buffer ?? TextBuffer(before)
+      #expect(buffer!.utf8 == before)
+      let edit = edit(of: before)
+      buffer!.apply([edit])
+      let operations = text.operations(for: [edit], in: view)
+      for operation in operations {
+        var ticks: UInt64 = 1
+        if case .insert(let bytes, _, _) = operation { ticks = UInt64(bytes.count) }
+        let stamp = author.stamp(after: text.lamport, ticks: ticks)
+        for effect in text.apply(operation, stamp) {
+          live.arrivals.append(LiveNotes.Arrival(effect: effect, source: client))
+        }
+      }
+      guard let client else { return }
+      if view == nil {
+        live.keep(present: buffer!)
+        shown[client] = Attachment.Shown(seen: live.count)
+      } else {
+        let removals = operations.compactMap {
+          if case .remove(let range) = $0 { range } else { nil }
+        }
+        live.append(repeated: removals, from: client)
+      }
+      #expect(shows(client) == buffer!.utf8)
+    }
+
+    private mutating func edit(of text: [UInt8]) -> Edit<UInt8> {
+      let start = random.below(text.count + 1)
+      let end = min(text.count, start + (random.chance(40) ? random.below(6) : 0))
+      let letters = (0..<random.below(4)).map { _ in UInt8(97 + random.below(26)) }
+      return Edit(range: start..<end, replacement: letters)
+    }
+
+    /// As `note/edit` is made.
+    private mutating func push(to client: Int) {
+      guard let view = live.view(of: shown[client], by: client) else { return }
+      let edits = text.edits(from: view)
+      var buffer = TextBuffer(text.utf8(in: view))
+      if let kept = live.take(shown[client], by: client) {
+        #expect(kept.utf8 == buffer.utf8)
+        taken += 1
+      }
+      buffer.apply(edits)
+      #expect(buffer.utf8 == text.utf8)
+      if random.chance(80) { live.keep(present: buffer) }
+      shown[client] = Attachment.Shown(seen: live.count)
+    }
+  }
+
+  @Test("is what the client shows that it is taken for, whatever crosses", arguments: seeds(20))
+  func law(_ seed: UInt64) {
+    var room = Room(seed: seed)
+    for _ in 0..<300 { room.step() }
+    #expect(room.taken > 5)
+  }
+}
