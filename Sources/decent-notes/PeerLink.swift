@@ -12,7 +12,7 @@ internal import NotesServer
 /// A folder is served by a process of our own program, so that whatever lies in it, and however slow its disk is, an editor is not
 /// held up by it. What rclone reaches is a folder of ours that looks like the remote one: what is new there is fetched, its
 /// process is spoken to, and what is new here is delivered. Files of a notebook are written once under names of their own, so that
-/// is all; see `RemoteFolder`.
+/// is all; see `Mirror`.
 final class PeerLink {
   /// What is said to the peer and what it says; it has failed, or is over.
   enum Event {
@@ -55,6 +55,7 @@ final class PeerLink {
   private var process: ChildProcess?
   private var isOver = false
   private var isOutputOver = false
+  private var isErrorOver = false
   /// The last that the program has said on its standard error.
   private var complaint: [UInt8] = []
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -86,7 +87,7 @@ final class PeerLink {
     guard let process else { return [] }
     return [
       pollfd(fd: isOutputOver ? -1 : process.output, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: process.error, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: isErrorOver ? -1 : process.error, events: Int16(POLLIN), revents: 0),
       pollfd(fd: isSaying ? process.input : -1, events: Int16(POLLOUT), revents: 0),
     ]
   }
@@ -144,7 +145,7 @@ final class PeerLink {
 
   private func start(_ step: Step) throws(ChildProcess.Failure) {
     self.step = step
-    (complaint, isOutputOver) = ([], false)
+    (complaint, isOutputOver, isErrorOver) = ([], false, false)
     let process = try ChildProcess(
       step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock)
     process.stopBlocking()
@@ -156,8 +157,13 @@ final class PeerLink {
 
   /// Reads what has come; returns whether the peer has said something.
   private func read(_ process: ChildProcess, _ step: Step, _ tell: (Event) -> Void) -> Bool {
-    while let bytes = ChildProcess.read(process.error, into: &buffer), !bytes.isEmpty {
-      complaint = Array((complaint + bytes).suffix(Self.longestComplaint))
+    if !isErrorOver {
+      // Once: one that complains without end must not hold us up.
+      if let bytes = ChildProcess.read(process.error, into: &buffer) {
+        complaint = Array((complaint + bytes).suffix(Self.longestComplaint))
+      } else {
+        isErrorOver = true
+      }
     }
     guard !isOutputOver else { return false }
     guard let bytes = ChildProcess.read(process.output, into: &buffer) else {

@@ -16,11 +16,11 @@ extension PeerLink {
       let mirror = Mirror(of: remote, for: folder, stateFolder: stateFolder)
       self.init(isInteractive: isInteractive, mirror.next)
     case .folderOrCommand(let text, let words)?:
-      let isFolder = Self.isFolder(text, words)
       let step = Step(
         role: .peer,
-        words: isFolder
-          ? [ownProgram(), "--framing", "content-length", "--notebook", expanded(text)] : words)
+        words: Self.isFolder(text, words)
+          ? [ownProgram(), "--framing", "content-length", "--notebook", expanded(text)]
+          : [expanded(words[0])] + words.dropFirst())
       var steps = [step]
       self.init(isInteractive: isInteractive) { steps.popLast().map(Turn.run) ?? .over }
     case nil:
@@ -34,7 +34,7 @@ extension PeerLink {
   private static func isFolder(_ text: String, _ words: [String]) -> Bool {
     var status = stat()
     if stat(expanded(text), &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
-    let program = words[0]
+    let program = expanded(words[0])
     if program.contains("/") { return !isProgram(program) }
     let isFound = (variable("PATH") ?? "/usr/bin:/bin").split(separator: ":").contains {
       isProgram("\($0)/\(program)")

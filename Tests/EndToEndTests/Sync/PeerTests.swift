@@ -98,6 +98,34 @@ struct PeerTests {
     try audit(a, ledger)
   }
 
+  @Test("A peer that has closed its standard error, or floods it, is waited for like any other")
+  func standardError() throws {
+    var ledger = Ledger()
+    try begin(a, ["one"], &ledger)
+    let server = try serve(a)
+    let before = server.processorTime
+    try server.call(
+      "notebook/sync", ["peer": .string("sh -c 'exec 2>&-; sleep 1; exec \(command(b))'")])
+    // It would be a second of them.
+    #expect(server.processorTime - before < 0.5)
+    let flood = "sh -c 'yes >&2 & \(command(b)); kill $!'"
+    try server.call("notebook/sync", ["peer": .string(flood)])
+    try server.leave()
+    try audit(b, ledger)
+  }
+
+  @Test("A command may begin with the home folder's sign")
+  func home() throws {
+    var ledger = Ledger()
+    try begin(a, ["one"], &ledger)
+    let script = folder("serve")
+    try "#!/bin/sh\nexec \(command(b))\n".write(toFile: script, atomically: true, encoding: .utf8)
+    chmod(script, 0o700)
+    let outcome = try sync(a, with: "~/serve now", environment: ["HOME": folder.path])
+    #expect(outcome.sent > 0)
+    try audit(b, ledger)
+  }
+
   @Test("A client that asks for far too many exchanges at once gets some, and goes on editing")
   func tooMany() throws {
     let server = try serve(a)

@@ -68,6 +68,13 @@ extension Server {
     return text.split(separator: " ").compactMap { pid_t($0.trimmingCharacters(in: .newlines)) }
   }
 
+  /// How long it has computed, in seconds.
+  var processorTime: Double {
+    let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    let fields = stat.split(separator: " ").dropFirst(13).prefix(2)
+    return fields.reduce(0) { $0 + (Double($1) ?? 0) } / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
   /// What the status says of a peer.
   func peer(_ name: String) throws -> JSONValue? {
     try call("notebook/status")["peers"]!.array!.first { $0["peer"]?.string == name }
