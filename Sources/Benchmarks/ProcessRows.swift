@@ -189,45 +189,52 @@ private func largeNoteRow(
       .microseconds, floor: typing("", "empty"), goal: .floor(1.3)))
 }
 
-/// From the moment one process is told of a keystroke until the other one's client is.
+/// From the moment one process is told of a keystroke until the other one's client is: that there is something new, and, when it
+/// shows the note, of the keystroke; and that in a note of 10 MB.
 private func visibilityRows(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
 ) {
-  let writer = Client(notebook: folder, program, state: state)
-  let id = writer.createNote()
-  let reader = Client(notebook: folder, program, state: state)
-  let open = #"{"id":"\#(id)","mode":"edit","check":"none"}"#
-  _ = writer.request("note/open", open)
   let clock = ContinuousClock()
-  func latency(_ part: String, _ count: Int, _ change: (Int) -> String) -> Timing {
-    Timing(
-      (1...count).map { number in
-        let message = change(number)
+  let count = 500
+  func latencies(_ name: String, _ text: String, untilTold: Bool) -> Timing {
+    let writer = Client(notebook: "\(folder)-\(name)", program, state: state)
+    let id = writer.createNote(#"{"text":"\#(text)"}"#)
+    _ = writer.request("notebook/flush", "{}")
+    let reader = Client(notebook: "\(folder)-\(name)", program, state: state)
+    let open = #"{"id":"\#(id)","mode":"edit","check":"none"}"#
+    _ = writer.request("note/open", open)
+    if !untilTold { _ = reader.request("note/open", open) }
+    for client in [writer, reader] { client.waitUntilIdle() }
+    let line = text.components(separatedBy: "\\n").count - 1
+    let timing = Timing(
+      (1...count).map { version in
+        let message =
+          #"{"jsonrpc":"2.0","id":7,"method":"note/change","params":{"attachment":1,"version":\#(version),"#
+          + #""rev":0,"lines":[[\#(line),\#(line + 1),["\#(version)"]]]}}"# + "\n"
         let start = clock.now
         writer.send(message)
-        _ = reader.line(with: part)
+        _ = reader.line(with: untilTold ? "notebook/didChange" : "note/edit")
         let (seconds, attoseconds) = (clock.now - start).components
         _ = writer.line(with: "\"id\":")
         return Double(seconds) * 1e9 + Double(attoseconds) / 1e9
       })
+    for client in [writer, reader] { client.end() }
+    return timing
   }
-  func change(_ version: Int) -> String {
-    #"{"jsonrpc":"2.0","id":7,"method":"note/change","params":{"attachment":1,"version":\#(version),"rev":0,"#
-      + #""lines":[[0,1,["\#(version)"]]]}}"# + "\n"
-  }
-  let told = latency("notebook/didChange", 500) { change($0) }
   report.add(
     Row(
-      "process", "a keystroke told by another process", told, .microseconds,
-      goal: .median(200_000)))
-  _ = reader.request("note/open", open)
-  let shown = latency("note/edit", 500) { change(500 + $0) }
+      "process", "a keystroke told by another process", latencies("told", "", untilTold: true),
+      .microseconds, goal: .median(200_000)))
+  let shown = latencies("shown", "", untilTold: false)
   report.add(
     Row(
       "process", "a keystroke shown by another process", shown, .microseconds,
       goal: .median(200_000)))
-  writer.end()
-  reader.end()
+  report.add(
+    Row(
+      "process", "a keystroke in a note of 10 MB shown by another process",
+      latencies("large", prose(10_000_000) + "\\n", untilTold: false), .microseconds, floor: shown,
+      goal: .floor(2)))
 }
 
 /// A notebook of so many notes of 1 kB: from the start of the process to its first reply, and its memory then.
