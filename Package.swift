@@ -18,15 +18,17 @@ let package = Package(
   targets: [
     // Pure: no clock, no randomness, no files, no JSON.
     .target(name: "ReplicatingTypes", exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Notes", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
+    .target(name: "Bytes", swiftSettings: strict),
+    .target(name: "Notes", dependencies: ["Bytes", "ReplicatingTypes"], swiftSettings: strict),
 
     // The two edges: bytes on disk, bytes on the wire.
     .target(name: "NoteStore", dependencies: ["Notes", "ReplicatingTypes"], swiftSettings: strict),
-    .target(name: "JSONRPC", swiftSettings: strict),
+    .target(name: "JSONRPC", dependencies: ["Bytes"], swiftSettings: strict),
 
     // The protocol, and the process around it.
     .target(
-      name: "NotesServer", dependencies: ["JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
+      name: "NotesServer",
+      dependencies: ["Bytes", "JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
       swiftSettings: strict),
     .executableTarget(
       name: "decent-notes",
@@ -44,6 +46,7 @@ let package = Package(
     .testTarget(
       name: "NoteStoreTests", dependencies: ["NoteStore", "Notes", "ReplicatingTypes"],
       exclude: ["Golden"], swiftSettings: strict),
+    .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC"], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",

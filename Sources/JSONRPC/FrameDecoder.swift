@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// How messages are delimited in a stream of bytes.
 public enum Framing: Sendable {
   /// Decided by the first byte of the stream that is no white space: `{` or `[` means lines.

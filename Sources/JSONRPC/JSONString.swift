@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// Strings as they are written in JSON: validating and unescaping.
 enum JSONString {
   /// Moves `position` from a string's opening quotation mark to behind the closing one.

@@ -1,27 +1,33 @@
+internal import Bytes
+
 /// Text as a search compares it: without case and without the marks on letters.
 ///
 /// Of each scalar, in this order: canonical decomposition; no nonspacing marks; Unicode's full case folding. So "Straße" is
 /// found by "STRASSE", and "Ångström" by "angstrom".
 struct FoldedText: Sendable {
   /// The folded text in UTF-8.
-  private(set) var utf8: [UInt8] = []
+  var utf8: ArraySlice<UInt8> { buffer[..<count] }
+  /// The folded text, and what was there before.
+  private var buffer: [UInt8] = []
+  private var count = 0
   /// Of each folded byte, where in the text the scalar begins that it comes from. Empty unless asked for.
   private var origins: [Int] = []
   private var length = 0
-  /// The text with its ASCII letters in lower case.
-  private var lowered: [UInt8] = []
   /// What scalars fold to, by 256 of them, as far as they were met.
   private var pages: [UInt32: [Folding]] = [:]
   /// The one that was looked at last: as a rule a text needs no other.
   private var latest: (number: UInt32, page: [Folding]) = (.max, [])
 
-  /// What a scalar folds to, in UTF-8: as a rule up to four bytes, the first the lowest.
+  /// What a scalar folds to, in UTF-8: nine bytes at most, those of a Korean syllable, the first the lowest.
   fileprivate struct Folding: Sendable {
-    var bytes: UInt32 = 0
+    var bytes: UInt64 = 0
+    var ninth: UInt8 = 0
     var count: UInt8 = 0
-    /// Beside the first four bytes.
-    var rest: [UInt8]?
   }
+
+  /// By how much a text may grow: a syllable's bytes become three times as many, and a folding is written with nine.
+  private static let growth = 3
+  private static let slack = 9
 
   /// The part of the text that a range of folded bytes comes from: whole scalars, with the marks that follow.
   func range(of folded: Range<Int>) -> Range<Int> {
@@ -37,31 +43,55 @@ struct FoldedText: Sendable {
   mutating func fold(_ text: ArraySlice<UInt8>, withOrigins: Bool = false) {
     length = text.count
     origins.removeAll(keepingCapacity: true)
-    if lowered.count != text.count {
-      lowered.removeAll(keepingCapacity: true)
-      lowered.append(contentsOf: text)
-    }
-    var target = lowered.mutableSpan
+    reserve(length)
+    var target = buffer.mutableSpan
     if Self.lower(text.span, into: &target) < 0x80 {
-      swap(&utf8, &lowered)
+      count = length
       if withOrigins { origins.append(contentsOf: 0..<length) }
-      return
+    } else {
+      reserve(Self.growth * length + Self.slack)
+      foldScalars(text.span, withOrigins)
     }
-    utf8.removeAll(keepingCapacity: true)
-    let bytes = text.span
+  }
+
+  private mutating func reserve(_ size: Int) {
+    if buffer.count < size { buffer = [UInt8](repeating: 0, count: size) }
+  }
+
+  private mutating func foldScalars(_ bytes: Span<UInt8>, _ withOrigins: Bool) {
+    // Taken out, since what scalars fold to is learnt meanwhile.
+    var folded: [UInt8] = []
+    swap(&folded, &buffer)
+    var target = folded.mutableSpan
+    var end = 0
     var index = 0
     while index < bytes.count {
       let start = index
-      while index < bytes.count, bytes[index] < 0x80 { index &+= 1 }
-      utf8.append(contentsOf: lowered[start..<index])
+      // What stands behind the ASCII is written over.
+      while bytes.count - index >= ByteWord.size {
+        let word = ByteWord(bytes, at: index)
+        word.lowercased.store(into: &target, at: end)
+        let marks = word.marksBeyondASCII
+        let count = marks == 0 ? ByteWord.size : ByteWord.countBefore(marks)
+        (index, end) = (index &+ count, end &+ count)
+        if marks != 0 { break }
+      }
+      while index < bytes.count, bytes[index] < 0x80 {
+        target[end] = Self.lowered(bytes[index])
+        (index, end) = (index &+ 1, end &+ 1)
+      }
       if withOrigins { origins.append(contentsOf: start..<index) }
-      guard index < bytes.count else { return }
-      let place = index
-      append(folding(of: Self.scalar(bytes, &index)))
-      if withOrigins {
-        while origins.count < utf8.count { origins.append(place) }
+      while index < bytes.count, bytes[index] >= 0x80 {
+        let place = index
+        let folding = folding(of: Self.scalar(bytes, &index))
+        folding.store(into: &target, at: &end)
+        if withOrigins {
+          origins.append(contentsOf: repeatElement(place, count: end - origins.count))
+        }
       }
     }
+    count = end
+    swap(&folded, &buffer)
   }
 
   @inline(__always)
@@ -74,7 +104,7 @@ struct FoldedText: Sendable {
     _ bytes: Span<UInt8>, into target: inout MutableSpan<UInt8>
   ) -> UInt8 {
     let count = bytes.count
-    precondition(target.count == count)
+    precondition(target.count >= count)
     var bits: UInt8 = 0
     var index = 0
     while index < count {
@@ -101,15 +131,6 @@ struct FoldedText: Sendable {
     return value
   }
 
-  private mutating func append(_ folding: Folding) {
-    var bytes = folding.bytes
-    for _ in 0..<folding.count {
-      utf8.append(UInt8(truncatingIfNeeded: bytes))
-      bytes >>= 8
-    }
-    if let rest = folding.rest { utf8 += rest }
-  }
-
   private mutating func folding(of scalar: UInt32) -> Folding {
     let number = scalar >> 8
     if latest.number != number {
@@ -124,9 +145,18 @@ extension FoldedText.Folding {
   fileprivate init(of value: UInt32) {
     guard let scalar = Unicode.Scalar(value) else { return }
     let folded = Array(FoldedText.folded(scalar))
-    for byte in folded.prefix(4).reversed() { bytes = bytes << 8 | UInt32(byte) }
-    count = UInt8(min(4, folded.count))
-    if folded.count > 4 { rest = Array(folded[4...]) }
+    for byte in folded.prefix(8).reversed() { bytes = bytes << 8 | UInt64(byte) }
+    if folded.count > 8 { ninth = folded[8] }
+    count = UInt8(folded.count)
+  }
+
+  /// Writes all nine bytes, and moves `end` behind those that count.
+  @inline(__always)
+  fileprivate func store(into target: inout MutableSpan<UInt8>, at end: inout Int) {
+    var all = target.mutableBytes
+    all.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
+    target[end &+ 8] = ninth
+    end &+= Int(count)
   }
 }
 

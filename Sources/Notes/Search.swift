@@ -182,20 +182,20 @@ public struct NoteSearch: Sendable {
 /// What is looked for.
 private struct Query: Sendable {
   private let needle: [UInt8]
-  /// Where in it the two bytes are that texts have least.
-  private let rarest: (Int, Int)
+  /// Where in it the three bytes are that texts have least.
+  private let rarest: (Int, Int, Int)
   private var folded = FoldedText()
 
   init?(_ text: [UInt8]) {
     folded.fold(text[...])
-    needle = folded.utf8
+    needle = Array(folded.utf8)
     if needle.isEmpty { return nil }
     // From the commonest to the rarest; what is not among them is rarer still.
     let common = [UInt8](" etaoinsrhldcumfpgwybvkxjqz\n".utf8)
     let order = needle.indices.sorted { [needle] in
       (common.firstIndex(of: needle[$0]) ?? 99, $0) > (common.firstIndex(of: needle[$1]) ?? 99, $1)
     }
-    rarest = (order[0], order[order.count > 1 ? 1 : 0])
+    rarest = (order[0], order[min(1, order.count - 1)], order[min(2, order.count - 1)])
   }
 
   mutating func isIn(_ text: ArraySlice<UInt8>) -> Bool {
@@ -221,21 +221,22 @@ private struct Query: Sendable {
 
 extension Span<UInt8> {
   /// Where a text of at least one byte stands first, at `start` or later. O(n), and the length of the text for each place where
-  /// two bytes of it stand as they do in it.
+  /// three bytes of it stand as they do in it.
   fileprivate func firstRange(
-    of needle: Span<UInt8>, _ places: (Int, Int), from start: Int
+    of needle: Span<UInt8>, _ places: (Int, Int, Int), from start: Int
   ) -> Range<Int>? {
     let length = needle.count
     guard length <= count - start else { return nil }
     let end = count &- length &+ 1
-    let bytes = (needle[places.0], needle[places.1])
+    let bytes = (needle[places.0], needle[places.1], needle[places.2])
     var block = start
     while block < end {
       let stop = Swift.min(block &+ 128, end)
-      let one = extracting(block &+ places.0..<stop &+ places.0)
-      let other = extracting(block &+ places.1..<stop &+ places.1)
-      if Self.haveInOnePlace(one, bytes.0, other, bytes.1) {
-        for index in one.indices where one[index] == bytes.0 && other[index] == bytes.1 {
+      let first = extracting(block &+ places.0..<stop &+ places.0)
+      let second = extracting(block &+ places.1..<stop &+ places.1)
+      let third = extracting(block &+ places.2..<stop &+ places.2)
+      if Self.haveInOnePlace(first, second, third, bytes) {
+        for index in first.indices where first[index] == bytes.0 && second[index] == bytes.1 {
           let place = block &+ index
           var offset = 0
           while offset < length, self[place &+ offset] == needle[offset] { offset &+= 1 }
@@ -247,17 +248,19 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Whether at some index the one has this byte and the other that. Not inlined, so that the compiler makes vectors of it.
+  /// Whether at some index each has its byte. Not inlined, so that the compiler makes vectors of it.
   @inline(never)
   private static func haveInOnePlace(
-    _ one: Span<UInt8>, _ byte: UInt8, _ other: Span<UInt8>, _ otherByte: UInt8
+    _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>,
+    _ bytes: (UInt8, UInt8, UInt8)
   ) -> Bool {
-    let count = one.count
-    precondition(other.count == count)
+    let count = first.count
+    precondition(second.count == count && third.count == count)
     var isFound: UInt8 = 0
     var index = 0
     while index < count {
-      let difference = (one[index] ^ byte) | (other[index] ^ otherByte)
+      let difference =
+        (first[index] ^ bytes.0) | (second[index] ^ bytes.1) | (third[index] ^ bytes.2)
       isFound |= difference == 0 ? 1 : 0
       index &+= 1
     }

@@ -1,3 +1,4 @@
+internal import Bytes
 public import ReplicatingTypes
 
 /// A text as a client shows it: bytes of UTF-8, and the lengths of its lines.
@@ -17,11 +18,11 @@ public struct TextBuffer: Sendable {
 
   private static func lengths(of utf8: [UInt8]) -> [UInt32] {
     var lengths: [UInt32] = []
-    lengths.reserveCapacity(utf8.count { $0 == 0x0A } + 1)
+    let bytes = utf8.span
     var start = 0
-    for index in utf8.indices where utf8[index] == 0x0A {
-      lengths.append(UInt32(index + 1 - start))
-      start = index + 1
+    while let end = bytes.firstIndex(of: 0x0A, from: start) {
+      lengths.append(UInt32(end + 1 - start))
+      start = end + 1
     }
     lengths.append(UInt32(utf8.count - start))
     return lengths

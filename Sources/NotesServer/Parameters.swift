@@ -1,3 +1,4 @@
+internal import Bytes
 internal import JSONRPC
 
 /// The parameters of one message. What is wrong with one is told by its name.

@@ -68,6 +68,36 @@ struct FoldedTextTests {
     #expect(folded.range(of: 7..<16) == 12..<15)
   }
 
+  @Test(arguments: seeds(10))
+  func `folds a text as its scalars one after the other`(seed: UInt64) {
+    var random = Generator(seed: seed)
+    let scalars = ["a", "Z", " ", "ß", "É", "\u{301}", "ﬃ", "각", "语", "😀", "ŉ", "\n"]
+    var whole = FoldedText()
+    var single = FoldedText()
+    for _ in 0..<300 {
+      // Mostly one kind, so that there are long runs of it; also nothing else, which is what grows most.
+      let kind = random.pick(scalars)
+      let share = random.pick([0, 5, 50])
+      let parts = (0..<random.below(70)).map { _ in
+        random.chance(share) ? random.pick(scalars) : kind
+      }
+      whole.fold(Array(parts.joined().utf8)[...], withOrigins: true)
+      var expected: [UInt8] = []
+      var place = 0
+      for part in parts {
+        single.fold(Array(part.utf8)[...])
+        let range = expected.count..<expected.count + single.utf8.count
+        if !range.isEmpty {
+          #expect(whole.utf8.count >= range.upperBound)
+          #expect(whole.range(of: range).lowerBound == place)
+        }
+        expected += single.utf8
+        place += part.utf8.count
+      }
+      #expect(Array(whole.utf8) == expected)
+    }
+  }
+
   @Test func `survives bytes that are no UTF-8`() {
     var folded = FoldedText()
     for first in UInt8.min...UInt8.max {

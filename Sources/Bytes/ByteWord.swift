@@ -2,51 +2,64 @@
 ///
 /// A mark is the highest bit of a byte's eight. The first mark is always right. One above it can be wrong, because a subtraction borrows
 /// from there (Warren, Hacker's Delight, 2nd edition, section 6-1), so only the first one is asked for.
-struct ByteWord {
-  static let size = 8
+@frozen public struct ByteWord {
+  public static var size: Int { 8 }
 
-  private let bits: UInt64
-  private static let low: UInt64 = 0x0101_0101_0101_0101
-  private static let high: UInt64 = 0x8080_8080_8080_8080
+  @usableFromInline let bits: UInt64
+  @usableFromInline static var low: UInt64 { 0x0101_0101_0101_0101 }
+  @usableFromInline static var high: UInt64 { 0x8080_8080_8080_8080 }
 
   /// The bytes from `start` on, of which there must be eight.
-  @inline(__always)
-  init(_ bytes: Span<UInt8>, at start: Int) {
+  @inlinable @inline(__always)
+  public init(_ bytes: Span<UInt8>, at start: Int) {
     bits = UInt64(
       littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
+  @usableFromInline
+  init(bits: UInt64) { self.bits = bits }
+
   /// Puts the bytes in the place of the eight from `start` on.
-  @inline(__always)
-  func store(into bytes: inout MutableSpan<UInt8>, at start: Int) {
+  @inlinable @inline(__always)
+  public func store(into bytes: inout MutableSpan<UInt8>, at start: Int) {
     var all = bytes.mutableBytes
     all.storeBytes(of: bits.littleEndian, toByteOffset: start, as: UInt64.self)
   }
 
-  @inline(__always)
-  func marks(of byte: UInt8) -> UInt64 {
+  @inlinable @inline(__always)
+  public func marks(of byte: UInt8) -> UInt64 {
     let difference = bits ^ (Self.low &* UInt64(byte))
     return (difference &- Self.low) & ~difference & Self.high
   }
 
   /// - Parameter limit: 128 at most.
-  @inline(__always)
-  func marks(below limit: UInt8) -> UInt64 {
+  @inlinable @inline(__always)
+  public func marks(below limit: UInt8) -> UInt64 {
     (bits &- Self.low &* UInt64(limit)) & ~bits & Self.high
   }
 
-  @inline(__always)
-  var marksBeyondASCII: UInt64 { bits & Self.high }
+  @inlinable @inline(__always)
+  public var marksBeyondASCII: UInt64 { bits & Self.high }
+
+  /// The bytes with ASCII letters in lower case.
+  @inlinable @inline(__always)
+  public var lowercased: ByteWord {
+    let rest = bits & ~Self.high
+    let isFromA = rest &+ Self.low &* (0x80 - 0x41)
+    let isBeyondZ = rest &+ Self.low &* (0x80 - 0x5B)
+    return ByteWord(bits: bits | (isFromA & ~isBeyondZ & ~bits & Self.high) >> 2)
+  }
 
   /// How many bytes stand before the first marked one; all eight if there is none.
-  @inline(__always)
-  static func countBefore(_ marks: UInt64) -> Int { marks.trailingZeroBitCount >> 3 }
+  @inlinable @inline(__always)
+  public static func countBefore(_ marks: UInt64) -> Int { marks.trailingZeroBitCount >> 3 }
 }
 
 extension Span<UInt8> {
   /// Where a byte stands first, from `start` on; nil if it doesn't.
   ///
   /// - Complexity: O(distance), eight bytes at a time.
+  @inlinable
   public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
     var next = start
     while count - next >= ByteWord.size {
