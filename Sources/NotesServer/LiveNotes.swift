@@ -67,6 +67,9 @@ struct LiveNotes {
 
     var count: Int { dropped + arrivals.count }
 
+    /// Bytes of it.
+    var keptSize: Int { kept?.text.count ?? 0 }
+
     /// The present text, if it is kept.
     var present: TextBuffer? { kept?.count == count ? kept!.text : nil }
 
@@ -78,6 +81,8 @@ struct LiveNotes {
     }
 
     mutating func keep(present text: TextBuffer) { kept = (text, count) }
+
+    mutating func keepNothing() { kept = nil }
 
     /// Takes out what an attachment shows, if it is kept, so that it can be changed in place.
     mutating func take(_ shown: Attachment.Shown, by attachment: Int) -> TextBuffer? {
@@ -127,6 +132,8 @@ struct LiveNotes {
 
   private(set) var attachments: [Int: Attachment] = [:]
   private var texts: [NoteID: LiveText] = [:]
+  /// Bytes of all texts that are kept.
+  private var keptSize = 0
   /// Beside the attachments, which are copied while a request is carried out.
   private var undoLists: [Int: UndoList] = [:]
   private var lastID = 0
@@ -142,7 +149,20 @@ struct LiveNotes {
 
   subscript(text note: NoteID) -> LiveText {
     get { texts[note] ?? LiveText() }
-    _modify { yield &texts[note, default: LiveText()] }
+    _modify {
+      keptSize -= texts[note]?.keptSize ?? 0
+      defer { keptSize += texts[note]?.keptSize ?? 0 }
+      yield &texts[note, default: LiveText()]
+    }
+  }
+
+  /// Above so many bytes of texts only the one is kept that was used last: a client may open all notes there are.
+  private static let mostKept = 64 << 20
+
+  mutating func keep(present text: TextBuffer, of note: NoteID) {
+    self[text: note].keep(present: text)
+    if keptSize <= Self.mostKept { return }
+    for other in texts.keys where other != note { self[text: other].keepNothing() }
   }
 
   /// What an open attachment can undo and redo.
@@ -176,7 +196,7 @@ struct LiveNotes {
     undoLists[id] = nil
     if !attachment.selections.isEmpty { noteMove(of: attachment) }
     if !attachments.values.contains(where: { $0.note == attachment.note }) {
-      texts[attachment.note] = nil
+      keptSize -= texts.removeValue(forKey: attachment.note)?.keptSize ?? 0
     }
   }
 

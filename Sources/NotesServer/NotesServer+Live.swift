@@ -31,7 +31,7 @@ extension NotesServer {
       note.id, isObserver: isObserver, form: opened.form, check: opened.check)
     journal(opening: attachment)
     let text = live[text: note.id].present ?? TextBuffer(note.text.utf8)
-    live[text: note.id].keep(present: text)
+    live.keep(present: text, of: note.id)
     writeOpened(attachment, text: text.utf8, &result)
   }
 
@@ -103,7 +103,7 @@ extension NotesServer {
       UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: plan.operations.removals),
       joining: isJoined, by: attachment)
     if plan.isPresent {
-      live[text: attachment.note].keep(present: plan.buffer)
+      live.keep(present: plan.buffer, of: attachment.note)
       attachment.shown = Attachment.Shown(seen: live[text: attachment.note].count)
     } else {
       live.record(repeated: plan.operations.removals, on: attachment.note, from: attachment.id)
@@ -288,7 +288,7 @@ extension NotesServer {
     attachment.lastRev += 1
     journal(pushing: attachment.lastRev, to: id)
     notify(attachment, edits, &shown)
-    live[text: attachment.note].keep(present: shown)
+    live.keep(present: shown, of: attachment.note)
     if attachment.isObserver {
       // It can't cross a push with a change of its own, so it will apply each one.
       attachment.shown = present

@@ -111,7 +111,7 @@ extension NotesServer {
       $0.endArray()
       $0.endObject()
     }
-    live[text: note].keep(present: buffer)
+    live.keep(present: buffer, of: note)
     attachment.presence.tell(
       version, rev, hasPeers: !peers.isEmpty, isIncomplete: isIncomplete)
     live[id] = attachment

@@ -90,4 +90,27 @@ struct KeptTextTests {
     for _ in 0..<300 { room.step() }
     #expect(room.taken > 5)
   }
+
+  @Test func `is kept of a few notes only, however many are open`() {
+    var live = LiveNotes()
+    let text = TextBuffer([UInt8](repeating: 0x61, count: 1 << 20))
+    func notes(_ range: ClosedRange<UInt64>) -> [NoteID] {
+      range.map { NoteID(creation: ChangeID(replica: ReplicaID(high: 0, low: 1), number: $0)) }
+    }
+    func open(_ notes: [NoteID]) -> [Int] {
+      notes.map { note in
+        let id = live.open(note, isObserver: false, form: .lines, check: .none).id
+        live.keep(present: text, of: note)
+        return id
+      }
+    }
+    let many = notes(1...100)
+    let attachments = open(many)
+    #expect(many.count { live[text: $0].present != nil } <= 64)
+    #expect(live[text: many.last!].present != nil)
+    for attachment in attachments { live.close(attachment) }
+    let others = notes(201...264)
+    _ = open(others)
+    #expect(others.allSatisfy { live[text: $0].present != nil })
+  }
 }
