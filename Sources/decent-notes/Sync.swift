@@ -36,7 +36,10 @@ struct Sync {
       {
         complain("\(peer): \(text)")
       }
-      guard let id = message["id"]?.integer else { return Self.tell(message) }
+      guard let id = message["id"]?.integer else {
+        Self.show(message)
+        return false
+      }
       if let error = message["error"] {
         complain(error["message"]?.string ?? "an error")
         failures += 1
@@ -59,7 +62,10 @@ struct Sync {
     var status: Int32 = 0
     serve(
       LocalClient([]) { message in
-        guard let error = message["error"] else { return Self.tell(message) }
+        guard let error = message["error"] else {
+          Self.show(message)
+          return false
+        }
         complain(error["message"]?.string ?? "an error")
         status = 1
         return true
@@ -67,13 +73,12 @@ struct Sync {
     self.status = status
   }
 
-  /// What an editor would show its user; returns whether that was all.
-  private static func tell(_ message: JSONValue) -> Bool {
+  /// Says what an editor would show its user.
+  private static func show(_ message: JSONValue) {
     if ["window/logMessage", "window/showMessage"].contains(message["method"]?.string),
       let text = message["params"]?["message"]?.string
     {
       complain(text)
     }
-    return false
   }
 }
