@@ -313,10 +313,10 @@ function M.edit(note, edits, is_jump)
 end
 
 --- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of a
---- command, lines are selected in select mode, a popup menu completes, or a block's insertion is to be repeated on its lines.
+--- command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines.
 function M.is_busy(note)
   local mode = api.nvim_get_mode().mode
-  return note.in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or vim.fn.pumvisible() == 1
+  return note.in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
 end
 
 --- Insert mode was left; the command that did it may still change lines.
