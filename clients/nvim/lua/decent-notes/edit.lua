@@ -105,8 +105,12 @@ function M.apply(buffer, edits, is_jump)
 
   -- All refer to the text before: from the last to the first.
   for index = #edits, 1, -1 do
-    local from, to = edits[index].range.start, edits[index].range['end']
-    local follow = replace(buffer, from.line, from.character, to.line, to.character, edits[index].newText)
+    local from, to, text = edits[index].range.start, edits[index].range['end'], edits[index].newText
+    local follow
+    M.step = function() follow = replace(buffer, from.line, from.character, to.line, to.character, text) end
+    -- Others' changes are none to go back to by g; and within a line Neovim would remove marks that cannot be set again, as '^.
+    local modifiers = from.line == to.line and not text:find('\n') and 'lockmarks keepjumps ' or 'keepjumps '
+    vim.cmd(modifiers .. "lua require('decent-notes.edit').step()")
     for _, it in ipairs(places) do
       if it.row then
         follow(it)
@@ -116,7 +120,9 @@ function M.apply(buffer, edits, is_jump)
 
   if is_jump and views[current] and edits[1] then
     local start = edits[1].range.start
-    views[current].cursor = { row = start.line, column = start.character }
+    local is_line_below = edits[1].newText:find('^\n')
+    views[current].cursor = is_line_below and { row = start.line + 1, column = 0 }
+      or { row = start.line, column = start.character }
   end
 
   local count = api.nvim_buf_line_count(buffer)
