@@ -16,10 +16,8 @@ end
 function M.open(summary, place)
   local shown = note.find(summary.id)
   local name = shown and api.nvim_buf_get_name(shown.buffer) or 'note://' .. summary.id .. '/' .. safe(summary.title)
-  local done, problem = pcall(vim.cmd, 'edit ' .. vim.fn.fnameescape(name))
-  if not done then
-    server.tell(problem:gsub('^.-:(E%d+:)', '%1'), vim.log.levels.WARN)
-  elseif place and note.of() then
+  vim.cmd('edit ' .. vim.fn.fnameescape(name))
+  if place and note.of() then
     pcall(api.nvim_win_set_cursor, 0, { place.line + 1, place.character })
   end
 end

@@ -158,7 +158,10 @@ local keys = {
     end
   end, true },
   { 'R', 'show anew', function() M.refresh() end, true },
-  { 'q', 'close', function() vim.cmd('bwipeout') end, true },
+  { 'q', 'close', function()
+    pcall(vim.cmd, 'buffer #') -- for the window stays
+    vim.cmd('bwipeout ' .. list.buffer)
+  end, true },
 }
 
 local function help()
@@ -180,8 +183,7 @@ function M.open()
   list.items, list.trashed, list.query, list.asking = {}, false, '', false
   list.buffer = show('decent-notes://list', {}, 'decentnotes')
   vim.bo.bufhidden = 'hide'
-  vim.wo.wrap = false
-  vim.opt_local.cursorline = true
+  vim.opt_local.wrap, vim.opt_local.cursorline = false, true
   for _, key in ipairs(keys) do
     vim.keymap.set('n', key[1], function()
       local item = item_at_cursor()
