@@ -337,7 +337,30 @@ struct NeovimTests {
   }
 
   @Test(arguments: Neovim.programs)
-  func `pushes wait while an operator, a block or a question does`(_ program: String) throws {
+  func `what others change is no place to go back to, and one's own last places stay`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one\ntwo\nthree\nfour")
+    try scene.type("3GAx<Esc>gg", "one\ntwo\nthreex\nfour")
+    try scene.receive("ONE\ntwo\n> threex\nfour\nfive")
+    for keys in ["g;", "gi", "<Esc>gg`."] {
+      try scene.editor.type(keys)
+      try scene.editor.wait(keys, "vim.fn.line('.') == 3")
+    }
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `undoing the deletion of the last line goes to that line`(_ program: String) throws {
+    let scene = try Scene(program, text: "one\ntwo\nthree")
+    try scene.type("Gddgg", "one\ntwo")
+    try scene.type("u", "one\ntwo\nthree")
+    #expect(try scene.editor.value("vim.fn.line('.') .. ',' .. vim.fn.col('.')") == "3,1")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `pushes wait while an operator, a completion, a block or a question does`(_ program: String)
+    throws
+  {
     let scene = try Scene(program, text: "one one\ntwo\nthree\nfour")
     let editor = scene.editor
     func set(_ text: String) throws {
@@ -354,6 +377,15 @@ struct NeovimTests {
     try editor.wait("insert mode", "vim.fn.mode() == 'i'")
     try set("-1\nzero\none one\nthree\nfour")
     try scene.type("> <Esc>", "-1\nzero\n> one one\n> three\nfour")
+
+    // Without a menu too, as there is nothing to choose from.
+    try scene.type("GoXxx<CR>X<C-x><C-n>", "-1\nzero\n> one one\n> three\nfour\nXxx\nXxx")
+    try set("-1\nzero\n> one one\n> three\nfour\nXxx\n>> Xxx")
+    try editor.type("<C-p>")
+    try editor.wait("what was typed", "vim.fn.getline('.') == 'X'")
+    try editor.type("<Esc>")
+    try editor.wait("the push", "vim.fn.getline('.'):find('>> ')")
+    try scene.receive("-1\nzero\n> one one\n> three\nfour")
 
     // An older Neovim hears of nothing while it asks.
     guard try editor.value("vim.fn.has('nvim-0.8')") == "1" else { return }
@@ -528,6 +560,25 @@ struct NeovimCommandTests {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a session brings notes back, and another name makes a buffer one of a file`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one\ntwo")
+    let (session, file) = (scene.folder("session.vim"), scene.folder("file"))
+    try scene.editor.command("mksession \(session)")
+    try scene.editor.command("bwipeout")
+    try scene.editor.command("source \(session)")
+    try scene.type("Ax<Esc>", "onex\ntwo")
+    try scene.editor.command("saveas \(file)")
+    try scene.editor.type("Ay<Esc>:write<CR>")
+    try scene.editor.wait("a buffer like others", "not vim.bo.modified and text() == 'onexy\\ntwo'")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "onexy\ntwo")
+    #expect(try scene.stored == "onex\ntwo")
+    try scene.editor.type("u")
+    try scene.editor.wait("Neovim's own undo", "text() == 'onex\\ntwo'")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `writing says when all is on disk, and modified is what is not acknowledged`(
     _ program: String
   ) throws {
@@ -612,6 +663,14 @@ struct NeovimCommandTests {
     try editor.command("edit note://nothing")
     try told("there is no note")
     #expect(try editor.value("vim.bo.modifiable") == "false")
+    try editor.command("write")
+    try told("shows no note")
+    try editor.command("set nohidden | enew | call setline(1, 'a file')")
+    for command in ["Notes", "NotesLog", "NoteNew zero"] {
+      try editor.command(command)
+      try told("Decent Notes: E37")
+    }
+    try editor.command("enew! | set hidden")
     try editor.command("NoteNew one")
     try editor.command("NotePriority highest")
     try told("priority")
@@ -744,10 +803,12 @@ struct NeovimCommandTests {
     try editor.wait("a question", "vim.fn.mode() == 'c'")
     try editor.type("fresh<CR>")
     try editor.wait("the new note", "require('decent-notes').title() == 'fresh'")
-    try editor.command("Notes")
+    // It leaves the windows, and how they show other buffers, as they are.
+    try editor.command("split | Notes")
     try editor.wait("the list", "vim.fn.line('$') == 5")
     try editor.type("q")
-    try editor.wait("no list", "vim.bo.filetype ~= 'decentnotes'")
+    try editor.wait("no list", "require('decent-notes').title() == 'fresh' and vim.wo.wrap")
+    #expect(try editor.value("vim.fn.winnr('$')") == "2")
     #expect(try editor.value("#told") == "0")
   }
 

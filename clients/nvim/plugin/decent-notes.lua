@@ -12,7 +12,13 @@ local function notes()
 end
 
 local function command(name, nargs, complete, use)
-  api.nvim_create_user_command(name, use, {
+  api.nvim_create_user_command(name, function(it)
+    local done, problem = pcall(use, it)
+    if not done then
+      -- An error of Neovim's own, as E37, without where it was in which function.
+      require('decent-notes.server').tell(problem:gsub('^.-(E%d+: [^\n]*).*', '%1'), vim.log.levels.WARN)
+    end
+  end, {
     nargs = nargs,
     complete = complete and function(...) return notes()[complete](...) end,
   })
@@ -36,6 +42,12 @@ on('BufReadCmd', 'note://*', function(it)
   require('decent-notes.buffer').read(it.buf, it.match)
 end)
 on('BufWriteCmd', 'note://*', function(it) require('decent-notes.buffer').write(it.buf) end)
+on('BufFilePost', '*', function(it)
+  if package.loaded['decent-notes.note'] or it.match:find('^note://') then
+    notes()
+    require('decent-notes.buffer').renamed(it.buf, it.match)
+  end
+end)
 on('BufWinEnter', 'note://*', function() require('decent-notes.buffer').show_status() end)
 -- An insertion into a block is repeated on the block's other lines when it ends, by row and column. (InsertLeave does not
 -- come when CTRL-C ends it.)

@@ -40,9 +40,15 @@ function M.read(buffer, name)
     return
   end
   if vim.g.decent_notes_undo ~= false and vim.g.decent_notes_undo ~= 0 then
-    for key, method in pairs({ u = 'note/undo', ['<C-r>'] = 'note/redo' }) do
-      vim.keymap.set('n', key, function() note.undo(note.of(buffer), method, vim.v.count1) end,
-        { buffer = buffer, desc = method .. ': only what was done here' })
+    for key, method in pairs({ u = 'note/undo', ['\18'] = 'note/redo' }) do
+      vim.keymap.set('n', key, function()
+        local now = note.of(buffer)
+        if now then
+          note.undo(now, method, vim.v.count1)
+        else
+          pcall(vim.cmd, 'normal! ' .. vim.v.count1 .. key)
+        end
+      end, { buffer = buffer, desc = method .. ': only what was done here' })
     end
   end
   local group = api.nvim_create_augroup('DecentNotesBuffer' .. buffer, {})
@@ -62,7 +68,9 @@ end
 --- :w — sends what is unsent and waits until all is on disk.
 function M.write(buffer)
   local shown = note.of(buffer)
-  if not shown or not server.ensure() then
+  if not shown then
+    return server.tell('this buffer shows no note and is not saved', warning)
+  elseif not server.ensure() then
     return
   end
   note.send_unsent(shown)
@@ -107,6 +115,18 @@ function M.close(shown)
     vim.fn.confirm('Decent Notes: ' .. told)
   else
     io.stderr:write('Decent Notes: ' .. told .. '\n')
+  end
+end
+
+--- A buffer has another name: by :saveas it has become one of a file, and by the :file of a session one of a note.
+function M.renamed(buffer, name)
+  local shown = note.of(buffer)
+  if shown and name:match('^note://([^/]+)') ~= shown.id then
+    M.close(shown)
+    vim.bo[buffer].buftype = ''
+    vim.opt_local.statusline = ''
+  elseif not shown and name:find('^note://') and api.nvim_buf_is_loaded(buffer) and not vim.bo[buffer].modified then
+    M.read(buffer, name)
   end
 end
 
