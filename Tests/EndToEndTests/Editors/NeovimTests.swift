@@ -445,9 +445,9 @@ struct NeovimTests {
         end)
       end
       """)
-    try scene.editor.type("Ax")
+    try scene.editor.type("Ax<Esc>")
     try scene.editor.wait("a refusal", "refusals == 1 and #told == 1")
-    try scene.editor.type("y<Esc>")
+    try scene.editor.type("Ay<Esc>")
     try scene.editor.wait("a refusal", "refusals == 2")
     #expect(try scene.editor.value("told[1]") == "Decent Notes: The disk is full.")
     #expect(try scene.editor.value("#told") == "1")
@@ -461,12 +461,24 @@ struct NeovimTests {
   }
 
   @Test(arguments: Neovim.programs)
-  func `a message of the server never makes Neovim wait for a key`(_ program: String) throws {
+  func
+    `a message of the server never makes Neovim wait for a key, and waits for insert mode to end`(
+      _ program: String
+    ) throws
+  {
     let scene = try Scene(program, text: "one")
     try scene.editor.lua(
       "require('decent-notes.server').on['window/showMessage']({ type = 2, message = ('long '):rep(100) })"
     )
     #expect(try scene.editor.value("#told == 1 and #told[1] < vim.o.columns - 12") == "true")
+    // Where Neovim says in which mode it is, nobody would see it.
+    try scene.editor.type("A")
+    try scene.editor.wait("insert mode", "vim.fn.mode() == 'i'")
+    try scene.editor.lua(
+      "require('decent-notes.server').on['window/showMessage']({ type = 2, message = 'later' })")
+    #expect(try scene.editor.value("#told") == "1")
+    try scene.editor.type("<Esc>")
+    try scene.editor.wait("the message", "told[2] == 'Decent Notes: later'")
   }
 
   @Test(arguments: Neovim.programs)

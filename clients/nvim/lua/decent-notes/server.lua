@@ -30,8 +30,8 @@ function M.tell(text, level, unasked)
     line = vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13))
   end
   local function show()
-    -- Below a command that is being written it would make the user press a key.
-    if vim.api.nvim_get_mode().mode:find('^c') then
+    -- Below a command that is being written it would make the user press a key, and "-- INSERT --" is drawn over it at once.
+    if vim.api.nvim_get_mode().mode:find(vim.o.showmode and '^[ciR]' or '^c') then
       vim.defer_fn(show, 100)
     else
       vim.notify(line, level or vim.log.levels.INFO)
