@@ -59,13 +59,12 @@ on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
   elseif vim.v.event.new_mode == 'n' then
     note.end_insert(shown)
   else
-    shown.in_block = true
+    require('decent-notes.edit').is_in_block = true
   end
 end)
--- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
 on('QuitPre', '*', function()
-  if package.loaded['decent-notes.note'] then
-    require('decent-notes.note').settle_all(2000)
+  if package.loaded['decent-notes.buffer'] then
+    require('decent-notes.buffer').settle()
   end
 end)
 on('VimLeavePre', '*', function()

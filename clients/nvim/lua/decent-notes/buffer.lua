@@ -130,6 +130,12 @@ function M.renamed(buffer, name)
   end
 end
 
+--- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
+function M.settle()
+  server.on_ready()
+  server.wait(2000, function() return not vim.tbl_contains(vim.tbl_map(note.is_under_way, note.all()), true) end)
+end
+
 --- Neovim ends. As a rule all buffers have been unloaded before; not so when it is killed.
 function M.quit()
   for _, shown in ipairs(note.all()) do

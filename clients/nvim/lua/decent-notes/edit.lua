@@ -3,6 +3,53 @@
 local M = {}
 local api = vim.api
 
+M.is_in_block = false -- whether what is typed is an insertion into a block
+
+--- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of a
+--- command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines.
+function M.is_busy()
+  local mode = api.nvim_get_mode().mode
+  return M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
+end
+
+local function is_tail(byte)
+  return byte and byte >= 128 and byte < 192
+end
+
+--- How many bytes the character has that begins with these, if it is one of UTF-8 and not NUL. (Patterns would need a tenth of a
+--- second for a line of 300 kB, at each key.)
+local function length_of(a, b, c, d)
+  if a < 128 then
+    return a > 0 and 1
+  elseif a < 194 or a > 244 or not is_tail(b) then
+    return nil
+  elseif a < 224 then
+    return 2
+  elseif a < 240 then
+    return is_tail(c) and (a ~= 224 or b >= 160) and (a ~= 237 or b < 160) and 3
+  end
+  return is_tail(c) and is_tail(d) and (a ~= 240 or b >= 144) and (a ~= 244 or b < 144) and 4
+end
+
+--- The edits that make lines, the first of which is at `row`, such that a note can have them: NUL and bytes that are no UTF-8 become
+--- U+FFFD.
+function M.cleaning(row, lines)
+  local edits = {}
+  for index, line in ipairs(lines) do
+    local at = 1
+    while at <= #line do
+      local length = length_of(line:byte(at, at + 3))
+      if not length then
+        local start = { line = row + index - 1, character = at - 1 }
+        local range = { start = start, ['end'] = { line = start.line, character = at } }
+        edits[#edits + 1] = { range = range, newText = '\239\191\189' }
+      end
+      at = at + (length or 1)
+    end
+  end
+  return edits
+end
+
 --- Whether a line is in a fold made by hand, in any window.
 local function is_folded(buffer, row)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do

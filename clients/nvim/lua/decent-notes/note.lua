@@ -14,12 +14,12 @@
 --   skipped        the version for which pushes are not applied
 --   typing         whether the last change is one step with the next one
 local edit = require('decent-notes.edit')
+local peers = require('decent-notes.peers')
 local server = require('decent-notes.server')
 
 local M = {}
 local api = vim.api
 local notes = {} -- by buffer
-local marks = api.nvim_create_namespace('decent-notes')
 local hash_limit = 256 * 1024 -- bytes; a longer text is hashed when the typing pauses
 local warning = vim.log.levels.WARN
 
@@ -76,6 +76,15 @@ local function attach(note, result)
   vim.bo[note.buffer].modifiable = not result.readOnly
 end
 
+local function forget(note)
+  if notes[note.buffer] == note then
+    notes[note.buffer], note.changed = nil, nil
+    if note.attachment then
+      server.request('note/close', { attachment = note.attachment })
+    end
+  end
+end
+
 --- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns it; nil if the user was told of an error.
 function M.open(buffer, id, title, fill)
   local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, peers = 0 }
@@ -93,15 +102,8 @@ function M.open(buffer, id, title, fill)
           M.changed(note, first, last, new_last)
         end
       end,
-      -- There is no text any more; as a rule the note was closed before, at BufUnload.
-      on_detach = function()
-        vim.schedule(function()
-          if not note.closing then
-            note.changed = nil
-            M.close(note, true)
-          end
-        end)
-      end,
+      -- There is no text any more. As a rule the note is closed at BufUnload, which may come after this.
+      on_detach = vim.schedule_wrap(function() return note.closing or forget(note) end),
     })
   end) and note
 end
@@ -135,9 +137,6 @@ function M.flush(note)
   note.changed, note.lines = nil, api.nvim_buf_line_count(note.buffer)
   if note.unsent or not note.attachment then
     M.send_whole(note)
-  elseif changed.count ~= note.lines then
-    server.write_log('a change was not told: sending the whole text of ' .. note.id)
-    M.send_whole(note)
   else
     local lines = M.clean(note, changed.head, changed.count - changed.tail)
     M.send(note, { lines = { { changed.head, before - changed.tail, lines } } })
@@ -147,6 +146,7 @@ end
 function M.send_whole(note)
   note.unsent = not note.attachment
   if not note.unsent then
+    server.write_log('sending the whole text of ' .. note.id)
     note.whole = note.version + 1
     M.send(note, { text = table.concat(M.clean(note, 0, -1), '\n') })
   end
@@ -187,7 +187,7 @@ function M.confirm_in(note, milliseconds)
   vim.defer_fn(function()
     if note.confirming ~= token or notes[note.buffer] ~= note or not note.attachment or note.unsent then
       return
-    elseif M.is_busy(note) then
+    elseif edit.is_busy() then
       return M.confirm_in(note, 30)
     end
     M.flush(note)
@@ -207,7 +207,6 @@ function M.answered(note, change, text, problem)
   elseif (problem.data or {}).reason == 'reopen' then
     M.resume(note)
   elseif problem.code == -32801 and change.version > note.whole then
-    server.write_log('sending the whole text of ' .. note.id)
     M.send_whole(note)
   else
     note.unsent = true
@@ -219,46 +218,16 @@ function M.answered(note, change, text, problem)
   M.settle(note)
 end
 
-local function is_tail(byte)
-  return byte and byte >= 128 and byte < 192
-end
-
---- How many bytes the character has that begins with these, if it is one of UTF-8 and not NUL. (Patterns would need a tenth of a
---- second for a line of 300 kB, at each key.)
-local function length_of(a, b, c, d)
-  if a < 128 then
-    return a > 0 and 1
-  elseif a < 194 or a > 244 or not is_tail(b) then
-    return nil
-  elseif a < 224 then
-    return 2
-  elseif a < 240 then
-    return is_tail(c) and (a ~= 224 or b >= 160) and (a ~= 237 or b < 160) and 3
-  end
-  return is_tail(c) and is_tail(d) and (a ~= 240 or b >= 144) and (a ~= 244 or b < 144) and 4
-end
-
 --- The lines from `first` up to `last`, after replacing in the buffer what no note can have: NUL and bytes that are no UTF-8.
 function M.clean(note, first, last)
-  local lines = api.nvim_buf_get_lines(note.buffer, first, last, true)
-  local edits = {}
-  for index, line in ipairs(lines) do
-    local row, at = first + index - 1, 1
-    while at <= #line do
-      local length = length_of(line:byte(at, at + 3))
-      if not length then
-        local range = { start = { line = row, character = at - 1 }, ['end'] = { line = row, character = at } }
-        edits[#edits + 1] = { range = range, newText = '\239\191\189' } -- U+FFFD
-      end
-      at = at + (length or 1)
-    end
-  end
+  local lines = api.nvim_buf_get_lines(note.buffer, first, last, false)
+  local edits = edit.cleaning(first, lines)
   if #edits == 0 then
     return lines
   end
   M.edit(note, edits)
   server.tell('what no Unicode text can hold was replaced by U+FFFD', warning)
-  return api.nvim_buf_get_lines(note.buffer, first, last, true)
+  return api.nvim_buf_get_lines(note.buffer, first, last, false)
 end
 
 -- Pushes
@@ -277,11 +246,10 @@ local function take_push(push)
   M.flush(note)
   if push.version ~= note.version or push.version == note.skipped then
     return -- it has crossed a change, and another one is coming
-  elseif M.is_busy(note) then
+  elseif edit.is_busy() then
     skip(note)
   elseif push.sha256 and push.sha256 ~= vim.fn.sha256(text_of(note)) or push.bytes and push.bytes ~= size_of(note)
     or push.lineCount and push.lineCount ~= note.lines then
-    server.write_log('a push does not fit: sending the whole text of ' .. note.id)
     M.send_whole(note)
   elseif not M.edit(note, push.ranges, note.jumping) then
     skip(note)
@@ -305,18 +273,11 @@ function M.edit(note, edits, is_jump)
   return done
 end
 
---- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of a
---- command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines.
-function M.is_busy(note)
-  local mode = api.nvim_get_mode().mode
-  return note.in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
-end
-
 --- Insert mode was left; the command that did it may still change lines.
 function M.end_insert(note)
   vim.schedule(function()
     M.flush(note)
-    note.typing, note.in_block = false, nil
+    note.typing, edit.is_in_block = false, false
   end)
 end
 
@@ -330,16 +291,12 @@ function M.cursor_moved(note)
       return
     end
     M.flush(note)
-    local cursor = api.nvim_win_get_cursor(0)
-    local at = { line = cursor[1] - 1, character = cursor[2] }
-    local start = at
-    if api.nvim_get_mode().mode:find('^[vV\22]') then
-      local other = vim.fn.getpos('v')
-      local length = #(api.nvim_buf_get_lines(0, other[2] - 1, other[2], false)[1] or '')
-      start = { line = other[2] - 1, character = math.min(other[3] - 1, length) }
+    local function place(name)
+      return { line = vim.fn.line(name) - 1, character = vim.fn.col(name) - 1 }
     end
     server.notify('note/cursor', {
-      attachment = note.attachment, version = note.version, rev = note.rev, ranges = { { start = start, ['end'] = at } },
+      attachment = note.attachment, version = note.version, rev = note.rev,
+      ranges = { { start = place('v'), ['end'] = place('.') } },
     })
   end, 100)
 end
@@ -350,23 +307,7 @@ local function take_presence(params)
     return
   end
   note.peers = #params.peers
-  api.nvim_buf_clear_namespace(note.buffer, marks, 0, -1)
-  for _, peer in ipairs(params.peers) do
-    for _, range in ipairs(peer.ranges) do
-      local from, to = range.start, range['end']
-      if from.line > to.line or from.line == to.line and from.character > to.character then
-        from, to = to, from
-      end
-      pcall(api.nvim_buf_set_extmark, note.buffer, marks, from.line, from.character,
-        { end_row = to.line, end_col = to.character, hl_group = 'DecentNotesSelection' })
-      local cursor = range['end']
-      local line = api.nvim_buf_get_lines(note.buffer, cursor.line, cursor.line + 1, false)[1] or ''
-      local under = line:sub(cursor.character + 1):match('^[^\128-\191][\128-\191]*')
-      pcall(api.nvim_buf_set_extmark, note.buffer, marks, cursor.line, cursor.character, under
-        and { end_col = cursor.character + #under, hl_group = 'DecentNotesCursor' }
-        or { virt_text = { { ' ', 'DecentNotesCursor' } }, virt_text_pos = 'overlay' })
-    end
-  end
+  peers.show(note.buffer, params.peers)
   vim.cmd('redrawstatus!')
 end
 
@@ -449,34 +390,20 @@ function server.on_ready()
   end
 end
 
---- The same, waiting for the answers at most so many milliseconds.
-function M.settle_all(milliseconds)
-  server.on_ready()
-  server.wait(milliseconds, function() return not vim.tbl_contains(vim.tbl_map(M.is_under_way, M.all()), true) end)
-end
-
---- The buffer's text goes, or `is_gone`. Returns whether the server has all of it.
-function M.close(note, is_gone)
-  if notes[note.buffer] ~= note then
-    return true
-  end
+--- The buffer's text goes. Returns whether the server has all of it.
+function M.close(note)
   note.closing = true
-  if not is_gone then
-    M.send_unsent(note)
-    server.wait(3000, function() return not M.is_under_way(note) end)
-  end
-  notes[note.buffer] = nil
-  if note.attachment then
-    server.request('note/close', { attachment = note.attachment })
-  end
-  return is_gone or not note.unsent and note.answered == note.version and not note.opening
+  M.send_unsent(note)
+  server.wait(3000, function() return not M.is_under_way(note) end)
+  forget(note)
+  return not note.unsent and note.answered == note.version
 end
 
 function server.on_lost()
   for _, note in pairs(notes) do
     detach(note)
     note.peers = 0
-    api.nvim_buf_clear_namespace(note.buffer, marks, 0, -1)
+    peers.show(note.buffer, {})
     M.settle(note)
   end
 end

@@ -4,7 +4,6 @@ local M = {
   on = {}, -- what to do about notifications, by method
   on_lost = function() end, -- the process is gone
   on_ready = function() end, -- a process was initialized
-  capabilities = {},
   log = {}, -- lines for :NotesLog
 }
 local uv = vim.loop
@@ -180,7 +179,7 @@ function M.start(is_again)
       return self == job and M.stop()
     end
     self.ready = true
-    M.capabilities, M.suggested_tags = result.capabilities, result.suggestedTags or {}
+    M.suggested_tags = result.suggestedTags or {}
     M.notify('initialized')
     M.on_ready()
   end)
