@@ -1018,6 +1018,33 @@ struct NeovimResumeTests {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a buffer that is closed before its note was opened again takes nothing from the note`(
+    _ program: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let scene = try Scene(
+      program, text: "one", environment: ["XDG_STATE_HOME": folder("state")])
+    // The answer comes when Neovim has given up waiting for it.
+    try scene.editor.lua(
+      """
+      server = require('decent-notes.server')
+      local request = server.request
+      function server.request(method, params, callback)
+        request(method, params, method ~= 'note/open' and callback or function(problem, result)
+          if not problem then answer = function() callback(nil, result) end end
+        end)
+      end
+      """)
+    kill(try scene.editor.serverProcess(), SIGKILL)
+    try scene.editor.wait("the answer", "answer")
+    try scene.editor.lua("vim.cmd('normal! Ax') vim.cmd('bdelete!') answer()")
+    // Whatever was sent because of it comes before this.
+    try scene.editor.lua("server.call('notebook/flush')")
+    #expect(try scene.stored == "one")
+    #expect(try scene.editor.value("told[1]").contains("could not be sent; its text is in"))
+  }
+
+  @Test(arguments: Neovim.programs)
   func `what was typed without a server is merged with what others did meanwhile`(
     _ program: String
   ) throws {

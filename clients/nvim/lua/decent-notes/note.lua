@@ -145,7 +145,7 @@ end
 
 function M.send_whole(note)
   note.unsent = not note.attachment
-  if not note.unsent then
+  if not note.unsent and api.nvim_buf_is_loaded(note.buffer) then
     server.write_log('sending the whole text of ' .. note.id)
     note.whole = note.version + 1
     M.send(note, { text = table.concat(M.clean(note, 0, -1), '\n') })
@@ -164,7 +164,6 @@ function M.send(note, change)
   if not is_nothing and note.buffer == api.nvim_get_current_buf() and api.nvim_get_mode().mode:find('^[iR]') then
     note.typing = true
   end
-  note.confirming = nil
   local text
   if is_nothing or size_of(note) <= hash_limit then
     text = text_of(note)
@@ -182,10 +181,9 @@ end
 
 --- Soon sends a change of nothing: it has the hash of a long text, and brings again a push that was not applied.
 function M.confirm_in(note, milliseconds)
-  local token = {}
-  note.confirming = token
+  local version = note.version
   vim.defer_fn(function()
-    if note.confirming ~= token or notes[note.buffer] ~= note or not note.attachment or note.unsent then
+    if note.version ~= version or notes[note.buffer] ~= note or not note.attachment or note.unsent then
       return
     elseif edit.is_busy() then
       return M.confirm_in(note, 30)
@@ -352,6 +350,9 @@ function M.resume(note)
   }, function(problem, result)
     if problem and problem.gone then
       return -- it is asked for again when there is a process
+    elseif notes[note.buffer] ~= note then
+      -- The buffer was closed meanwhile. What it has now must not be taken for the note's text.
+      return result and server.request('note/close', { attachment = result.attachment })
     end
     note.opening = false
     M.flush(note)
