@@ -220,6 +220,22 @@ struct NeovimTests {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a window does not scroll when others change the beginning of the text`(
+    _ program: String
+  ) throws {
+    let lines = (1...90).map { "line \($0)" }
+    let scene = try Scene(program, text: lines.joined(separator: "\n"))
+    try scene.editor.command("normal! 50Gzt7j")
+    func shown() throws -> String {
+      try scene.editor.value("vim.fn.getline('w0') .. ' to ' .. vim.fn.getline('.')")
+    }
+    try scene.receive((["new", "newer"] + lines).joined(separator: "\n"))
+    #expect(try shown() == "line 50 to line 57")
+    try scene.receive(lines.dropFirst(5).joined(separator: "\n"))
+    #expect(try shown() == "line 50 to line 57")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `a visual selection stays on its text`(_ program: String) throws {
     let scene = try Scene(program, text: "one two three\nfour five six\nseven")
     let editor = scene.editor

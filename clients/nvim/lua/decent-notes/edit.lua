@@ -93,7 +93,7 @@ local function replace(buffer, row, column, old_row, old_column, text)
     local last = first + old_row - row
     replace_lines(buffer, first, last, new, folded)
     return function(place)
-      if place.row >= last and not (place.is_top and first == 0) then
+      if place.row >= last and not (place.is_top and place.row == 0) then
         place.row = place.row + #new - (last - first)
       elseif place.row >= first then
         place.row, place.column = not place.mark and first or nil, 0
