@@ -133,7 +133,7 @@ end
 --- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
 function M.settle()
   server.on_ready()
-  server.wait(2000, function() return not vim.tbl_contains(vim.tbl_map(note.is_under_way, note.all()), true) end)
+  server.wait(2000, function() return #vim.tbl_filter(note.is_under_way, note.all()) == 0 end)
 end
 
 --- Neovim ends. As a rule all buffers have been unloaded before; not so when it is killed.

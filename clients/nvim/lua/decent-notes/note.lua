@@ -77,11 +77,9 @@ local function attach(note, result)
 end
 
 local function forget(note)
-  if notes[note.buffer] == note then
-    notes[note.buffer], note.changed = nil, nil
-    if note.attachment then
-      server.request('note/close', { attachment = note.attachment })
-    end
+  notes[note.buffer], note.changed = nil, nil
+  if note.attachment then
+    server.request('note/close', { attachment = note.attachment })
   end
 end
 
@@ -230,13 +228,7 @@ end
 
 -- Pushes
 
---- Lets pushes for this version go by; they come again for the next one.
-local function skip(note)
-  note.skipped = note.version
-  M.confirm_in(note, 30)
-end
-
-local function take_push(push)
+server.on['note/edit'] = function(push)
   local note = M.find(push.attachment, 'attachment')
   if not note or note.closing then
     return
@@ -244,13 +236,13 @@ local function take_push(push)
   M.flush(note)
   if push.version ~= note.version or push.version == note.skipped then
     return -- it has crossed a change, and another one is coming
-  elseif edit.is_busy() then
-    skip(note)
   elseif push.sha256 and push.sha256 ~= vim.fn.sha256(text_of(note)) or push.bytes and push.bytes ~= size_of(note)
     or push.lineCount and push.lineCount ~= note.lines then
     M.send_whole(note)
-  elseif not M.edit(note, push.ranges, note.jumping) then
-    skip(note)
+  elseif edit.is_busy() or not M.edit(note, push.ranges, note.jumping) then
+    -- Pushes for this version go by; they come again for the next one.
+    note.skipped = note.version
+    M.confirm_in(note, 30)
   else
     note.rev, note.base, note.jumping = push.rev, text_of(note), false
     M.settle(note)
@@ -299,14 +291,13 @@ function M.cursor_moved(note)
   end, 100)
 end
 
-local function take_presence(params)
+server.on['note/presence'] = function(params)
   local note = M.find(params.attachment, 'attachment')
-  if not note or params.version ~= note.version or params.rev ~= note.rev then
-    return
+  if note and params.version == note.version and params.rev == note.rev then
+    note.peers = #params.peers
+    peers.show(note.buffer, params.peers)
+    vim.cmd('redrawstatus!')
   end
-  note.peers = #params.peers
-  peers.show(note.buffer, params.peers)
-  vim.cmd('redrawstatus!')
 end
 
 -- Undo
@@ -375,12 +366,10 @@ end
 --- Sends all that the server does not have, if there is one.
 function M.send_unsent(note)
   M.flush(note)
-  if not note.attachment then
-    if not note.opening and server.is_ready() then
-      M.resume(note)
-    end
-  elseif note.unsent then
+  if note.attachment and note.unsent then
     M.send_whole(note)
+  elseif not note.attachment and not note.opening and server.is_ready() then
+    M.resume(note)
   end
 end
 
@@ -408,8 +397,5 @@ function server.on_lost()
     M.settle(note)
   end
 end
-
-server.on['note/edit'] = take_push
-server.on['note/presence'] = take_presence
 
 return M
