@@ -5,8 +5,8 @@ local api = vim.api
 
 M.is_in_block = false -- whether what is typed is an insertion into a block
 
---- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of a
---- command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines.
+--- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of
+--- a command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines.
 function M.is_busy()
   local mode = api.nvim_get_mode().mode
   return M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
@@ -31,8 +31,8 @@ local function length_of(a, b, c, d)
   return is_tail(c) and is_tail(d) and (a ~= 240 or b >= 144) and (a ~= 244 or b < 144) and 4
 end
 
---- The edits that make lines, the first of which is at `row`, such that a note can have them: NUL and bytes that are no UTF-8 become
---- U+FFFD.
+--- The edits that make lines, the first of which is at `row`, such that a note can have them: NUL and bytes that are no UTF-8
+--- become U+FFFD.
 function M.cleaning(row, lines)
   local edits = {}
   for index, line in ipairs(lines) do
