@@ -688,6 +688,46 @@
 
 ;;; Commands
 
+(decent-notes-tests-deftest modes-that-fail
+    "A note lives, though its major mode, or one of the mode's hooks, fails."
+  (let ((decent-notes-major-mode (lambda () (error "No such mode"))))
+    (decent-notes-tests-with "one\n"
+      (should decent-notes-note-mode)
+      (insert "zero\n")
+      (decent-notes-tests-agree)
+      (should (equal (decent-notes-tests-theirs) "zero\none\n")))))
+
+(decent-notes-tests-deftest windows-on-the-list
+    "What others do scrolls the list in no window, and point stays on its note in each."
+  (dotimes (i 60) (decent-notes-tests-peer 'note/create :title (format "N%d" (- 60 i))))
+  (save-window-excursion
+    (decent-notes)
+    (decent-notes-tests-until (progn (decent-notes--refresh)
+                                     (= 60 (seq-count (lambda (note)
+                                                        (string-match-p
+                                                         "\\`N[0-9]" (plist-get note :title)))
+                                                      decent-notes--summaries))))
+    (delete-other-windows)
+    (let ((windows (list (selected-window) (split-window nil nil 'right))) before)
+      (cl-flet ((views () (mapcar (lambda (window)
+                                    (goto-char (window-point window))
+                                    (list (line-number-at-pos (window-start window))
+                                          (elt (tabulated-list-get-entry) 0)))
+                                  windows)))
+        (seq-do-indexed (lambda (window i)
+                          (goto-char (point-min))
+                          (forward-line (+ 10 (* 20 i)))
+                          (set-window-start window (point) t)
+                          (forward-line 2)
+                          (set-window-point window (point)))
+                        windows)
+        (setq before (views))
+        (let ((count (length decent-notes--summaries)))
+          (decent-notes-tests-peer 'note/create :title "New at the top")
+          (decent-notes-tests-until (< count (length decent-notes--summaries))))
+        (should (equal before (views)))))
+    (kill-buffer)))
+
 (decent-notes-tests-deftest opening-by-title
     "Notes are opened by title and by id; what is unknown or not unique is an error."
   (decent-notes-tests-with "text"

@@ -845,7 +845,9 @@ as modified as long as something in it has not been kept.
       (when fresh
         (setq buffer-undo-list nil)
         (goto-char (point-min))
-        (funcall decent-notes-major-mode)
+        ;; Whatever goes wrong in hooks of a mode, the note has to live.
+        (condition-case problem (funcall decent-notes-major-mode)
+          (error (decent-notes--tell "%s" (error-message-string problem))))
         (decent-notes-note-mode)))
     (decent-notes--attached note result)))
 
@@ -1043,15 +1045,29 @@ The list follows what others change.
                         (decent-notes--trash "Notes in the trash")
                         (t "Notes")))
   (force-mode-line-update)
-  (save-selected-window
-    (when-let ((window (get-buffer-window nil t))) (select-window window t))
-    (let ((id (tabulated-list-get-id)) (line (line-number-at-pos)))
-      (tabulated-list-print t)
-      ;; A note that has left the list leaves point at its place.
-      (unless (equal id (tabulated-list-get-id))
-        (goto-char (point-min))
-        (forward-line (1- line))
-        (when (eobp) (forward-line -1))))))
+  ;; Printing moves point and the view, of each window that shows the list.
+  (let ((places (mapcar #'decent-notes--place (append (get-buffer-window-list nil nil t)
+                                                      '(nil)))))
+    (tabulated-list-print)
+    (dolist (place places) (apply #'decent-notes--go-back place))))
+
+(defun decent-notes--place (window)
+  "Where WINDOW, or without it the buffer, is, as `decent-notes--go-back' takes it."
+  (save-excursion
+    (when window (goto-char (window-point window)))
+    (list window (tabulated-list-get-id) (1- (line-number-at-pos))
+          (if window (1- (line-number-at-pos (window-start window))) 0))))
+
+(defun decent-notes--go-back (window id line top)
+  "Go to the note ID, or if it is gone to LINE; line TOP comes first in WINDOW."
+  (goto-char (point-min))
+  (when window (set-window-start window (line-beginning-position (1+ top)) t))
+  (while (not (or (eobp) (equal id (tabulated-list-get-id)))) (forward-line 1))
+  (when (eobp)
+    (goto-char (point-min))
+    (forward-line line)
+    (when (eobp) (forward-line -1)))
+  (when window (set-window-point window (point))))
 
 (defun decent-notes--title-of (summary)
   "The title in SUMMARY as it is shown."
