@@ -513,6 +513,29 @@
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) "one more!"))))
 
+(decent-notes-tests-deftest writing-to-a-file
+    "`write-file' makes of the buffer one of that file, and the note stays as it was."
+  (let ((folder (make-temp-file "decent-notes-tests" t)) id)
+    (decent-notes-tests-with "one\n"
+      (setq id (decent-notes--id decent-notes--here))
+      (goto-char (point-max))
+      (insert "two\n")
+      (write-file (expand-file-name "copy.el" folder))
+      (should-not decent-notes-note-mode)
+      (should-not (decent-notes--with #'decent-notes--id id))
+      (insert "of the file only\n")
+      (decent-notes--work)
+      (run-hooks 'post-command-hook)
+      (should (eq (key-binding (kbd "C-x C-s")) #'save-buffer))
+      (save-buffer)
+      (should (equal "one\ntwo\nof the file only\n"
+                     (with-temp-buffer
+                       (insert-file-contents (expand-file-name "copy.el" folder))
+                       (buffer-string))))
+      (should (equal "one\ntwo\n" (plist-get (decent-notes-tests-peer 'note/get :id id) :text)))
+      (kill-buffer))
+    (delete-directory folder t)))
+
 (decent-notes-tests-deftest auto-save
     "Auto-saving writes its file and changes nothing else."
   (decent-notes-tests-with "one\n"

@@ -758,7 +758,8 @@ Return the notes of which something could not be kept."
   "Live text in a buffer with a note.
 Whatever is done to the text of the buffer is done to the note, at once,
 and whatever others do to the note appears here.  It is on as long as the
-buffer shows the note, whatever its major mode.
+buffer shows the note, whatever its major mode: until `write-file' makes
+it a buffer of a file.
 \\<decent-notes-note-mode-map>
 \\[decent-notes-save] waits until everything is on disk.  The undo keys take
 back your own changes only, see `decent-notes-own-undo'.  The buffer is shown
@@ -776,6 +777,7 @@ as modified as long as something in it has not been kept.
   (add-hook 'post-command-hook #'decent-notes--after-command nil t)
   (add-hook 'kill-buffer-hook #'decent-notes--close nil t)
   (add-hook 'write-contents-functions #'decent-notes--write nil t)
+  (add-hook 'after-set-visited-file-name-hook #'decent-notes--leave nil t)
   (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
   (decent-notes--major-mode))
 (put 'decent-notes-note-mode 'permanent-local t)
@@ -787,7 +789,8 @@ as modified as long as something in it has not been kept.
   (add-hook 'after-change-functions #'decent-notes--changed nil t)
   (setq-local require-final-newline nil
               revert-buffer-function #'decent-notes--revert)
-  (when (decent-notes--read-only decent-notes--here) (setq buffer-read-only t)))
+  (when (and decent-notes--here (decent-notes--read-only decent-notes--here))
+    (setq buffer-read-only t)))
 (put 'decent-notes--major-mode 'permanent-local-hook t)
 
 (defun decent-notes-status ()
@@ -868,9 +871,19 @@ Ask first if text would be lost, unless NO-CONFIRM."
 
 (defun decent-notes--write ()
   "Keep what is in this buffer, as `write-contents-functions' has it."
-  (decent-notes-save)
-  t)
+  (when decent-notes--here
+    (decent-notes-save)
+    t))
 (put 'decent-notes--write 'permanent-local-hook t)
+
+(defun decent-notes--leave ()
+  "Leave the note if the buffer visits a file now, as by `write-file'."
+  (when-let ((note (and buffer-file-name decent-notes--here)))
+    (decent-notes--close)
+    (decent-notes--show-peers nil note)
+    (setf (decent-notes--buffer note) nil)
+    (setq decent-notes--here nil decent-notes-note-mode nil)))
+(put 'decent-notes--leave 'permanent-local-hook t)
 
 (defun decent-notes-save ()
   "Wait until this note, and all else in the notebook, is on disk."
