@@ -415,15 +415,54 @@
       (should (= 0 (decent-notes-tests-wholes))))))
 
 (decent-notes-tests-deftest pushes-wait-for-commands
-    "A push is not applied while a command is carried out, which may have noted positions."
+    "A push waits where positions may have been noted: by a command, in isearch, in a minibuffer."
+  (dolist (busy (list (lambda (wait) (let ((real-this-command 'query-replace)) (funcall wait)))
+                      (lambda (wait)
+                        (isearch-mode t)
+                        (funcall wait)
+                        (isearch-done))
+                      (lambda (wait)
+                        (with-selected-window (minibuffer-window) (funcall wait)))))
+    (decent-notes-tests-with "one\n"
+      (let ((note (current-buffer)))
+        (funcall busy
+                 (lambda ()
+                   (with-current-buffer note
+                     (decent-notes-tests-peer 'note/setText :text "zero\none\n"
+                                              :id (decent-notes--id decent-notes--here))
+                     (decent-notes-tests-until (seq-some #'consp decent-notes--queue))
+                     (decent-notes--wait 0.2 #'ignore)
+                     (should (equal (buffer-string) "one\n"))))))
+      (decent-notes-tests-until (equal (buffer-string) "zero\none\n")))))
+
+(decent-notes-tests-deftest quitting-loses-no-push
+    "A `quit' while a command waits, and a push is applied meanwhile, does not lose it."
   (decent-notes-tests-with "one\n"
-    (let ((real-this-command 'query-replace))
+    (let ((real-this-command 'some))
       (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
                                :text "zero\none\n")
-      (decent-notes-tests-until (seq-some #'consp decent-notes--queue))
-      (decent-notes--wait 0.2 #'ignore)
-      (should (equal (buffer-string) "one\n")))
-    (decent-notes-tests-until (equal (buffer-string) "zero\none\n"))))
+      (decent-notes-tests-until (seq-some #'consp decent-notes--queue)))
+    (let ((hook (lambda (&rest _) (setq quit-flag t))))
+      (add-hook 'before-change-functions hook nil t)
+      (condition-case nil (progn (decent-notes--work) (ignore)) (quit nil))
+      (setq quit-flag nil)
+      (remove-hook 'before-change-functions hook t))
+    (should (equal (buffer-string) "zero\none\n"))))
+
+(decent-notes-tests-deftest fields
+    "Fields, which keep commands of Emacs from leaving them, keep out no push."
+  (decent-notes-tests-with "one two three\n"
+    (put-text-property 9 14 'field 'some)
+    (decent-notes-tests-replace "three" "3")
+    (should (= 0 (decent-notes-tests-wholes)))
+    (set-buffer-modified-p nil)))
+
+(decent-notes-tests-deftest the-base-follows-pushes
+    "While nobody types, the text to come back with is the one that the process has."
+  (decent-notes-tests-with "one\n"
+    (cl-letf (((symbol-function 'current-idle-time) (lambda () '(0 1))))
+      (decent-notes-tests-replace "one" "two")
+      (should (equal "two\n" (decent-notes--base decent-notes--here))))))
 
 (decent-notes-tests-deftest presence
     "Who else is in the note is shown where they are, and is gone with them."

@@ -101,20 +101,28 @@ that would take in the answer to the first before `jsonrpc' expects it.")
   (unless decent-notes--timer
     (setq decent-notes--timer (run-at-time seconds nil #'decent-notes--work))))
 
+(defun decent-notes--positions-noted-p ()
+  "Whether positions may have been noted which edits of others must not shift.
+Commands do so, `query-replace' among them, what reads its arguments in
+the minibuffer, and isearch, for going back."
+  (or real-this-command
+      (minibufferp (window-buffer))
+      (buffer-local-value 'isearch-mode (window-buffer))))
+
 (defun decent-notes--work ()
   "Do what is in the queue.
-A push, which is a list of itself and no function, waits while a command
-is being carried out, which may have noted positions: `query-replace' does."
+A push, which is a list of itself and no function, may have to wait."
   (when decent-notes--timer (cancel-timer decent-notes--timer))
   (setq decent-notes--timer nil)
   (if decent-notes--sending
       (decent-notes--schedule 0.01)
-    (let (waiting)
+    (let ((inhibit-quit t) ; as in a timer: what C-g stops here would be lost
+          waiting)
       (while decent-notes--queue
         (let ((job (pop decent-notes--queue)))
           (condition-case problem
               (cond ((functionp job) (funcall job))
-                    (real-this-command (push job waiting))
+                    ((decent-notes--positions-noted-p) (push job waiting))
                     (t (apply #'decent-notes--take-push job)))
             ;; An error must not keep the jobs behind it from being done.
             (error (decent-notes--log "%s" (error-message-string problem))))))
@@ -338,7 +346,8 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
      (with-current-buffer (decent-notes--buffer ,note)
        (save-restriction
          (widen)
-         (unless (buffer-narrowed-p) ,@body)))))
+         (let ((inhibit-field-text-motion t)) ; lines are lines, whatever is in them
+           (unless (buffer-narrowed-p) ,@body))))))
 
 (defun decent-notes--text (&optional beg end)
   "The text of the buffer, or of BEG to END."
@@ -520,7 +529,9 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
                 (setf (decent-notes--follow note) nil)
                 (decent-notes--go place))
               (decent-notes--settle note)
-              (decent-notes--moved note))
+              (decent-notes--moved note)
+              ;; Where nobody types there may be no other pause for hours.
+              (when (current-idle-time) (decent-notes--keep-base note)))
           (decent-notes--flush note t))))))
 
 (defun decent-notes--apply (edits)
@@ -608,9 +619,14 @@ anything else comes after what is at BEG."
         (cond ((decent-notes--unkept-p note))
               ((decent-notes--unhashed note)
                (decent-notes--change note '(:lines [] :sameStep t)))
-              ((not (eql (decent-notes--base-tick note) (decent-notes--tick note)))
-               (setf (decent-notes--base note) (decent-notes--text)
-                     (decent-notes--base-tick note) (decent-notes--tick note))))))))
+              ((decent-notes--keep-base note)))))))
+
+(defun decent-notes--keep-base (note)
+  "Keep the text of NOTE, which the process has, for coming back."
+  (unless (or (decent-notes--unkept-p note)
+              (eql (decent-notes--base-tick note) (decent-notes--tick note)))
+    (setf (decent-notes--base note) (decent-notes--text)
+          (decent-notes--base-tick note) (decent-notes--tick note))))
 
 ;;; Coming back
 
