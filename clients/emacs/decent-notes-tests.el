@@ -216,6 +216,36 @@
       (decent-notes-tests-agree))
     (should (= 0 (decent-notes-tests-wholes)))))
 
+(decent-notes-tests-deftest insertions-without-a-tick
+    "What files and programs insert is sent, although Emacs does not count it as a change."
+  (decent-notes-tests-with "one\n"
+    (let ((file (make-temp-file "decent-notes-tests")))
+      (write-region "file\n" nil file nil 'quiet)
+      (insert-file-contents file)
+      (decent-notes-tests-agree)
+      (should (equal (decent-notes-tests-theirs) "file\none\n"))
+      (delete-file file))
+    (call-process "echo" nil t nil "program")
+    (decent-notes-tests-agree)
+    (should (equal (decent-notes-tests-theirs) "program\nfile\none\n"))
+    (should (= 0 (decent-notes-tests-wholes)))))
+
+(decent-notes-tests-deftest a-long-line
+    "Of a line of 300 kB only what was changed is sent, for more than a pipe holds takes a while."
+  (decent-notes-tests-with (concat "é\n" (make-string 300000 ?x) "\n")
+    (goto-char 150000)
+    (insert "here 😀")
+    (decent-notes-tests-agree)
+    (search-backward "e ")
+    (delete-char 3)
+    (insert "\n")
+    (decent-notes-tests-agree)
+    (goto-char 1)
+    (upcase-word 1)
+    (decent-notes-tests-agree)
+    (should-not (seq-find (lambda (change) (> (length (json-serialize change)) 500))
+                          decent-notes-tests-sent))))
+
 (decent-notes-tests-deftest ten-thousand-lines
     "Ten thousand lines are yanked and come back by one undo."
   (decent-notes-tests-with "a\nb\n"
@@ -496,6 +526,21 @@
       (should (equal (decent-notes-tests-theirs) (concat "abc" text)))
       (decent-notes-undo)
       (decent-notes-tests-until (equal (buffer-string) text)))))
+
+(decent-notes-tests-deftest undo-of-a-command-that-asks
+    "What one command does while it reads keys, as `query-replace' does, is one step of undo."
+  (decent-notes-tests-with "x x x\n"
+    (let ((real-this-command 'query-replace) (this-command 'query-replace))
+      (while (search-forward "x" nil t)
+        (replace-match "y")
+        (decent-notes-tests-agree)))
+    (decent-notes--after-command)
+    (insert "more\n")
+    (decent-notes-tests-agree)
+    (decent-notes-undo)
+    (decent-notes-tests-until (equal (buffer-string) "y y y\n"))
+    (decent-notes-undo)
+    (decent-notes-tests-until (equal (buffer-string) "x x x\n"))))
 
 (decent-notes-tests-deftest undo-of-ones-own
     "Undo takes back one's own change and no other's, redo makes it again, point is there."

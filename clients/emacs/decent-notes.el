@@ -313,16 +313,17 @@ gone, and `opening' tells that it has been asked for.  `version' and `rev' are
 the protocol's.  `answered' is the last version that was answered, `whole' that
 of the last change that had the whole text.  `head' and `tail' are how
 many characters at the beginning and at the end are as they were sent last; nil
-if all are.  `lines' is the number of lines then, and `tick' that of the
-buffer's changes that we know of.  `unsent' tells that the whole text has to be
+if all are.  `lines' and `size' are how many lines and characters there were
+then, and `tick' is that of the buffer's changes that we know of.  `unsent' tells that the whole text has to be
 sent, and `trouble' why.  `base' is a text that the process has for certain, and
 `base-tick' of when.  `unhashed' tells that the last change had no hash.
-`letters' is how many were typed in a row, as one step of undo; `follow' tells
-that point is to go where the next push is; `kept' is the tick of the text that
-was written to a file.  `peers' are the others who are there."
+`letters' is how many were typed in a row, as one step of undo, and `half-sent'
+tells that the present command has sent something.  `follow' tells that point is
+to go where the next push is; `kept' is the tick of the text that was written to
+a file.  `peers' are the others who are there."
   id title buffer attachment session opening (version 0) (rev 0) (answered 0) (whole 0)
-  head tail lines tick unsent trouble base base-tick unhashed
-  (letters 0) follow cursor cursor-timer peers read-only kept)
+  head tail lines size tick unsent trouble base base-tick unhashed
+  (letters 0) half-sent follow cursor-timer peers read-only kept)
 
 (defun decent-notes--with (part value)
   "The open note whose PART, a function, is VALUE."
@@ -366,9 +367,11 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
 (defun decent-notes--changed (beg end old)
   "Remember that OLD characters became those between BEG and END."
   (when-let ((note decent-notes--here))
-    ;; Changes of text properties leave the tick as it is.
+    ;; Changes of text properties leave the tick as it is; but so do insertions by
+    ;; `insert-file-contents' and `call-process'.
     (unless (or (equal (list beg end old) decent-notes--applying)
-                (eql (buffer-chars-modified-tick) (decent-notes--tick note)))
+                (and (= old (- end beg))
+                     (eql (buffer-chars-modified-tick) (decent-notes--tick note))))
       (unless (decent-notes--head note)
         ;; The change may be made outside of commands: send it soon in any case.
         (decent-notes--enqueue (lambda () (decent-notes--flush note))))
@@ -384,6 +387,7 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
   "Send what the command changed, and where it has left point."
   (when-let ((note decent-notes--here))
     (decent-notes--flush note)
+    (setf (decent-notes--half-sent note) nil)
     (decent-notes--moved note)))
 (put 'decent-notes--after-command 'permanent-local-hook t)
 
@@ -404,42 +408,55 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
       (decent-notes--resume note))))
 
 (defun decent-notes--send (note whole)
-  "Send the changed lines of NOTE, or its WHOLE text."
-  (let* ((beg (if whole 1 (save-excursion
-                            (goto-char (1+ (decent-notes--head note)))
-                            (forward-line 0)
-                            (point))))
-         (end (if whole (point-max)
-                (save-excursion
-                  (goto-char (- (point-max) (decent-notes--tail note)))
-                  (if (search-forward "\n" nil 'move) (1- (point)) (point)))))
+  "Send what was changed of NOTE, or its WHOLE text."
+  (let* ((beg (if whole 1 (1+ (decent-notes--head note))))
+         (end (if whole (point-max) (- (point-max) (decent-notes--tail note))))
          (text (decent-notes--text beg end))
-         (count (line-number-at-pos (point-max)))
-         (before (1- (line-number-at-pos beg)))
-         (after (- count (line-number-at-pos end))))
+         (count (line-number-at-pos (point-max))))
     (if (decent-notes--refuse note text)
         (decent-notes--seen note t)
       (let ((same (decent-notes--same-step note)))
         (decent-notes--change
          note
          (if whole (list :text text)
-           (append (list :lines (vector (vector before (- (decent-notes--lines note) after)
-                                                (vconcat (split-string text "\n")))))
-                   (when same '(:sameStep t))))
+           (append (decent-notes--replacement note beg end count) (when same '(:sameStep t))))
          count))
       (when whole (setf (decent-notes--whole note) (decent-notes--version note)))
       (decent-notes--seen note nil count))))
 
+(defun decent-notes--replacement (note beg end count)
+  "Say what in NOTE became the text from BEG to END; it has COUNT lines now."
+  (let* ((start (decent-notes--position beg))
+         (line (plist-get start :line))
+         (column (plist-get start :character))
+         (size (- (decent-notes--size note) (1- beg) (decent-notes--tail note)))
+         (after (- count (line-number-at-pos end)))
+         (last (- (decent-notes--lines note) after 1)))
+    (if (= line last)
+        ;; It was within one line, which may be a long one.
+        (list :ranges
+              (vector (list :range (list :start start
+                                         :end (list :line line :character (+ column size)))
+                            :newText (decent-notes--text beg end))))
+      ;; Nobody knows in which column it ended.
+      (let ((lines (decent-notes--text (- beg column)
+                                       (save-excursion (goto-char end) (line-end-position)))))
+        (list :lines (vector (vector line (1+ last) (vconcat (split-string lines "\n")))))))))
+
 (defun decent-notes--same-step (note)
-  "Whether what was just typed in NOTE is one step of undo with what was before.
-As Emacs does it, up to twenty letters typed in a row are."
+  "Whether what is sent of NOTE is one step of undo with what was sent before.
+As Emacs does it, all that one command does is, and up to twenty letters
+typed in a row are."
   (let ((is-letter (and this-command (eq this-command real-last-command)
-                        (string-suffix-p "self-insert-command" (format "%s" this-command)))))
-    (setf (decent-notes--letters note)
-          (if (and is-letter (< 0 (decent-notes--letters note) 20))
-              (1+ (decent-notes--letters note))
-            1))
-    (> (decent-notes--letters note) 1)))
+                        (string-suffix-p "self-insert-command" (format "%s" this-command))))
+        (goes-on (and real-this-command (decent-notes--half-sent note))))
+    (setf (decent-notes--half-sent note) (and real-this-command t))
+    (unless goes-on
+      (setf (decent-notes--letters note)
+            (if (and is-letter (< 0 (decent-notes--letters note) 20))
+                (1+ (decent-notes--letters note))
+              1)))
+    (or goes-on (> (decent-notes--letters note) 1))))
 
 (defun decent-notes--refuse (note text)
   "Whether TEXT, of NOTE, cannot be sent; the user is told."
@@ -463,6 +480,7 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
   (setf (decent-notes--head note) nil
         (decent-notes--tail note) nil
         (decent-notes--lines note) (or count (line-number-at-pos (point-max)))
+        (decent-notes--size note) (buffer-size)
         (decent-notes--tick note) (buffer-chars-modified-tick)
         (decent-notes--unsent note) unsent))
 
@@ -524,7 +542,8 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
                              (decent-notes--edits (plist-get push :ranges)))))
             (let ((place (decent-notes--apply (cdr edits))))
               (setf (decent-notes--rev note) (plist-get push :rev)
-                    (decent-notes--lines note) (line-number-at-pos (point-max)))
+                    (decent-notes--lines note) (line-number-at-pos (point-max))
+                    (decent-notes--size note) (buffer-size))
               (when (decent-notes--follow note)
                 (setf (decent-notes--follow note) nil)
                 (decent-notes--go place))
@@ -677,9 +696,9 @@ anything else comes after what is at BEG."
         (decent-notes--attachment note) (plist-get result :attachment)
         (decent-notes--read-only note) (eq t (plist-get result :readOnly))
         (decent-notes--session note) (plist-get result :session)
-        (decent-notes--rev note) (plist-get result :rev)
-        (decent-notes--cursor note) nil)
-  (decent-notes--settle note))
+        (decent-notes--rev note) (plist-get result :rev))
+  (decent-notes--settle note)
+  (decent-notes--moved note))
 
 (defun decent-notes--keep-in-file (note)
   "Write the text of NOTE, which could not be sent, to a file; return its name."
@@ -947,15 +966,8 @@ Ask first if text would be lost, unless NO-CONFIRM."
 (defun decent-notes--moved (note)
   "Tell where point is in NOTE, in a tenth of a second."
   (unless (decent-notes--cursor-timer note)
-    (unless (equal (decent-notes--cursor note) (decent-notes--cursor-now note))
-      (setf (decent-notes--cursor-timer note)
-            (run-at-time 0.1 nil #'decent-notes--tell-cursor note)))))
-
-(defun decent-notes--cursor-now (note)
-  "Return where point is in NOTE, and at which state."
-  (with-current-buffer (decent-notes--buffer note)
-    (list (point) (and mark-active (mark)) (decent-notes--version note)
-          (decent-notes--rev note))))
+    (setf (decent-notes--cursor-timer note)
+          (run-at-time 0.1 nil #'decent-notes--tell-cursor note))))
 
 (defun decent-notes--tell-cursor (note)
   "Tell where point is in NOTE now."
@@ -963,7 +975,6 @@ Ask first if text would be lost, unless NO-CONFIRM."
   (unless decent-notes--sending (decent-notes--flush note))
   (decent-notes--in-whole note
     (when (and (decent-notes--attachment note) (not decent-notes--sending))
-      (setf (decent-notes--cursor note) (decent-notes--cursor-now note))
       (let ((end (decent-notes--position (point))))
         (decent-notes--notify
          'note/cursor
@@ -997,7 +1008,8 @@ Ask first if text would be lost, unless NO-CONFIRM."
                (overlay (make-overlay beg (if (or at-end (< beg end)) end (1+ end)))))
           (overlay-put overlay 'decent-notes-peer t)
           (if at-end (overlay-put overlay 'after-string
-                                  (propertize " " 'face 'decent-notes-peer))
+                                  ;; Our own cursor, at this place, stays before it.
+                                  (propertize " " 'face 'decent-notes-peer 'cursor t))
             (overlay-put overlay 'face 'decent-notes-peer)))))
     (force-mode-line-update)))
 
