@@ -311,19 +311,19 @@ TAKE is called with it before any other message is dealt with."
 `title' is nil until it is known.  `attachment' is nil while the process is
 gone, and `opening' tells that it has been asked for.  `version' and `rev' are
 the protocol's.  `answered' is the last version that was answered, `whole' that
-of the last change that had the whole text.  `head' and `tail' are how
-many characters at the beginning and at the end are as they were sent last; nil
-if all are.  `lines' and `size' are how many lines and characters there were
-then, and `tick' is that of the buffer's changes that we know of.  `unsent' tells that the whole text has to be
-sent, and `trouble' why.  `base' is a text that the process has for certain, and
-`base-tick' of when.  `unhashed' tells that the last change had no hash.
-`letters' is how many were typed in a row, as one step of undo, and `half-sent'
-tells that the present command has sent something.  `follow' tells that point is
-to go where the next push is; `kept' is the tick of the text that was written to
-a file.  `peers' are the others who are there."
+of the last change that had the whole text.  `head' and `tail' are how many
+characters at the beginning and at the end are as they were sent last; nil if
+all are.  `lines' and `size' are how many lines and characters there were then,
+and `tick' is that of the buffer's changes that we know of.  `unsent' tells that
+the whole text has to be sent, and `trouble' why.  `base' is a text that the
+process has for certain, and `base-tick' of when.  `unhashed' tells that the
+last change had no hash.  `letters' is how many were typed in a row, as one step
+of undo, and `half-sent' that the present command has sent something.  `follow'
+tells that point is to go where the next push is; `kept' is the tick of the text
+that was written to a file.  `peers' are the others who are there."
   id title buffer attachment session opening (version 0) (rev 0) (answered 0) (whole 0)
   head tail lines size tick unsent trouble base base-tick unhashed
-  (letters 0) half-sent follow cursor-timer peers read-only kept)
+  (letters 0) half-sent follow cursor-timer peers kept)
 
 (defun decent-notes--with (part value)
   "The open note whose PART, a function, is VALUE."
@@ -331,9 +331,6 @@ a file.  `peers' are the others who are there."
 
 (defvar-local decent-notes--here nil "The note of this buffer.")
 (put 'decent-notes--here 'permanent-local t)
-
-(defvar decent-notes--applying nil
-  "The change being made for a push, as `after-change-functions' will tell it.")
 
 (defconst decent-notes--largest-hashed (* 256 1024)
   "The length in bytes up to which a text is sent with its hash.")
@@ -369,9 +366,8 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
   (when-let ((note decent-notes--here))
     ;; Changes of text properties leave the tick as it is; but so do insertions by
     ;; `insert-file-contents' and `call-process'.
-    (unless (or (equal (list beg end old) decent-notes--applying)
-                (and (= old (- end beg))
-                     (eql (buffer-chars-modified-tick) (decent-notes--tick note))))
+    (unless (and (= old (- end beg))
+                 (eql (buffer-chars-modified-tick) (decent-notes--tick note)))
       (unless (decent-notes--head note)
         ;; The change may be made outside of commands: send it soon in any case.
         (decent-notes--enqueue (lambda () (decent-notes--flush note))))
@@ -411,33 +407,30 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
   "Send what was changed of NOTE, or its WHOLE text."
   (let* ((beg (if whole 1 (1+ (decent-notes--head note))))
          (end (if whole (point-max) (- (point-max) (decent-notes--tail note))))
-         (text (decent-notes--text beg end))
-         (count (line-number-at-pos (point-max))))
+         (text (decent-notes--text beg end)))
     (if (decent-notes--refuse note text)
         (decent-notes--seen note t)
-      (let ((same (decent-notes--same-step note)))
-        (decent-notes--change
-         note
-         (if whole (list :text text)
-           (append (decent-notes--replacement note beg end count) (when same '(:sameStep t))))
-         count))
-      (when whole (setf (decent-notes--whole note) (decent-notes--version note)))
-      (decent-notes--seen note nil count))))
+      (let ((change (if whole (list :text text)
+                      (decent-notes--replacement note beg end text))))
+        (decent-notes--seen note nil)
+        (decent-notes--change note
+                              (append change
+                                      (when (decent-notes--same-step note) '(:sameStep t)))
+                              (<= (decent-notes--bytes) decent-notes--largest-hashed))
+        (when whole (setf (decent-notes--whole note) (decent-notes--version note)))))))
 
-(defun decent-notes--replacement (note beg end count)
-  "Say what in NOTE became the text from BEG to END; it has COUNT lines now."
+(defun decent-notes--replacement (note beg end text)
+  "Say what in NOTE became TEXT, which is there from BEG to END."
   (let* ((start (decent-notes--position beg))
          (line (plist-get start :line))
          (column (plist-get start :character))
-         (size (- (decent-notes--size note) (1- beg) (decent-notes--tail note)))
-         (after (- count (line-number-at-pos end)))
-         (last (- (decent-notes--lines note) after 1)))
+         (after (- (line-number-at-pos (point-max)) (line-number-at-pos end)))
+         (last (- (decent-notes--lines note) after 1))
+         (size (- (decent-notes--size note) (1- beg) (decent-notes--tail note))))
     (if (= line last)
         ;; It was within one line, which may be a long one.
-        (list :ranges
-              (vector (list :range (list :start start
-                                         :end (list :line line :character (+ column size)))
-                            :newText (decent-notes--text beg end))))
+        (let ((stop (list :line line :character (+ column size))))
+          (list :ranges (vector (list :range (list :start start :end stop) :newText text))))
       ;; Nobody knows in which column it ended.
       (let ((lines (decent-notes--text (- beg column)
                                        (save-excursion (goto-char end) (line-end-position)))))
@@ -474,28 +467,26 @@ It is told once."
     (decent-notes--tell "%s" message))
   t)
 
-(defun decent-notes--seen (note unsent &optional count)
-  "Note that the text of NOTE has been dealt with.
-UNSENT is whether it still has to be sent, COUNT its number of lines if known."
+(defun decent-notes--seen (note unsent)
+  "Note that the text of NOTE has been dealt with, or is UNSENT all the same."
   (setf (decent-notes--head note) nil
         (decent-notes--tail note) nil
-        (decent-notes--lines note) (or count (line-number-at-pos (point-max)))
+        (decent-notes--lines note) (line-number-at-pos (point-max))
         (decent-notes--size note) (buffer-size)
         (decent-notes--tick note) (buffer-chars-modified-tick)
         (decent-notes--unsent note) unsent))
 
-(defun decent-notes--change (note change &optional count)
-  "Send CHANGE of NOTE, after which it has COUNT lines; without, send its hash."
-  (let* ((attachment (decent-notes--attachment note))
-         (version (cl-incf (decent-notes--version note)))
-         (hashed (or (not count) (<= (decent-notes--bytes) decent-notes--largest-hashed))))
+(defun decent-notes--change (note change hashed)
+  "Send CHANGE of NOTE, with the hash of the text if HASHED, else its length."
+  (let ((attachment (decent-notes--attachment note))
+        (version (cl-incf (decent-notes--version note))))
     (setf (decent-notes--unhashed note) (not hashed))
     (decent-notes--request
      'note/change
      (append (list :attachment attachment :version version :rev (decent-notes--rev note))
              change
              (if hashed (list :sha256 (decent-notes--hash))
-               (list :bytes (decent-notes--bytes) :lineCount count)))
+               (list :bytes (decent-notes--bytes) :lineCount (decent-notes--lines note))))
      (lambda (_result) (decent-notes--take-answer note attachment version nil))
      (lambda (problem) (decent-notes--take-answer note attachment version problem)))))
 
@@ -538,48 +529,41 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
     (decent-notes--flush note)
     (decent-notes--in-whole note
       (when (eql (plist-get push :version) (decent-notes--version note))
-        (if-let ((edits (and (decent-notes--fits-p push)
-                             (decent-notes--edits (plist-get push :ranges)))))
-            (let ((place (decent-notes--apply (cdr edits))))
-              (setf (decent-notes--rev note) (plist-get push :rev)
-                    (decent-notes--lines note) (line-number-at-pos (point-max))
-                    (decent-notes--size note) (buffer-size))
-              (when (decent-notes--follow note)
-                (setf (decent-notes--follow note) nil)
-                (decent-notes--go place))
-              (decent-notes--settle note)
-              (decent-notes--moved note)
-              ;; Where nobody types there may be no other pause for hours.
-              (when (current-idle-time) (decent-notes--keep-base note)))
-          (decent-notes--flush note t))))))
+        (if (not (decent-notes--fits-p push))
+            (decent-notes--flush note t)
+          (decent-notes--apply note (decent-notes--edits (plist-get push :ranges)))
+          (setf (decent-notes--rev note) (plist-get push :rev))
+          (decent-notes--settle note)
+          (decent-notes--moved note)
+          ;; Where nobody types there may be no other pause for hours.
+          (when (current-idle-time) (decent-notes--keep-base note)))))))
 
-(defun decent-notes--apply (edits)
-  "Make EDITS, the last one first, as one change; return the end of the first."
+(defun decent-notes--apply (note edits)
+  "Make EDITS, the last one first, in NOTE, as one change that is not the user's."
   (let* ((inhibit-read-only t) deactivate-mark
          (beg (or (car (car (last edits))) 1))
          (end (or (cadr (car edits)) 1))
-         (growth (apply #'+ (mapcar (lambda (edit)
-                                      (- (length (nth 2 edit)) (- (cadr edit) (car edit))))
-                                    edits)))
-         (size (+ (buffer-size) growth))
+         (size (buffer-size))
          (at-top (seq-filter (lambda (window) (= (window-start window) (point-min)))
-                             (get-buffer-window-list nil nil t)))
-         (decent-notes--applying (list beg (+ end growth) (- end beg))))
+                             (get-buffer-window-list nil nil t))))
     (undo-boundary)
-    ;; Hooks of others, which may edit, run when all is done and positions are right.
-    (combine-change-calls beg end
-      (dolist (edit edits) (apply #'decent-notes--replace edit)))
+    (let ((decent-notes--here nil))
+      ;; Hooks of others, which may edit, run when all is done and positions are right.
+      (combine-change-calls beg end
+        (pcase-dolist (`(,beg ,end ,text) edits)
+          (setq size (+ size (length text) (- beg end)))
+          (decent-notes--replace beg end text))))
     (undo-boundary)
+    (decent-notes--seen note nil)
+    ;; They have edited, and nobody has told us.
+    (unless (= size (buffer-size)) (setf (decent-notes--tick note) nil))
     ;; Who looks at the beginning wants to see what comes in before it.
     (dolist (window at-top) (set-window-start window (point-min) t))
-    ;; They have edited, and Emacs has not told us: hooks don't hear of hooks.
-    (unless (= size (buffer-size)) (setf (decent-notes--tick decent-notes--here) nil))
-    (+ beg (length (nth 2 (car (last edits)))))))
-
-(defun decent-notes--go (place)
-  "Put point at PLACE, also in a window on the buffer."
-  (goto-char place)
-  (when-let ((window (get-buffer-window))) (set-window-point window place)))
+    ;; Who has undone something wants to see it.
+    (when (decent-notes--follow note)
+      (setf (decent-notes--follow note) nil)
+      (goto-char (+ beg (length (nth 2 (car (last edits))))))
+      (when-let ((window (get-buffer-window))) (set-window-point window (point))))))
 
 (defun decent-notes--fits-p (push)
   "Whether PUSH was made for the text of the buffer."
@@ -591,26 +575,21 @@ UNSENT is whether it still has to be sent, COUNT its number of lines if known."
          (or (not sha256) (equal sha256 (decent-notes--hash))))))
 
 (defun decent-notes--edits (ranges)
-  "The edits of RANGES as (t . EDITS), the last one first, each (BEG END TEXT).
-Return nil if one of them is outside of the text."
+  "The edits of RANGES, the last one first, each (BEG END TEXT)."
   (save-excursion
     (goto-char (point-min))
     (let ((at 0) edits)
       (cl-flet ((place (position)
                   ;; Ranges ascend: no line is passed twice.
-                  (let ((line (plist-get position :line)))
-                    (forward-line (- line at))
-                    (setq at line)
-                    (let ((place (+ (point) (plist-get position :character))))
-                      (and (bolp) (<= place (line-end-position)) place)))))
-        (and (seq-every-p (lambda (edit)
-                            (let* ((range (plist-get edit :range))
-                                   (beg (place (plist-get range :start)))
-                                   (end (place (plist-get range :end))))
-                              (when (and beg end)
-                                (push (list beg end (plist-get edit :newText)) edits))))
-                          ranges)
-             (cons t edits))))))
+                  (forward-line (- (plist-get position :line) at))
+                  (setq at (plist-get position :line))
+                  (+ (point) (plist-get position :character))))
+        (seq-doseq (edit ranges)
+          (let ((range (plist-get edit :range)))
+            (push (list (place (plist-get range :start)) (place (plist-get range :end))
+                        (plist-get edit :newText))
+                  edits))))
+      edits)))
 
 (defun decent-notes--replace (beg end text)
   "Replace BEG to END by TEXT, with all that points into the buffer left in place.
@@ -637,7 +616,7 @@ anything else comes after what is at BEG."
       (decent-notes--in-whole note
         (cond ((decent-notes--unkept-p note))
               ((decent-notes--unhashed note)
-               (decent-notes--change note '(:lines [] :sameStep t)))
+               (decent-notes--change note '(:lines [] :sameStep t) t))
               ((decent-notes--keep-base note)))))))
 
 (defun decent-notes--keep-base (note)
@@ -694,7 +673,6 @@ anything else comes after what is at BEG."
   "Take over from RESULT, of note/open, the numbers of NOTE."
   (setf (decent-notes--opening note) nil
         (decent-notes--attachment note) (plist-get result :attachment)
-        (decent-notes--read-only note) (eq t (plist-get result :readOnly))
         (decent-notes--session note) (plist-get result :session)
         (decent-notes--rev note) (plist-get result :rev))
   (decent-notes--settle note)
@@ -823,9 +801,7 @@ as modified as long as something in it has not been kept.
   ;; the buffer is left, Emacs 28 runs the hook without its local part.
   (add-hook 'after-change-functions #'decent-notes--changed nil t)
   (setq-local require-final-newline nil
-              revert-buffer-function #'decent-notes--revert)
-  (when (and decent-notes--here (decent-notes--read-only decent-notes--here))
-    (setq buffer-read-only t)))
+              revert-buffer-function #'decent-notes--revert))
 (put 'decent-notes--major-mode 'permanent-local-hook t)
 
 (defun decent-notes-status ()
@@ -999,9 +975,8 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (remove-overlays nil nil 'decent-notes-peer t)
     (setf (decent-notes--peers note) peers)
     (dolist (peer peers)
-      (dolist (edit (cdr (decent-notes--edits
-                          (seq-map (lambda (range) (list :range range))
-                                   (plist-get peer :ranges)))))
+      (dolist (edit (decent-notes--edits (seq-map (lambda (range) (list :range range))
+                                                  (plist-get peer :ranges))))
         (let* ((beg (min (car edit) (cadr edit)))
                (end (max (car edit) (cadr edit)))
                (at-end (and (= beg end) (memq (char-after end) '(nil ?\n))))
