@@ -731,6 +731,10 @@
     (setf (decent-notes--rev decent-notes--here) 1000)
     (goto-char (point-max))
     (insert "mine\n")
+    (decent-notes-tests-until (and (not (decent-notes--unkept-p decent-notes--here))
+                                   (decent-notes--attachment decent-notes--here)))
+    ;; What came back is what to come back with the next time.
+    (should (equal "start\nmine\n" (decent-notes--base decent-notes--here)))
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) "start\nmine\n"))))
 

@@ -510,15 +510,16 @@ It is told once."
 
 (defun decent-notes--unkept-p (note)
   "Whether something in NOTE has not been acknowledged."
-  (or (decent-notes--head note) (decent-notes--unsent note)
-      (< (decent-notes--answered note) (decent-notes--version note))))
+  (and (or (decent-notes--head note) (decent-notes--unsent note)
+           (< (decent-notes--answered note) (decent-notes--version note)))
+       t))
 
 (defun decent-notes--settle (note)
   "Show NOTE as modified as long as something in it is not kept."
   (when (buffer-live-p (decent-notes--buffer note))
     (with-current-buffer (decent-notes--buffer note)
       (let ((modified (or (not (decent-notes--attachment note))
-                          (and (decent-notes--unkept-p note) t))))
+                          (decent-notes--unkept-p note))))
         (unless (eq modified (buffer-modified-p))
           (set-buffer-modified-p modified))))))
 
@@ -630,7 +631,7 @@ anything else comes after what is at BEG."
 
 (defun decent-notes--detach (note)
   "NOTE has lost its attachment."
-  (setf (decent-notes--unsent note) (and (decent-notes--unkept-p note) t)
+  (setf (decent-notes--unsent note) (decent-notes--unkept-p note)
         (decent-notes--attachment note) nil
         (decent-notes--opening note) nil
         (decent-notes--answered note) (decent-notes--version note))
@@ -641,7 +642,7 @@ anything else comes after what is at BEG."
   "Open NOTE again with the text that its buffer has now."
   (decent-notes--in-whole note
     (let ((text (decent-notes--text))
-          (was-unsent (and (decent-notes--unkept-p note) t)))
+          (was-unsent (decent-notes--unkept-p note)))
       (if (decent-notes--refuse note text)
           (decent-notes--seen note t)
         ;; Whatever is typed from here on is the next change.
@@ -650,13 +651,15 @@ anything else comes after what is at BEG."
         (decent-notes--request
          'note/open
          (list :id (decent-notes--id note) :mode "edit" :push "ranges"
-               :resume (append (list :session (decent-notes--session note)
-                                     :version (decent-notes--version note)
-                                     :rev (decent-notes--rev note) :text text)
-                               (when (decent-notes--base note)
-                                 (list :baseText (decent-notes--base note)))))
+               :resume (list :session (decent-notes--session note)
+                             :version (decent-notes--version note)
+                             :rev (decent-notes--rev note)
+                             :text text :baseText (decent-notes--base note)))
          (lambda (result)
-           (setf (decent-notes--unsent note) nil (decent-notes--trouble note) nil)
+           (setf (decent-notes--unsent note) nil
+                 (decent-notes--trouble note) nil
+                 (decent-notes--base note) text
+                 (decent-notes--base-tick note) nil)
            (decent-notes--attached note result)
            (when (equal (plist-get result :resumed) "conflict")
              (decent-notes--tell "%s: what was here is now the note %s"
@@ -677,6 +680,8 @@ anything else comes after what is at BEG."
         (decent-notes--rev note) (plist-get result :rev))
   (decent-notes--settle note)
   (decent-notes--moved note))
+
+;;; Leaving
 
 (defun decent-notes--keep-in-file (note)
   "Write the text of NOTE, which could not be sent, to a file; return its name."
