@@ -332,6 +332,31 @@
       (goto-char 1)
       (insert "x"))))
 
+(decent-notes-tests-deftest copies-of-the-buffer
+    "A buffer made by `clone-buffer' is a copy, and no note."
+  (decent-notes-tests-with "one\n"
+    (with-current-buffer (clone-buffer "copy")
+      (should-not decent-notes-note-mode)
+      (insert "zero\n")
+      (run-hooks 'post-command-hook)
+      (kill-buffer))
+    (decent-notes-tests-agree)
+    (should-not decent-notes-tests-sent)))
+
+(decent-notes-tests-deftest keyboard-macros
+    "What a keyboard macro does is sent at its end, and is one step of undo."
+  (decent-notes-tests-with (apply #'concat (make-list 100 "line\n"))
+    (goto-char 1)
+    (execute-kbd-macro (kbd "C-a x y C-e z C-n") 100)
+    (decent-notes-tests-agree)
+    (should (= 1 (length decent-notes-tests-sent)))
+    (should (= 100 (how-many "^xylinez$" 1)))
+    (execute-kbd-macro (kbd "M-< t o p C-/ M-> e n d"))
+    (decent-notes-tests-agree)
+    (decent-notes-tests-until (string-suffix-p "z\nend" (buffer-string)))
+    (decent-notes-undo 2)
+    (decent-notes-tests-until (= 100 (how-many "^line$" 1)))))
+
 (decent-notes-tests-deftest other-major-modes
     "The note stays alive when the major mode changes."
   (decent-notes-tests-with "(one)\n"

@@ -380,8 +380,9 @@ with long lines in hooks of Emacs 29: whoever calls will try again."
 (put 'decent-notes--changed 'permanent-local-hook t)
 
 (defun decent-notes--after-command ()
-  "Send what the command changed, and where it has left point."
-  (when-let ((note decent-notes--here))
+  "Send what the command changed, and where it has left point.
+What a keyboard macro changes is sent when it is over, as one change."
+  (when-let ((note (and (not executing-kbd-macro) decent-notes--here)))
     (decent-notes--flush note)
     (setf (decent-notes--half-sent note) nil)
     (decent-notes--moved note)))
@@ -797,6 +798,9 @@ as modified as long as something in it has not been kept.
   (add-hook 'write-contents-functions #'decent-notes--write nil t)
   (add-hook 'after-set-visited-file-name-hook #'decent-notes--leave nil t)
   (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
+  ;; A copy of the buffer is no note.
+  (add-hook 'clone-buffer-hook
+            (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
   (decent-notes--major-mode))
 (put 'decent-notes-note-mode 'permanent-local t)
 
