@@ -839,10 +839,7 @@
   (save-window-excursion
     (decent-notes)
     (decent-notes-tests-until (progn (decent-notes--refresh)
-                                     (= 60 (seq-count (lambda (note)
-                                                        (string-match-p
-                                                         "\\`N[0-9]" (plist-get note :title)))
-                                                      decent-notes--summaries))))
+                                     (= 60 (how-many "^ N[0-9]" 1))))
     (delete-other-windows)
     (let ((windows (list (selected-window) (split-window nil nil 'right))) before)
       (cl-flet ((views () (mapcar (lambda (window)
@@ -858,9 +855,9 @@
                           (set-window-point window (point)))
                         windows)
         (setq before (views))
-        (let ((count (length decent-notes--summaries)))
+        (let ((count (length tabulated-list-entries)))
           (decent-notes-tests-peer 'note/create :title "New at the top")
-          (decent-notes-tests-until (< count (length decent-notes--summaries))))
+          (decent-notes-tests-until (< count (length tabulated-list-entries))))
         (should (equal before (views)))))
     (kill-buffer)))
 

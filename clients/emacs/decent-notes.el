@@ -999,7 +999,6 @@ Ask first if text would be lost, unless NO-CONFIRM."
 
 ;;; The list
 
-(defvar-local decent-notes--summaries nil "The notes of this list.")
 (defvar-local decent-notes--query nil "The text that this list searches, if any.")
 (defvar-local decent-notes--trash nil "Whether this list shows the trash.")
 
@@ -1055,12 +1054,10 @@ The list follows what others change.
 
 (defun decent-notes--show-list (items)
   "Show ITEMS, notes or matches, with point left on its note."
-  (setq decent-notes--summaries
-        (seq-map (lambda (item) (or (plist-get item :note) item)) items)
-        tabulated-list-entries
+  (setq tabulated-list-entries
         (seq-map (lambda (item)
                    (let ((note (or (plist-get item :note) item)))
-                     (list (plist-get note :id)
+                     (list note
                            (vector (decent-notes--title-of note)
                                    (string-join (plist-get note :tags) ", ")
                                    (plist-get note :priority)
@@ -1080,14 +1077,15 @@ The list follows what others change.
   "Where WINDOW, or without it the buffer, is, as `decent-notes--go-back' takes it."
   (save-excursion
     (when window (goto-char (window-point window)))
-    (list window (tabulated-list-get-id) (1- (line-number-at-pos))
+    (list window (plist-get (tabulated-list-get-id) :id) (1- (line-number-at-pos))
           (if window (1- (line-number-at-pos (window-start window))) 0))))
 
 (defun decent-notes--go-back (window id line top)
   "Go to the note ID, or if it is gone to LINE; line TOP comes first in WINDOW."
   (goto-char (point-min))
   (when window (set-window-start window (line-beginning-position (1+ top)) t))
-  (while (not (or (eobp) (equal id (tabulated-list-get-id)))) (forward-line 1))
+  (while (not (or (eobp) (equal id (plist-get (tabulated-list-get-id) :id))))
+    (forward-line 1))
   (when (eobp)
     (goto-char (point-min))
     (forward-line line)
@@ -1177,15 +1175,13 @@ A space is a space, since titles and tags have them."
 
 (defun decent-notes--this ()
   "The summary of the note of this buffer or line, else of one asked for."
-  (let ((id (if decent-notes--here (decent-notes--id decent-notes--here)
-              (tabulated-list-get-id))))
-    (cond (decent-notes--here
-           (plist-get (decent-notes--call 'note/get (list :id id)) :note))
-          ((derived-mode-p 'decent-notes-list-mode)
-           (or (seq-find (lambda (note) (equal (plist-get note :id) id))
-                         decent-notes--summaries)
-               (user-error "There is no note on this line")))
-          (t (decent-notes--read-note "Note: ")))))
+  (cond (decent-notes--here
+         (plist-get (decent-notes--call 'note/get
+                                        (list :id (decent-notes--id decent-notes--here)))
+                    :note))
+        ((derived-mode-p 'decent-notes-list-mode)
+         (or (tabulated-list-get-id) (user-error "There is no note on this line")))
+        (t (decent-notes--read-note "Note: "))))
 
 (defun decent-notes--act (method &rest params)
   "Call METHOD with PARAMS, and show what is so then."
@@ -1287,12 +1283,11 @@ If each begins with + or -, they are added or removed."
 
 (defun decent-notes--move (lines side)
   "Move the note on this line to the SIDE of the one so many LINES on."
-  (let* ((note (decent-notes--this))
-         (index (+ lines (seq-position decent-notes--summaries note))))
-    (unless (< -1 index (length decent-notes--summaries))
-      (user-error "The note is at the end of the list"))
-    (decent-notes--act 'note/move :id (plist-get note :id)
-                       side (plist-get (elt decent-notes--summaries index) :id))))
+  (let ((note (decent-notes--this))
+        (other (save-excursion
+                 (and (zerop (forward-line lines)) (tabulated-list-get-id)))))
+    (unless other (user-error "The note is at the end of the list"))
+    (decent-notes--act 'note/move :id (plist-get note :id) side (plist-get other :id))))
 
 (defun decent-notes-list-cycle-priority ()
   "Give the note on this line the next priority."
