@@ -732,6 +732,18 @@
           (should (= 2 (length (split-string (buffer-string) (regexp-quote word))))))
         (should (memq (length decent-notes--restarts) '(2 3)))))))
 
+(decent-notes-tests-deftest a-process-that-does-not-answer
+    "Only so much is sent to a process that does not answer, for a full pipe would stop Emacs."
+  (decent-notes-tests-with "\n"
+    (dotimes (_ 200)
+      (insert "x")
+      (decent-notes--after-command))
+    (should (<= (length decent-notes-tests-sent) 51))
+    (decent-notes--flush decent-notes--here t)
+    (should (<= (length decent-notes-tests-sent) 51))
+    (decent-notes-tests-agree)
+    (should (equal (decent-notes-tests-theirs) (concat (make-string 200 ?x) "\n")))))
+
 (decent-notes-tests-deftest killed-again-and-again
     "After five restarts in three minutes the process is started at the user's wish only."
   (let ((decent-notes--restarts nil))

@@ -389,13 +389,20 @@ What a keyboard macro changes is sent when it is over, as one change."
 (put 'decent-notes--after-command 'permanent-local-hook t)
 
 (defun decent-notes--flush (note &optional whole)
-  "Send what was changed in NOTE since the last time; if WHOLE, the whole text."
+  "Send what was changed in NOTE since the last time; if WHOLE, the whole text.
+If many changes have not been answered, it is sent when they are."
   (decent-notes--in-whole note
+    (when whole (setf (decent-notes--tick note) nil))
     (let ((missed (not (eql (buffer-chars-modified-tick) (decent-notes--tick note)))))
-      (when (or whole missed (decent-notes--head note))
-        (when (decent-notes--attachment note)
-          (decent-notes--send note (or whole missed (decent-notes--unsent note))))
+      (when (or missed (decent-notes--head note))
+        (when (and (decent-notes--attachment note) (not (decent-notes--stuck-p note)))
+          (decent-notes--send note (or missed (decent-notes--unsent note))))
         (decent-notes--settle note)))))
+
+(defun decent-notes--stuck-p (note)
+  "Whether the process seems not to read what is sent of NOTE.
+Emacs would hang, even at \\[keyboard-quit], once the pipe to it is full."
+  (> (- (decent-notes--version note) (decent-notes--answered note)) 50))
 
 (defun decent-notes--send-unsent (note)
   "Send all of NOTE that the process does not have, if there is one."
@@ -507,6 +514,7 @@ It is told once."
             ((and (eql code -32801) (> version (decent-notes--whole note)))
              (decent-notes--flush note t))
             (t (decent-notes--fail note (plist-get problem :message))))
+      (decent-notes--flush note)
       (decent-notes--settle note))))
 
 (defun decent-notes--unkept-p (note)
@@ -959,7 +967,8 @@ Ask first if text would be lost, unless NO-CONFIRM."
   (setf (decent-notes--cursor-timer note) nil)
   (unless decent-notes--sending (decent-notes--flush note))
   (decent-notes--in-whole note
-    (when (and (decent-notes--attachment note) (not decent-notes--sending))
+    (unless (or (not (decent-notes--attachment note)) (decent-notes--stuck-p note)
+                decent-notes--sending)
       (let ((end (decent-notes--position (point))))
         (decent-notes--notify
          'note/cursor
