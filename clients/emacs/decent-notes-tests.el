@@ -335,6 +335,7 @@
 (decent-notes-tests-deftest copies-of-the-buffer
     "A buffer made by `clone-buffer' is a copy, and no note."
   (decent-notes-tests-with "one\n"
+    (emacs-lisp-mode)
     (with-current-buffer (clone-buffer "copy")
       (should-not decent-notes-note-mode)
       (insert "zero\n")

@@ -806,9 +806,6 @@ as modified as long as something in it has not been kept.
   (add-hook 'write-contents-functions #'decent-notes--write nil t)
   (add-hook 'after-set-visited-file-name-hook #'decent-notes--leave nil t)
   (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
-  ;; A copy of the buffer is no note.
-  (add-hook 'clone-buffer-hook
-            (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
   (decent-notes--major-mode))
 (put 'decent-notes-note-mode 'permanent-local t)
 
@@ -817,6 +814,9 @@ as modified as long as something in it has not been kept.
   ;; A change of the major mode keeps this hook, but until something sets it or
   ;; the buffer is left, Emacs 28 runs the hook without its local part.
   (add-hook 'after-change-functions #'decent-notes--changed nil t)
+  ;; A copy of the buffer is no note.
+  (add-hook 'clone-buffer-hook
+            (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
   (setq-local require-final-newline nil
               revert-buffer-function #'decent-notes--revert))
 (put 'decent-notes--major-mode 'permanent-local-hook t)
