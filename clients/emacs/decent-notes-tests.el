@@ -633,6 +633,8 @@
       (write-file (expand-file-name "copy.el" folder))
       (should-not decent-notes-note-mode)
       (should-not (decent-notes--with #'decent-notes--id id))
+      (fundamental-mode)
+      (should-not (local-variable-p 'revert-buffer-function))
       (insert "of the file only\n")
       (decent-notes--work)
       (run-hooks 'post-command-hook)

@@ -910,7 +910,10 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (decent-notes--close)
     (decent-notes--show-peers nil note)
     (setf (decent-notes--buffer note) nil)
-    (setq decent-notes--here nil decent-notes-note-mode nil)))
+    (setq decent-notes--here nil decent-notes-note-mode nil)
+    (remove-hook 'after-change-major-mode-hook #'decent-notes--major-mode t)
+    (kill-local-variable 'require-final-newline)
+    (kill-local-variable 'revert-buffer-function)))
 (put 'decent-notes--leave 'permanent-local-hook t)
 
 (defun decent-notes-save ()
