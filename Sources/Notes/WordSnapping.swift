@@ -12,7 +12,9 @@ struct WordSnapping {
   private static var reach: Int { 1024 }
 
   /// Slides pure insertions and deletions to where a line or a word begins or ends, if the text is the same then. Taking
-  /// "two " out of "one two three" could be taking out "wo t" as well, and a concurrent change would tell the difference.
+  /// "two " out of "one two three" could be taking out "wo t" as well, and a concurrent change would tell the difference. Of equally
+  /// good places it is always the last, however the edit was found: a word goes with the blank behind it. If two people's words
+  /// took the blanks of different sides, they would end up without one between them.
   func slide(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {
     var result: [Edit<UInt8>] = []
     for (index, edit) in edits.enumerated() {
@@ -63,7 +65,7 @@ struct WordSnapping {
     while place + count < end, byte(place) == byte(place + count) {
       place += 1
       let score = score(place)
-      if score > best.score { best = (place, score) }
+      if score >= best.score { best = (place, score) }
     }
     if best.place == start { return edit }
     return isInsertion
