@@ -46,6 +46,8 @@ export def Open(name: string)
 enddef
 
 export def New(title: string)
+  # Fails if this window can't show another buffer, before there is a note that nobody sees.
+  enew
   Edit(server.Call('note/create', {title: title}).note)
 enddef
 

@@ -168,31 +168,30 @@ def Move(by: number)
   Change('note/move', by < 0 ? {before: rows[other].id} : {after: rows[other].id})
 enddef
 
-def EditTags()
-  var note = Selected()
-  var answer = inputdialog('Tags, with commas between them: ', join(note.tags, ', '), "\n")
+# Asks for a line; nothing is done if the user gives up.
+def Ask(prompt: string, text: string, Do: func)
+  var answer = inputdialog(prompt, text, "\n")
   if answer != "\n"
+    Do(answer)
+  endif
+enddef
+
+def EditTags()
+  var before = Selected().tags
+  Ask('Tags, with commas between them: ', join(before, ', '), (answer) => {
     var tags = split(answer, ',')->map((_, tag) => trim(tag))->filter((_, tag) => tag != '')
     # Only what was altered here: somebody else may be at these tags, too.
-    Change('note/update', {tags: {add: tags->copy()->filter((_, tag) => index(note.tags, tag) < 0),
-      remove: note.tags->copy()->filter((_, tag) => index(tags, tag) < 0)}})
-  endif
+    Change('note/update', {tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
+      remove: before->copy()->filter((_, tag) => index(tags, tag) < 0)}})
+  })
 enddef
 
 def CyclePriority()
   Change('note/update', {priority: {low: 'normal', normal: 'high', high: 'low'}->get(Selected().priority, 'normal')})
 enddef
 
-def Rename()
-  var note = Selected()
-  var title = inputdialog('Title: ', note.title, "\n")
-  if title != "\n"
-    commands.Update({title: title})
-  endif
-enddef
-
-def Search()
-  query = input('Search: ', query)
+def Search(words: string)
+  query = words
   isTrash = false
   Refresh()
 enddef
@@ -208,7 +207,7 @@ enddef
 # What the keys do, as the help says it. At the end, as only now all functions are known.
 const KEYS: list<list<any>> = [
   ['<CR>', 'open', () => commands.Edit(Selected())],
-  ['n', 'new', () => commands.New(input('Title: '))],
+  ['n', 'new', () => Ask('Title: ', '', commands.New)],
   ['d', 'delete: into the trash', () => Change('note/delete')],
   ['u', 'restore, in the trash', () => Restore()],
   ['T', 'show the trash or leave it', () => ToggleTrash()],
@@ -216,8 +215,8 @@ const KEYS: list<list<any>> = [
   ['J', 'move down', () => Move(1)],
   ['t', 'tags', () => EditTags()],
   ['p', 'priority: low, normal, high', () => CyclePriority()],
-  ['r', 'rename', () => Rename()],
-  ['s', 'search; nothing: all notes', () => Search()],
+  ['r', 'rename', () => Ask('Title: ', Selected().title, (title) => commands.Update({title: title}))],
+  ['s', 'search; nothing: all notes', () => Ask('Search: ', query, Search)],
   ['R', 'refresh', () => Refresh()],
   ['q', 'close', () => Quit()],
 ]

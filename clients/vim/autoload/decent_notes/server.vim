@@ -28,8 +28,9 @@ export var suggestedTags: list<string> = []
 export def Try(Command: func)
   try
     Command()
-  catch /^Decent Notes: /
-    Tell(v:exception->substitute('^Decent Notes: ', '', ''))
+  catch /^Decent Notes: \|:E37:/
+    # E37: the buffer shown has changes and 'hidden' is not set.
+    Tell(v:exception->substitute('^Decent Notes: \|^Vim.\{-}:\zeE37:', '', ''))
   endtry
 enddef
 
