@@ -136,6 +136,11 @@ final class Vim {
     try other.call("note/setText", ["id": .string(id), "text": .string(text)])
   }
 
+  /// Waits until the client has put an edit of others off.
+  func waitUntilSkipped() throws {
+    try wait("decent_notes#live#Of(bufnr()).skipped == decent_notes#live#Of(bufnr()).version", "1")
+  }
+
   /// How often the client had to send its whole text.
   func healed() throws -> Int {
     try run("NotesLog")
@@ -247,6 +252,41 @@ struct VimTests {
     try vim.change(id) { $0 = "head\n" + $0 }
     try vim.terminal.type("yy")
     try vim.agree(id, on: "head\ntop\nabove\n- xzero\n- xone\n3\nfour\n3")
+  }
+
+  @Test func `an edit of others waits while a pattern is written`() throws {
+    let (vim, id) = try Vim.showing("milk\nmilk\nhoney\nmilk\nend")
+    // The operator has begun where the pattern is looked for from.
+    try vim.terminal.type("2Gd/mi")
+    try vim.wait("mode()", "c")
+    try vim.change(id) { $0 = "zero\n" + $0 }
+    try vim.waitUntilSkipped()
+    try vim.terminal.type("lk\r")
+    try vim.agree(id, on: "zero\nmilk\nmilk\nend")
+    // Nothing but looking, which is given up.
+    try vim.terminal.type(":set incsearch\r/mi")
+    try vim.wait("mode() .. getline('.')", "cmilk")
+    try vim.change(id) { $0 = "null\n" + $0 }
+    try vim.waitUntilSkipped()
+    try vim.terminal.press("Escape")
+    try vim.agree(id, on: "null\nzero\nmilk\nmilk\nend")
+    #expect(try vim.eval("line('.')") == "4")
+  }
+
+  @Test func `a block to the ends of lines stays one, and the last change one's own`() throws {
+    let (vim, id) = try Vim.showing("a\nbbb\ncc\nend")
+    try vim.terminal.press("C-v")
+    try vim.terminal.type("jj$")
+    try vim.wait("[mode(), line('.')]->string()", "['\u{16}', 3]")
+    try vim.change(id) { $0 = "zero\n" + $0 }
+    try vim.agree(id, on: "zero\na\nbbb\ncc\nend")
+    try vim.terminal.type("AX\u{1b}")
+    try vim.agree(id, on: "zero\naX\nbbbX\nccX\nend")
+    try vim.terminal.type("GAx\u{1b}gg")
+    try vim.agree(id, on: "zero\naX\nbbbX\nccX\nendx")
+    try vim.change(id) { $0 = $0.replacingOccurrences(of: "bbb", with: "b") }
+    try vim.agree(id, on: "zero\naX\nbX\nccX\nendx")
+    #expect(try vim.eval("[line(\"'.\"), getchangelist()[0][-1].lnum]->string()") == "[5, 5]")
   }
 
   @Test(arguments: ["J", "gqip", ":1,2j\r"])
@@ -438,6 +478,41 @@ struct VimTests {
     #expect(try vim.text(id) == text + "?")
   }
 
+  @Test(arguments: [0, 1, 2])
+  func `a very long line is typed into, with any engine for patterns`(_ engine: Int) throws {
+    let (vim, id) = try Vim.showing(String(repeating: "a", count: 300_000))
+    try vim.run("set regexpengine=\(engine)")
+    try vim.terminal.type("Ab\u{1b}")
+    try vim.wait("getline(1)[-2:]", "ab")
+    #expect(try vim.agree(id).hasSuffix("ab"))
+    #expect(try vim.eval("execute('messages')").contains("E945") == false)
+    // What no Unicode text can hold.
+    try vim.run("call append('$', \"x\\ud800y\")")
+    try vim.agree(id)
+    #expect(try vim.eval("getline('$')") == "x\u{fffd}y")
+  }
+
+  @Test func `saved as a file, the buffer is the file's`() throws {
+    let (vim, id) = try Vim.showing("one")
+    let path = vim.folder("copy")
+    try vim.terminal.type("A!\u{1b}:saveas \(path)\rA?\u{1b}:w\ru")
+    try vim.wait("filereadable('\(path)') ? readfile('\(path)')->string() : ''", "['one!?']")
+    try vim.wait("[g:Text(), &modified]->string()", "['one!', 1]")
+    #expect(try vim.text(id) == "one!")
+    try vim.run("edit note://\(id)")
+    try vim.agree(id, on: "one!")
+  }
+
+  @Test func `a session brings its notes back`() throws {
+    let (vim, id) = try Vim.showing("one\ntwo")
+    try vim.run("mksession \(vim.folder("session"))")
+    try vim.run("bdelete!")
+    try vim.run("source \(vim.folder("session"))")
+    try vim.wait("g:Text()", "one\ntwo")
+    try vim.terminal.type("A!")
+    try vim.agree(id, on: "one!\ntwo")
+  }
+
   @Test func `the list is worked with by keys`() throws {
     let vim = try Vim("+Notes")
     try vim.wait("getline(1)[:4]", "Notes")
@@ -482,6 +557,11 @@ struct VimTests {
     try vim.terminal.type("g?")
     try vim.terminal.wait("the help") { $0.contains { $0.contains("move up") } }
     try vim.terminal.press("Enter")
+    // Given up, nothing happens.
+    try vim.terminal.type("n")
+    try vim.wait("mode()", "c")
+    try vim.terminal.press("Escape")
+    try vim.wait("[mode(), line('$')]->string()", "['n', 5]")
     try vim.terminal.type("n")
     try vim.terminal.type("Made here\r")
     try vim.wait("get(b:, 'note_title', '')", "Made here")
@@ -561,6 +641,29 @@ struct VimTests {
     #expect(!(try wrong.eval("execute('messages')")).contains("Error detected"))
   }
 
+  @Test func `a buffer that must not be left is not, and nothing is made`() throws {
+    let vim = try Vim()
+    _ = try vim.note("Note", "")
+    try vim.run("set nohidden")
+    try vim.terminal.type("ichanged\u{1b}")
+    for command in ["Note Note", "NoteNew Another", "Notes"] {
+      try vim.terminal.type(":\(command)\r")
+      try vim.terminal.wait("the error") { $0.last?.hasPrefix("Decent Notes: E37") == true }
+      try vim.terminal.type(":echo\r")
+      #expect(try vim.eval("[mode(), g:Text()]->string()") == "['n', 'changed']")
+    }
+    #expect(try vim.other.call("notebook/list")["notes"]!.array!.count == 1)
+  }
+
+  @Test func `a message about a long title demands no key`() throws {
+    let vim = try Vim()
+    let id = try vim.note(String(repeating: "A long title ", count: 10), "one")
+    try vim.run("edit note://\(id)")
+    try vim.terminal.type("Ax\u{1b}:w\r")
+    try vim.terminal.wait("the message") { $0.last?.hasSuffix("\" written") == true }
+    #expect(try vim.eval("mode()") == "n")
+  }
+
   @Test func `what is told does not disturb who is writing a command`() throws {
     let (vim, _) = try Vim.showing("eggs\nmilk")
     try vim.terminal.type("/mi")
@@ -576,14 +679,12 @@ struct VimTests {
     for number in 0..<12 {
       try vim.terminal.type("/mi")
       try vim.wait("mode()", "c")
-      try vim.change(id) { text in
-        text =
-          number % 2 == 0
-          ? "a\nb\nc\nd\n" + text + "\ne\nf\ng" : "eggs\nmilk"
-      }
-      try vim.wait("line('$')", number % 2 == 0 ? "9" : "2")
+      let text = number % 2 == 0 ? "a\nb\nc\nd\neggs\nmilk\ne\nf\ng" : "eggs\nmilk"
+      try vim.change(id) { $0 = text }
+      try vim.waitUntilSkipped()
       try vim.terminal.type("lk\r")
-      try vim.wait("mode()", "n")
+      try vim.agree(id, on: text)
+      #expect(try vim.eval("[mode(), getline('.')]->string()") == "['n', 'milk']")
       let screen = try vim.terminal.screen().joined(separator: "\n")
       #expect(!screen.contains("Press ENTER"), "\(number):\n\(screen)")
     }
@@ -724,5 +825,19 @@ struct VimTests {
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(stat(unsent, &status) == 0 && status.st_mode & 0o777 == 0o700)
+  }
+  @Test func `a text that could not be sent is in a file when Vim is killed, too`() throws {
+    let (vim, id) = try Vim.showing("one")
+    try vim.run("let g:decent_notes_command = 'no-such-program'")
+    kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
+    try vim.wait("decent_notes#Status()", "offline")
+    try vim.terminal.type("A!\u{1b}")
+    try vim.wait("decent_notes#live#Of(bufnr()).unsent", "one!")
+    kill(pid_t(try vim.eval("getpid()"))!, SIGHUP)
+    try vim.terminal.waitForEnd()
+    let unsent = vim.folder("state/decent-notes/unsent")
+    let files = try FileManager.default.contentsOfDirectory(atPath: unsent)
+    #expect(files.count == 1 && files[0].hasPrefix(id))
+    #expect(try String(contentsOfFile: unsent + "/" + files[0], encoding: .utf8) == "one!")
   }
 }

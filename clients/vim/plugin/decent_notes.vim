@@ -1,7 +1,7 @@
 vim9script
 # Decent Notes: notes that are merged, edited in Vim. See :help decent-notes.
 
-if exists('g:loaded_decent_notes') || !has('channel') || !has('patch-8.2.4780')
+if exists('g:loaded_decent_notes') || v:version < 900 || !has('channel')
   finish
 endif
 g:loaded_decent_notes = 1
@@ -27,6 +27,7 @@ augroup decent_notes
   autocmd!
   autocmd BufReadCmd note://* ++nested server.Try(() => buffer.Read())
   autocmd BufWriteCmd note://* server.Try(() => buffer.Write())
+  autocmd BufFilePost * buffer.Renamed()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* live.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()

@@ -14,7 +14,7 @@ enddef
 export def Read()
   var buf = bufnr()
   var id = bufname()->matchstr('^note://\zs[^/]\+')
-  setlocal buftype=acwrite noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
+  setlocal noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
   var other = live.BufferOf(id)
   if other > 0 && other != buf
     # A note has one buffer. Vim can't leave for another one before it has read this one.
@@ -48,6 +48,16 @@ def Replace(buf: number, other: number)
   execute 'bwipeout!' buf
 enddef
 
+# After `:saveas` or `:file` the buffer is a file's, and the note has none.
+export def Renamed()
+  if !empty(live.Of(bufnr())) && bufname() !~ '^note://'
+    live.Close(bufnr())
+    setlocal swapfile< undofile< bufhidden< statusline<
+    silent! nunmap <buffer> u
+    silent! nunmap <buffer> <C-R>
+  endif
+enddef
+
 # Puts a text into an empty buffer, as what cannot be undone; returns the number of lines.
 export def Fill(buf: number, text: string): number
   var levels = getbufvar(buf, '&undolevels')
@@ -73,16 +83,16 @@ export def Write()
   endif
   server.Call('notebook/flush')
   live.Settle(note)
-  echo $'"{b:note_title}" written'
+  server.Tell($'"{strcharpart(b:note_title, 0, 40)}" written', 'None')
 enddef
 
 # Writes a text that the server does not have to a file.
-export def Keep(note: dict<any>)
+export def Keep(id: string, text: string)
   var state = $XDG_STATE_HOME ?? expand('~/.local/state')
   var folder = state .. '/decent-notes/unsent'
   mkdir(folder, 'p', 0o700)
-  var path = $'{folder}/{note.id}-{strftime('%Y%m%dT%H%M%S')}.txt'
-  writefile(getbufline(note.buf, 1, '$'), path, 'b')
+  var path = $'{folder}/{id}-{strftime('%Y%m%dT%H%M%S')}.txt'
+  writefile(split(text, "\n", true), path, 'b')
   setfperm(path, 'rw-------')
   # All of the path is needed, were it longer than a line.
   echohl ErrorMsg

@@ -71,7 +71,8 @@ def Restore(window: dict<any>)
   var view: dict<any> = {lnum: window.cursor[0] + 1, col: window.cursor[1], topline: window.top + 1}
   # The column that j and k go for stays, unless the cursor's own has changed.
   if window.cursor[1] == window.before[1]
-    view.curswant = window.column - 1
+    # After `$` it is no column, but as far as lines go.
+    view.curswant = window.column == v:maxcol ? v:maxcol : window.column - 1
   endif
   if window.id == win_getid()
     winrestview(view)

@@ -11,7 +11,8 @@ import autoload './server.vim'
 const LARGE = 262'144
 const PAUSE = 500
 # What a text of a note can't hold: NUL (which Vim has as a line feed inside a line), surrogates, what is beyond Unicode.
-const IMPOSSIBLE = "[\ud800-\udfff\U00110000-\U7fffffff]\\|\n"
+# Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges.
+const IMPOSSIBLE = "\\%#=2[\ud800-\udfff\U00110000-\U7fffffff\n]"
 
 # The notes in buffers, by the buffer's number:
 #   attachment      its name for the server; 0 while there is no process that knows the buffer
@@ -20,6 +21,7 @@ const IMPOSSIBLE = "[\ud800-\udfff\U00110000-\U7fffffff]\\|\n"
 #   answered        the last version that was answered
 #   whole           the version of the last change that was the whole text
 #   isUnsent        whether the next change has to be the whole text
+#   unsent          what that was
 #   base            the last text that the server is known to have had, for coming back
 #   lineCount       how many lines the text has that was sent last
 #   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
@@ -67,7 +69,7 @@ enddef
 # Opens a note for an empty buffer, and fills it.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, isApplying: false, isClosing: false,
+    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, isApplying: false, isClosing: false,
     isJumping: false, hasTold: false, others: 0}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
@@ -134,11 +136,19 @@ export def Flush(note: dict<any>)
 enddef
 
 def SendWhole(note: dict<any>)
-  note.isUnsent = note.attachment == 0
-  if !note.isUnsent
-    note.whole = note.version + 1
-    Send(note, {text: Lines(note, 1, note.lineCount)->join("\n")})
+  if note.attachment == 0
+    MarkUnsent(note)
+    return
   endif
+  note.isUnsent = false
+  note.whole = note.version + 1
+  Send(note, {text: Lines(note, 1, note.lineCount)->join("\n")})
+enddef
+
+def MarkUnsent(note: dict<any>)
+  note.isUnsent = true
+  # Buffers have no text any more when Vim says that it is being killed.
+  note.unsent = Text(note.buf)
 enddef
 
 # Sends a change; one of nothing always has the hash.
@@ -202,7 +212,7 @@ def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<an
     server.Log($'sending the whole text of {note.id}')
     SendWhole(note)
   else
-    note.isUnsent = true
+    MarkUnsent(note)
     if !note.hasTold
       note.hasTold = true
       server.Tell(response.error.message)
@@ -290,7 +300,8 @@ def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
   note.isApplying = true
   try
     setbufvar(note.buf, '&modifiable', true)
-    edit.Apply(note.buf, ranges, isJump)
+    # What was changed last, for `. and g;, is what the user changed.
+    keepjumps edit.Apply(note.buf, ranges, isJump)
     listener_flush(note.buf)
   finally
     note.isApplying = false
@@ -299,8 +310,8 @@ def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
   endtry
 enddef
 
-# While Vim remembers line numbers for what comes next, lines must not move: an operator waits for its motion, a completion
-# for a choice, :s for a confirmation, what is typed into a block for the other lines of the block.
+# While Vim remembers places for what comes next, lines must not move: an operator waits for its motion, a completion for a
+# choice, :s for a confirmation, a command or a pattern for its end, what is typed into a block for the other lines of the block.
 var isBlockInsert = false
 
 export def NoteMode()
@@ -315,7 +326,7 @@ export def NoteMode()
 enddef
 
 def IsBusy(buf: number): bool
-  return buf == bufnr() && (isBlockInsert || mode(true) =~ '^\%(no\|r?\)' || state('a') != '')
+  return buf == bufnr() && (isBlockInsert || mode(true) =~ '^\%(no\|[cr]\)' || state('a') != '')
 enddef
 
 export def TakePeers(presence: dict<any>)
@@ -366,7 +377,9 @@ export def GoOffline()
 enddef
 
 def Detach(note: dict<any>)
-  note.isUnsent = note.isUnsent || note.answered < note.version
+  if note.isUnsent || note.answered < note.version
+    MarkUnsent(note)
+  endif
   extend(note, {attachment: 0, isOpening: false, answered: note.version})
 enddef
 
@@ -431,8 +444,10 @@ export def Close(buf: number)
     SendUnsent(note)
     server.WaitFor(() => !IsUnderWay(note), 3000)
     if note.isUnsent || IsUnderWay(note)
-      buffer.Keep(note)
+      buffer.Keep(note.id, Text(buf))
     endif
+  elseif note.isUnsent
+    buffer.Keep(note.id, note.unsent)
   endif
   listener_remove(note.listener)
   remove(notes, buf)
