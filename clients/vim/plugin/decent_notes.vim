@@ -21,7 +21,7 @@ command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Tr
 command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
 command -bar NoteHistory server.Try(() => commands.History())
 command -bar NotesRestart server.Try(() => server.Restart())
-command -bar NotesLog server.ShowLog()
+command -bar NotesLog commands.ShowLog()
 
 augroup decent_notes
   autocmd!

@@ -58,15 +58,14 @@ export def Renamed()
   endif
 enddef
 
-# Puts a text into an empty buffer, as what cannot be undone; returns the number of lines.
-export def Fill(buf: number, text: string): number
+# Puts a text into an empty buffer, as what cannot be undone.
+export def Fill(buf: number, text: string)
   var levels = getbufvar(buf, '&undolevels')
   setbufvar(buf, '&modifiable', true)
   setbufvar(buf, '&undolevels', -1)
   setbufline(buf, 1, split(text, "\n", true))
   setbufvar(buf, '&undolevels', levels)
   setbufvar(buf, '&modified', false)
-  return getbufinfo(buf)[0].linecount
 enddef
 
 # Sends everything and waits until it is on disk: for BufWriteCmd.

@@ -73,6 +73,11 @@ export def Tag(words: list<string>)
   echo empty(tags) ? 'no tags' : join(tags, ', ')
 enddef
 
+export def ShowLog()
+  Scratch(server.log, 'log')
+  normal! G
+enddef
+
 # History {{{1
 
 export def History()

@@ -51,7 +51,7 @@ def Text(buf: number): string
 enddef
 
 def LineCount(buf: number): number
-  return buf == bufnr() ? line('$') : getbufinfo(buf)[0].linecount
+  return getbufinfo(buf)[0].linecount
 enddef
 
 # Whether the server has all that is in the buffer.
@@ -74,7 +74,8 @@ export def Open(buf: number, id: string)
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
     note.base = result.text
-    note.lineCount = buffer.Fill(buf, result.text)
+    buffer.Fill(buf, result.text)
+    note.lineCount = LineCount(buf)
     note.listener = listener_add(Listen, buf)
     notes[buf] = note
     Attach(note, result)
@@ -163,17 +164,15 @@ def Send(note: dict<any>, change: dict<any>)
   endif
   note.block = block
   timer_stop(note.timer)
-  var bytes = note.buf == bufnr() ? line2byte(line('$') + 1) - 1 : 0
   var text = ''
-  if isNothing || bytes <= LARGE
-    text = Text(note.buf)
-    bytes = strlen(text)
-  endif
-  if isNothing || bytes <= LARGE
-    change.sha256 = sha256(text)
-  else
+  # Vim knows the size of a text that it shows without looking at all of it.
+  var bytes = note.buf == bufnr() ? line2byte(line('$') + 1) - 1 : 0
+  if bytes > LARGE && !isNothing
     extend(change, {bytes: bytes, lineCount: note.lineCount})
     ConfirmIn(note, PAUSE)
+  else
+    text = Text(note.buf)
+    change.sha256 = sha256(text)
   endif
   server.Request('note/change', change, (response) => Answered(note, change, text, response))
 enddef
@@ -314,15 +313,9 @@ enddef
 # choice, :s for a confirmation, a command or a pattern for its end, what is typed into a block for the other lines of the block.
 var isBlockInsert = false
 
+# For ModeChanged. When typing has ended, the other lines get their text before anything else can happen.
 export def NoteMode()
-  if v:event.old_mode[0] == "\<C-V>" && v:event.new_mode =~ '^[iR]'
-    isBlockInsert = true
-  elseif isBlockInsert && v:event.new_mode == 'n'
-    # The other lines get their text before Vim waits for a key again.
-    timer_start(0, (_) => {
-      isBlockInsert = false
-    })
-  endif
+  isBlockInsert = v:event.new_mode != 'n' && (isBlockInsert || v:event.old_mode[0] == "\<C-V>")
 enddef
 
 def IsBusy(buf: number): bool

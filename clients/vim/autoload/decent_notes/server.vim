@@ -18,7 +18,7 @@ var isAwaited = false
 var isLeaving = false
 # When the process was started again by itself.
 var restarts: list<number> = []
-var log: list<string> = []
+export var log: list<string> = []
 var lastId = 0
 # What is to be done with responses, by the request's id.
 var callbacks: dict<func> = {}
@@ -58,14 +58,6 @@ export def Log(line: string)
   if len(log) > 1000
     remove(log, 0, 99)
   endif
-enddef
-
-export def ShowLog()
-  new
-  setlocal buftype=nofile bufhidden=wipe noswapfile
-  setline(1, log)
-  setlocal nomodifiable
-  normal! G
 enddef
 
 def IsRunning(): bool
