@@ -9,6 +9,7 @@ g:loaded_decent_notes = 1
 import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
 import autoload 'decent_notes/cursors.vim'
+import autoload 'decent_notes/edit.vim'
 import autoload 'decent_notes/list.vim'
 import autoload 'decent_notes/live.vim'
 import autoload 'decent_notes/server.vim'
@@ -29,7 +30,7 @@ augroup decent_notes
   autocmd BufWriteCmd note://* server.Try(() => buffer.Write())
   autocmd BufFilePost * buffer.Renamed()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
-  autocmd ModeChanged *:* live.NoteMode()
+  autocmd ModeChanged *:* edit.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()
   autocmd QuitPre * live.SendAllUnsent(2000)
   autocmd VimLeavePre * buffer.Leave()

@@ -3,6 +3,46 @@ vim9script
 # the tops of windows, the ends of a selection, marks. Vim itself moves marks and folds when lines come and go; the rest is here.
 # A place is [line, byte], both from 0, as the protocol has it.
 
+# What a text of a note can't hold: NUL (which Vim has as a line feed inside a line), surrogates, what is beyond Unicode.
+# Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges.
+const IMPOSSIBLE = "\\%#=2[\ud800-\udfff\U00110000-\U7fffffff\n]"
+
+# While Vim remembers places for what comes next, lines must not move: an operator waits for its motion, a completion for a
+# choice, :s for a confirmation, a command or a pattern for its end, what is typed into a block for the other lines of the block.
+var isBlockInsert = false
+
+# For ModeChanged. When typing has ended, the other lines get their text before anything else can happen.
+export def NoteMode()
+  isBlockInsert = v:event.new_mode != 'n' && (isBlockInsert || v:event.old_mode[0] == "\<C-V>")
+enddef
+
+export def IsBusy(buf: number): bool
+  return buf == bufnr() && (isBlockInsert || mode(true) =~ '^\%(no\|[cr]\)' || state('a') != '')
+enddef
+
+# The ranges by which some lines become what a note can hold.
+export def Replacements(buf: number, first: number, last: number): list<dict<any>>
+  var lines = getbufline(buf, first, last)
+  var ranges: list<dict<any>> = []
+  for [row, line] in IsImpossible(lines) ? items(lines) : []
+    var column = 0
+    for char in IsImpossible([line]) ? split(line, '\zs') : []
+      var end = column + strlen(char)
+      if IsImpossible([char])
+        add(ranges, {newText: "\uFFFD", range: {
+          start: {line: first - 1 + row, character: column}, end: {line: first - 1 + row, character: end}}})
+      endif
+      column = end
+    endfor
+  endfor
+  return ranges
+enddef
+
+# JSON tells what is no UTF-8: it does not come back as it was.
+def IsImpossible(lines: list<string>): bool
+  return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
+enddef
+
 # Applies ranges which all refer to the text before, in rising order. `isJump`: the cursor goes to the change.
 export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
   var windows = win_findbuf(buf)->mapnew((_, id) => Window(id))

@@ -10,9 +10,6 @@ import autoload './server.vim'
 # Above so many bytes a text's size is sent with each change, and its hash only when the typing pauses.
 const LARGE = 262'144
 const PAUSE = 500
-# What a text of a note can't hold: NUL (which Vim has as a line feed inside a line), surrogates, what is beyond Unicode.
-# Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges.
-const IMPOSSIBLE = "\\%#=2[\ud800-\udfff\U00110000-\U7fffffff\n]"
 
 # The notes in buffers, by the buffer's number:
 #   attachment      its name for the server; 0 while there is no process that knows the buffer
@@ -183,7 +180,7 @@ def ConfirmIn(note: dict<any>, milliseconds: number)
   note.timer = timer_start(milliseconds, (_) => {
     if Of(note.buf) isnot note || note.attachment == 0 || note.isUnsent
       return
-    elseif IsBusy(note.buf)
+    elseif edit.IsBusy(note.buf)
       ConfirmIn(note, 30)
     else
       Flush(note)
@@ -230,30 +227,12 @@ enddef
 
 # Some lines of the text, after replacing in the buffer what can't be in a note.
 def Lines(note: dict<any>, first: number, last: number): list<string>
-  var lines = getbufline(note.buf, first, last)
-  if !IsImpossible(lines)
-    return lines
+  var replacements = edit.Replacements(note.buf, first, last)
+  if !empty(replacements)
+    Edit(note, replacements, false)
+    server.Tell('what no Unicode text can hold was replaced by U+FFFD')
   endif
-  var ranges: list<dict<any>> = []
-  for [row, line] in items(lines)
-    var column = 0
-    for char in IsImpossible([line]) ? split(line, '\zs') : []
-      var end = column + strlen(char)
-      if IsImpossible([char])
-        add(ranges, {newText: "\uFFFD", range: {
-          start: {line: first - 1 + row, character: column}, end: {line: first - 1 + row, character: end}}})
-      endif
-      column = end
-    endfor
-  endfor
-  Edit(note, ranges, false)
-  server.Tell('what no Unicode text can hold was replaced by U+FFFD')
   return getbufline(note.buf, first, last)
-enddef
-
-# JSON tells what is no UTF-8: it does not come back as it was.
-def IsImpossible(lines: list<string>): bool
-  return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
 enddef
 
 # Pushes {{{1
@@ -271,7 +250,7 @@ export def TakePush(push: dict<any>)
   if push.version != note.version || push.version == note.skipped
     # It has crossed a change, and another one is coming.
     return
-  elseif IsBusy(note.buf)
+  elseif edit.IsBusy(note.buf)
     note.skipped = note.version
     ConfirmIn(note, 30)
   elseif !Fits(note, push)
@@ -307,19 +286,6 @@ def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
     setbufvar(note.buf, '&modifiable', modifiable)
     note.lineCount = LineCount(note.buf)
   endtry
-enddef
-
-# While Vim remembers places for what comes next, lines must not move: an operator waits for its motion, a completion for a
-# choice, :s for a confirmation, a command or a pattern for its end, what is typed into a block for the other lines of the block.
-var isBlockInsert = false
-
-# For ModeChanged. When typing has ended, the other lines get their text before anything else can happen.
-export def NoteMode()
-  isBlockInsert = v:event.new_mode != 'n' && (isBlockInsert || v:event.old_mode[0] == "\<C-V>")
-enddef
-
-def IsBusy(buf: number): bool
-  return buf == bufnr() && (isBlockInsert || mode(true) =~ '^\%(no\|[cr]\)' || state('a') != '')
 enddef
 
 export def TakePeers(presence: dict<any>)
