@@ -1,5 +1,5 @@
 vim9script
-# What a buffer of a note is for Vim: its name, how it is read, written and left.
+# What a buffer of a note is for Vim: its name, how it is read, written, undone and left.
 
 import autoload './live.vim'
 import autoload './server.vim'
@@ -29,8 +29,8 @@ export def Read()
     execute 'silent! bwipeout' bufnr('^note://' .. id .. '$')
   endif
   if get(g:, 'decent_notes_undo', true)
-    nnoremap <buffer> u <ScriptCmd>live.Undo('note/undo')<CR>
-    nnoremap <buffer> <C-R> <ScriptCmd>live.Undo('note/redo')<CR>
+    nnoremap <buffer> u <ScriptCmd>Undo('note/undo')<CR>
+    nnoremap <buffer> <C-R> <ScriptCmd>Undo('note/redo')<CR>
   endif
   if &g:statusline == ''
     setlocal statusline=%<%{b:note_title}\ %h%m%r[%{decent_notes#Status()}]%=%-14.(%l,%c%V%)\ %P
@@ -56,6 +56,29 @@ export def Renamed()
     silent! nunmap <buffer> u
     silent! nunmap <buffer> <C-R>
   endif
+enddef
+
+# Has the server take back what was done here last, or do it again. What that does to the text comes as a push.
+def Undo(method: string)
+  var note = live.Of(bufnr())
+  var times = v:count1
+  live.Flush(note)
+  if note.attachment == 0
+    # Vim's own undo would take back what others did before.
+    server.Tell('the program is gone, nothing can be taken back now', 'WarningMsg')
+    return
+  endif
+  for _ in range(times)
+    server.Request(method, {attachment: note.attachment}, (response) => {
+      if has_key(response, 'error')
+        server.Tell(response.error.message)
+      elseif response.result.done
+        note.isJumping = true
+      else
+        server.Tell(method == 'note/undo' ? 'nothing of yours to take back' : 'nothing to make again', 'None')
+      endif
+    })
+  endfor
 enddef
 
 # Puts a text into an empty buffer, as what cannot be undone.

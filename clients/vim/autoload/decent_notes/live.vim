@@ -18,7 +18,7 @@ const PAUSE = 500
 #   answered        the last version that was answered
 #   whole           the version of the last change that was the whole text
 #   isUnsent        whether the next change has to be the whole text
-#   unsent          what that was
+#   unsent          that text
 #   base            the last text that the server is known to have had, for coming back
 #   lineCount       how many lines the text has that was sent last
 #   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
@@ -300,31 +300,6 @@ export def TakePeers(presence: dict<any>)
   endif
 enddef
 
-# Undo {{{1
-
-# Has the server take back what was done here last, or do it again. What that does to the text comes as a push.
-export def Undo(method: string)
-  var note = Of(bufnr())
-  var times = v:count1
-  Flush(note)
-  if note.attachment == 0
-    # Vim's own undo would take back what others did before.
-    server.Tell('the program is gone, nothing can be taken back now', 'WarningMsg')
-    return
-  endif
-  for _ in range(times)
-    server.Request(method, {attachment: note.attachment}, (response) => {
-      if has_key(response, 'error')
-        server.Tell(response.error.message)
-      elseif response.result.done
-        note.isJumping = true
-      else
-        server.Tell(method == 'note/undo' ? 'nothing of yours to take back' : 'nothing to make again', 'None')
-      endif
-    })
-  endfor
-enddef
-
 # Without the server, and back {{{1
 
 export def GoOffline()
@@ -401,11 +376,11 @@ export def Close(buf: number)
   note.isClosing = true
   if bufloaded(buf)
     SendUnsent(note)
-    server.WaitFor(() => !IsUnderWay(note), 3000)
-    if note.isUnsent || IsUnderWay(note)
-      buffer.Keep(note.id, Text(buf))
+    if !server.WaitFor(() => !IsUnderWay(note), 3000)
+      MarkUnsent(note)
     endif
-  elseif note.isUnsent
+  endif
+  if note.isUnsent
     buffer.Keep(note.id, note.unsent)
   endif
   listener_remove(note.listener)
