@@ -361,6 +361,10 @@ struct VimTests {
     try vim.terminal.type(":w\r")
     try vim.terminal.wait("the message") { $0.last?.contains("\"Note\" written") == true }
     #expect(try vim.eval("&modified") == "0")
+    // Whatever the user has for the writing of files is done to notes.
+    try vim.run("autocmd BufWritePre * silent! %s/ \\+$//")
+    try vim.terminal.type("A  \u{1b}:w\r")
+    try vim.agree(id, on: "one!")
     try vim.terminal.type(":w \(vim.folder("copy"))\r")
     try vim.wait("filereadable('\(vim.folder("copy"))')", "1")
     #expect(try String(contentsOfFile: vim.folder("copy"), encoding: .utf8) == "one!")
@@ -758,6 +762,21 @@ struct VimTests {
     try vim.agree(id, on: "one!")
     #expect(try vim.eval("decent_notes#Status()") == "connected")
     #expect(kill(server, 0) == -1)
+  }
+
+  @Test func `a process that does not read keeps nobody from typing`() throws {
+    let (vim, id) = try Vim.showing(String(repeating: "x", count: 100_000))
+    let server = pid_t(try vim.eval("decent_notes#server#Process()"))!
+    kill(server, SIGSTOP)
+    defer { kill(server, SIGCONT) }
+    // More than any pipe takes.
+    for number in 1...4 {
+      try vim.terminal.type("Aa\u{1b}")
+      try vim.wait("mode() .. strlen(getline(1))", "n\(100_000 + number)")
+    }
+    kill(server, SIGCONT)
+    #expect(try vim.agree(id).utf8.count == 100_004)
+    #expect(try vim.healed() == 0)
   }
 
   @Test func `a note that could not be opened again is opened when it is written`() throws {

@@ -98,6 +98,7 @@ export def Write()
     throw 'Decent Notes: a note is written from its own buffer only'
   endif
   server.Start()
+  silent doautocmd <nomodeline> BufWritePre
   live.SendUnsent(note)
   server.WaitFor(() => !live.IsUnderWay(note), 5000)
   if !live.IsSettled(note)
@@ -105,6 +106,7 @@ export def Write()
   endif
   server.Call('notebook/flush')
   live.Settle(note)
+  silent doautocmd <nomodeline> BufWritePost
   server.Tell($'"{strcharpart(b:note_title, 0, 40)}" written', 'None')
 enddef
 

@@ -40,8 +40,8 @@ export def Tell(message: string, highlight = 'ErrorMsg')
 enddef
 
 def Show(message: string, highlight: string)
-  # Below a command that is being written it would make the user press a key.
-  if mode() =~ '^c'
+  # Below a command that is being written, or a question, it would make the user press a key.
+  if mode() =~ '^[cr]'
     timer_start(100, (_) => Show(message, highlight))
     return
   endif
@@ -103,8 +103,9 @@ def Launch()
   endif
   isReady = false
   refusal = ''
-  # Without `stoponexit` Vim would kill the process while it writes to the disk.
-  job = job_start(words, {mode: 'nl', stoponexit: '', out_cb: (_, line) => Receive(line),
+  # Without `stoponexit` Vim would kill the process while it writes to the disk. Without `noblock` Vim would stand still while the
+  # process does not read.
+  job = job_start(words, {mode: 'nl', stoponexit: '', noblock: 1, out_cb: (_, line) => Receive(line),
     err_cb: (_, line) => Log(line), close_cb: Gone})
   var params: dict<any> = {processId: getpid(), clientInfo: {name: 'decent-notes.vim'},
     capabilities: {general: {positionEncodings: ['utf-8']}}}
