@@ -94,7 +94,9 @@ enddef
 # Sends everything and waits until it is on disk: for BufWriteCmd.
 export def Write()
   var note = live.Of(bufnr())
-  if empty(note) || expand('<afile>') != bufname()
+  if empty(note)
+    throw 'Decent Notes: this note is not open; :edit! opens it'
+  elseif expand('<afile>') != bufname()
     throw 'Decent Notes: a note is written from its own buffer only'
   endif
   server.Start()

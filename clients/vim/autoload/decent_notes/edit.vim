@@ -68,9 +68,7 @@ export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
     endfor
   endfor
   for mark in marks
-    if MarkPlace(buf, mark.name) != mark.place
-      setpos(mark.name, [buf, mark.place[0] + 1, mark.place[1] + 1, 0])
-    endif
+    setpos(mark.name, [buf, mark.place[0] + 1, mark.place[1] + 1, 0])
   endfor
   if isVisual && Place(getpos('v')) != anchor
     execute 'normal! o'
@@ -91,15 +89,6 @@ enddef
 
 def Place(position: list<number>): list<number>
   return [position[1] - 1, position[2] - 1]
-enddef
-
-def MarkPlace(buf: number, name: string): list<number>
-  for mark in name =~# '\u' ? getmarklist() : getmarklist(buf)
-    if mark.mark == name
-      return Place(mark.pos)
-    endif
-  endfor
-  return []
 enddef
 
 def Window(id: number): dict<any>
