@@ -10,6 +10,8 @@ import autoload './server.vim'
 # Above so many bytes a text's size is sent with each change, and its hash only when the typing pauses.
 const LARGE = 262'144
 const PAUSE = 500
+# How often to look whether edits of others may come again; each time Vim draws a command anew that is being written.
+const WAIT = 100
 
 # The notes in buffers, by the buffer's number:
 #   attachment      its name for the server; 0 while there is no process that knows the buffer
@@ -181,7 +183,7 @@ def ConfirmIn(note: dict<any>, milliseconds: number)
     if Of(note.buf) isnot note || note.attachment == 0 || note.isUnsent
       return
     elseif edit.IsBusy(note.buf)
-      ConfirmIn(note, 30)
+      ConfirmIn(note, WAIT)
     else
       Flush(note)
       Send(note, {lines: []})
@@ -252,7 +254,7 @@ export def TakePush(push: dict<any>)
     return
   elseif edit.IsBusy(note.buf)
     note.skipped = note.version
-    ConfirmIn(note, 30)
+    ConfirmIn(note, WAIT)
   elseif !Fits(note, push)
     server.Log($'a push does not fit: sending the whole text of {note.id}')
     SendWhole(note)
