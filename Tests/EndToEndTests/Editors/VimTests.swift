@@ -263,13 +263,23 @@ struct VimTests {
     try vim.waitUntilSkipped()
     try vim.terminal.type("lk\r")
     try vim.agree(id, on: "zero\nmilk\nmilk\nend")
+    // A mapping that asks for a character, in which Vim lets no text be changed.
+    try vim.run("nnoremap <expr> X execute('let g:asks = 1') .. 'f' .. nr2char(getchar())")
+    try vim.terminal.type("X")
+    try vim.wait("get(g:, 'asks')", "1")
+    try vim.change(id) { $0 += "s" }
+    try vim.waitUntilSkipped()
+    try vim.terminal.type("k")
+    try vim.agree(id, on: "zero\nmilk\nmilk\nends")
+    #expect(try vim.eval("strpart(getline('.'), col('.') - 1)") == "k")
+    #expect(!(try vim.eval("execute('messages')")).contains("E565"))
     // Nothing but looking, which is given up.
     try vim.terminal.type(":set incsearch\r/mi")
     try vim.wait("mode() .. getline('.')", "cmilk")
     try vim.change(id) { $0 = "null\n" + $0 }
     try vim.waitUntilSkipped()
     try vim.terminal.press("Escape")
-    try vim.agree(id, on: "null\nzero\nmilk\nmilk\nend")
+    try vim.agree(id, on: "null\nzero\nmilk\nmilk\nends")
     #expect(try vim.eval("line('.')") == "4")
   }
 

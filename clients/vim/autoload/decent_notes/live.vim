@@ -253,19 +253,30 @@ export def TakePush(push: dict<any>)
     # It has crossed a change, and another one is coming.
     return
   elseif edit.IsBusy(note.buf)
-    note.skipped = note.version
-    ConfirmIn(note, WAIT)
+    PutOff(note)
   elseif !Fits(note, push)
     server.Log($'a push does not fit: sending the whole text of {note.id}')
     SendWhole(note)
   else
-    Edit(note, push.ranges, note.isJumping)
+    try
+      Edit(note, push.ranges, note.isJumping)
+    catch /:E565:/
+      # Vim lets no text be changed, as while an <expr> mapping asks for a character.
+      PutOff(note)
+      return
+    endtry
     note.rev = push.rev
     note.base = Text(note.buf)
     note.isJumping = false
     Settle(note)
     cursors.Moved()
   endif
+enddef
+
+# Leaves out what has come for this version, until a change of nothing brings it again.
+def PutOff(note: dict<any>)
+  note.skipped = note.version
+  ConfirmIn(note, WAIT)
 enddef
 
 def Fits(note: dict<any>, push: dict<any>): bool
