@@ -7,8 +7,9 @@ vim9script
 # Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges.
 const IMPOSSIBLE = "\\%#=2[\ud800-\udfff\U00110000-\U7fffffff\n]"
 
-# While Vim remembers places for what comes next, lines must not move: an operator waits for its motion, a completion for a
-# choice, :s for a confirmation, a command or a pattern for its end, what is typed into a block for the other lines of the block.
+# While Vim or a script remembers places for what comes next, lines must not move: an operator waits for its motion, a completion
+# for a choice, :s for a confirmation, a mapping for a character (all of which Vim says by the state "S"), a command or a pattern
+# for its end, what is typed into a block for the other lines of the block.
 var isBlockInsert = false
 
 # For ModeChanged. When typing has ended, the other lines get their text before anything else can happen.
@@ -17,7 +18,7 @@ export def NoteMode()
 enddef
 
 export def IsBusy(buf: number): bool
-  return buf == bufnr() && (isBlockInsert || mode(true) =~ '^\%(no\|[cr]\)' || state('a') != '')
+  return buf == bufnr() && (isBlockInsert || mode() =~ '^[cr]' || state('S') != '')
 enddef
 
 # The ranges by which some lines become what a note can hold.

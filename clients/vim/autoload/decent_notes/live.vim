@@ -49,10 +49,6 @@ def Text(buf: number): string
   return getbufline(buf, 1, '$')->join("\n")
 enddef
 
-def LineCount(buf: number): number
-  return getbufinfo(buf)[0].linecount
-enddef
-
 # Whether the server has all that is in the buffer.
 export def IsSettled(note: dict<any>): bool
   return note.attachment != 0 && !note.isUnsent && note.answered == note.version && empty(note.changed)
@@ -74,7 +70,7 @@ export def Open(buf: number, id: string)
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
     note.base = result.text
     buffer.Fill(buf, result.text)
-    note.lineCount = LineCount(buf)
+    note.lineCount = getbufinfo(buf)[0].linecount
     note.listener = listener_add(Listen, buf)
     notes[buf] = note
     Attach(note, result)
@@ -123,7 +119,7 @@ export def Flush(note: dict<any>)
   endif
   var [changed, before] = [note.changed, note.lineCount]
   note.changed = {}
-  note.lineCount = LineCount(note.buf)
+  note.lineCount = getbufinfo(note.buf)[0].linecount
   if note.isUnsent || note.attachment == 0
     SendWhole(note)
   elseif changed.count != note.lineCount
@@ -297,7 +293,7 @@ def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
   finally
     note.isApplying = false
     setbufvar(note.buf, '&modifiable', modifiable)
-    note.lineCount = LineCount(note.buf)
+    note.lineCount = getbufinfo(note.buf)[0].linecount
   endtry
 enddef
 
