@@ -64,8 +64,8 @@ enddef
 # Opens a note for an empty buffer, and fills it.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, isApplying: false, isClosing: false,
-    isJumping: false, hasTold: false, others: 0}
+    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
+    isApplying: false, isClosing: false, isJumping: false, hasTold: false}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
     note.base = result.text
