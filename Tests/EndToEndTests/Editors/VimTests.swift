@@ -131,9 +131,13 @@ final class Vim {
 
   /// What the other process makes of a note's text.
   func change(_ id: String, _ edit: (inout String) -> Void) throws {
-    var text = try text(id)
+    let note = try other.call("note/get", ["id": .string(id)])
+    var text = note["text"]!.string!
     edit(&text)
-    try other.call("note/setText", ["id": .string(id), "text": .string(text)])
+    // What has come meanwhile is not taken back.
+    try other.call(
+      "note/setText",
+      ["id": .string(id), "text": .string(text), "base": .string(note["revision"]!.string!)])
   }
 
   /// Waits until the client has put an edit of others off.
