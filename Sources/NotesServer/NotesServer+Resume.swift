@@ -61,6 +61,10 @@ extension NotesServer {
       }
       journal(opening: attachment)
       try changeText(to: resume, attachment, adding: known == nil ? nil : session)
+      // The same window with this server, after a `reopen`.
+      for old in live.attachments.keys where journal?.session(of: old) == resume.session {
+        live.close(old)
+      }
       writeOpened(attachment, text: resume.text, &result) {
         $0.member("resumed", outcome.name)
         if let copy = outcome.copy { $0.member("copy", "\(copy)") }
@@ -75,10 +79,10 @@ extension NotesServer {
   private mutating func changeText(
     to resume: Resumption, _ attachment: Attachment, adding session: LiveSession?
   ) throws(ResponseError) {
-    let hidden = attachment.shown.hidden ?? ElementRanges()
-    let view = SequenceView(hidden: hidden, revealed: nil)
+    let view = attachment.shown.hidden.map { SequenceView(hidden: $0, revealed: nil) }
     let edits = textDifference(
-      from: try read(attachment.note) { $0.text.utf8(in: view) }, to: resume.text)
+      from: try read(attachment.note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 },
+      to: resume.text)
     let operations: [Change.Operation]
     do { operations = try store!.operations(for: edits, in: attachment.note, view) } catch {
       throw ResponseError(error)

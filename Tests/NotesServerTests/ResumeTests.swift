@@ -472,6 +472,43 @@ struct ResumeTests {
     #expect(first.text(note) == "eggs\nbread")
   }
 
+  /// What had been deleted was taken for shown: of a word that had come back, it or its copy was deleted.
+  @Test func `keeps what was deleted and came back, where the text is the note's`() throws {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs\ntwo")
+    first.call("note/undo", ["attachment": opened["attachment"]!])
+    first.call("note/redo", ["attachment": opened["attachment"]!])
+    first.call("note/close", ["attachment": opened["attachment"]!])
+    for base in ["milk\neggs\ntwo", nil] {
+      for text in ["milk\neggs\ntwo", "milk\neggs\ntwo!"] where base != nil || !text.hasSuffix("!")
+      {
+        let result = resume(first, nil, 3, text, base: base)
+        #expect(result["resumed"] == "merged" && result["copy"] == nil)
+        #expect(first.text(note) == text)
+        #expect(try shown(first, result, text) == text)
+        first.call("note/undo", ["attachment": result["attachment"]!])
+        #expect(first.text(note) == "milk\neggs\ntwo")
+        first.call("note/close", ["attachment": result["attachment"]!])
+      }
+    }
+  }
+
+  @Test func `takes the place of its own attachment with the same server`() {
+    let opened = open(first)
+    change(first, opened["attachment"], 1, "milk\neggs!")
+    let lie = first.ask(
+      "note/change",
+      ["attachment": opened["attachment"]!, "version": 2, "rev": 999, "text": "eggs"])
+    #expect(lie.error?.reason == "reopen")
+    let result = resume(first, opened["session"], 1, "milk\neggs!?")
+    #expect(result["resumed"] == "exact")
+    _ = first.take("note/edit")
+    first.call("note/append", ["id": .string(note), "text": "x"])
+    #expect(first.take("note/edit").map { $0["attachment"] } == [result["attachment"]])
+    let closed = first.ask("note/close", ["attachment": opened["attachment"]!])
+    #expect(closed.error?.reason == "reopen")
+  }
+
   @Test func `needs nothing where the text is the note's`() {
     let revision = first.revision
     let result = resume(first, nil, 3, "milk\neggs")
