@@ -160,14 +160,15 @@ struct ResumeTests {
     private func withoutJournal(_ body: () -> Void) throws {
       let folder = try #require(journalFolder)
       let file = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first)
-      var saved: [(number: Int32, copy: Int32)] = []
-      for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-        guard let number = Int32(name),
-          let path = try? FileManager.default.destinationOfSymbolicLink(
-            atPath: "/proc/self/fd/\(name)"),
-          path == folder || path == "\(folder)/\(file)"
-        else { continue }
-        saved.append((number, dup(number)))
+      // All before one is copied: the copy may get a number that was in the list, and was free again.
+      let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        .compactMap { name -> Int32? in
+          let link = "/proc/self/fd/\(name)"
+          let path = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+          return path == folder || path == "\(folder)/\(file)" ? Int32(name) : nil
+        }
+      let saved = numbers.map { (number: $0, copy: dup($0)) }
+      for number in numbers {
         let full = Glibc.open("/dev/full", O_WRONLY)
         dup2(full, number)
         close(full)
