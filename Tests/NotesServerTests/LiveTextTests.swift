@@ -369,6 +369,22 @@ struct LiveTextTests {
     #expect(words.contains(ends[0]))
   }
 
+  /// What replaced the word stood before it, and the line's feed behind both: the two lines became one.
+  @Test(arguments: forms.map { "\($0.0) \($0.1)" })
+  func `leaves a line alone that somebody inserts beside a replaced word`(forms: String) {
+    let pair = Self.forms.first { "\($0.0) \($0.1)" == forms }!
+    for (text, word, new) in [
+      ("abcx\ndef", 0..<4, "XYZx"), ("é\ndef", 0..<1, "ö"), ("a\ndef", 0..<1, "b"),
+    ] {
+      let expected = Array(repeating: "zero\n\(new)\ndef", count: 3)
+      #expect(meet(text, pair, (0..<0, "zero\n"), (word, new)) == expected)
+      #expect(meet(text, pair, (word, new), (0..<0, "zero\n")) == expected)
+    }
+    let expected = Array(repeating: "XYZx\nnew\ndef", count: 3)
+    #expect(meet("abcx\ndef", pair, (4..<4, "\nnew"), (0..<4, "XYZx")) == expected)
+    #expect(meet("abcx\ndef", pair, (0..<4, "XYZx"), (4..<4, "\nnew")) == expected)
+  }
+
   @Test func `corrects a typo that two people correct alike`() {
     let id = peer.create(["text": "teh end"])
     let base = peer.revision

@@ -365,6 +365,38 @@ private struct TextHistory {
         .insert(Self.x, after: nil, before: id(1, 1)), text, isKnown: { old.contains($0) }))
   }
 
+  @Test func `what others insert beside a replaced text stays beside what replaces it`() throws {
+    for seed in seeds(300) {
+      var generator = Generator(seed: seed)
+      let before = generator.text()
+      let removed = Array("aé".utf8) + generator.text()
+      let after = generator.text()
+      let (replacement, inserted) = (Array("new".utf8), Array("x\n".utf8))
+      var alice = Replica(id: ReplicaID(high: 0, low: generator.below(2) == 0 ? 1 : 3))
+      var bob = Replica(id: ReplicaID(high: 0, low: 2))
+      var text = ReplicatingText()
+      text.replace([Edit(range: 0..<0, replacement: before + removed + after)], by: &bob)
+      var other = text
+      let base = text.version
+      let range = before.count..<before.count + removed.count
+      text.replace([Edit(range: range, replacement: replacement)], by: &alice)
+      let isBefore = generator.chance(50)
+      let place = isBefore ? range.lowerBound : range.upperBound
+      other.replace([Edit(range: place..<place, replacement: inserted)], by: &bob)
+      let middle = isBefore ? inserted + replacement : replacement + inserted
+      #expect(text.merged(with: other).utf8 == before + middle + after, at(seed))
+      #expect(other.merged(with: text).utf8 == before + middle + after, at(seed))
+      // The same by one who shows it without what was inserted, and has it already.
+      let view = other.view(at: base)
+      let operations = other.operations(
+        for: [Edit(range: range, replacement: replacement)], in: view)
+      for operation in operations {
+        other.apply(operation, alice.stamp(after: other.lamport, ticks: 3))
+      }
+      #expect(other.utf8 == before + middle + after, at(seed))
+    }
+  }
+
   @Test func `edits that touch each other keep their order and are in order for others`() throws {
     for view in [nil, SequenceView(before: [], and: [])] {
       var text = text("a\n\nc")

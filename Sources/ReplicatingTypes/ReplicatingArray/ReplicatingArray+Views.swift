@@ -146,7 +146,7 @@ extension ReplicatingArray {
     settle()
     for edit in edits.joiningNeighbours() {
       if !edit.replacement.isEmpty {
-        let (left, right, _) = moveToGap(at: edit.range.lowerBound)
+        let (left, right, _) = moveToGap(at: place(ofReplacementBy: edit))
         body(.insert(edit.replacement, after: id(of: left), before: id(of: right)))
       }
       var rest = edit.range
@@ -173,16 +173,25 @@ extension ReplicatingArray {
   public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
+    let places = value.places(ofReplacementsBy: edits, in: view)
     var operations: [Operation] = []
     var next = 0
+    var isInserted = false
+    var removed: [ElementRange] = []
     var offset = 0
     var before: ElementID?
     /// Set when an insertion waits for the element that follows its place.
     var waiting: (replacement: [Element], after: ElementID?)?
     func begin() {
-      while next < edits.count, edits[next].range.lowerBound == offset, waiting == nil {
-        if !edits[next].replacement.isEmpty { waiting = (edits[next].replacement, before) }
-        if edits[next].range.isEmpty { next += 1 } else { break }
+      while next < edits.count, waiting == nil {
+        let edit = edits[next]
+        if offset == places[next], !edit.replacement.isEmpty, !isInserted {
+          waiting = (edit.replacement, before)
+          isInserted = true
+        }
+        guard offset == edit.range.upperBound else { return }
+        operations += removed.map { .remove($0) }
+        (next, isInserted, removed) = (next + 1, false, [])
       }
     }
     begin()
@@ -195,29 +204,28 @@ extension ReplicatingArray {
           operations.append(
             .insert(replacement, after: after, before: ElementID(author: author, offset: start)))
           waiting = nil
+          begin()
         }
         guard segment.isInView else { return }
         var stop = end
         if next < edits.count {
+          let range = edits[next].range
           let edge =
-            offset < edits[next].range.lowerBound
-            ? edits[next].range.lowerBound : edits[next].range.upperBound
+            offset < range.lowerBound
+            ? range.lowerBound : offset < places[next] ? places[next] : range.upperBound
           stop = min(end, start + edge - offset)
-          if offset >= edits[next].range.lowerBound {
+          if offset >= range.lowerBound {
             let range = ElementRange(author: author, offset: start, count: stop - start)
-            if case .remove(let last) = operations.last, let whole = last.joined(with: range) {
-              operations[operations.count - 1] = .remove(whole)
+            if let whole = removed.last?.joined(with: range) {
+              removed[removed.count - 1] = whole
             } else {
-              operations.append(.remove(range))
+              removed.append(range)
             }
           }
         }
         offset += stop - start
         start = stop
         before = ElementID(author: author, offset: stop - 1)
-        if next < edits.count, !edits[next].range.isEmpty, offset == edits[next].range.upperBound {
-          next += 1
-        }
         begin()
       }
     }
@@ -225,6 +233,69 @@ extension ReplicatingArray {
       operations.append(.insert(replacement, after: after, before: nil))
     }
     return operations
+  }
+
+  // MARK: - Replacements
+
+  /// Where in the removed range what replaces it is inserted: behind its first scalar, or element.
+  ///
+  /// Inside it, because somebody else may insert right before it or right behind it at the same time, a line above, or the end of a
+  /// sentence; that stays there. At its ends, which comes first would be left to chance. Of a single scalar there is no inside: behind
+  /// it, if it begins a line, since lines are inserted whole; else before it.
+  private static func place(
+    ofReplacementOf range: Range<Int>, beginningWith first: Element, behind previous: Element?
+  ) -> Int {
+    guard Element.self == UInt8.self else {
+      return range.count > 1 ? range.lowerBound + 1 : range.lowerBound
+    }
+    let byte = first as! UInt8
+    let length = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+    if length < range.count { return range.lowerBound + length }
+    return previous.map { $0 as! UInt8 == 0x0A } ?? true ? range.upperBound : range.lowerBound
+  }
+
+  private mutating func place(ofReplacementBy edit: Edit<Element>) -> Int {
+    let start = edit.range.lowerBound
+    if edit.range.isEmpty { return start }
+    let previous = start > 0 ? element(at: start - 1) : nil
+    return Self.place(
+      ofReplacementOf: edit.range, beginningWith: element(at: start), behind: previous)
+  }
+
+  private mutating func element(at position: Int) -> Element {
+    let skipped = tree.seek(position)
+    let piece = tree.current
+    return authors[Int(piece.author)].content[Int(piece.offset &+ skipped)]
+  }
+
+  private func places(ofReplacementsBy edits: [Edit<Element>], in view: SequenceView) -> [Int] {
+    var places = edits.map(\.range.lowerBound)
+    var next = 0
+    func skip() {
+      while next < edits.count, edits[next].range.isEmpty || edits[next].replacement.isEmpty {
+        next += 1
+      }
+    }
+    skip()
+    if next == edits.count { return places }
+    var offset = 0
+    var previous: Element?
+    forEachSegment(in: view) { segment in
+      guard segment.isInView else { return }
+      let content = content(of: segment)
+      while next < edits.count, edits[next].range.lowerBound < offset + segment.count {
+        let start = edits[next].range.lowerBound
+        let index = content.startIndex + start - offset
+        places[next] = Self.place(
+          ofReplacementOf: edits[next].range, beginningWith: content[index],
+          behind: start > offset ? content[index - 1] : previous)
+        next += 1
+        skip()
+      }
+      offset += segment.count
+      previous = content.last
+    }
+    return places
   }
 
   // MARK: - Segments
