@@ -539,6 +539,7 @@ struct VimTests {
     try vim.run("bdelete!")
     try vim.run("source \(vim.folder("session"))")
     try vim.wait("g:Text()", "one\ntwo")
+    #expect(try vim.eval("&buftype") == "acwrite")
     try vim.terminal.type("A!")
     try vim.agree(id, on: "one!\ntwo")
   }

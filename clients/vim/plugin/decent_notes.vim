@@ -29,6 +29,9 @@ augroup decent_notes
   autocmd BufReadCmd note://* ++nested server.Try(() => buffer.Read())
   autocmd BufWriteCmd note://* server.Try(() => buffer.Write())
   autocmd BufFilePost * buffer.Renamed()
+  # A session names buffers like the notes that they were, with a message too long for a line, which demands a key.
+  autocmd BufFilePre * if exists('g:SessionLoad') | set shortmess+=F | endif
+  autocmd SessionLoadPost note://* ++nested server.Try(() => buffer.Restored())
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* edit.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()

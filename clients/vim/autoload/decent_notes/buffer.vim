@@ -14,7 +14,7 @@ enddef
 export def Read()
   var buf = bufnr()
   var id = bufname()->matchstr('^note://\zs[^/]\+')
-  setlocal noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
+  setlocal buftype=acwrite noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
   var other = live.BufferOf(id)
   if other > 0 && other != buf
     # A note has one buffer. Vim can't leave for another one before it has read this one.
@@ -35,7 +35,7 @@ export def Read()
   if &g:statusline == ''
     setlocal statusline=%<%{b:note_title}\ %h%m%r[%{decent_notes#Status()}]%=%-14.(%l,%c%V%)\ %P
   endif
-  doautocmd <nomodeline> BufReadPost
+  silent doautocmd <nomodeline> BufReadPost
   if &filetype == ''
     &filetype = get(g:, 'decent_notes_filetype', '')
   endif
@@ -52,9 +52,16 @@ enddef
 export def Renamed()
   if !empty(live.Of(bufnr())) && bufname() !~ '^note://'
     live.Close(bufnr())
-    setlocal swapfile< undofile< bufhidden< statusline<
+    setlocal buftype= swapfile< undofile< bufhidden< statusline<
     silent! nunmap <buffer> u
     silent! nunmap <buffer> <C-R>
+  endif
+enddef
+
+# A session has made an empty buffer that is named like the note.
+export def Restored()
+  if empty(live.Of(bufnr()))
+    Read()
   endif
 enddef
 
