@@ -129,18 +129,18 @@ struct EmacsTests {
     let theirs = "two\ntheir typed\ntheir while\ntheir others\n"
     try session.wait(for: "one typed while others\n" + theirs)
     try emacs.wait("their edits") { $0.contains("their others") }
-    try session.replace("one typed", "zero\nand one more typed")
-    try emacs.wait("an edit above") { $0.prefix(2) == ["zero", "and one more typed while others"] }
+    try session.replace("one typed", "zero\nand one, typed")
+    try emacs.wait("an edit above") { $0.prefix(2) == ["zero", "and one, typed while others"] }
     try emacs.press("F6")
     try emacs.wait("point at the end of the line") { $0.last == "before <>" }
     // What was typed in a row is one step, as far as nothing came between.
     for _ in 0..<20 {
       try emacs.press("C-/")
-      if try session.text() == "zero\nand one more\n" + theirs { break }
+      if try session.text() == "zero\nand one,\n" + theirs { break }
       usleep(50_000)
     }
-    try session.wait(for: "zero\nand one more\n" + theirs)
-    try emacs.wait("the undone line") { $0[1] == "and one more" }
+    try session.wait(for: "zero\nand one,\n" + theirs)
+    try emacs.wait("the undone line") { $0[1] == "and one," }
     try session.quit()
   }
 
