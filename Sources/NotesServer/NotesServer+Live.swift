@@ -156,7 +156,19 @@ extension NotesServer {
       throw .invalidParams(given.last ?? "text", "one of text, lines and ranges must be given")
     }
     if let text = try params.text("text") { return textDifference(from: buffer.utf8, to: text) }
-    return given[0] == "lines" ? try lineEdits(params, &buffer) : try rangeEdits(params, &buffer)
+    let edits =
+      given[0] == "lines" ? try lineEdits(params, &buffer) : try rangeEdits(params, &buffer)
+    // A client says what was replaced, by whole lines, or from the first to the last place that changed; what changed in that is for
+    // us to find out. Taken as it is, what two people leave alone, or one deletes, would be typed again.
+    return edits.flatMap { edit in
+      if edit.range.isEmpty || edit.replacement.isEmpty { return [edit] }
+      let start = edit.range.lowerBound
+      return textDifference(from: Array(buffer.utf8[edit.range]), to: edit.replacement).map {
+        Edit(
+          range: start + $0.range.lowerBound..<start + $0.range.upperBound,
+          replacement: $0.replacement)
+      }
+    }
   }
 
   private func lineEdits(
@@ -184,15 +196,7 @@ extension NotesServer {
     guard let edits = buffer.edits(replacing: replacements) else {
       throw .contentModified("lines: there are no such lines; the text has \(buffer.lineCount)")
     }
-    // A client says which lines changed; what changed in them is for us to find out. Replaced whole, two people's changes of
-    // one line would double it.
-    return edits.flatMap { edit in
-      textDifference(from: Array(buffer.utf8[edit.range]), to: edit.replacement).map {
-        Edit(
-          range: $0.range.lowerBound + edit.range.lowerBound..<$0.range.upperBound
-            + edit.range.lowerBound, replacement: $0.replacement)
-      }
-    }
+    return edits
   }
 
   private func rangeEdits(

@@ -385,6 +385,13 @@ struct LiveTextTests {
     #expect(meet("abcx\ndef", pair, (0..<4, "XYZx"), (4..<4, "\nnew")) == expected)
   }
 
+  /// As an editor tells that breaks a line anew: from the first to the last place that changed.
+  @Test func `types nothing again that a replaced range has before and after`() {
+    let ends = meet(
+      "one two three four", (.ranges, .ranges), (3..<14, "\ntwo three\n"), (4..<8, ""))
+    #expect(ends == Array(repeating: "one\nthree\nfour", count: 3))
+  }
+
   @Test func `corrects a typo that two people correct alike`() {
     let id = peer.create(["text": "teh end"])
     let base = peer.revision
