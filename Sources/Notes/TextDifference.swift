@@ -17,8 +17,31 @@ public import ReplicatingTypes
 ///
 /// O(n) in bytes and O(n log n) in the lines of the region that differs, and bounded work within them.
 public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] {
-  var difference = TextDifference(old: old, new: new)
+  var budget = TextDifference.budget
+  return textDifference(from: old, to: new, &budget)
+}
+
+/// Edits of a text that are sorted and apart from each other, without what each puts in the place of itself: that would be typed
+/// again. They lead to the same text. As long, for all of them together, as one difference may take.
+public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<UInt8>] {
+  var budget = TextDifference.budget
+  return edits.flatMap { edit in
+    if edit.range.isEmpty || edit.replacement.isEmpty { return [edit] }
+    let start = edit.range.lowerBound
+    return textDifference(from: Array(text[edit.range]), to: edit.replacement, &budget).map {
+      Edit(
+        range: start + $0.range.lowerBound..<start + $0.range.upperBound,
+        replacement: $0.replacement)
+    }
+  }
+}
+
+private func textDifference(
+  from old: [UInt8], to new: [UInt8], _ budget: inout Int
+) -> [Edit<UInt8>] {
+  var difference = TextDifference(old: old, new: new, budget: budget)
   difference.compareLines(of: Hunk(old: 0..<old.count, new: 0..<new.count))
+  budget = difference.budget
   let snapping = WordSnapping(text: old)
   return snapping.snap(snapping.slide(difference.edits.joiningNeighbours()))
 }
@@ -35,8 +58,10 @@ struct TextDifference {
   let new: [UInt8]
   private(set) var edits: [Edit<UInt8>] = []
 
-  /// How many more words and characters may be held against each other: it bounds a difference to a few tenths of a second.
-  private var budget = 1 << 23
+  /// How many words and characters may be held against each other: it bounds a difference to a few tenths of a second.
+  static let budget = 1 << 23
+  /// How many more may be.
+  private(set) var budget: Int
 
   /// How many characters the two sides of a hunk may have together for `String.difference`, whose steps cost some twenty
   /// times as much as those of `commonRuns`.
@@ -45,9 +70,10 @@ struct TextDifference {
   /// How many bytes of a hunk are looked through for words.
   private static let mostWords = 1 << 20
 
-  init(old: [UInt8], new: [UInt8]) {
+  init(old: [UInt8], new: [UInt8], budget: Int = Self.budget) {
     self.old = old
     self.new = new
+    self.budget = budget
   }
 
   mutating func compareLines(of hunk: Hunk) {

@@ -160,15 +160,7 @@ extension NotesServer {
       given[0] == "lines" ? try lineEdits(params, &buffer) : try rangeEdits(params, &buffer)
     // A client says what was replaced, by whole lines, or from the first to the last place that changed; what changed in that is for
     // us to find out. Taken as it is, what two people leave alone, or one deletes, would be typed again.
-    return edits.flatMap { edit in
-      if edit.range.isEmpty || edit.replacement.isEmpty { return [edit] }
-      let start = edit.range.lowerBound
-      return textDifference(from: Array(buffer.utf8[edit.range]), to: edit.replacement).map {
-        Edit(
-          range: start + $0.range.lowerBound..<start + $0.range.upperBound,
-          replacement: $0.replacement)
-      }
-    }
+    return differences(within: edits, of: buffer.utf8)
   }
 
   private func lineEdits(

@@ -241,6 +241,40 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     }
   }
 
+  @Test func `edits are the same without what they put in the place of itself`() {
+    for seed in seeds(200) {
+      var generator = Generator(seed: seed)
+      func text(_ most: Int) -> String {
+        (0..<generator.below(most)).map { _ in
+          generator.pick(["one ", "two ", "é", "\n", "three, "])
+        }
+        .joined()
+      }
+      let parts = (0..<5).map { _ in Array(text(6).utf8) }
+      let new = [1, 3].map { _ in Array(text(6).utf8) }
+      // Two edits, with something between them.
+      let old = parts[0] + parts[1] + [0x2E] + parts[2] + parts[3] + parts[4]
+      let second = parts[0].count + parts[1].count + 1 + parts[2].count
+      let edits = [
+        Edit(range: parts[0].count..<parts[0].count + parts[1].count, replacement: new[0]),
+        Edit(range: second..<second + parts[3].count, replacement: new[1]),
+      ]
+      let within = differences(within: edits, of: old)
+      func applied(_ edits: [Edit<UInt8>]) -> [UInt8] {
+        var buffer = TextBuffer(old)
+        buffer.apply(edits)
+        return buffer.utf8
+      }
+      #expect(applied(within) == applied(edits), at(seed))
+      for (edit, next) in zip(within, within.dropFirst()) {
+        #expect(edit.range.upperBound <= next.range.lowerBound, at(seed))
+      }
+      for edit in edits where edit.replacement == Array(old[edit.range]) && !edit.range.isEmpty {
+        #expect(!within.contains { edit.range.overlaps($0.range) }, at(seed))
+      }
+    }
+  }
+
   @Test func `a word that occurs once is never typed again`() {
     // As many spaces as possible, or letters, would be another matter.
     #expect(difference("w1 w2 ", "w3 w4 w5 w1 ").map(\.range) == [0..<0, 3..<6])
