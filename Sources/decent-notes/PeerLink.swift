@@ -113,7 +113,11 @@ final class PeerLink {
       if read(process, step, tell) { return }
       if isOver, !self.isOver { deadline = clock.now + Self.farewell }
       self.isOver = isOver
-      if isOutputOver, let status = process.ended() { return try end(of: step, status) }
+      if isOutputOver, let status = process.ended() {
+        // Its last words may have come after we looked.
+        hearComplaint(of: process)
+        return try end(of: step, status)
+      }
       if clock.now >= deadline, step.role == .peer {
         // It has said all it had to say.
         if isOver { return finish(process) }
@@ -157,14 +161,7 @@ final class PeerLink {
 
   /// Reads what has come; returns whether the peer has said something.
   private func read(_ process: ChildProcess, _ step: Step, _ tell: (Event) -> Void) -> Bool {
-    if !isErrorOver {
-      // Once: one that complains without end must not hold us up.
-      if let bytes = ChildProcess.read(process.error, into: &buffer) {
-        complaint = Array((complaint + bytes).suffix(Self.longestComplaint))
-      } else {
-        isErrorOver = true
-      }
-    }
+    hearComplaint(of: process)
     guard !isOutputOver else { return false }
     guard let bytes = ChildProcess.read(process.output, into: &buffer) else {
       isOutputOver = true
@@ -175,6 +172,16 @@ final class PeerLink {
     due = clock.now
     tell(.said(bytes))
     return true
+  }
+
+  /// Reads once what the program complains of: one that does so without end must not hold us up.
+  private func hearComplaint(of process: ChildProcess) {
+    guard !isErrorOver else { return }
+    guard let bytes = ChildProcess.read(process.error, into: &buffer) else {
+      isErrorOver = true
+      return
+    }
+    complaint = Array((complaint + bytes).suffix(Self.longestComplaint))
   }
 
   private func say(_ outbox: inout Outbox, to process: ChildProcess, isOver: Bool) {
