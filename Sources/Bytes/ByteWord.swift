@@ -16,7 +16,7 @@
       littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
   /// Puts the bytes in the place of the eight from `start` on.
