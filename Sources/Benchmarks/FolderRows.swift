@@ -15,7 +15,8 @@ func folderRows(_ report: inout Report) {
   }
 }
 
-/// 10,000 sessions of a note each: the start with all of their logs, and when they were folded.
+/// 10,000 sessions of a note each: the start with all of their logs, where they have ended in order and where not, and when they were
+/// folded.
 private func sessionRows(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
 ) {
@@ -33,7 +34,7 @@ private func sessionRows(
   for number in 0..<2 { unlink("\(folder)/../link-\(number)") }
   complete(folder)
 
-  func start(_ name: String, state: String, goal: Row.Goal) {
+  func start(_ name: String, state: String, goal: Row.Goal?) {
     Client(notebook: folder, program, state: state).end()
     let timing = measure(
       prepare: {}, body: { _ in Client(notebook: folder, program, state: state) },
@@ -46,6 +47,9 @@ private func sessionRows(
     check: { _, client in client.end() })
   report.add(Row("folder", "10,000 sessions, start that reads all logs", cold))
   start("10,000 sessions, start", state: state, goal: .units(20))
+  forgetEnds(folder)
+  try? FileManager.default.removeItem(atPath: state)
+  start("10,000 sessions that have not ended in order, start", state: state, goal: nil)
   expect(run(program, ["--notebook", folder, "compact"], state: state) == 0, "compact")
   try? FileManager.default.removeItem(atPath: folder + "/log")
   let folded = measure(
@@ -66,9 +70,25 @@ private func complete(_ folder: String) {
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
     }
-    rename(path, "\(log)/\(session)/0-\(hash.joined()).seg")
+    rename(path, "\(log)/\(session)/0-\(hash.joined())-end.seg")
   }
+  waitForOldFolders()
 }
+
+/// Takes away what says that the sessions have ended: as if they might go on.
+private func forgetEnds(_ folder: String) {
+  let log = folder + "/log"
+  for session in (try? FileManager.default.contentsOfDirectory(atPath: log)) ?? [] {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: "\(log)/\(session)")) ?? []
+    where name.hasSuffix("-end.seg") {
+      rename("\(log)/\(session)/\(name)", "\(log)/\(session)/\(name.dropLast(8)).seg")
+    }
+  }
+  waitForOldFolders()
+}
+
+/// A folder that has changed within two seconds is looked at again.
+private func waitForOldFolders() { sleep(3) }
 
 /// A process folds 100 MB of its own history while somebody types: the longest time that an answer takes.
 private func compactionRows(

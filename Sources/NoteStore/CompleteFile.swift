@@ -53,6 +53,6 @@ public final class CompleteFile {
     else { return false }
     var limit = Int.max
     let stop = try? scan.read(file, size: size, known: .init(), limit: &limit) { _, _ in }
-    return stop == .end && name == SegmentName(segment: scan.header.segment, end: scan.hash)
+    return stop == .end && name.names(scan.header.segment, end: scan.hash)
   }
 }

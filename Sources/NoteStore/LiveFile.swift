@@ -30,6 +30,8 @@ final class LiveFile {
   /// Nothing is appended any more, and it gets its final name as soon as it is on disk. The session goes on in the next
   /// file.
   var isComplete = false
+  /// The session does not go on behind it either, and its final name says so.
+  var endsSession = false
   /// When it was first seen with records in it, and when it was first seen with as many as `seenLast` says.
   var began: ContinuousClock.Instant?
   var grew: ContinuousClock.Instant?
@@ -83,7 +85,9 @@ final class LiveFile {
 
   /// Gives it the name that says that it is complete, unless something is called so.
   func seal() throws(StoreError) {
-    let sealed = SegmentName(segment: header.segment, end: encoder.hash).description
+    let sealed = SegmentName(
+      segment: header.segment, end: encoder.hash, endsSession: endsSession
+    ).description
     guard try folder.descriptor.status(of: sealed) == nil else {
       throw StoreError(operation: "rename", path: path, errno: EEXIST, detail: sealed)
     }

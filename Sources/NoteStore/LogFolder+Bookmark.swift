@@ -10,7 +10,7 @@ import ReplicatingTypes
 //                         number of records that its files held, fewer if some had gone; 0 if snapshots and the folders below
 //                         hold as many
 //     count*(folder)      name, status: of folders in `log` of which everything is known as long as they look like this;
-//                         number of records before those in it, number of the last
+//                         number of records before those in it, number of the last, a byte: 1 if the session has ended there
 //     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
 //                         and the hash after it
 //
@@ -50,6 +50,7 @@ extension LogFolder {
       writer.status(folder.status)
       writer.varint(folder.first)
       writer.varint(folder.last)
+      writer.byte(folder.isEnded ? 1 : 0)
     }
     let others = files.filter { key, file in
       // What is damaged, or not complete, is looked at again, and reported again.
@@ -70,7 +71,9 @@ extension LogFolder {
 
   /// Goes on where a bookmark was made: what was read then is not handed out again. Before anything else is read.
   ///
-  /// Folders that were settled are not even looked at, until `verify` does so.
+  /// The first full look after this sees whether each settled folder is as it was left, and reads what is new in it. Only the folder of a
+  /// session that has ended is not looked at: the name of the last segment that was read says that the session has no more
+  /// records, so whatever is put there holds nothing that is not known. It may have been taken away; `verify` finds that out.
   mutating func resume(at bookmark: inout ByteReader) throws(DecodingFailure) {
     let boot = String(decoding: try bookmark.counted(), as: UTF8.self)
     var identities: Set<Identifier> = []
@@ -94,7 +97,8 @@ extension LogFolder {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
       let status = try bookmark.status(.folder)
       settled[name] = SettledFolder(
-        status: status, first: try bookmark.varint(), last: try bookmark.varint())
+        status: status, first: try bookmark.varint(), last: try bookmark.varint(),
+        isEnded: try bookmark.byte() == 1)
     }
     var files: [String: LogFile] = [:]
     for _ in 0..<(try bookmark.count()) {
@@ -124,7 +128,7 @@ extension LogFolder {
   /// Whether folders wait for `verify`.
   public var isVerifying: Bool { !unverified.isEmpty }
 
-  /// Looks at some of the folders that were believed to be as they had been left; hands out what is new in them.
+  /// Looks at some of the folders of ended sessions, whether they are as they had been left.
   public mutating func verify(atMost count: Int) -> [Record] {
     var records: [Record] = []
     var limit = Int.max

@@ -25,6 +25,8 @@ struct SettledFolder: Equatable {
   /// How many records of the session come before those in it, and how many there are up to its last.
   var first: UInt64
   var last: UInt64
+  /// The session has ended at `last`, so nothing that is not known can come into the folder.
+  var isEnded: Bool
   /// The look that found it so; 0 for an earlier run: what is known of its files is this then.
   var look = 0
 
@@ -79,7 +81,7 @@ extension LogFolder {
       let log = try root.folder("log")
       let names = try all ? log.names() : noticed.keys.sorted()
       for name in names {
-        if isResuming, settled[name] != nil {
+        if isResuming, settled[name]?.isEnded == true {
           unverified.append(name)
         } else {
           let what = all ? .everything : noticed[name] ?? .everything
@@ -180,8 +182,13 @@ extension LogFolder {
       held.insert(scan.header.recordsBefore + 1...scan.number)
     }
     guard held.ranges.count == 1, let numbers = held.ranges.first else { return }
+    let isEnded = complete.contains {
+      Self.segmentName("\(name)/\($0)")?.endsSession == true
+        && files["\(name)/\($0)"]?.scan?.number == numbers.upperBound
+    }
     settled[name] = SettledFolder(
-      status: status, first: numbers.lowerBound - 1, last: numbers.upperBound, look: looks)
+      status: status, first: numbers.lowerBound - 1, last: numbers.upperBound, isEnded: isEnded,
+      look: looks)
   }
 
   /// No longer relies on what is known of a folder.
@@ -200,7 +207,7 @@ extension LogFolder {
       let scan = file.scan, scan.offset == file.seen?.size,
       key.hasPrefix(scan.header.session.description)
     else { return false }
-    return name == SegmentName(segment: scan.header.segment, end: scan.hash)
+    return name.names(scan.header.segment, end: scan.hash)
   }
 
   /// Reads a file that was waiting for others.
@@ -342,7 +349,7 @@ extension LogFolder {
       settleDamage(opened.path, file)
     case .end, .needs:
       if let name = Self.segmentName(key),
-        stop != .end || name != SegmentName(segment: scan.header.segment, end: scan.hash)
+        stop != .end || !name.names(scan.header.segment, end: scan.hash)
       {
         let description = "it ends otherwise than its name says"
         return try salvage(

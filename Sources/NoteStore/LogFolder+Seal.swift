@@ -62,6 +62,16 @@ extension LogFolder {
     if file.needsSync { requestSync() } else { finishClosed() }
   }
 
+  /// Completes our file and ends its session in order. The next append begins another session.
+  ///
+  /// The name of the last segment says that the session has ended, so that no start has to look into its folder again. It does not say
+  /// so where the segment got its name before: it would be another file for synchronisation engines.
+  public mutating func finishSession() {
+    live?.endsSession = true
+    seal()
+    endSession()
+  }
+
   /// Lets go of the files that are on disk, under their final names.
   mutating func finishClosed() {
     let finished = closing.filter { !$0.needsSync }

@@ -120,7 +120,7 @@ public struct LogFolder: ~Copyable {
   /// Folders in `log` with nothing but complete segments, all read, and what they looked like then: as long as they look
   /// like this, there is nothing new in them.
   var settled: [String: SettledFolder] = [:]
-  /// Settled folders that were not looked at since the folder was opened.
+  /// Settled folders of sessions that have ended, which were not looked at since the folder was opened.
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false

@@ -45,10 +45,15 @@ import ReplicatingTypes
 //
 //   log/<session>/<segment>.open          is being written, or its writer went away without completing it
 //   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by anybody once it is folded
+//   log/<session>/<segment>-<hash8>-end.seg   the same, and the session has ended with it
 //
 // where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
 // before that: its header says what comes before it, so a file's name says nothing that reading needs.
+//
+// A process that ends in order says so in the name of its last segment, unless that was complete before. Its session has no
+// more records then, so a reader that has read it to the end need not look into its folder again. Of any other session there may
+// always be more.
 //
 // A complete file may go once a snapshot has stood for it for a day: Snapshots/Compaction.swift. So the first file of a
 // session that is there may have any number, and what comes before it is known from a snapshot, or waited for.

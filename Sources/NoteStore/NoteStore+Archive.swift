@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 // What a store keeps between two runs: the notebook as an archive, and how far it had read the folder then. So the next
 // run reads what is new, and a note when somebody asks for it. None of it is ever needed.
 //
-//     appendix = format (a byte, 4), count*(16 bytes of identity, number) of changes read from the log of each session,
+//     appendix = format (a byte, 5), count*(16 bytes of identity, number) of changes read from the log of each session,
 //                count*(name, status, counted holdings) of snapshots that were read, number and bytes of complete files that nobody has
 //                folded, when to look what can be removed (signed nanoseconds; 0: never), and the folder's bookmark
 
@@ -44,7 +44,7 @@ extension NoteStore {
     guard let archive = stateFolder?.openArchive() else { return }
     var reader = ByteReader(archive.appendix)
     do {
-      guard try reader.byte() == 4 else { return }
+      guard try reader.byte() == 5 else { return }
       var counts: [ReplicaID: UInt64] = [:]
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
@@ -135,7 +135,7 @@ extension NoteStore {
       return
     }
     var appendix = ByteWriter()
-    appendix.byte(4)
+    appendix.byte(5)
     let counts = counts.merging(written) { max($0, $1) }
     appendix.varint(counts.count)
     for (session, count) in counts {

@@ -426,7 +426,7 @@ public final class NoteStore {
   /// Completes our file and waits until everything is on disk for good: for the end of the process.
   public func end() throws(StoreError) {
     republish()
-    folder.seal()
+    folder.finishSession()
     try sync()
   }
 

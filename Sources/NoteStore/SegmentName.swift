@@ -1,30 +1,43 @@
 internal import ReplicatingTypes
 
-/// The name of a complete segment: its number, and the first eight digits of the hash at its end.
+/// The name of a complete segment: its number, the first eight digits of the hash at its end, and whether its session ends there.
 struct SegmentName: Equatable, CustomStringConvertible {
   var segment: UInt32
   var hash: UInt32
+  /// The session has no records after those in this segment, and never will.
+  var endsSession: Bool
 
-  init(segment: UInt32, end: UInt64) {
+  init(segment: UInt32, end: UInt64, endsSession: Bool = false) {
     self.segment = segment
     hash = UInt32(end >> 32)
+    self.endsSession = endsSession
   }
 
   /// What `name` says; nil if it is anything else.
   init?(_ name: String) {
     let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.count == 2, let segment = UInt32(decimal: parts[0]), parts[1].count == 12,
-      parts[1].suffix(4).elementsEqual(".seg".utf8),
-      parts[1].dropLast(4).allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-      let hash = UInt32(Substring(parts[1].dropLast(4)), radix: 16)
+    guard parts.count >= 2, let segment = UInt32(decimal: parts[0]), parts[1].count >= 8,
+      parts[1].prefix(8).allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+      let hash = UInt32(Substring(parts[1].prefix(8)), radix: 16)
     else { return nil }
     self.segment = segment
     self.hash = hash
+    switch name.dropFirst(parts[0].count + 9) {
+    case ".seg": endsSession = false
+    case "-end.seg": endsSession = true
+    default: return nil
+    }
+  }
+
+  /// Whether this is the name of a complete segment with this number and this hash at its end.
+  func names(_ segment: UInt32, end: UInt64) -> Bool {
+    self.segment == segment && hash == UInt32(end >> 32)
   }
 
   var description: String {
     let digits = String(hash, radix: 16)
-    return "\(segment)-\(String(repeating: "0", count: 8 - digits.count))\(digits).seg"
+    let zeros = String(repeating: "0", count: 8 - digits.count)
+    return "\(segment)-\(zeros)\(digits)\(endsSession ? "-end" : "").seg"
   }
 
   /// The name before the segment was complete.
@@ -49,7 +62,7 @@ extension LogFolder {
   }
 
   /// What a path below `log` says of a complete segment, if it is one that we would give:
-  /// `<32 hex>/<number>-<8 hex>.seg`.
+  /// `<32 hex>/<number>-<8 hex>.seg` or `<32 hex>/<number>-<8 hex>-end.seg`.
   static func segmentName(_ key: String) -> SegmentName? {
     let parts = key.split(separator: "/")
     guard parts.count == 2, Identifier(parts[0]) != nil else { return nil }

@@ -62,6 +62,41 @@ struct TwoProcessTests {
   }
 
   @Test(
+    "A process that starts shows what was answered before, also behind what an archive took for complete"
+  )
+  func startsWithAllThatWasAnswered() throws {
+    let variables = ["XDG_STATE_HOME": folder("state")]
+    func start() throws -> Server {
+      let server = try Server(folder("notes"), environment: variables)
+      try server.initialize()
+      return server
+    }
+    func isComplete(_ log: String) -> Bool { log.hasSuffix(".seg") }
+    let a = try start()
+    let id = try a.call("note/create", ["text": "one"])["note"]!["id"]!
+    let params: JSON = ["id": .raw(id.written)]
+    try a.wait(for: "a complete segment") { try logs(of: folder("notes")).allSatisfy(isComplete) }
+    // What changes within two seconds may look the same before and after.
+    sleep(3)
+    let b = try start()
+    try b.call("note/create", ["text": .string(String(repeating: "b", count: 100_000))])
+    try b.leave()
+    #expect(
+      try FileManager.default.subpathsOfDirectory(atPath: folder("state")).contains {
+        $0.hasSuffix("archive")
+      })
+    try a.call("note/append", params.with("text", " and two"))
+    #expect(try logs(of: folder("notes")).filter { !isComplete($0) }.count == 1)
+    let outcome = try Outcome(
+      ["--notebook", folder("notes"), "call", "note/get", params.text], environment: variables)
+    let answer = try JSONValue(parsing: Array(outcome.output.utf8))
+    #expect(answer["text"]?.string == "one and two", "\(outcome)")
+    let c = try start()
+    #expect(try c.call("note/get", params)["text"]?.string == "one and two")
+    #expect(try c.call("notebook/status")["damage"]?.array?.isEmpty == true)
+  }
+
+  @Test(
     "Who has the same note open is seen in the other, where its cursor is, until it leaves or dies")
   func presence() throws {
     let state = folder("state")

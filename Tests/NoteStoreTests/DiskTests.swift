@@ -238,6 +238,7 @@ import Testing
     do {
       let day = Day(disk, seed: 1)
       day.run()
+      day.write("later", in: day.first)
       #expect(disk.openCount > 0)
     }
     #expect(disk.openCount == 0)

@@ -21,10 +21,7 @@ import Testing
   }
 
   private func open(_ disk: MemoryDisk, state: String? = nil) throws -> NoteStore {
-    let store = try NoteStore(
-      path: Self.path, state: state, on: disk, makeIdentifier: makeIdentifier)
-    while store.folder.isVerifying { _ = store.work() }
-    return store
+    try NoteStore(path: Self.path, state: state, on: disk, makeIdentifier: makeIdentifier)
   }
 
   /// The parts of a folder that say all there is to say: what was folded, the logs or the snapshots say alone.

@@ -252,6 +252,63 @@ extension NoteStore {
     #expect(try desk.resumed().texts == ["note"])
   }
 
+  @Test func `a start sees what a living process wrote behind segments that were complete`() throws
+  {
+    let desk = Desk(seed: 12)
+    let writer = try desk.resumed()
+    let note = try writer.create("first")
+    writer.folder.seal()
+    try writer.sync()
+    desk.rest()
+    let reader = try desk.resumed()
+    try reader.create("another")
+    try reader.end()
+    reader.keep()
+    #expect(reader.folder.settled.count == 1)
+    try writer.append(" and second", to: note)
+    let next = try desk.resumed()
+    #expect(try next.note(note)?.text.string == "first and second")
+  }
+
+  @Test
+  func `a start does not look into the folder of an ended session, and the work behind it does`()
+    throws
+  {
+    let desk = Desk(seed: 13)
+    let writer = try desk.resumed()
+    try writer.create("note")
+    let session = "\(try writer.nextSession())"
+    try writer.end()
+    desk.rest()
+    let reader = try desk.resumed()
+    #expect(reader.folder.settled[session]?.isEnded == true)
+    try reader.create("another")
+    reader.keep()
+    let segment = try #require(desk.disk.files.keys.first { $0.hasSuffix("-end.seg") })
+    desk.disk.take(segment)
+    let next = try desk.resumed()
+    #expect(next.folder.unverified == [session])
+    #expect(next.texts.sorted() == ["another", "note"])
+    next.finishWork()
+    _ = next.rescan()
+    #expect(try desk.fresh().texts.sorted() == ["another", "note"])
+  }
+
+  @Test func `a process that has ended its session begins another one with what it writes then`()
+    throws
+  {
+    let desk = Desk(seed: 14)
+    let store = try desk.resumed()
+    try store.create("one")
+    let first = try store.nextSession()
+    try store.end()
+    try store.create("two")
+    #expect(try store.nextSession() != first)
+    try store.end()
+    #expect(try desk.fresh().texts.sorted() == ["one", "two"])
+    #expect(desk.disk.files.keys.filter { $0.hasSuffix("-end.seg") }.count == 2)
+  }
+
   /// What is done to a folder while nothing runs, when only some of its sessions are complete.
   enum Loss: CaseIterable {
     case completeSession, segment, everything, openFile, end, beginning
@@ -265,7 +322,8 @@ extension NoteStore {
     var notes: [NoteID] = []
     for number in 0..<3 {
       notes.append(try first.create("complete \(number)"))
-      try first.end()
+      first.folder.seal()
+      try first.sync()
     }
     desk.rest()
     // A file that is not complete.

@@ -139,6 +139,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private(set) var violations: [String] = []
   /// Whether a synchronization of a file says that it is done and does nothing.
   var isLying = false
+  /// Whether a folder looks as it did when somebody last looked at it.
+  var isShowingOldFolders = false
+  private var seenFolders: [UInt64: FileStatus] = [:]
   var mount = Mount.writable
   /// How many files were not synchronized because of that.
   var refusedSynchronizations = 0
@@ -411,7 +414,11 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus {
     try enter(.status)
-    return status(of: try find(name, in: folder))
+    let status = status(of: try find(name, in: folder))
+    guard status.kind == .folder else { return status }
+    if isShowingOldFolders, let seen = seenFolders[status.inode] { return seen }
+    seenFolders[status.inode] = status
+    return status
   }
 
   private func status(of node: Node) -> FileStatus {

@@ -184,8 +184,13 @@ func segments(
     let name = SegmentName(segment: 12, end: 0x00ab_cdef_0123_4567)
     #expect(name.description == "12-00abcdef.seg")
     #expect(SegmentName("12-00abcdef.seg") == name)
+    let last = SegmentName(segment: 12, end: 0x00ab_cdef_0123_4567, endsSession: true)
+    #expect(last.description == "12-00abcdef-end.seg")
+    #expect(SegmentName("12-00abcdef-end.seg") == last)
+    #expect(last.whileOpen == name.whileOpen)
     for name in [
       "", "-", "12-00abcdef.SEG", "12-00ABCDEF.seg", "012-00abcdef.seg", "+2-00abcdef.seg",
+      "12-00abcdef-end", "12-00abcdef-end-end.seg", "12-00abcdef--end.seg", "12-00abcdef-End.seg",
       "12-0abcdef.seg", "12-+0abcdef.seg", "12-00abcdef.seg.", "12-00abcdef-.seg", "12.open",
       "4294967296-00abcdef.seg", "-1-00abcdef.seg",
     ] {

@@ -70,7 +70,7 @@ struct Sweep {
     else { return 0 }
     let (header, entries, end) = Self.records(of: file, status.size)
     guard let header, header.session == Identifier(self.folder), let end,
-      sealed.map({ $0 == SegmentName(segment: header.segment, end: end.hash) })
+      sealed.map({ $0.names(header.segment, end: end.hash) })
         ?? (header.session != live)
     else { return Int(clamping: status.size) }
     let changes = UInt64(entries.count { $0.type == NoteStore.RecordType.change.rawValue })

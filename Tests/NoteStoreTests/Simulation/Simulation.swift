@@ -15,6 +15,8 @@ import ReplicatingTypes
 ///   What a running process knows all the same, it writes again at its next look (`rescan`), so that whoever
 ///   reads nothing but the folder knows it, too. What nobody knows any more and no folder holds is lost.
 /// - What a process knows it knows until its end.
+/// - What was acknowledged in a folder before a process was started there is in the process's first answer, whatever it has beside the
+///   folder from an earlier one, and in all later answers.
 /// - When every file has come everywhere and every process has looked, all know the same, each change once.
 /// - What was refused may be there, once, or not at all.
 /// - A disk that is read-only for a while can be read, and as soon as it is writable again it is written.
@@ -33,6 +35,10 @@ final class Simulation {
     case lyingDisks
     /// Nobody is told what happens in a folder.
     case silentFolders
+    /// Archives say of every folder without open segments that its session has ended, also while the writer lives.
+    case settlingWhileWritersLive
+    /// A process that starts with an archive takes the folders to be as they were when somebody last looked at them.
+    case startingWithoutALook
   }
 
   /// A promise that was not kept.
@@ -288,6 +294,8 @@ final class Simulation {
     if flaw == .repeatingIdentities { device.identities = Seeded(UInt64(device.number)) }
     tell("device \(device.number): \(number) opens\(state == nil ? "" : " with state")")
     var store: NoteStore?
+    device.disk.isShowingOldFolders = flaw == .startingWithoutALook
+    defer { device.disk.isShowingOldFolders = false }
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
       store = try NoteStore(path: Self.path, state: state, on: device.disk) {
         Identifier(high: device.identities.next(), low: device.identities.next())
@@ -299,7 +307,9 @@ final class Simulation {
     let process = Process(number, store)
     process.hasMissed = isFailing
     device.processes.append(process)
+    let held = device.held
     try observe(process, on: device)
+    if !isFailing { try require(process.known, holds: held, "a start does not see everything") }
   }
 
   func write(_ process: Process, on device: Device) throws(Violation) {
@@ -380,6 +390,7 @@ final class Simulation {
     if flaw == .neverRescanning { return try refresh(process, on: device) }
     tell("device \(device.number): \(process.number) rescans")
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
+      // What has gone from the folder of an ended session is noticed by this alone.
       while process.store.folder.isVerifying { _ = process.store.work() }
       _ = process.store.rescan()
     }
@@ -408,7 +419,7 @@ final class Simulation {
     let held = device.held
     try observe(process, on: device)
     if isFailing { process.hasMissed = true }
-    if isAll, !process.hasMissed, !process.store.folder.isVerifying {
+    if isAll, !process.hasMissed {
       try require(process.known, holds: held, "not all that happened was noticed")
     }
   }
@@ -454,6 +465,11 @@ final class Simulation {
   /// Lets a process write something of an archive, or all of it.
   func keep(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) keeps what it knows")
+    if flaw == .settlingWhileWritersLive {
+      for name in process.store.folder.settled.keys {
+        process.store.folder.settled[name]!.isEnded = true
+      }
+    }
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
       process.store.archiving.unkept += 1 << 21
       for _ in 0..<(1 + random.next(below: 20)) where process.store.hasWork {
@@ -686,7 +702,6 @@ final class Simulation {
           Identifier(high: 0, low: 0)
         }
         guard let store else { throw Violation(description: "it can't be opened") }
-        while store.folder.isVerifying { _ = store.work() }
         let name = "who opens device \(device.number)\(state == nil ? "" : " with state")"
         stores.append((name, store))
       }
