@@ -16,7 +16,8 @@ struct PeerState {
 
   // For those of the schedule.
 
-  /// When to reach it next; nil while that goes on, and until the first time.
+  /// When the last exchange began, and when the next one is due; nil until the first, and while one goes on.
+  var began: ContinuousClock.Instant?
   var due: ContinuousClock.Instant?
   /// How often in a row it could not be reached.
   var failures = 0
@@ -24,12 +25,14 @@ struct PeerState {
   /// A failure that passes by itself is not worth a word: so many times it is tried again at once.
   static let quietRetries = 3
 
-  /// How long to wait after the last time.
-  func delay(_ interval: Duration) -> Duration {
-    if failures == 0 { return interval }
-    if failures <= Self.quietRetries { return min(.seconds(1 << (failures - 1)), interval) }
+  /// When the next exchange is due, if the last one has just ended: an interval after its beginning, or as soon as it has ended if it took
+  /// longer. After a failure the time counts from its end.
+  func next(_ interval: Duration, at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    guard let began else { return now }
+    if failures == 0 { return max(now, began + interval) }
+    if failures <= Self.quietRetries { return now + min(.seconds(1 << (failures - 1)), interval) }
     let longest = max(interval, .seconds(600))
-    return min(interval * (1 << min(failures - Self.quietRetries, 16)), longest)
+    return now + min(interval * (1 << min(failures - Self.quietRetries, 16)), longest)
   }
 }
 
@@ -89,15 +92,15 @@ extension NotesServer {
     var next: ContinuousClock.Instant?
     for peer in environment.peers where !conversations.values.contains(where: { $0.peer == peer }) {
       var state = peers[peer] ?? PeerState()
-      let isFirst = peers[peer] == nil
-      let due = state.due ?? (isFirst ? now : now + state.delay(environment.syncInterval))
-      state.due = due > now ? due : nil
-      peers[peer] = state
+      let due = state.due ?? state.next(environment.syncInterval, at: now)
       if due > now {
+        state.due = due
         next = min(next ?? due, due)
       } else {
+        (state.began, state.due) = (now, nil)
         converse(with: peer, for: nil, adopting: false)
       }
+      peers[peer] = state
     }
     return next
   }

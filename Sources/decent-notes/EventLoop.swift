@@ -78,6 +78,8 @@ struct EventLoop: ~Copyable {
     // A terminal is shared with the shell, which would find it changed. And a local client writes there as it likes.
     let isShared = client != nil || isatty(STDOUT_FILENO) == 1
     if let client { server.receive(client.requests[...]) }
+    // A local client has asked already, and nothing else may wake the loop.
+    handleTimers()
     if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
     defer { if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags) } }
     while true {
@@ -196,8 +198,9 @@ struct EventLoop: ~Copyable {
     }
     sealDue = server.store?.sealIfDue(at: now)
     presenceDue = server.sharePresence(at: now)
-    peersDue = server.syncIfDue(at: now)
     converse()
+    // Behind what has just ended, because the next exchange with that peer is due after an interval.
+    peersDue = server.syncIfDue(at: now)
     if now >= rescanDue {
       server.folderChanged(lookingEverywhere: true)
       // Where the disk is far away, looking may take long: no more than a twentieth of the time goes to it.

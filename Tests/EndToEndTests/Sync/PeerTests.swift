@@ -265,6 +265,30 @@ struct PeerTests {
   }
 
   @Test(
+    "Exchanges begin as often as --every says, also when nothing else happens",
+    arguments: [["--sync"], ["sync"]])
+  func interval(way: [String]) throws {
+    let times = folder("times")
+    let peer = "sh -c 'date +%s.%N >>\(times); exec \(Server.program) --notebook \(b)'"
+    let words =
+      way == ["sync"] ? ["sync", "--every", "1s", peer] : ["--every", "1s", "--sync", peer]
+    let server = try Server(a, words)
+    if way != ["sync"] { try server.initialize() }
+    var begun: [Double] = []
+    try server.wait(for: "five exchanges") {
+      begun = ((try? String(contentsOfFile: times, encoding: .utf8)) ?? "")
+        .split(separator: "\n").compactMap { Double($0) }
+      return begun.count > 4
+    }
+    // Four seconds, and as many again for a machine that is busy. A timer of five seconds that happens to be there needs twenty.
+    #expect(begun[4] - begun[0] < 12)
+    // No exchange begins before its time.
+    #expect(begun[4] - begun[0] > 3)
+    kill(server.process, SIGTERM)
+    #expect(try server.waitForEnd() == .signal(SIGTERM))
+  }
+
+  @Test(
     "A peer without room is told, and gets the rest when there is room",
     .enabled(
       if: Mount.isPossible || isContinuousIntegration, "only root can mount a file system to fill"))
