@@ -26,6 +26,9 @@ public struct NotesServer: ~Copyable {
     /// The peers to exchange changes with all the time, and how often.
     public var peers: [String] = []
     public var syncInterval = Duration.seconds(30)
+    /// The client is a person at a command line: a parameter that a method does not have is an error, and so is reading a notebook that
+    /// does not exist. Both are mistyped then.
+    public var isStrict = false
     /// Bytes of changes that go to a peer or come from it in one piece: few enough to be merged while somebody types, who has to wait
     /// for it.
     public var syncPiece = 64 << 10
@@ -294,6 +297,7 @@ public struct NotesServer: ~Copyable {
     do throws(ResponseError) {
       try checkPhase(of: name)
       guard let method = Method(rawValue: name) else { throw .methodNotFound(name) }
+      if environment.isStrict, method != .initialize { try refuseMistyped(method, params) }
       // Nobody would hear the answer: what only asks is passed over.
       if isOutputGone, !method.isMutating, !method.waitsForDisk { return }
       if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
@@ -315,6 +319,13 @@ public struct NotesServer: ~Copyable {
       }
     }
     push()
+  }
+
+  private func refuseMistyped(_ method: Method, _ params: JSONValue) throws(ResponseError) {
+    try method.refuseUnknown(params)
+    if let store, store.identity == nil, !method.mayCreateNotebook {
+      throw .requestFailed("noNotebook", "there is no notebook in \(store.path)")
+    }
   }
 
   private mutating func waitForDisk(
@@ -415,44 +426,6 @@ public struct NotesServer: ~Copyable {
     if let token = waitingForDisk.remove(at: index).progress { progress(token, "end") }
     said.respond(to: id, error: .requestCancelled)
   }
-}
-
-/// The requests there are.
-enum Method: String {
-  case initialize, shutdown
-  case noteCreate = "note/create"
-  case noteGet = "note/get"
-  case noteHistory = "note/history"
-  case noteUpdate = "note/update"
-  case noteSetText = "note/setText"
-  case noteAppend = "note/append"
-  case noteMove = "note/move"
-  case noteDelete = "note/delete"
-  case noteRestore = "note/restore"
-  case noteOpen = "note/open"
-  case noteChange = "note/change"
-  case noteClose = "note/close"
-  case noteUndo = "note/undo"
-  case noteRedo = "note/redo"
-  case notebookList = "notebook/list"
-  case notebookSearch = "notebook/search"
-  case notebookStatus = "notebook/status"
-  case notebookChanges = "notebook/changes"
-  case notebookMerge = "notebook/merge"
-  case notebookFlush = "notebook/flush"
-  case notebookSync = "notebook/sync"
-
-  /// Whether a request key makes it happen once.
-  var isMutating: Bool {
-    switch self {
-    case .noteCreate, .noteUpdate, .noteSetText, .noteAppend, .noteMove, .noteDelete, .noteRestore,
-      .noteChange, .noteUndo, .noteRedo, .notebookMerge:
-      true
-    default: false
-    }
-  }
-
-  var waitsForDisk: Bool { self == .shutdown || self == .notebookFlush }
 }
 
 /// The results of requests that carried a key: the same key again gives the same result.

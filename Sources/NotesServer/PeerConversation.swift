@@ -204,8 +204,8 @@ extension NotesServer {
     guard talk.isAdopting else {
       throw .requestFailed(
         "foreignNotebook",
-        "\(talk.peer): this is another notebook, \(identity), and ours is \(ours); with adopt, the two"
-          + " become one that has the notes of both")
+        "\(talk.peer): this is another notebook, \(identity), and ours is \(ours); with"
+          + " \"adopt\": true (sync --adopt) the two become one that has the notes of both")
     }
     do { try store?.adopt(identity) } catch { throw ResponseError(error) }
   }

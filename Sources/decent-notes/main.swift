@@ -119,9 +119,7 @@ func run() -> Int32 {
   umask(0o077)
   let arguments: Arguments
   do { arguments = try Arguments(Array(CommandLine.arguments.dropFirst())) } catch {
-    complain(error.message)
-    let usage = Array(Arguments.usage.utf8)
-    _ = usage.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    complain("\(error.message) (decent-notes --help says more)")
     return misuse
   }
   switch arguments.command {
@@ -167,6 +165,7 @@ func run() -> Int32 {
   guard var environment = environment(arguments) else { return noFolder() }
   switch arguments.command {
   case .call(let method, let params):
+    environment.isStrict = true
     do {
       let input = params == "-" ? standardInput() : Array(params.utf8)
       say(try Call(method, params: input) { serve(environment, $0) }.result + "\n")

@@ -38,6 +38,56 @@ struct CommandLineTests {
     }
   }
 
+  @Test("A call refuses parameters that the method does not have, and does nothing then")
+  func mistypedParameters() throws {
+    let options = ["--notebook", folder("notes")]
+    let made = try Outcome(options + ["call", "note/create", #"{"title":"kept"}"#])
+    let id = try JSONValue(parsing: Array(made.output.utf8))["note"]!["id"]!.written
+    for (method, params, name) in [
+      ("note/create", #"{"titel":"lost"}"#, "titel"),
+      ("note/create", #"{"title":"lost","Text":""}"#, "Text"),
+      ("note/update", #"{"id":\#(id),"tags":{"add":["a"],"del":["b"]}}"#, "tags.del"),
+      ("notebook/list", #"{"tag":"a"}"#, "tag"),
+      ("notebook/status", #"{"verbose":true}"#, "verbose"),
+      ("notebook/flush", #"{"now":true}"#, "now"),
+      ("notebook/search", #"{"query":"a","q":1}"#, "q"),
+    ] {
+      let outcome = try Outcome(options + ["call", method, params])
+      #expect(outcome.ending == .status(1) && outcome.output == "", "\(params)")
+      #expect(
+        outcome.errors.hasPrefix(
+          "decent-notes: \(method): \(name): \(method) has no such parameter; it has "),
+        "\(outcome.errors)")
+    }
+    let list = try Outcome(options + ["call", "notebook/list"])
+    #expect(list.output.contains("kept") && !list.output.contains("lost"))
+    #expect(list.output.contains(#""tags":[]"#))
+    // A program may be of a later version.
+    let server = try Server(folder("notes"))
+    try server.initialize()
+    try server.call("note/create", ["title": "later", "colour": "red"])
+  }
+
+  @Test(
+    "A call that only reads a notebook that is not there says so, and one that writes begins it")
+  func mistypedNotebook() throws {
+    let options = ["--notebook", folder("nots")]
+    for (method, params) in [
+      ("notebook/list", "{}"), ("note/get", #"{"id":"1-5dc8"}"#),
+      ("notebook/search", #"{"query":"a"}"#),
+      ("notebook/status", "{}"), ("notebook/changes", "{}"), ("notebook/flush", "{}"),
+    ] {
+      let outcome = try Outcome(options + ["call", method, params])
+      #expect(outcome.ending == .status(1) && outcome.output == "", "\(method)")
+      #expect(
+        outcome.errors.contains("\(method): there is no notebook in \(folder("nots"))"),
+        "\(outcome.errors)")
+      #expect(!FileManager.default.fileExists(atPath: folder("nots")))
+    }
+    #expect(try Outcome(options + ["call", "note/create"]).ending == .status(0))
+    #expect(try Outcome(options + ["call", "notebook/list"]).ending == .status(0))
+  }
+
   @Test("A check says what is there, and what is damaged, and changes nothing")
   func check() throws {
     let options = ["--notebook", folder("notes")]
@@ -114,7 +164,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "Wrong arguments show the usage, and end with status 64",
+    "Wrong arguments are told in one line, and end with status 64",
     arguments: [
       ["--nonsense"], ["-x"], ["nonsense"], ["call"], ["call", "a", "b", "c"], ["--notebook"],
       ["check", "x"], ["compact", "x"], ["--repair"], ["compact", "--repair"],
@@ -129,7 +179,9 @@ struct CommandLineTests {
   func misuse(_ arguments: [String]) throws {
     let outcome = try Outcome(arguments)
     #expect(outcome.ending == .status(64))
-    #expect(outcome.errors.contains("usage: decent-notes"))
+    #expect(outcome.errors.hasPrefix("decent-notes: "))
+    #expect(outcome.errors.hasSuffix("(decent-notes --help says more)\n"), "\(outcome.errors)")
+    #expect(outcome.errors.split(separator: "\n").count == 1)
     #expect(outcome.output == "")
   }
 

@@ -1,7 +1,8 @@
 import Foundation
 import JSONRPC
-import NotesServer
 import Testing
+
+@testable import NotesServer
 
 @Suite("The metaModel", .serialized)
 struct MetaModelTests {
@@ -146,6 +147,14 @@ struct MetaModelTests {
   }
 
   // MARK: - The program
+
+  @Test func `gives each method the parameters that the command line allows`() {
+    for (name, request) in model.requests {
+      let properties = request["params"].map { model.structures[$0["name"]!.string!]! } ?? []
+      let allowed = Method(rawValue: name)!.parameters.filter { !$0.contains(".") }
+      #expect(Set(allowed) == Set(properties.map { $0["name"]!.string! }), "\(name)")
+    }
+  }
 
   @Test func `knows the methods that the server knows`() throws {
     let scratch = Scratch()
