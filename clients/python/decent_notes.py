@@ -623,7 +623,8 @@ def resolve(client, name):
     found = ([note["id"] for note in known if name in (note["id"], note["title"])]
              or [note["id"] for note in known if note["id"].startswith(name)])
     if len(found) != 1:
-        raise ClientError(f"{len(found) or 'no'} notes go by the name {name!r}")
+        ids = ": " * bool(found) + ", ".join(found[:10]) + ", ..." * (len(found) > 10)
+        raise ClientError(f"{len(found) or 'no'} notes go by the name {name!r}{ids}")
     return found[0]
 
 
@@ -655,7 +656,9 @@ def new_note(client, options):
 def show_note(client, options):
     then = {"revision": options.revision} if options.revision else {}
     text = client.request("note/get", {"id": resolve(client, options.NOTE), **then})["text"]
-    sys.stdout.buffer.write(text.encode())
+    # A file or a pipe gets the text as it is; in a terminal the prompt would follow its last line.
+    end = "\n" * (sys.stdout.isatty() and bool(text) and not text.endswith("\n"))
+    sys.stdout.buffer.write((text + end).encode())
 
 
 def show_history(client, options):

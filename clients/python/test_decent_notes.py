@@ -13,6 +13,7 @@ import pathlib
 import random
 import shlex
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -821,6 +822,27 @@ class TheRealProgram(unittest.TestCase):
         self.assertEqual([self.notes("list").count("\n"), self.notes("list", "--trash").count("Books")], [1, 1])
         self.notes("restore", "Books")
         self.assertEqual(self.notes("list").count("\n"), 2)
+
+    def test_a_name_that_several_notes_have_is_refused_with_their_ids(self):
+        ids = [self.notes("new", "Same").strip() for _ in range(2)]
+        status, out, err = run("--notebook", self.notebook, "show", "Same")
+        self.assertEqual((status, out), (1, ""))
+        self.assertTrue(all(note in err for note in ids) and "2 notes" in err, err)
+
+    def test_a_text_ends_its_last_line_in_a_terminal_only(self):
+        for text, shown in [("milk", b"milk\r\n"), ("milk\n", b"milk\r\n"), ("", b"")]:
+            note = self.notes("new", "Reading", "--text", text).strip()
+            self.assertEqual(self.notes("show", note), text)
+            ours, theirs = os.openpty()
+            command = [sys.executable, dn.__file__, "--notebook", self.notebook, "show", note]
+            subprocess.run(command, stdout=theirs, check=True)
+            os.write(theirs, b"|")
+            seen = b""
+            while not seen.endswith(b"|"):
+                seen += os.read(ours, 100)
+            self.assertEqual(seen, shown + b"|")
+            os.close(ours)
+            os.close(theirs)
 
     def edit(self, text, program, title="Shopping"):
         """Edits a note with an editor that runs this program on the path `file`; its status, standard
