@@ -157,11 +157,12 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
-  /// The names in this folder in byte order, without `.` and `..`.
+  /// The names in this folder in the order of strings, without `.` and `..`. Names of ours are ASCII, which `<` compares by one call
+  /// for memory; a comparison byte by byte took a quarter of the start of a notebook with 10,000 sessions.
   func names() throws(StoreError) -> [String] {
-    do {
-      return try system.names(in: number).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    } catch { throw StoreError("list", path, error) }
+    do { return try system.names(in: number).sorted() } catch {
+      throw StoreError("list", path, error)
+    }
   }
 
   /// Writes `bytes` to the end, in one `write` where the system takes it in one.
