@@ -712,7 +712,7 @@
 
 (defun decent-notes-tests-kill ()
   "Kill our process as a crash would."
-  (signal-process (jsonrpc--process decent-notes--connection) 'KILL))
+  (signal-process decent-notes--process 'KILL))
 
 (decent-notes-tests-deftest killed-while-typing
     "When the process is killed, typing goes on; it is started again and nothing is lost."
@@ -746,6 +746,50 @@
     (should (<= (length decent-notes-tests-sent) 51))
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) (concat (make-string 200 ?x) "\n")))))
+
+(defmacro decent-notes-tests-stopped (&rest body)
+  "Evaluate BODY while our process is stopped."
+  (declare (indent 0) (debug t))
+  `(let ((process decent-notes--process))
+     (signal-process process 'STOP)
+     (decent-notes-tests-until (eq (process-status process) 'stop))
+     (unwind-protect (progn ,@body)
+       (signal-process process 'CONT))))
+
+(decent-notes-tests-deftest stopped-while-typing
+    "What is typed while the process is stopped is sent by itself when it runs again."
+  (decent-notes-tests-with "start\n"
+    (dolist (count '(1 100)) ; that are more than are sent without an answer
+      (let (typed)
+        (decent-notes-tests-stopped
+          (dotimes (i count)
+            (goto-char (if (zerop (% i 2)) (point-min) (point-max)))
+            (insert (car (push (format "<%d of %d>" i count) typed)))
+            (decent-notes--after-command))
+          (decent-notes-tests-peer 'note/append :text "theirs"
+                                   :id (decent-notes--id decent-notes--here))
+          (should (buffer-modified-p)))
+        ;; Nothing is done here, not even what a pause does.
+        (decent-notes-tests-until
+         (and (equal (buffer-string) (decent-notes-tests-theirs))
+              (not (buffer-modified-p))))
+        (dolist (word (cons "theirs" typed))
+          (should (= 2 (length (split-string (buffer-string) (regexp-quote word))))))
+        (decent-notes-tests-replace "theirs" "")))
+    (should (= 0 (decent-notes-tests-wholes)))))
+
+(decent-notes-tests-deftest stopped-and-killed
+    "What was to be sent to a process that is killed while it is stopped is not lost."
+  (let ((decent-notes--restarts nil))
+    (decent-notes-tests-with "start\n"
+      (decent-notes-tests-stopped
+        (insert "mine\n")
+        (decent-notes--after-command)
+        (should decent-notes--outbox)
+        (decent-notes-tests-kill))
+      (decent-notes-tests-agree)
+      (should-not decent-notes--outbox)
+      (should (equal (decent-notes-tests-theirs) "mine\nstart\n")))))
 
 (decent-notes-tests-deftest killed-again-and-again
     "After five restarts in three minutes the process is started at the user's wish only."
@@ -831,7 +875,8 @@
                   (,decent-notes-tests-program "/dev/null" "/dev/null")
                   (("sh" "-c" "echo went wrong >&2; exit 3") nil "went wrong")))
     (let ((decent-notes-program (car case)) (decent-notes-notebook (cadr case))
-          decent-notes--connection decent-notes--ready decent-notes--notes)
+          decent-notes--connection decent-notes--process decent-notes--ready
+          decent-notes--notes)
       (let ((problem (should-error (decent-notes) :type 'user-error)))
         (should (string-search (caddr case) (cadr problem)))
         (should-not (string-search "\n" (cadr problem)))

@@ -65,6 +65,10 @@ back whatever came last."
 ;;; The process
 
 (defvar decent-notes--connection nil "The connection, nil without a process.")
+(defvar decent-notes--process nil "The process of the connection.")
+(defvar decent-notes--outbox nil
+  "The requests that wait for the process, which is stopped, to run again.
+Each is what sends it and what to call if that fails.")
 (defvar decent-notes--ready nil "Whether the process has been initialized.")
 (defvar decent-notes--failure nil "Why there is no process, as one line.")
 (defvar decent-notes--restarts nil "When the process was started again by itself.")
@@ -142,25 +146,54 @@ Return that value."
 (defun decent-notes--request (method params &optional success failure)
   "Ask the process for METHOD with PARAMS, and go on.
 SUCCESS is called with the result or FAILURE with the error, later."
+  (let* ((connection decent-notes--connection)
+         (failed (lambda (problem)
+                   (decent-notes--enqueue
+                    (lambda ()
+                      (if failure (funcall failure problem)
+                        (decent-notes--log "%s: %s" method (plist-get problem :message)))))))
+         (send (lambda ()
+                 (jsonrpc-async-request
+                  connection method params :timeout nil
+                  :success-fn (lambda (result)
+                                (when success
+                                  (decent-notes--enqueue (lambda () (funcall success result)))))
+                  :error-fn failed))))
+    (setq decent-notes--outbox (nconc decent-notes--outbox (list (cons send failed))))
+    (decent-notes--post)))
+
+(defun decent-notes--stopped-p ()
+  "Whether the process is stopped, so that Emacs would refuse to write to it."
+  (and decent-notes--process (eq (process-status decent-notes--process) 'stop)))
+
+(defun decent-notes--post ()
+  "Send what is in the outbox, unless the process is stopped.
+What cannot be sent now is sent, in order, when the process runs again."
   (let ((decent-notes--sending t)
-        (connection decent-notes--connection)
-        (failed (lambda (problem)
-                  (decent-notes--enqueue
-                   (lambda ()
-                     (if failure (funcall failure problem)
-                       (decent-notes--log "%s: %s" method (plist-get problem :message))))))))
-    (condition-case problem
-        (jsonrpc-async-request
-         connection method params :timeout nil
-         :success-fn (lambda (result)
-                       (when success
-                         (decent-notes--enqueue (lambda () (funcall success result)))))
-         :error-fn failed)
-      (error
-       (funcall failed (list :code -1 :message (error-message-string problem)))
-       ;; Of a process that ends at once Emacs may forget to tell.
-       (unless (and connection (jsonrpc-running-p connection))
-         (decent-notes--enqueue (lambda () (decent-notes--died connection))))))))
+        (connection decent-notes--connection))
+    (while (and decent-notes--outbox (not (decent-notes--stopped-p)))
+      (pcase-let* ((request (pop decent-notes--outbox)) (`(,send . ,failed) request))
+        (condition-case problem (funcall send)
+          (error
+           (if (decent-notes--stopped-p) ; just now
+               (push request decent-notes--outbox)
+             (funcall failed (list :code -1 :message (error-message-string problem)))
+             ;; Of a process that ends at once Emacs may forget to tell.
+             (unless (and connection (jsonrpc-running-p connection))
+               (decent-notes--enqueue (lambda () (decent-notes--died connection)))))))))))
+
+(defun decent-notes--continued ()
+  "The process, which was stopped, runs again."
+  (decent-notes--post)
+  (mapc #'decent-notes--moved decent-notes--notes))
+
+(defun decent-notes--forget-process ()
+  "The process is gone, and with it all that it has not been sent."
+  (setq decent-notes--connection nil decent-notes--process nil decent-notes--ready nil)
+  (let ((outbox decent-notes--outbox))
+    (setq decent-notes--outbox nil)
+    (pcase-dolist (`(,_ . ,failed) outbox)
+      (funcall failed (list :code -1 :message "The program has ended")))))
 
 (defun decent-notes--call (method params &optional take)
   "Return the result of METHOD with PARAMS, or signal a `user-error'.
@@ -190,11 +223,13 @@ TAKE is called with it before any other message is dealt with."
                'jsonrpc-process-connection :name "decent-notes"
                :events-buffer-scrollback-size 0
                :process (lambda ()
-                          (make-process
-                           :name "decent-notes" :command command :connection-type 'pipe
-                           :coding 'utf-8-emacs-unix :noquery t
-                           ;; The library expects this name.
-                           :stderr (get-buffer-create "*decent-notes stderr*")))
+                          (setq decent-notes--process
+                                (make-process
+                                 :name "decent-notes" :command command
+                                 :connection-type 'pipe
+                                 :coding 'utf-8-emacs-unix :noquery t
+                                 ;; The library expects this name.
+                                 :stderr (get-buffer-create "*decent-notes stderr*"))))
                :notification-dispatcher
                (lambda (_connection method params)
                  (decent-notes--enqueue (decent-notes--job method params)))
@@ -203,12 +238,15 @@ TAKE is called with it before any other message is dealt with."
                  (decent-notes--enqueue (lambda () (decent-notes--died connection))))))
       (error (user-error "Cannot start %s: %s" (car command)
                          (error-message-string problem))))
-    (let* ((process (jsonrpc--process decent-notes--connection))
-           (sentinel (process-sentinel process)))
-      ;; The library has a message for each end of a process; we have our own.
-      (set-process-sentinel process (lambda (process change)
-                                      (let ((inhibit-message t) message-log-max)
-                                        (funcall sentinel process change)))))
+    (let ((sentinel (process-sentinel decent-notes--process)))
+      (set-process-sentinel
+       decent-notes--process
+       (lambda (process change)
+         (when (eq (process-status process) 'run)
+           (decent-notes--enqueue #'decent-notes--continued))
+         ;; The library has a message for each end of a process; we have our own.
+         (let ((inhibit-message t) message-log-max)
+           (funcall sentinel process change)))))
     (decent-notes--request
      'initialize
      (append
@@ -242,18 +280,17 @@ TAKE is called with it before any other message is dealt with."
 
 (defun decent-notes--stop ()
   "End the process, which is not to be started again by itself."
-  (let ((connection decent-notes--connection))
-    (setq decent-notes--connection nil decent-notes--ready nil)
-    (when connection
-      (ignore-errors (delete-process (jsonrpc--process connection))))
+  (let ((process decent-notes--process))
+    (decent-notes--forget-process)
+    (when process (delete-process process))
     (mapc #'decent-notes--detach decent-notes--notes)))
 
 (defun decent-notes--died (connection)
   "The process of CONNECTION has ended: start another."
   (when (and connection (eq connection decent-notes--connection))
     (let ((was-ready decent-notes--ready))
-      (setq decent-notes--connection nil decent-notes--ready nil
-            decent-notes--restarts
+      (decent-notes--forget-process)
+      (setq decent-notes--restarts
             (seq-filter (lambda (time) (< (- (float-time) time) 180)) decent-notes--restarts))
       (mapc #'decent-notes--detach decent-notes--notes)
       (cond ((not (or decent-notes--notes was-ready)))
@@ -764,7 +801,7 @@ Return the notes of which something could not be kept."
                              (lambda (_problem) (setq answered t)))
       (decent-notes--wait 5 (lambda () answered))
       (decent-notes--notify 'exit)
-      (setq decent-notes--connection nil decent-notes--ready nil))))
+      (decent-notes--forget-process))))
 
 ;;; Note buffers
 
@@ -971,7 +1008,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
   (unless decent-notes--sending (decent-notes--flush note))
   (decent-notes--in-whole note
     (unless (or (not (decent-notes--attachment note)) (decent-notes--stuck-p note)
-                decent-notes--sending)
+                decent-notes--sending (decent-notes--stopped-p))
       (let ((end (decent-notes--position (point))))
         (decent-notes--notify
          'note/cursor
