@@ -33,7 +33,7 @@ final class EmacsSession {
         \(start))
       """
     emacs = try Terminal(
-      "exec emacs -nw -Q -l \(quoted(Self.folder + "/decent-notes.el")) --eval \(quoted(settings))",
+      "exec emacs -nw -Q -L \(quoted(Self.folder)) -l decent-notes --eval \(quoted(settings))",
       columns: 100, environment: ["XDG_STATE_HOME": folder("state"), "HOME": folder.path])
   }
 

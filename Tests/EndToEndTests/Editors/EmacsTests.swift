@@ -17,13 +17,17 @@ struct EmacsTests {
         set -e; exec 2>&1
         export DECENT_NOTES_COMMAND="$1"
         cd "$2"
-        emacs --batch -Q --eval "(setq byte-compile-error-on-warn t
-          byte-compile-dest-file-function (lambda (_) \\"$3/decent-notes.elc\\"))" \
-          -f batch-byte-compile decent-notes.el
-        checked=$(emacs --batch -Q --eval '(checkdoc-file "decent-notes.el")' 2>&1)
+        sources=$(ls *.el | grep -v tests)
+        emacs --batch -Q -L . --eval "(setq byte-compile-error-on-warn t
+          byte-compile-dest-file-function
+          (lambda (file) (concat \\"$3/\\" (file-name-base file) \\".elc\\")))" \
+          -f batch-byte-compile $sources
+        checked=$(for file in $sources; do
+          emacs --batch -Q --eval "(checkdoc-file \\"$file\\")" 2>&1
+        done)
         echo "checkdoc: <$checked>"
-        exec emacs --batch -Q -L "$3" -l decent-notes -L . -l decent-notes-tests \
-          -f ert-run-tests-batch-and-exit
+        for file in *-tests.el; do tests="$tests -l ${file%.el}"; done
+        exec emacs --batch -Q -L "$3" -L . $tests -f ert-run-tests-batch-and-exit
         """)
     #expect(outcome.ending == .status(0), "\(outcome.output.suffix(5000))")
     #expect(outcome.output.contains("checkdoc: <>"), "\(outcome.output.prefix(1000))")

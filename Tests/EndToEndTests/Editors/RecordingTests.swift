@@ -40,9 +40,10 @@ struct RecordingTests {
         (decent-notes-open "Shopping")
         (message nil))
       """
-    let client = Self.project.appendingPathComponent("clients/emacs/decent-notes.el").path
+    let client = Self.project.appendingPathComponent("clients/emacs").path
     let emacs = try Terminal(
-      "exec emacs -nw -Q -l \(quoted(client)) --eval \(quoted(settings))", columns: Self.columns,
+      "exec emacs -nw -Q -L \(quoted(client)) -l decent-notes --eval \(quoted(settings))",
+      columns: Self.columns,
       rows: Self.rows,
       environment: ["DECENT_NOTES": vim.folder("notes"), "HOME": vim.folder.path])
     var recording = ""

@@ -140,7 +140,8 @@ enum Editor: String, CaseIterable, Sendable {
       """#
     case .emacs:
       #"""
-      (load "\#(client)/decent-notes.el" nil t)
+      (add-to-list 'load-path "\#(client)")
+      (require 'decent-notes)
       (menu-bar-mode -1)
       (setq-default fill-column 40)
       (defvar test-cuts 0)
