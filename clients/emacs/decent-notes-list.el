@@ -16,6 +16,17 @@
 
 (defvar-local decent-notes--query nil "The text that this list searches, if any.")
 (defvar-local decent-notes--trash nil "Whether this list shows the trash.")
+(defvar-local decent-notes--tag nil "The tag that the notes of this list have, if any.")
+(defvar-local decent-notes--shown nil
+  "The summaries of the notes of this list, by id.
+Each is `eq' to the `tabulated-list-id' of its line.")
+(defvar-local decent-notes--stale t
+  "The changes that this list does not show yet, or t if it has to be read anew.")
+(defvar-local decent-notes--loading nil
+  "The place of what comes next, while the list is being read, else nil.")
+
+(defconst decent-notes--page 100
+  "How many notes are read at a time: so many are shown in some 20 ms.")
 
 (defvar decent-notes-list-mode-map
   (let ((map (make-sparse-keymap)))
@@ -28,22 +39,46 @@
                      ("M-<down>" . decent-notes-list-move-down)
                      ("t" . decent-notes-tag) ("p" . decent-notes-list-cycle-priority)
                      ("r" . decent-notes-title) ("s" . decent-notes-search)
+                     ("/" . decent-notes-list-filter) ("o" . decent-notes-list-unsort)
                      ("h" . decent-notes-history) ("R" . revert-buffer)
-                     ("?" . describe-mode)))
+                     ("?" . decent-notes-list-help)))
       (define-key map (kbd key) command))
     map)
   "The keys of `decent-notes-list-mode'.")
 
 (define-derived-mode decent-notes-list-mode tabulated-list-mode "Notes"
   "The notes of a notebook, in the order their owner has given them.
-The list follows what others change.
+The list follows what others change.  \\[tabulated-list-sort] sorts it by the
+column at point, \\[decent-notes-list-unsort] no more.
 
 \\{decent-notes-list-mode-map}"
-  (setq tabulated-list-format [("Title" 40 nil) ("Tags" 24 nil) ("Priority" 8 nil)
-                               ("" 0 nil)]
-        tabulated-list-padding 1)
-  (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--refresh)))
+  (setq tabulated-list-format
+        (vector (list "Title" 40 (decent-notes--by (lambda (note)
+                                                     (downcase (plist-get note :title)))))
+                (list "Tags" 20 (decent-notes--by (lambda (note)
+                                                    (string-join (plist-get note :tags) ","))))
+                (list "Priority" 8 (decent-notes--by (lambda (note)
+                                                       (pcase (plist-get note :priority)
+                                                         ("high" "0") ("normal" "1") (_ "2")))))
+                (list "Modified" 16 (decent-notes--by (lambda (note)
+                                                        (plist-get note :modified))))
+                '("" 0 nil))
+        tabulated-list-padding 1
+        tabulated-list-entries #'decent-notes--entries
+        tabulated-list-printer #'decent-notes--print
+        decent-notes--shown (make-hash-table :test #'equal))
+  (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--load t)))
+  (add-hook 'window-buffer-change-functions #'decent-notes--list-displayed nil t)
+  (add-hook 'decent-notes--change-functions #'decent-notes--list-changed)
   (tabulated-list-init-header))
+
+(defun decent-notes--by (key)
+  "A predicate for entries of the list that compares what KEY has of their notes."
+  (lambda (a b) (string< (funcall key (car a)) (funcall key (car b)))))
+
+(defun decent-notes--list-buffer ()
+  "The buffer of the list, if there is one."
+  (get-buffer "*decent-notes*"))
 
 ;;;###autoload
 (defun decent-notes ()
@@ -52,85 +87,316 @@ The list follows what others change.
   (decent-notes--ensure)
   (pop-to-buffer-same-window (get-buffer-create "*decent-notes*"))
   (unless (derived-mode-p 'decent-notes-list-mode) (decent-notes-list-mode))
-  (decent-notes--refresh))
+  (decent-notes--catch-up t))
 
-(defun decent-notes--refresh (&optional later)
-  "Show in this list what is so now, or LATER, when the answer comes."
-  (let ((buffer (current-buffer)))
-    (funcall (if later #'decent-notes--request #'decent-notes--call)
-             (if decent-notes--query 'notebook/search 'notebook/list)
-             (if decent-notes--query (list :query decent-notes--query)
-               (list :trashed (if decent-notes--trash t :json-false)))
-             (lambda (result)
-               (when (buffer-live-p buffer)
-                 (with-current-buffer buffer
-                   (decent-notes--show-list (or (plist-get result :matches)
-                                                (plist-get result :notes)))))))))
+(defun decent-notes-list-help ()
+  "Show the keys of the list."
+  (interactive)
+  (with-help-window (help-buffer)
+    (princ (substitute-command-keys "\\<decent-notes-list-mode-map>\
+The list of notes
 
-(defun decent-notes--show-list (items)
-  "Show ITEMS, notes or matches, with point left on its note."
-  (setq tabulated-list-entries
-        (seq-map (lambda (item)
-                   (let ((note (or (plist-get item :note) item)))
-                     (list note
-                           (vector (decent-notes--title-of note)
-                                   (string-join (plist-get note :tags) ", ")
-                                   (plist-get note :priority)
-                                   (or (plist-get item :snippet) "")))))
-                 items)
-        mode-name (cond (decent-notes--query (format "Notes with %S" decent-notes--query))
-                        (decent-notes--trash "Notes in the trash")
-                        (t "Notes")))
-  (force-mode-line-update)
-  ;; Printing moves point and the view, of each window that shows the list.
-  (let ((places (mapcar #'decent-notes--place (append (get-buffer-window-list nil nil t)
-                                                      '(nil)))))
-    (tabulated-list-print)
-    (dolist (place places) (apply #'decent-notes--go-back place))))
+\\[decent-notes-list-open]	open the note
+\\[decent-notes-new]	make a note
+\\[decent-notes-title]	give it another title
+\\[decent-notes-tag]	set its tags, or with +one, -other add and remove some
+\\[decent-notes-list-cycle-priority]	give it the next priority
+\\[decent-notes-list-move-up] \\[decent-notes-list-move-down]	move it up, down
+\\[decent-notes-list-delete]	put it into the trash
+\\[decent-notes-list-toggle-trash]	show the trash, or the notes again
+\\[decent-notes-list-restore]	take it out of the trash
+\\[decent-notes-history]	show its history
 
-(defun decent-notes--place (window)
-  "Where WINDOW, or without it the buffer, is, as `decent-notes--go-back' takes it."
-  (save-excursion
-    (when window (goto-char (window-point window)))
-    (list window (plist-get (tabulated-list-get-id) :id) (1- (line-number-at-pos))
-          (if window (1- (line-number-at-pos (window-start window))) 0))))
+\\[decent-notes-search]	show the notes with a text; with none all notes
+\\[decent-notes-list-filter]	show the notes with a tag; with none all notes
+\\[tabulated-list-sort]	sort by the column at point; once more: the other way round
+\\[decent-notes-list-unsort]	sort no more: the notebook's own order
+\\[revert-buffer]	read the list anew
+\\[quit-window]	leave
+"))))
 
-(defun decent-notes--go-back (window id line top)
-  "Go to the note ID, or if it is gone to LINE; line TOP comes first in WINDOW."
-  (goto-char (point-min))
-  (when window (set-window-start window (line-beginning-position (1+ top)) t))
-  (while (not (or (eobp) (equal id (plist-get (tabulated-list-get-id) :id))))
-    (forward-line 1))
-  (when (eobp)
-    (goto-char (point-min))
-    (forward-line line)
-    (when (eobp) (forward-line -1)))
-  (when window (set-window-point window (point))))
+;;; What the list shows
+
+(defun decent-notes--list-changed (changes)
+  "Have the list follow what others did.
+CHANGES are as `decent-notes--did-change' has them.  While no window shows the
+list nothing is done but to note them down."
+  (when-let ((buffer (decent-notes--list-buffer)))
+    (with-current-buffer buffer
+      (setq decent-notes--stale
+            (or (eq changes t) (eq decent-notes--stale t)
+                (append changes decent-notes--stale)))
+      (decent-notes--list-displayed))))
+
+(defvar decent-notes--list-timer nil "The timer that will show what was changed.")
+
+(defun decent-notes--list-displayed (&rest _)
+  "Show soon what is new, if there is something."
+  (when (and (not decent-notes--list-timer)
+             (decent-notes--list-buffer)
+             (buffer-local-value 'decent-notes--stale (decent-notes--list-buffer)))
+    ;; Somebody who types changes the note many times a second.
+    (setq decent-notes--list-timer
+          (run-at-time 0.3 nil (lambda ()
+                                 (setq decent-notes--list-timer nil)
+                                 (decent-notes--enqueue #'decent-notes--list-follow))))))
+
+(defun decent-notes--list-follow ()
+  "Have the list catch up, if there is a window with it."
+  (when-let ((buffer (decent-notes--list-buffer)))
+    (when (and decent-notes--ready (get-buffer-window buffer 'visible))
+      (with-current-buffer buffer
+        (unless decent-notes--loading (decent-notes--catch-up))))))
+
+(defun decent-notes--catch-up (&optional now)
+  "Show in this list what was changed: NOW, or when the answers come."
+  (let ((changes decent-notes--stale))
+    (cond ((null changes))
+          ((or (eq changes t) decent-notes--query
+               (nthcdr 20 (seq-uniq (mapcar (lambda (change) (plist-get change :id)) changes))))
+           (decent-notes--load now))
+          (t (setq decent-notes--stale nil)
+             (pcase-dolist (`(,id . ,changes)
+                            (seq-group-by (lambda (change) (plist-get change :id))
+                                          (reverse changes)))
+               (decent-notes--renew
+                id (seq-mapcat (lambda (change) (append (plist-get change :what) nil)) changes)
+                now))))))
+
+(defun decent-notes--scope ()
+  "Which notes are in this list, as parameters of notebook/list."
+  (append (list :trashed (if decent-notes--trash t :json-false))
+          (when decent-notes--tag (list :tags (vector decent-notes--tag)))))
+
+(defun decent-notes--renew (id what &optional now)
+  "Show in this list the note ID, of which WHAT was changed, as it is.
+Do so NOW, or when the answers come."
+  (let ((buffer (current-buffer))
+        (ask (if now #'decent-notes--call #'decent-notes--request)))
+    (cl-macrolet ((taking (result &rest body)
+                    `(lambda (,result)
+                       (when (buffer-live-p buffer) (with-current-buffer buffer ,@body)))))
+      (funcall
+       ask 'note/get (list :id id)
+       (taking result
+         (let ((summary (plist-get result :note)))
+           (cond ((not (and (eq (eq t (plist-get summary :trashed)) decent-notes--trash)
+                            (or (not decent-notes--tag)
+                                (seq-contains-p (plist-get summary :tags) decent-notes--tag))))
+                  (decent-notes--remove id))
+                 ((or tabulated-list-sort-key
+                      (and (gethash id decent-notes--shown)
+                           (not (seq-intersection what '("created" "position" "trashed")))))
+                  (decent-notes--put summary nil))
+                 (t
+                  ;; It comes before the one that comes behind it.
+                  (funcall
+                   ask 'notebook/list (append (list :after id :limit 1) (decent-notes--scope))
+                   (taking result
+                     (let* ((next (ignore-errors (elt (plist-get result :notes) 0)))
+                            (place (if next (decent-notes--line-of (plist-get next :id))
+                                     (point-max))))
+                       (if place (decent-notes--put summary place)
+                         (decent-notes--list-changed t)))))))))))))
+
+(defun decent-notes--load (&optional now)
+  "Read this list anew: the first of it NOW, or all of it when the answers come.
+Lines that are as they should be are left as they are."
+  (let ((buffer (current-buffer))
+        (place (copy-marker (point-min)))
+        (seen (make-hash-table :test #'equal)))
+    (setq decent-notes--loading place
+          decent-notes--stale nil)
+    (cl-labels
+        ((ask (now after)
+           (let ((method (if decent-notes--query 'notebook/search 'notebook/list))
+                 (params (if decent-notes--query (list :query decent-notes--query :limit 500)
+                           (append (list :limit decent-notes--page)
+                                   (when after (list :after after))
+                                   (decent-notes--scope)))))
+             (if now (decent-notes--call method params (within #'take))
+               (decent-notes--request method params (within #'take) (within #'give-up)))))
+         (within (function)
+           (lambda (result)
+             ;; Perhaps the list is to show something else by now.
+             (when (and (buffer-live-p buffer)
+                        (eq place (buffer-local-value 'decent-notes--loading buffer)))
+               (with-current-buffer buffer (funcall function result)))))
+         (give-up (_problem) (setq decent-notes--loading nil decent-notes--stale t))
+         (take (result)
+           (decent-notes--name-list (eq t (plist-get result :more)))
+           (seq-doseq (item (or (plist-get result :matches) (plist-get result :notes)))
+             (let ((summary (if decent-notes--query
+                                (append (list :snippet (plist-get item :snippet))
+                                        (plist-get item :note))
+                              item)))
+               (puthash (plist-get summary :id) t seen)
+               (decent-notes--put-next summary place)))
+           (if-let ((next (plist-get result :next)))
+               (ask nil next)
+             (setq decent-notes--loading nil)
+             (set-marker place nil)
+             (dolist (id (seq-remove (lambda (id) (gethash id seen))
+                                     (hash-table-keys decent-notes--shown)))
+               (decent-notes--remove id))
+             (decent-notes--list-displayed))))
+      (condition-case problem (ask now nil)
+        (error (give-up nil)
+               (signal (car problem) (cdr problem)))))))
+
+(defun decent-notes--name-list (more)
+  "Say in the mode line which notes these are, and whether there are MORE."
+  (setq mode-name (concat (cond (decent-notes--query (format "Notes with %S" decent-notes--query))
+                                (decent-notes--trash "Notes in the trash")
+                                (t "Notes"))
+                          (when decent-notes--tag (format " tagged %s" decent-notes--tag))
+                          (when more ", the first 500")))
+  (force-mode-line-update))
+
+;;; Its lines
+
+(defun decent-notes--row (summary)
+  "The line of the note of SUMMARY, as `tabulated-list-entries' has it."
+  (list summary
+        (vector (replace-regexp-in-string "[[:cntrl:]]" " " (decent-notes--title-of summary))
+                (string-join (plist-get summary :tags) ", ")
+                (plist-get summary :priority)
+                (decent-notes--local-time (plist-get summary :modified))
+                (replace-regexp-in-string "[[:cntrl:]]" " "
+                                          (or (plist-get summary :snippet) "")))))
+
+(defun decent-notes--local-time (time)
+  "TIME of the protocol, in UTC, as one of here."
+  (cl-flet ((part (from to) (string-to-number (substring time from to))))
+    (format-time-string "%Y-%m-%d %H:%M"
+                        (encode-time (list (part 17 19) (part 14 16) (part 11 13) (part 8 10)
+                                           (part 5 7) (part 0 4) nil nil 0)))))
+
+(defun decent-notes--print (summary columns)
+  "Insert the line of SUMMARY with COLUMNS, as `tabulated-list-printer' does.
+It has a tenth of the objects of what `tabulated-list-mode' inserts: each
+collection of garbage takes the longer, the more there are."
+  (let ((inhibit-read-only t) (beg (point)))
+    (insert (make-string tabulated-list-padding ?\s))
+    (seq-mapn (lambda (format text)
+                (pcase-let ((`(,name ,width) (seq-take format 2))
+                            (from (point)))
+                  (insert (if (zerop width) text
+                            (concat (truncate-string-to-width text width 0 ?\s t) " ")))
+                  (put-text-property from (point) 'tabulated-list-column-name name)))
+              tabulated-list-format columns)
+    (insert "\n")
+    (add-text-properties beg (point) (list 'tabulated-list-id summary
+                                           'tabulated-list-entry columns))))
+
+(defun decent-notes--entries ()
+  "What is in the lines, in their order, as `tabulated-list-entries' has it."
+  (let (entries)
+    (save-excursion
+      (goto-char (point-min))
+      (while (not (eobp))
+        (push (list (tabulated-list-get-id) (tabulated-list-get-entry)) entries)
+        (forward-line 1)))
+    (nreverse entries)))
+
+(defun decent-notes--line-of (id)
+  "Where the line of the note ID begins; nil if there is none."
+  (when-let ((summary (gethash id decent-notes--shown)))
+    (text-property-any (point-min) (point-max) 'tabulated-list-id summary)))
+
+(defun decent-notes--put-next (summary place)
+  "Show SUMMARY as what comes next in a list being read, and move the marker PLACE."
+  (let ((id (plist-get summary :id)))
+    (unless (equal summary (gethash id decent-notes--shown))
+      (decent-notes--put summary (unless tabulated-list-sort-key (marker-position place))))
+    (unless tabulated-list-sort-key
+      (unless (eq (get-text-property place 'tabulated-list-id) (gethash id decent-notes--shown))
+        (decent-notes--put summary (marker-position place)))
+      (set-marker place (save-excursion
+                          (goto-char place)
+                          (line-beginning-position 2))))))
+
+(defun decent-notes--points ()
+  "The points of this buffer and its windows: nil or the window, and where."
+  (cons (list nil (point))
+        (mapcar (lambda (window) (list window (window-point window)))
+                (get-buffer-window-list nil nil t))))
+
+(defun decent-notes--set-point (window place)
+  "Set the point of WINDOW, or without it that of the buffer, to PLACE."
+  (if window (set-window-point window place) (goto-char place)))
+
+(defun decent-notes--put (summary place)
+  "Show the note of SUMMARY before the line at PLACE, or where it belongs.
+That is its old line, or in a sorted list its place in the order.  The points on
+its line move along; all other points, and the windows, stay where they are."
+  (let* ((id (plist-get summary :id))
+         (entry (decent-notes--row summary))
+         (old (decent-notes--line-of id))
+         (place (copy-marker (or place old (point-max))))
+         riders)
+    (when old
+      (let ((end (save-excursion (goto-char old) (line-beginning-position 2))))
+        (pcase-dolist (`(,window ,point) (decent-notes--points))
+          (when (and (<= old point) (< point end))
+            (push (list window (- point old)) riders)))
+        (when (= place old) (set-marker place end))
+        (let ((inhibit-read-only t)) (delete-region old end))))
+    (when tabulated-list-sort-key (set-marker place (decent-notes--sorted-place entry)))
+    (puthash id summary decent-notes--shown)
+    (let* ((beg (marker-position place))
+           (behind (when (< beg (point-max))
+                     (seq-filter (lambda (point) (= beg (cadr point))) (decent-notes--points))))
+           (tops (unless (= beg (point-min))
+                   (seq-filter (lambda (window) (= beg (window-start window)))
+                               (get-buffer-window-list nil nil t))))
+           (end (save-excursion
+                  (goto-char beg)
+                  (apply tabulated-list-printer entry)
+                  (point))))
+      (pcase-dolist (`(,window ,_) behind) (decent-notes--set-point window end))
+      (dolist (window tops) (set-window-start window end t))
+      (pcase-dolist (`(,window ,offset) riders)
+        (decent-notes--set-point window (min (+ beg offset) (1- end)))))
+    (set-marker place nil)))
+
+(defun decent-notes--sorted-place (entry)
+  "Where in this list, which is sorted, ENTRY belongs."
+  (pcase-let* ((`(,name . ,flip) tabulated-list-sort-key)
+               (before-p (nth 2 (seq-find (lambda (column) (equal (car column) name))
+                                          tabulated-list-format)))
+               (low (point-min)) (high (point-max)))
+    (save-excursion
+      (while (< low high)
+        (goto-char (/ (+ low high) 2))
+        (forward-line 0)
+        (let ((other (list (tabulated-list-get-id) (tabulated-list-get-entry))))
+          (if (if flip (funcall before-p entry other) (funcall before-p other entry))
+              (setq low (line-beginning-position 2))
+            (setq high (point))))))
+    low))
+
+(defun decent-notes--remove (id)
+  "Show the note ID no more."
+  (when-let ((beg (decent-notes--line-of id)))
+    (let ((inhibit-read-only t))
+      (save-excursion
+        (goto-char beg)
+        (delete-region beg (line-beginning-position 2))))
+    ;; Behind the last line there is no note.
+    (pcase-dolist (`(,window ,point) (decent-notes--points))
+      (when (and (= point (point-max)) (> point (point-min)))
+        (decent-notes--set-point window (save-excursion
+                                          (goto-char point)
+                                          (line-beginning-position 0))))))
+  (remhash id decent-notes--shown))
 
 (defun decent-notes--title-of (summary)
   "The title in SUMMARY as it is shown."
   (let ((title (plist-get summary :title)))
     (if (string-empty-p title) "(untitled)" title)))
 
-(defun decent-notes--did-change (params)
-  "Show what others did, by the PARAMS of notebook/didChange."
-  (when-let ((buffer (get-buffer "*decent-notes*")))
-    (with-current-buffer buffer
-      (decent-notes--refresh t)))
-  (when (seq-some (lambda (change) (seq-contains-p (plist-get change :what) "title"))
-                  (plist-get params :changed))
-    (decent-notes--request
-     'notebook/list nil
-     (lambda (result) (seq-do #'decent-notes--retitle (plist-get result :notes))))))
-
-(defun decent-notes--retitle (summary)
-  "Name the buffer of the note in SUMMARY by its title."
-  (let ((note (decent-notes--with #'decent-notes--id (plist-get summary :id)))
-        (title (plist-get summary :title)))
-    (when (and note (not (equal (decent-notes--title note) title)))
-      (setf (decent-notes--title note) title)
-      (with-current-buffer (decent-notes--buffer note)
-        (rename-buffer (decent-notes--name (decent-notes--id note) title) t)))))
+;;; Notes
 
 (defun decent-notes--all ()
   "The summaries of all notes."
@@ -139,22 +405,21 @@ The list follows what others change.
 (defun decent-notes--read-note (prompt)
   "Ask with PROMPT for a note, and return its summary."
   (let* ((notes (decent-notes--all))
-         (titles (mapcar #'decent-notes--title-of notes))
-         (table (mapcar (lambda (note)
-                          (let ((title (decent-notes--title-of note)))
-                            ;; Notes with one title are told apart by their ids.
-                            (cons (if (cdr (seq-filter (apply-partially #'equal title) titles))
-                                      (format "%s <%s>" title (plist-get note :id))
-                                    title)
-                                  note)))
-                        notes))
-         (completion-extra-properties
-          (list :annotation-function
-                (lambda (name)
-                  (concat "  " (string-join
-                                (plist-get (cdr (assoc name table)) :tags) ", ")))))
-         (name (decent-notes--complete #'completing-read prompt table)))
-    (or (cdr (assoc name table)) (decent-notes--find name notes))))
+         (counts (make-hash-table :test #'equal))
+         (table (make-hash-table :test #'equal)))
+    (dolist (note notes) (cl-incf (gethash (decent-notes--title-of note) counts 0)))
+    (dolist (note notes)
+      (let ((title (decent-notes--title-of note)))
+        ;; Notes with one title are told apart by their ids.
+        (puthash (if (= 1 (gethash title counts)) title
+                   (format "%s <%s>" title (plist-get note :id)))
+                 note table)))
+    (let* ((completion-extra-properties
+            (list :annotation-function
+                  (lambda (name)
+                    (concat "  " (string-join (plist-get (gethash name table) :tags) ", ")))))
+           (name (decent-notes--complete #'completing-read prompt table)))
+      (or (gethash name table) (decent-notes--find name notes)))))
 
 (defun decent-notes--complete (function &rest arguments)
   "Call FUNCTION, a reader with completion, with ARGUMENTS.
@@ -198,19 +463,25 @@ A space is a space, since titles and tags have them."
          (or (tabulated-list-get-id) (user-error "There is no note on this line")))
         (t (decent-notes--read-note "Note: "))))
 
-(defun decent-notes--act (method &rest params)
-  "Call METHOD with PARAMS, and show what is so then."
-  (let ((result (decent-notes--call method params)))
-    (when-let ((buffer (get-buffer "*decent-notes*")))
-      (with-current-buffer buffer (decent-notes--refresh)))
-    (when-let ((note (plist-get result :note))) (decent-notes--retitle note))
+(defun decent-notes--act (method id what &rest params)
+  "Call METHOD, of which WHAT is the effect, with the note ID and PARAMS.
+Show what is so then."
+  (let ((result (decent-notes--call method (append (list :id id) params))))
+    (when-let ((note (decent-notes--with #'decent-notes--id id))
+               (summary (plist-get result :note)))
+      (decent-notes--learn note summary))
+    (decent-notes--did-change (list (list :id id :what (list what))))
+    (when-let ((buffer (decent-notes--list-buffer)))
+      ;; The next key is for the list as it is then.
+      (when (get-buffer-window buffer 'visible)
+        (with-current-buffer buffer (decent-notes--catch-up t))))
     result))
 
 (defun decent-notes-title (title)
   "Give the note of this buffer or line TITLE."
   (interactive (list nil))
   (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/update :id (plist-get note :id)
+    (decent-notes--act 'note/update (plist-get note :id) "title"
                        :title (or title
                                   (read-string "Title: " (plist-get note :title))))))
 
@@ -242,7 +513,7 @@ If each begins with + or -, they are added or removed."
                                            after))))
     ;; Only what was changed is said: somebody else may change tags, too.
     (decent-notes--act
-     'note/update :id (plist-get note :id)
+     'note/update (plist-get note :id) "tags"
      :tags (list :add (vconcat (if relative (funcall signed "+")
                                  (seq-difference after before)))
                  :remove (vconcat (if relative (funcall signed "-")
@@ -252,7 +523,7 @@ If each begins with + or -, they are added or removed."
   "Give the note of this buffer or line PRIORITY."
   (interactive (list nil))
   (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/update :id (plist-get note :id)
+    (decent-notes--act 'note/update (plist-get note :id) "priority"
                        :priority (or priority
                                      (completing-read "Priority: " '("low" "normal" "high")
                                                       nil t)))))
@@ -261,9 +532,7 @@ If each begins with + or -, they are added or removed."
   "List the notes that have TEXT in their title or text; all if it is empty."
   (interactive "sNotes with: ")
   (decent-notes)
-  (setq decent-notes--query (if (string-empty-p text) nil text)
-        decent-notes--trash nil)
-  (decent-notes--refresh))
+  (decent-notes--show :query (unless (string-empty-p text) text)))
 
 (defun decent-notes-list-open ()
   "Open the note on this line."
@@ -273,18 +542,42 @@ If each begins with + or -, they are added or removed."
 (defun decent-notes-list-delete ()
   "Put the note on this line into the trash."
   (interactive)
-  (decent-notes--act 'note/delete :id (plist-get (decent-notes--this) :id)))
+  (let ((note (decent-notes--this)))
+    (decent-notes--act 'note/delete (plist-get note :id) "trashed")
+    (message "In the trash: %s" (decent-notes--title-of note))))
 
 (defun decent-notes-list-restore ()
   "Take the note on this line out of the trash."
   (interactive)
-  (decent-notes--act 'note/restore :id (plist-get (decent-notes--this) :id)))
+  (let ((note (decent-notes--this)))
+    (decent-notes--act 'note/restore (plist-get note :id) "trashed")
+    (message "Out of the trash: %s" (decent-notes--title-of note))))
 
 (defun decent-notes-list-toggle-trash ()
   "Show the trash, or the notes again."
   (interactive)
-  (setq decent-notes--trash (not decent-notes--trash) decent-notes--query nil)
-  (decent-notes--refresh))
+  (decent-notes--show :trash (not decent-notes--trash)))
+
+(defun decent-notes-list-filter (tag)
+  "List the notes that have TAG; all if it is empty."
+  (interactive
+   (list (decent-notes--complete
+          #'completing-read "Notes tagged: "
+          (seq-uniq (seq-mapcat (lambda (note) (append (plist-get note :tags) nil))
+                                (decent-notes--all))))))
+  (decent-notes--show :tag (unless (string-empty-p tag) tag)))
+
+(cl-defun decent-notes--show (&key query trash tag)
+  "List the notes with the text QUERY, those in the TRASH, or those with TAG."
+  (setq decent-notes--query query decent-notes--trash trash decent-notes--tag tag)
+  (decent-notes--load t))
+
+(defun decent-notes-list-unsort ()
+  "Show the notes in the notebook's own order again."
+  (interactive)
+  (setq tabulated-list-sort-key nil)
+  (tabulated-list-init-header)
+  (decent-notes--load t))
 
 (defun decent-notes-list-move-up ()
   "Move the note on this line up."
@@ -301,14 +594,17 @@ If each begins with + or -, they are added or removed."
   (let ((note (decent-notes--this))
         (other (save-excursion
                  (and (zerop (forward-line lines)) (tabulated-list-get-id)))))
+    (when tabulated-list-sort-key
+      (user-error "The list is sorted; %s shows the notebook's own order"
+                  (substitute-command-keys "\\[decent-notes-list-unsort]")))
     (unless other (user-error "The note is at the end of the list"))
-    (decent-notes--act 'note/move :id (plist-get note :id) side (plist-get other :id))))
+    (decent-notes--act 'note/move (plist-get note :id) "position" side (plist-get other :id))))
 
 (defun decent-notes-list-cycle-priority ()
   "Give the note on this line the next priority."
   (interactive)
   (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/update :id (plist-get note :id)
+    (decent-notes--act 'note/update (plist-get note :id) "priority"
                        :priority (cdr (assoc (plist-get note :priority)
                                              '(("low" . "normal") ("normal" . "high")
                                                ("high" . "low")))))))

@@ -113,6 +113,8 @@ A push, which is a list of itself and no function, may have to wait."
   (if decent-notes--sending
       (decent-notes--schedule 0.01)
     (let ((inhibit-quit t) ; as in a timer: what C-g stops here would be lost
+          ;; Garbage is collected once, at the end, and not again and again.
+          (gc-cons-threshold (max decent-notes--garbage gc-cons-threshold))
           waiting)
       (while decent-notes--queue
         (let ((job (pop decent-notes--queue)))
@@ -126,10 +128,17 @@ A push, which is a list of itself and no function, may have to wait."
         (setq decent-notes--queue (nconc (nreverse waiting) decent-notes--queue))
         (decent-notes--schedule 0.05)))))
 
+(defconst decent-notes--garbage 50000000
+  "How many bytes of garbage we make before Emacs may collect them.")
+
 (defun decent-notes--wait (seconds done)
   "Wait until the function DONE has a non-nil value, for at most SECONDS.
 Return that value."
-  (let ((deadline (+ (float-time) seconds)))
+  (let ((deadline (+ (float-time) seconds))
+        ;; Without these the list of a large notebook, megabytes, comes in pieces of
+        ;; 4 KB, and after every few of them garbage is collected.
+        (read-process-output-max (max 65536 read-process-output-max))
+        (gc-cons-threshold (max decent-notes--garbage gc-cons-threshold)))
     (while (and (not (funcall done)) (< (float-time) deadline))
       (accept-process-output nil 0.05)
       (decent-notes--work))
@@ -254,7 +263,8 @@ TAKE is called with it before any other message is dealt with."
        (setq decent-notes--ready t
              decent-notes--suggested-tags
              (append (plist-get result :suggestedTags) nil))
-       (mapc #'decent-notes--send-unsent decent-notes--notes))
+       (mapc #'decent-notes--send-unsent decent-notes--notes)
+       (decent-notes--did-change t))
      (lambda (problem)
        (unless (eql (plist-get problem :code) -1)
          (setq decent-notes--failure (plist-get problem :message))
@@ -322,7 +332,7 @@ TAKE is called with it before any other message is dealt with."
   (pcase method
     ('note/edit (list params))
     ('note/presence (lambda () (decent-notes--take-presence params)))
-    ('notebook/didChange (lambda () (decent-notes--did-change params)))
+    ('notebook/didChange (lambda () (decent-notes--did-change (plist-get params :changed))))
     ('window/showMessage
      (lambda ()
        (decent-notes--tell "%s" (plist-get params :message))
@@ -863,6 +873,32 @@ as modified as long as something in it has not been kept.
   "The name of the buffer for the note ID with TITLE."
   (let ((safe (replace-regexp-in-string "[/\\\0-\037\177]+" "-" (or title ""))))
     (if (string-empty-p safe) (concat "note://" id) (format "note://%s/%s" id safe))))
+
+(defvar decent-notes--change-functions nil
+  "Functions to call with what `decent-notes--did-change' is called with.")
+
+(defun decent-notes--did-change (changes)
+  "Take in what was changed.
+CHANGES are lists with `:id' and `:what', or t if anything may be different."
+  (dolist (note decent-notes--notes)
+    (when (or (eq changes t)
+              (seq-some (lambda (change)
+                          (and (equal (plist-get change :id) (decent-notes--id note))
+                               (seq-contains-p (plist-get change :what) "title")))
+                        changes))
+      (decent-notes--request 'note/get (list :id (decent-notes--id note))
+                             (lambda (result)
+                               (decent-notes--learn note (plist-get result :note))))))
+  (run-hook-with-args 'decent-notes--change-functions changes))
+
+(defun decent-notes--learn (note summary)
+  "Take over the SUMMARY of NOTE."
+  (let ((title (plist-get summary :title)))
+    (unless (equal (decent-notes--title note) title)
+      (setf (decent-notes--title note) title)
+      (when (buffer-live-p (decent-notes--buffer note))
+        (with-current-buffer (decent-notes--buffer note)
+          (rename-buffer (decent-notes--name (decent-notes--id note) title) t))))))
 
 (defun decent-notes--visit (id &optional title)
   "Show the note ID, which has TITLE, and return its buffer."

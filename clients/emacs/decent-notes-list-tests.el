@@ -1,0 +1,193 @@
+;;; decent-notes-list-tests.el --- Tests of decent-notes-list.el  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 The Decent Notes authors
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; What the list does is counted in requests and in printed lines.
+
+;;; Code:
+
+(require 'decent-notes-tests)
+
+(defvar decent-notes-list-tests-asked nil "The methods asked for, the newest first.")
+(defvar decent-notes-list-tests-printed 0 "How many lines of the list were printed.")
+
+(advice-add 'jsonrpc-async-request :before
+            (lambda (_connection method &rest _) (push method decent-notes-list-tests-asked)))
+(advice-add 'decent-notes--print :before
+            (lambda (&rest _) (cl-incf decent-notes-list-tests-printed)))
+
+(defun decent-notes-list-tests-titles ()
+  "The titles in the list, from the top."
+  (mapcar (lambda (entry) (aref (cadr entry) 0)) (decent-notes--entries)))
+
+(defun decent-notes-list-tests-idle ()
+  "Whether the list has nothing more to do."
+  (not (or decent-notes--stale decent-notes--loading decent-notes--list-timer)))
+
+(defun decent-notes-list-tests-create (count prefix)
+  "Have the peer make COUNT notes called PREFIX and a number; return their ids."
+  (let (ids)
+    (dotimes (i count)
+      (push (plist-get (plist-get (decent-notes-tests-peer
+                                   'note/create :title (format "%s%03d" prefix (- count i)))
+                                  :note)
+                       :id)
+            ids))
+    ids))
+
+(defun decent-notes-list-tests-settle (ids)
+  "Wait for the notes IDS in the list, and for all that was done before."
+  (decent-notes-tests-peer 'note/update :id (car (last ids)) :priority "low")
+  (decent-notes-tests-until
+   (equal "low" (plist-get (gethash (car (last ids)) decent-notes--shown) :priority)))
+  (decent-notes-tests-until (decent-notes-list-tests-idle))
+  ;; What is under way takes two requests, one after the other.
+  (dotimes (_ 2) (decent-notes--call 'notebook/status nil))
+  (should (seq-every-p (lambda (id) (gethash id decent-notes--shown)) ids)))
+
+(defmacro decent-notes-list-tests-with (count &rest body)
+  "Evaluate BODY in the list of COUNT notes and what is there from before.
+The ids of the notes are in IDS."
+  (declare (indent 1) (debug t))
+  `(let ((ids (decent-notes-list-tests-create ,count "N")) list)
+     (save-window-excursion
+       (unwind-protect
+           (progn
+             (decent-notes)
+             (setq list (current-buffer))
+             (decent-notes-list-tests-settle ids)
+             ,@body)
+         (when (buffer-live-p list) (kill-buffer list))
+         (dolist (id ids) (decent-notes-tests-peer 'note/delete :id id))))))
+
+(decent-notes-tests-deftest hidden-lists-do-nothing
+    "While the list is hidden, what others do costs one note; then it is caught up with."
+  (decent-notes-list-tests-with 30
+    (switch-to-buffer "*scratch*")
+    (setq decent-notes-list-tests-asked nil decent-notes-list-tests-printed 0)
+    (dotimes (i 10)
+      (decent-notes-tests-peer 'note/update :id (nth 5 ids) :title (format "Again %d" i)))
+    (decent-notes-tests-until
+     (and (not decent-notes--list-timer)
+          (<= 10 (length (buffer-local-value 'decent-notes--stale list)))))
+    (should-not decent-notes-list-tests-asked)
+    (should (= 0 decent-notes-list-tests-printed))
+    (decent-notes)
+    (should (equal "Again 9" (nth 5 (decent-notes-list-tests-titles))))
+    (should (equal decent-notes-list-tests-asked '(note/get)))
+    (should (= 1 decent-notes-list-tests-printed))))
+
+(decent-notes-tests-deftest visible-lists-print-what-was-changed
+    "In a list that is shown, only the lines of the notes that others changed are printed."
+  (decent-notes-list-tests-with 150
+    (setq decent-notes-list-tests-asked nil decent-notes-list-tests-printed 0)
+    (decent-notes-tests-peer 'note/append :id (nth 100 ids) :text "x")
+    (decent-notes-tests-peer 'note/update :id (nth 50 ids) :title "Other")
+    (decent-notes-tests-until (equal "Other" (nth 50 (decent-notes-list-tests-titles))))
+    (decent-notes-tests-until (decent-notes-list-tests-idle))
+    (should (<= decent-notes-list-tests-printed 3))
+    (should-not (memq 'notebook/list decent-notes-list-tests-asked))
+    ;; New ones, moved ones and ones that go and come are put where they belong.
+    (decent-notes-tests-peer 'note/create :title "New")
+    (decent-notes-tests-peer 'note/move :id (nth 10 ids) :index 5)
+    (decent-notes-tests-peer 'note/delete :id (nth 20 ids))
+    (decent-notes-tests-peer 'note/move :id (nth 0 ids) :index 150)
+    (let ((expected (lambda ()
+                      (seq-map #'decent-notes--title-of
+                               (plist-get (decent-notes-tests-peer 'notebook/list) :notes)))))
+      (decent-notes-tests-until
+       (equal (decent-notes-list-tests-titles) (funcall expected)))
+      (decent-notes-tests-peer 'note/restore :id (nth 20 ids))
+      (decent-notes-tests-until
+       (and (decent-notes-list-tests-idle)
+            (equal (decent-notes-list-tests-titles) (funcall expected)))))
+    (should (<= decent-notes-list-tests-printed 12))))
+
+(decent-notes-tests-deftest many-notes-changed-at-once
+    "When others change many notes, the list is read in pieces, and lines stay that are right."
+  (decent-notes-list-tests-with 250
+    (setq decent-notes-list-tests-asked nil decent-notes-list-tests-printed 0)
+    (forward-line 200)
+    (let ((at-point (aref (tabulated-list-get-entry) 0)))
+      (dotimes (i 30)
+        (decent-notes-tests-peer 'note/update :id (nth (* 3 i) ids) :priority "high"))
+      (decent-notes-tests-until
+       (and (decent-notes-list-tests-idle)
+            (equal "high" (plist-get (gethash (nth 87 ids) decent-notes--shown) :priority))))
+      (should (equal at-point (aref (tabulated-list-get-entry) 0))))
+    (should (<= decent-notes-list-tests-printed 60))
+    (should (equal (decent-notes-list-tests-titles)
+                   (seq-map #'decent-notes--title-of
+                            (plist-get (decent-notes-tests-peer 'notebook/list) :notes))))))
+
+(decent-notes-tests-deftest sorted-lists
+    "A list is sorted by time, by priority and by title, stays so, and can be as it was."
+  (decent-notes-list-tests-with 12
+    (let ((before (decent-notes-list-tests-titles)) (id (nth 7 ids)))
+      (cl-flet ((sort-by (name)
+                  (tabulated-list-sort (seq-position (mapcar #'car tabulated-list-format) name)))
+                (first () (car (decent-notes-list-tests-titles))))
+        (sort-by "Modified")
+        (sort-by "Modified") ; the other way round: the newest first
+        (decent-notes-tests-peer 'note/append :id id :text "x")
+        (decent-notes-tests-until (equal "N008" (first)))
+        (should-error (decent-notes-list-move-down) :type 'user-error)
+        (sort-by "Priority")
+        (goto-char (point-max))
+        (decent-notes-tests-peer 'note/update :id (nth 3 ids) :priority "high")
+        (decent-notes-tests-until (equal "N004" (first)))
+        (sort-by "Title")
+        (should (equal (decent-notes-list-tests-titles)
+                       (sort (copy-sequence before) #'string-collate-lessp)))
+        (decent-notes-tests-peer 'note/update :id id :title "0")
+        (decent-notes-tests-until (equal "0" (first)))
+        (decent-notes-list-unsort)
+        (decent-notes-tests-until (decent-notes-list-tests-idle))
+        (should (equal (decent-notes-list-tests-titles)
+                       (mapcar (lambda (title) (if (equal title "N008") "0" title)) before)))))))
+
+(decent-notes-tests-deftest lists-of-a-tag
+    "A list of the notes with a tag follows what comes to have it, and what has it no more."
+  (decent-notes-list-tests-with 5
+    (decent-notes-tests-peer 'note/update :id (nth 1 ids) :tags ["one tag"])
+    (decent-notes-tests-peer 'note/update :id (nth 3 ids) :tags ["one tag"])
+    (decent-notes-tests-until
+     (progn (decent-notes-list-filter "one tag")
+            (equal '("N002" "N004") (decent-notes-list-tests-titles))))
+    (should (equal mode-name "Notes tagged one tag"))
+    (decent-notes-tests-peer 'note/update :id (nth 2 ids) :tags ["one tag"])
+    (decent-notes-tests-peer 'note/update :id (nth 3 ids) :tags [])
+    (decent-notes-tests-until (equal '("N002" "N003") (decent-notes-list-tests-titles)))
+    (decent-notes-list-filter "")
+    (decent-notes-tests-until (< 4 (length (decent-notes-list-tests-titles))))))
+
+(decent-notes-tests-deftest deleting-the-note-meant
+    "What is trashed is the note at point, and no other, whatever others do to the list."
+  (decent-notes-list-tests-with 9
+    (goto-char (decent-notes--line-of (nth 4 ids)))
+    (decent-notes-tests-peer 'note/create :title "Above")
+    (decent-notes-tests-peer 'note/delete :id (nth 3 ids))
+    (decent-notes-tests-until (and (string-search "Above" (buffer-string))
+                                   (not (string-search "N004" (buffer-string)))))
+    (decent-notes-list-delete)
+    (should (string-search "In the trash: N005\n" (decent-notes-tests-messages)))
+    (cl-flet ((trashed ()
+                (seq-sort #'string<
+                          (seq-filter (apply-partially #'string-prefix-p "N")
+                                      (seq-map #'decent-notes--title-of
+                                               (seq-filter
+                                                (lambda (note) (member (plist-get note :id) ids))
+                                                (plist-get (decent-notes-tests-peer
+                                                            'notebook/list :trashed t)
+                                                           :notes)))))))
+      (decent-notes-tests-until (equal '("N004" "N005") (trashed)))
+      (should (equal "N006" (aref (tabulated-list-get-entry) 0)))
+      (goto-char (point-max))
+      (should-error (decent-notes-list-delete) :type 'user-error)
+      (should (equal '("N004" "N005") (trashed))))))
+
+(provide 'decent-notes-list-tests)
+;;; decent-notes-list-tests.el ends here
