@@ -444,21 +444,19 @@ A space is a space, since titles and tags have them."
   "Open NOTE, a title or an id, and return its buffer."
   (interactive (list (decent-notes--read-note "Note: ")))
   (let ((summary (if (stringp note) (decent-notes--find note (decent-notes--all)) note)))
-    (decent-notes--visit (plist-get summary :id) (plist-get summary :title))))
+    (decent-notes--visit summary)))
 
 ;;;###autoload
 (defun decent-notes-new (title)
   "Make a note with TITLE, and open it."
   (interactive "sTitle: ")
   (let ((note (plist-get (decent-notes--call 'note/create (list :title title)) :note)))
-    (decent-notes--visit (plist-get note :id) title)))
+    (decent-notes--did-change (list (list :id (plist-get note :id) :what '("created"))))
+    (decent-notes--visit note)))
 
 (defun decent-notes--this ()
   "The summary of the note of this buffer or line, else of one asked for."
-  (cond (decent-notes--here
-         (plist-get (decent-notes--call 'note/get
-                                        (list :id (decent-notes--id decent-notes--here)))
-                    :note))
+  (cond (decent-notes--here (decent-notes--summary (decent-notes--id decent-notes--here)))
         ((derived-mode-p 'decent-notes-list-mode)
          (or (tabulated-list-get-id) (user-error "There is no note on this line")))
         (t (decent-notes--read-note "Note: "))))

@@ -42,8 +42,11 @@
   :type '(choice (const :tag "The program's own choice" nil) directory))
 
 (defcustom decent-notes-major-mode #'text-mode
-  "The major mode in which notes are opened."
-  :type 'function)
+  "The major mode of notes whose title names none.
+A title names one as the name of a file does, by `auto-mode-alist': the
+note \"journal.org\" is opened in Org mode."
+  :type '(choice (function-item text-mode) (function-item markdown-mode)
+                 (function-item org-mode) function))
 
 (defcustom decent-notes-own-undo t
   "Whether the undo keys take back one's own changes only.
@@ -347,7 +350,7 @@ TAKE is called with it before any other message is dealt with."
 (cl-defstruct (decent-notes--note (:conc-name decent-notes--) (:copier nil)
                                (:constructor decent-notes--make-note))
   "An open note.
-`title' is nil until it is known.  `attachment' is nil while the process is
+`attachment' is nil while the process is
 gone, and `opening' tells that it has been asked for.  `version' and `rev' are
 the protocol's.  `answered' is the last version that was answered, `whole' that
 of the last change that had the whole text.  `head' and `tail' are how many
@@ -360,7 +363,7 @@ last change had no hash.  `letters' is how many were typed in a row, as one step
 of undo, and `half-sent' that the present command has sent something.  `follow'
 tells that point is to go where the next push is; `kept' is the tick of the text
 that was written to a file.  `peers' are the others who are there."
-  id title buffer attachment session opening (version 0) (rev 0) (answered 0) (whole 0)
+  id title trashed buffer attachment session opening (version 0) (rev 0) (answered 0) (whole 0)
   head tail lines size tick unsent trouble base base-tick unhashed
   (letters 0) half-sent follow cursor-timer peers kept)
 
@@ -544,7 +547,8 @@ It is told once."
     (when (and (eql attachment (decent-notes--attachment note)) (not (eql code -1)))
       (setf (decent-notes--answered note) version)
       (cond ((not problem)
-             (unless (decent-notes--unsent note) (setf (decent-notes--trouble note) nil)))
+             (unless (decent-notes--unsent note) (setf (decent-notes--trouble note) nil))
+             (when (decent-notes--trashed note) (decent-notes--inquire note)))
             ;; One whole text mends all changes sent before it.
             ((< version (decent-notes--whole note)))
             ((equal (plist-get (plist-get problem :data) :reason) "reopen")
@@ -857,22 +861,58 @@ as modified as long as something in it has not been kept.
   (add-hook 'clone-buffer-hook
             (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
   (setq-local require-final-newline nil
-              revert-buffer-function #'decent-notes--revert))
+              revert-buffer-function #'decent-notes--revert
+              ;; Where \\[list-buffers] has the names of files.
+              list-buffers-directory (when decent-notes--here
+                                       (concat "note://" (decent-notes--id decent-notes--here)))))
 (put 'decent-notes--major-mode 'permanent-local-hook t)
 
 (defun decent-notes-status ()
-  "How the note of this buffer is: connected, offline, or who else is here."
+  "How the note is: offline, in the trash, connected, or who else is here."
   (cond ((not (and decent-notes--here (decent-notes--attachment decent-notes--here)))
          "offline")
+        ((decent-notes--trashed decent-notes--here) "in the trash")
         ((decent-notes--peers decent-notes--here)
          (let ((count (length (decent-notes--peers decent-notes--here))))
            (if (= count 1) "1 other" (format "%d others" count))))
         (t "connected")))
 
-(defun decent-notes--name (id title)
-  "The name of the buffer for the note ID with TITLE."
-  (let ((safe (replace-regexp-in-string "[/\\\0-\037\177]+" "-" (or title ""))))
-    (if (string-empty-p safe) (concat "note://" id) (format "note://%s/%s" id safe))))
+(defun decent-notes--name (title)
+  "The name for the buffer of a note with TITLE, perhaps not the only one."
+  (let ((safe (replace-regexp-in-string "[[:cntrl:]]+" " " title)))
+    (cond ((string-blank-p safe) "(untitled)")
+          ;; Emacs takes buffers with such names for its own.
+          ((string-match-p "\\`[ *]" safe) (concat "|" safe))
+          (t safe))))
+
+(defun decent-notes--mode (title)
+  "The major mode for a note with TITLE."
+  (let ((mode (decent-notes--mode-named title)))
+    (when (autoloadp (symbol-function mode))
+      (autoload-do-load (symbol-function mode) mode))
+    ;; Other modes show pictures or archives, and want their bytes.
+    (if (or (memq mode '(conf-mode-maybe c-or-c++-mode))
+            (provided-mode-derived-p mode 'text-mode 'prog-mode 'conf-mode))
+        mode
+      decent-notes-major-mode)))
+
+(defun decent-notes--mode-named (title)
+  "The major mode that the files called TITLE have, or the one of other notes."
+  (let ((find (lambda ()
+                (let ((mode (assoc-default title auto-mode-alist #'string-match-p)))
+                  (and mode (symbolp mode) (fboundp mode) mode)))))
+    (or
+     ;; What ends with a number is a date or a version, and no page of a manual.
+     (unless (string-match-p "[0-9]\\'" title)
+       (or (let (case-fold-search) (funcall find))
+           (let ((case-fold-search t)) (and auto-mode-case-fold (funcall find)))))
+     decent-notes-major-mode)))
+
+(defun decent-notes--set-mode (title)
+  "Turn on the major mode for a note with TITLE."
+  ;; Whatever goes wrong in a mode or its hooks, the note has to live.
+  (condition-case problem (funcall (decent-notes--mode title))
+    (error (decent-notes--tell "%s" (error-message-string problem)))))
 
 (defvar decent-notes--change-functions nil
   "Functions to call with what `decent-notes--did-change' is called with.")
@@ -884,36 +924,60 @@ CHANGES are lists with `:id' and `:what', or t if anything may be different."
     (when (or (eq changes t)
               (seq-some (lambda (change)
                           (and (equal (plist-get change :id) (decent-notes--id note))
-                               (seq-contains-p (plist-get change :what) "title")))
+                               (seq-intersection (plist-get change :what) '("title" "trashed"))))
                         changes))
-      (decent-notes--request 'note/get (list :id (decent-notes--id note))
-                             (lambda (result)
-                               (decent-notes--learn note (plist-get result :note))))))
+      (decent-notes--inquire note)))
   (run-hook-with-args 'decent-notes--change-functions changes))
 
+(defun decent-notes--inquire (note)
+  "Ask for the title of NOTE, and for whether it is in the trash."
+  (decent-notes--request 'note/get (list :id (decent-notes--id note))
+                         (lambda (result)
+                           (decent-notes--learn note (plist-get result :note)))))
+
 (defun decent-notes--learn (note summary)
-  "Take over the SUMMARY of NOTE."
-  (let ((title (plist-get summary :title)))
-    (unless (equal (decent-notes--title note) title)
+  "Take over the SUMMARY of NOTE, and show what is different."
+  (let ((old (decent-notes--title note))
+        (title (plist-get summary :title))
+        (trashed (eq t (plist-get summary :trashed))))
+    (unless (equal old title)
       (setf (decent-notes--title note) title)
       (when (buffer-live-p (decent-notes--buffer note))
         (with-current-buffer (decent-notes--buffer note)
-          (rename-buffer (decent-notes--name (decent-notes--id note) title) t))))))
+          (rename-buffer (decent-notes--name title) t)
+          ;; If the name says nothing new, it is the user who chose the mode.
+          (unless (eq (decent-notes--mode old) (decent-notes--mode title))
+            (decent-notes--set-mode title)))))
+    (unless (eq trashed (decent-notes--trashed note))
+      (setf (decent-notes--trashed note) trashed)
+      (decent-notes--tell (if trashed "%s is in the trash now; what you type takes it out"
+                            "%s is out of the trash")
+                          (decent-notes--name title))
+      (force-mode-line-update t))))
 
-(defun decent-notes--visit (id &optional title)
-  "Show the note ID, which has TITLE, and return its buffer."
-  (let ((note (decent-notes--with #'decent-notes--id id)))
+(defun decent-notes--buffer-for (summary)
+  "The buffer of the note of SUMMARY, which is opened if need be."
+  (let* ((id (plist-get summary :id))
+         (title (plist-get summary :title))
+         (note (decent-notes--with #'decent-notes--id id)))
     (unless note
       (decent-notes--call
        'note/open (list :id id :mode "edit" :push "ranges")
        (lambda (result)
          (setq note (decent-notes--make-note
-                     :id id :title title
-                     :buffer (generate-new-buffer (decent-notes--name id title))))
+                     :id id :title title :trashed (eq t (plist-get summary :trashed))
+                     :buffer (generate-new-buffer (decent-notes--name title))))
          (decent-notes--take note result)
          (push note decent-notes--notes))))
-    (pop-to-buffer-same-window (decent-notes--buffer note))
     (decent-notes--buffer note)))
+
+(defun decent-notes--visit (summary)
+  "Show the note of SUMMARY, and return its buffer."
+  (pop-to-buffer-same-window (decent-notes--buffer-for summary)))
+
+(defun decent-notes--summary (id)
+  "The summary of the note ID."
+  (plist-get (decent-notes--call 'note/get (list :id id)) :note))
 
 (defun decent-notes--take (note result)
   "Show NOTE with the text of RESULT, of note/open."
@@ -941,9 +1005,7 @@ CHANGES are lists with `:id' and `:what', or t if anything may be different."
       (when fresh
         (setq buffer-undo-list nil)
         (goto-char (point-min))
-        ;; Whatever goes wrong in hooks of a mode, the note has to live.
-        (condition-case problem (funcall decent-notes-major-mode)
-          (error (decent-notes--tell "%s" (error-message-string problem))))
+        (decent-notes--set-mode (decent-notes--title note))
         (decent-notes-note-mode)))
     (decent-notes--attached note result)))
 
@@ -951,16 +1013,22 @@ CHANGES are lists with `:id' and `:what', or t if anything may be different."
   "Show the note as the process has it.
 Ask first if text would be lost, unless NO-CONFIRM."
   (let ((note decent-notes--here))
-    (when (or (not (decent-notes--deliver (list note) 5))
-              no-confirm
-              (yes-or-no-p "Discard what could not be sent? "))
-      (decent-notes--ensure)
+    (decent-notes--ensure)
+    (cond
+     ((not (decent-notes--deliver (list note) 5))
+      ;; The hash tells if the text is not what the process takes it for; what was
+      ;; dropped comes again; and what can be undone stays so.
+      (unless (decent-notes--wait 5 (lambda () (decent-notes--attachment note)))
+        (user-error "The note cannot be opened: %s" (decent-notes--trouble note)))
+      (decent-notes--change note '(:lines [] :sameStep t) t)
+      (decent-notes--deliver (list note) 5))
+     ((or no-confirm (yes-or-no-p "Discard what could not be sent? "))
       (decent-notes--call
        'note/open (list :id (decent-notes--id note) :mode "edit" :push "ranges")
        (lambda (result)
          (when-let ((old (decent-notes--attachment note)))
            (decent-notes--request 'note/close (list :attachment old)))
-         (decent-notes--take note result))))))
+         (decent-notes--take note result)))))))
 
 (defun decent-notes--write ()
   "Keep what is in this buffer, as `write-contents-functions' has it."

@@ -65,9 +65,9 @@ struct EmacsTests {
     let emacs = session.emacs
     try emacs.type("milk\reggs")
     try emacs.press("C-x", "C-s")
-    try emacs.wait("written") { $0.last?.hasSuffix("/Note written") == true }
+    try emacs.wait("written") { $0.last?.hasSuffix("Note written") == true }
     try session.wait(for: "milk\neggs")
-    try emacs.wait("unmodified") { $0.contains { $0.hasPrefix("-UUU:----F1  note://") } }
+    try emacs.wait("unmodified") { $0.contains { $0.hasPrefix("-UUU:----F1  Note ") } }
     try session.quit()
   }
 
@@ -141,7 +141,7 @@ struct EmacsTests {
     try emacs.wait("all notes") { screen in screen.contains { $0.contains("Plums") } }
     try emacs.type("n")
     try emacs.type("Cherries\r")
-    try emacs.wait("a new note") { screen in screen.contains { $0.contains("/Cherries") } }
+    try emacs.wait("a new note") { screen in screen.contains { $0.contains("  Cherries ") } }
     try emacs.type("sweet")
     try session.wait(for: "sweet", in: "Cherries")
     try emacs.press("M-x")
@@ -206,7 +206,7 @@ struct EmacsTests {
     try session.wait(for: words.map { $0 + " " }.joined())
     try emacs.wait("connected") { $0.contains { $0.contains("Note[connected]") } }
     try emacs.press("C-x", "C-s")
-    try emacs.wait("written") { $0.last?.hasSuffix("/Note written") == true }
+    try emacs.wait("written") { $0.last?.hasSuffix("Note written") == true }
     try session.quit()
   }
 }
