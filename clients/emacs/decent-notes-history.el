@@ -12,23 +12,37 @@
 (require 'decent-notes-list)
 
 (defvar-local decent-notes--of nil "The summary of the note whose history this is.")
+(defvar-local decent-notes--present nil
+  "The revision of the notebook when this history was shown.")
 
 (defvar decent-notes-history-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "RET") #'decent-notes-history-show)
-    (define-key map "?" #'describe-mode)
+    (define-key map "r" #'decent-notes-history-restore)
+    (define-key map "?" #'decent-notes-history-help)
     map)
   "The keys of `decent-notes-history-mode'.")
 
 (define-derived-mode decent-notes-history-mode tabulated-list-mode "History"
   "What happened to the text of a note, the newest first.
+Each line is what one program did until it paused.
 
 \\{decent-notes-history-mode-map}"
-  (setq tabulated-list-format [("Time" 24 nil) ("Inserted" 10 nil) ("Deleted" 10 nil)
-                               ("By" 0 nil)]
-        tabulated-list-padding 1)
-  (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--show-history)))
-  (tabulated-list-init-header))
+  (setq tabulated-list-padding 1)
+  (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--show-history))))
+
+(defun decent-notes-history-help ()
+  "Show the keys of the history."
+  (interactive)
+  (with-help-window (help-buffer)
+    (princ (substitute-command-keys "\\<decent-notes-history-mode-map>\
+The history of a note
+
+\\[decent-notes-history-show]	show the text as it was then
+\\[decent-notes-history-restore]	bring that text back
+\\[revert-buffer]	read the history anew
+\\[quit-window]	leave
+"))))
 
 (defun decent-notes-history ()
   "Show what happened to the text of the note of this buffer or line."
@@ -42,37 +56,81 @@
 
 (defun decent-notes--show-history ()
   "Show the history of the note of this buffer as it is now."
-  (setq tabulated-list-entries
-        (seq-map (lambda (entry)
-                   (list (plist-get entry :revision)
-                         (vector (plist-get entry :time)
-                                 (format "%d" (plist-get entry :inserted))
-                                 (format "%d" (plist-get entry :deleted))
-                                 (plist-get entry :replica))))
-                 (plist-get (decent-notes--call
-                             'note/history
-                             (list :id (plist-get decent-notes--of :id) :limit 1000))
-                            :entries)))
-  (tabulated-list-print t))
+  (let* ((present (plist-get (decent-notes--call 'notebook/status nil) :revision))
+         (entries (plist-get (decent-notes--call
+                              'note/history
+                              (list :id (plist-get decent-notes--of :id) :limit 1000))
+                             :entries))
+         ;; Who it was is worth a column if it was not always the same one.
+         (several (cdr (seq-uniq (seq-map (lambda (entry) (plist-get entry :replica))
+                                          entries)))))
+    (setq decent-notes--present present
+          tabulated-list-format (vconcat '(("Time" 17 nil) ("Inserted" 10 nil) ("Deleted" 10 nil))
+                                         (if several '(("By" 0 nil)) '(("" 0 nil))))
+          tabulated-list-entries
+          (seq-map (lambda (entry)
+                     (list (plist-get entry :revision)
+                           (vector (decent-notes--local-time (plist-get entry :time))
+                                   (format "%d" (plist-get entry :inserted))
+                                   (format "%d" (plist-get entry :deleted))
+                                   (if several
+                                       (truncate-string-to-width (plist-get entry :replica) 6)
+                                     ""))))
+                   entries))
+    (tabulated-list-init-header)
+    (tabulated-list-print t)))
+
+(defun decent-notes--then ()
+  "The text at this line's revision."
+  (plist-get (decent-notes--call
+              'note/get (list :id (plist-get decent-notes--of :id)
+                              :revision (or (tabulated-list-get-id)
+                                            (user-error "There is nothing on this line"))))
+             :text))
 
 (defun decent-notes-history-show ()
   "Show the text as it was then."
   (interactive)
-  (let* ((time (aref (or (tabulated-list-get-entry)
-                         (user-error "There is nothing on this line"))
-                     0))
-         (result (decent-notes--call
-                  'note/get (list :id (plist-get decent-notes--of :id)
-                                  :revision (tabulated-list-get-id))))
-         (name (format "*%s at %s*" (decent-notes--title-of decent-notes--of) time)))
+  (let ((text (decent-notes--then))
+        (title (plist-get decent-notes--of :title))
+        (name (format "*%s at %s*" (decent-notes--title-of decent-notes--of)
+                      (aref (tabulated-list-get-entry) 0))))
     (pop-to-buffer-same-window (get-buffer-create name))
     (let ((inhibit-read-only t))
       (erase-buffer)
-      (insert (plist-get result :text)))
+      (insert text))
     (goto-char (point-min))
-    (funcall decent-notes-major-mode)
+    (decent-notes--set-mode title)
     (setq buffer-read-only t)
     (set-buffer-modified-p nil)))
+
+(defun decent-notes-history-restore ()
+  "Make the text of the note what it was then.
+If the note is open, that is a change of its buffer like any other, and can be
+undone.  Else what others have done since the history was shown is kept."
+  (interactive)
+  (let ((text (decent-notes--then))
+        (id (plist-get decent-notes--of :id))
+        (time (aref (tabulated-list-get-entry) 0)))
+    (when (y-or-n-p (format "Bring back the text of %s? " time))
+      (if-let ((note (decent-notes--with #'decent-notes--id id)))
+          (progn
+            (decent-notes--in-whole note
+                                    (with-temp-buffer
+                                      (insert text)
+                                      (let ((source (current-buffer)))
+                                        (with-current-buffer (decent-notes--buffer note)
+                                          (let ((inhibit-read-only t))
+                                            (undo-boundary)
+                                            (replace-buffer-contents source 1)
+                                            (undo-boundary)))))
+                                    (decent-notes--flush note))
+            (pop-to-buffer-same-window (decent-notes--buffer note)))
+        (decent-notes--call 'note/setText
+                            (list :id id :text text :base decent-notes--present))
+        (decent-notes--did-change (list (list :id id :what '("text"))))
+        (decent-notes--show-history))
+      (message "The text is that of %s" time))))
 
 (provide 'decent-notes-history)
 ;;; decent-notes-history.el ends here

@@ -54,7 +54,7 @@ column at point, \\[decent-notes-list-unsort] no more.
 \\{decent-notes-list-mode-map}"
   (setq tabulated-list-format
         (vector (list "Title" 40 (decent-notes--by (lambda (note)
-                                                     (downcase (plist-get note :title)))))
+                                                     (downcase (decent-notes--title-of note)))))
                 (list "Tags" 20 (decent-notes--by (lambda (note)
                                                     (string-join (plist-get note :tags) ","))))
                 (list "Priority" 8 (decent-notes--by (lambda (note)
