@@ -24,6 +24,7 @@
 
 ;;; Code:
 
+(require 'bookmark)
 (require 'cl-lib)
 (require 'jsonrpc)
 (require 'seq)
@@ -211,8 +212,17 @@ TAKE is called with it before any other message is dealt with."
                            (lambda (it) (setq answered t problem it)))
     (unless (decent-notes--wait 10 (lambda () answered))
       (user-error "No answer to %s within 10 seconds" method))
-    (when problem (user-error "%s" (plist-get problem :message)))
+    (when problem (user-error "%s" (decent-notes--cause problem)))
     result))
+
+(defun decent-notes--cause (problem)
+  "The message of PROBLEM, with the cause before the path if it is the disk's."
+  (let ((message (plist-get problem :message)))
+    (if (and (member (plist-get (plist-get problem :data) :reason)
+                     '("diskFull" "readOnly" "writeFailed"))
+             (string-match "\\`\\(.*\\): \\([^:]+\\)\\'" message))
+        (format "%s (%s)" (match-string 2 message) (match-string 1 message))
+      message)))
 
 (defun decent-notes--start ()
   "Start the process, or signal a `user-error'."
@@ -556,7 +566,7 @@ It is told once."
              (decent-notes--resume note))
             ((and (eql code -32801) (> version (decent-notes--whole note)))
              (decent-notes--flush note t))
-            (t (decent-notes--fail note (plist-get problem :message))))
+            (t (decent-notes--fail note (decent-notes--cause problem))))
       (decent-notes--flush note)
       (decent-notes--settle note))))
 
@@ -721,7 +731,7 @@ anything else comes after what is at BEG."
          (lambda (problem)
            (unless (eql (plist-get problem :code) -1)
              (setf (decent-notes--opening note) nil)
-             (decent-notes--fail note (plist-get problem :message))
+             (decent-notes--fail note (decent-notes--cause problem))
              (decent-notes--settle note))))))))
 
 (defun decent-notes--attached (note result)
@@ -862,10 +872,19 @@ as modified as long as something in it has not been kept.
             (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
   (setq-local require-final-newline nil
               revert-buffer-function #'decent-notes--revert
+              bookmark-make-record-function #'decent-notes--bookmark
               ;; Where \\[list-buffers] has the names of files.
               list-buffers-directory (when decent-notes--here
                                        (concat "note://" (decent-notes--id decent-notes--here)))))
 (put 'decent-notes--major-mode 'permanent-local-hook t)
+
+(defun decent-notes--bookmark ()
+  "A bookmark of this place, for `bookmark-make-record-function'."
+  (cons (decent-notes--title decent-notes--here)
+        (append (list (cons 'note (decent-notes--id decent-notes--here))
+                      (cons 'handler 'decent-notes-bookmark-jump)
+                      (cons 'location (concat "note://" (decent-notes--id decent-notes--here))))
+                (bookmark-make-record-default 'no-file))))
 
 (defun decent-notes-status ()
   "How the note is: offline, in the trash, connected, or who else is here."
@@ -1046,7 +1065,9 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (setq decent-notes--here nil decent-notes-note-mode nil)
     (remove-hook 'after-change-major-mode-hook #'decent-notes--major-mode t)
     (kill-local-variable 'require-final-newline)
-    (kill-local-variable 'revert-buffer-function)))
+    (kill-local-variable 'revert-buffer-function)
+    (kill-local-variable 'bookmark-make-record-function)
+    (kill-local-variable 'list-buffers-directory)))
 (put 'decent-notes--leave 'permanent-local-hook t)
 
 (defun decent-notes-save ()

@@ -15,13 +15,16 @@
 ;; the note appears in it as it happens.
 ;;
 ;; `decent-notes-live' has the process and the text of open notes; the rest is
-;; built upon it: `decent-notes-list' and, upon that, `decent-notes-history'.
+;; built upon it: `decent-notes-list' and, upon that, `decent-notes-history',
+;; `decent-notes-grep' and `decent-notes-places'.
 
 ;;; Code:
 
 (require 'decent-notes-live)
 (require 'decent-notes-list)
 (require 'decent-notes-history)
+(require 'decent-notes-grep)
+(require 'decent-notes-places)
 
 (provide 'decent-notes)
 ;;; decent-notes.el ends here

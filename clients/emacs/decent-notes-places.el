@@ -1,0 +1,108 @@
+;;; decent-notes-places.el --- Ways to a note from elsewhere in Emacs  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 The Decent Notes authors
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Names of files that are those of notes, bookmarks, the desktop, and capturing.
+
+;;; Code:
+
+(require 'decent-notes-list)
+
+;;; Names of files
+
+(defconst decent-notes--address "note://\\([0-9]+-[0-9a-f]\\{32\\}\\)\\(?:/.*\\)?\\'"
+  "What begins, anywhere in the name of a file, the address of a note.")
+
+(defun decent-notes--handle-name (operation &rest arguments)
+  "Do OPERATION with ARGUMENTS for a name that is the address of a note.
+For `find-file' it is a directory: of these, others may make buffers."
+  (let ((name (car arguments)))
+    (pcase operation
+      ((or 'expand-file-name 'substitute-in-file-name 'file-truename 'abbreviate-file-name)
+       (if (string-match decent-notes--address name) (substring name (match-beginning 0)) name))
+      ((or 'file-exists-p 'file-directory-p) t)
+      ((or 'file-remote-p 'file-name-all-completions 'file-attributes) nil)
+      (_ (let ((inhibit-file-name-handlers
+                (cons #'decent-notes--handle-name
+                      (and (eq inhibit-file-name-operation operation)
+                           inhibit-file-name-handlers)))
+               (inhibit-file-name-operation operation))
+           (apply operation arguments))))))
+
+(add-to-list 'file-name-handler-alist
+             (cons decent-notes--address #'decent-notes--handle-name))
+
+(defun decent-notes--find-address (name)
+  "The buffer of the note whose address is NAME, nil if that is none."
+  (when (string-match decent-notes--address name)
+    (decent-notes--buffer-for (decent-notes--summary (match-string 1 name)))))
+
+(add-hook 'find-directory-functions #'decent-notes--find-address)
+
+;;; Bookmarks and the desktop
+
+;;;###autoload
+(defun decent-notes-bookmark-jump (bookmark)
+  "Go to the place in a note that BOOKMARK is of."
+  (let ((buffer (decent-notes--buffer-for
+                 (decent-notes--summary (bookmark-prop-get bookmark 'note)))))
+    (bookmark-default-handler
+     (cons "" (cons (cons 'buffer buffer) (bookmark-get-bookmark-record bookmark))))))
+
+(defun decent-notes--save-desktop ()
+  "Add to the desktop, the file in this buffer, what opens the open notes again."
+  (when-let ((bookmarks (delq nil (mapcar (lambda (note)
+                                            (when (buffer-live-p (decent-notes--buffer note))
+                                              (with-current-buffer (decent-notes--buffer note)
+                                                (decent-notes--bookmark))))
+                                          decent-notes--notes))))
+    (insert (format "(when (require 'decent-notes nil t)\n  (decent-notes--restore-desktop '%S))\n"
+                    (reverse bookmarks)))))
+
+(defun decent-notes--restore-desktop (bookmarks)
+  "Open the notes of BOOKMARKS, each with point where it was."
+  (dolist (bookmark bookmarks)
+    (condition-case problem
+        (save-current-buffer (decent-notes-bookmark-jump bookmark))
+      (error (decent-notes--tell "%s is not restored: %s" (car bookmark)
+                                 (error-message-string problem))))))
+
+(add-hook 'desktop-save-hook #'decent-notes--save-desktop)
+
+;;; Capturing
+
+;;;###autoload
+(defun decent-notes-capture (title &optional text)
+  "Make a note with TITLE, of TEXT, and show it in another window.
+Interactively the text is that of the region, if it is active."
+  (interactive
+   (let ((text (when (use-region-p)
+                 (buffer-substring-no-properties (region-beginning) (region-end)))))
+     (list (if text
+               (let ((first (string-trim (or (car (split-string text "\n" t "[ \t]+")) ""))))
+                 (read-string (format-prompt "Title" first) nil nil first))
+             (read-string "Title: "))
+           text)))
+  (let ((note (plist-get (decent-notes--call
+                          'note/create (append (list :title title) (when text (list :text text))))
+                         :note)))
+    (decent-notes--did-change (list (list :id (plist-get note :id) :what '("created"))))
+    (deactivate-mark)
+    (pop-to-buffer (decent-notes--buffer-for note))))
+
+;;;###autoload
+(defun decent-notes-capture-at-end (title)
+  "Go to the end of the note with TITLE, a new one if there is none.
+This is for `org-capture-templates', as (function FUNCTION)."
+  (let ((note (or (seq-find (lambda (note) (equal title (plist-get note :title)))
+                            (decent-notes--all))
+                  (plist-get (decent-notes--call 'note/create (list :title title)) :note))))
+    (set-buffer (decent-notes--buffer-for note))
+    (widen)
+    (goto-char (point-max))))
+
+(provide 'decent-notes-places)
+;;; decent-notes-places.el ends here
