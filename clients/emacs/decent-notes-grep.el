@@ -118,7 +118,10 @@
               (place (line-beginning-position)))
     (setq decent-notes--visited t)
     (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window place))
-    (pop-to-buffer (decent-notes--buffer-for note) '(nil (inhibit-same-window . t)))
+    ;; The window of the matches is to keep them.
+    (when-let ((window (get-buffer-window))) (select-window window))
+    (pop-to-buffer (decent-notes--buffer-for note)
+                   (when (get-buffer-window) '(nil (inhibit-same-window . t))))
     (unless (<= (point-min) (decent-notes--place-at line character) (point-max)) (widen))
     (goto-char (decent-notes--place-at line character))
     (run-hooks 'next-error-hook)))

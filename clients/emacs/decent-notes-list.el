@@ -123,9 +123,13 @@ CHANGES are as `decent-notes--did-change' has them.  While no window shows the
 list nothing is done but to note them down."
   (when-let ((buffer (decent-notes--list-buffer)))
     (with-current-buffer buffer
-      (setq decent-notes--stale
-            (or (eq changes t) (eq decent-notes--stale t)
-                (append changes decent-notes--stale)))
+      (if (eq changes t) (setq decent-notes--stale t)
+        (seq-doseq (change changes)
+          (unless (or (eq decent-notes--stale t) (member change decent-notes--stale))
+            (push change decent-notes--stale))))
+      ;; So many are read anew as a whole.
+      (when (and (consp decent-notes--stale) (nthcdr 100 decent-notes--stale))
+        (setq decent-notes--stale t))
       (decent-notes--list-displayed))))
 
 (defvar decent-notes--list-timer nil "The timer that will show what was changed.")
@@ -341,7 +345,7 @@ its line move along; all other points, and the windows, stay where they are."
           (when (and (<= old point) (< point end))
             (push (list window (- point old)) riders)))
         (when (= place old) (set-marker place end))
-        (let ((inhibit-read-only t)) (delete-region old end))))
+        (with-silent-modifications (delete-region old end))))
     (when tabulated-list-sort-key (set-marker place (decent-notes--sorted-place entry)))
     (puthash id summary decent-notes--shown)
     (let* ((beg (marker-position place))
@@ -352,7 +356,7 @@ its line move along; all other points, and the windows, stay where they are."
                                (get-buffer-window-list nil nil t))))
            (end (save-excursion
                   (goto-char beg)
-                  (apply tabulated-list-printer entry)
+                  (with-silent-modifications (apply tabulated-list-printer entry))
                   (point))))
       (pcase-dolist (`(,window ,_) behind) (decent-notes--set-point window end))
       (dolist (window tops) (set-window-start window end t))
@@ -379,10 +383,9 @@ its line move along; all other points, and the windows, stay where they are."
 (defun decent-notes--remove (id)
   "Show the note ID no more."
   (when-let ((beg (decent-notes--line-of id)))
-    (let ((inhibit-read-only t))
-      (save-excursion
-        (goto-char beg)
-        (delete-region beg (line-beginning-position 2))))
+    (save-excursion
+      (goto-char beg)
+      (with-silent-modifications (delete-region beg (line-beginning-position 2))))
     ;; Behind the last line there is no note.
     (pcase-dolist (`(,window ,point) (decent-notes--points))
       (when (and (= point (point-max)) (> point (point-min)))
@@ -450,9 +453,13 @@ A space is a space, since titles and tags have them."
 (defun decent-notes-new (title)
   "Make a note with TITLE, and open it."
   (interactive "sTitle: ")
-  (let ((note (plist-get (decent-notes--call 'note/create (list :title title)) :note)))
+  (decent-notes--visit (decent-notes--create :title title)))
+
+(defun decent-notes--create (&rest params)
+  "Make a note by PARAMS, and return its summary."
+  (let ((note (plist-get (decent-notes--call 'note/create params) :note)))
     (decent-notes--did-change (list (list :id (plist-get note :id) :what '("created"))))
-    (decent-notes--visit note)))
+    note))
 
 (defun decent-notes--this ()
   "The summary of the note of this buffer or line, else of one asked for."

@@ -558,7 +558,10 @@ It is told once."
       (setf (decent-notes--answered note) version)
       (cond ((not problem)
              (unless (decent-notes--unsent note) (setf (decent-notes--trouble note) nil))
-             (when (decent-notes--trashed note) (decent-notes--inquire note)))
+             (when (decent-notes--trashed note) (decent-notes--inquire note))
+             (when (= version (decent-notes--version note))
+               (decent-notes--did-change
+                (list (list :id (decent-notes--id note) :what '("text"))))))
             ;; One whole text mends all changes sent before it.
             ((< version (decent-notes--whole note)))
             ((equal (plist-get (plist-get problem :data) :reason) "reopen")

@@ -86,10 +86,7 @@ Interactively the text is that of the region, if it is active."
                  (read-string (format-prompt "Title" first) nil nil first))
              (read-string "Title: "))
            text)))
-  (let ((note (plist-get (decent-notes--call
-                          'note/create (append (list :title title) (when text (list :text text))))
-                         :note)))
-    (decent-notes--did-change (list (list :id (plist-get note :id) :what '("created"))))
+  (let ((note (decent-notes--create :title title :text (or text ""))))
     (deactivate-mark)
     (pop-to-buffer (decent-notes--buffer-for note))))
 
@@ -99,7 +96,7 @@ Interactively the text is that of the region, if it is active."
 This is for `org-capture-templates', as (function FUNCTION)."
   (let ((note (or (seq-find (lambda (note) (equal title (plist-get note :title)))
                             (decent-notes--all))
-                  (plist-get (decent-notes--call 'note/create (list :title title)) :note))))
+                  (decent-notes--create :title title))))
     (set-buffer (decent-notes--buffer-for note))
     (widen)
     (goto-char (point-max))))
