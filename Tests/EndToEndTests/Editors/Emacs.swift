@@ -8,6 +8,12 @@ final class EmacsSession {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("clients/emacs").path
 
+  /// The files of the client's own tests.
+  static func tests() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder)
+      .filter { $0.hasSuffix("-tests.el") }.sorted()
+  }
+
   let folder: TemporaryFolder
   let peer: Server
   let emacs: Terminal
@@ -20,6 +26,13 @@ final class EmacsSession {
     for note in notes.reversed() {
       try peer.call("note/create", ["title": .string(note.title), "text": .string(note.text)])
     }
+    emacs = try Self.emacs(in: folder, start: start)
+  }
+
+  /// Another Emacs, after the first.
+  func again(start: String) throws -> Terminal { try Self.emacs(in: folder, start: start) }
+
+  private static func emacs(in folder: TemporaryFolder, start: String) throws -> Terminal {
     // F5 is the accident, F6 says where point is, F7 which processes these are.
     let settings = """
       (progn (menu-bar-mode -1)
@@ -32,7 +45,7 @@ final class EmacsSession {
           (message "processes %d %d." (emacs-pid) (process-id decent-notes--process))))
         \(start))
       """
-    emacs = try Terminal(
+    return try Terminal(
       "exec emacs -nw -Q -L \(quoted(Self.folder)) -l decent-notes --eval \(quoted(settings))",
       columns: 100, environment: ["XDG_STATE_HOME": folder("state"), "HOME": folder.path])
   }

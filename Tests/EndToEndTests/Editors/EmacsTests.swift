@@ -7,12 +7,13 @@ import Testing
     if: hasTool("emacs") && Terminal.isPossible || isContinuousIntegration,
     "emacs or tmux is missing"))
 struct EmacsTests {
-  @Test func `the client compiles without a warning, is documented and passes its own tests`()
-    throws
-  {
+  @Test(arguments: try EmacsSession.tests())
+  func `the client compiles without a warning, is documented and passes its own tests`(
+    _ tests: String
+  ) throws {
     let folder = try TemporaryFolder()
     let outcome = try Outcome(
-      [EmacsSession.folder, folder.path], environment: ["XDG_STATE_HOME": folder("state")],
+      [EmacsSession.folder, folder.path, tests], environment: ["XDG_STATE_HOME": folder("state")],
       shell: """
         set -e; exec 2>&1
         export DECENT_NOTES_COMMAND="$1"
@@ -26,8 +27,10 @@ struct EmacsTests {
           emacs --batch -Q --eval "(checkdoc-file \\"$file\\")" 2>&1
         done)
         echo "checkdoc: <$checked>"
-        for file in *-tests.el; do tests="$tests -l ${file%.el}"; done
-        exec emacs --batch -Q -L "$3" -L . $tests -f ert-run-tests-batch-and-exit
+        # A file of tests may need another, whose tests are not meant.
+        exec emacs --batch -Q -L "$3" -L . -l "${4%.el}" --eval "(ert-run-tests-batch-and-exit
+          '(satisfies (lambda (test) (equal \\"$4\\" (file-name-nondirectory
+            (symbol-file (ert-test-name test) 'ert--test))))))"
         """)
     #expect(outcome.ending == .status(0), "\(outcome.output.suffix(5000))")
     #expect(outcome.output.contains("checkdoc: <>"), "\(outcome.output.prefix(1000))")
