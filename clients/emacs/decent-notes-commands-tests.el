@@ -135,6 +135,7 @@ Has it:2: a néedle, a needle
           (should (eq note (find-file-noselect name)))
           (should-not buffer-file-name)))
       (should-error (find-file (concat "note://1-" (make-string 32 ?0))) :type 'user-error)
+      (should-error (find-file "/tmp/note://1-0") :type 'user-error)
       (should-not (seq-find (lambda (buffer)
                               (string-search "note:" (or (buffer-file-name buffer) "")))
                             (buffer-list)))

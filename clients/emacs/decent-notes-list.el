@@ -433,21 +433,23 @@ A space is a space, since titles and tags have them."
         (local-set-key " " #'self-insert-command))
     (apply function arguments)))
 
-(defun decent-notes--find (name notes)
-  "The summary in NOTES of the note with NAME: an id, note://id or a title."
-  (let* ((id (if (string-match "\\`note://\\([^/]+\\)" name) (match-string 1 name) name))
-         (same (seq-filter (lambda (note) (equal (plist-get note :title) name)) notes)))
-    (cond ((seq-find (lambda (note) (equal (plist-get note :id) id)) notes))
-          ((cdr same) (user-error "%d notes are called %S" (length same) name))
-          (same (car same))
-          (t (user-error "There is no note called %S" name)))))
+(defun decent-notes--find (name &optional notes)
+  "The summary of the note with NAME: its id, its address or its title.
+NOTES are the summaries of all notes, if they are known."
+  (let ((name (string-remove-prefix "note://" name)))
+    (if (string-match "\\`\\([0-9]+-[0-9a-f]\\{32\\}\\)\\(?:/.*\\)?\\'" name)
+        (decent-notes--summary (match-string 1 name))
+      (let ((same (seq-filter (lambda (note) (equal (plist-get note :title) name))
+                              (or notes (decent-notes--all)))))
+        (cond ((cdr same) (user-error "%d notes are called %S" (length same) name))
+              (same (car same))
+              (t (user-error "There is no note called %S" name)))))))
 
 ;;;###autoload
 (defun decent-notes-open (note)
   "Open NOTE, a title or an id, and return its buffer."
   (interactive (list (decent-notes--read-note "Note: ")))
-  (let ((summary (if (stringp note) (decent-notes--find note (decent-notes--all)) note)))
-    (decent-notes--visit summary)))
+  (decent-notes--visit (if (stringp note) (decent-notes--find note) note)))
 
 ;;;###autoload
 (defun decent-notes-new (title)

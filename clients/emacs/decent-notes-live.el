@@ -910,25 +910,23 @@ as modified as long as something in it has not been kept.
 (defun decent-notes--mode (title)
   "The major mode for a note with TITLE."
   (let ((mode (decent-notes--mode-named title)))
-    (when (autoloadp (symbol-function mode))
+    (when (and mode (autoloadp (symbol-function mode)))
       (autoload-do-load (symbol-function mode) mode))
     ;; Other modes show pictures or archives, and want their bytes.
     (if (or (memq mode '(conf-mode-maybe c-or-c++-mode))
-            (provided-mode-derived-p mode 'text-mode 'prog-mode 'conf-mode))
+            (and mode (provided-mode-derived-p mode 'text-mode 'prog-mode 'conf-mode)))
         mode
       decent-notes-major-mode)))
 
 (defun decent-notes--mode-named (title)
-  "The major mode that the files called TITLE have, or the one of other notes."
-  (let ((find (lambda ()
-                (let ((mode (assoc-default title auto-mode-alist #'string-match-p)))
-                  (and mode (symbolp mode) (fboundp mode) mode)))))
-    (or
-     ;; What ends with a number is a date or a version, and no page of a manual.
-     (unless (string-match-p "[0-9]\\'" title)
-       (or (let (case-fold-search) (funcall find))
-           (let ((case-fold-search t)) (and auto-mode-case-fold (funcall find)))))
-     decent-notes-major-mode)))
+  "The major mode that files called TITLE have, if there is one."
+  (cl-flet ((find ()
+              (let ((mode (assoc-default title auto-mode-alist #'string-match-p)))
+                (and mode (symbolp mode) (fboundp mode) mode))))
+    ;; What ends with a number is a date or a version, and no page of a manual.
+    (unless (string-match-p "[0-9]\\'" title)
+      (or (let (case-fold-search) (find))
+          (let ((case-fold-search t)) (and auto-mode-case-fold (find)))))))
 
 (defun decent-notes--set-mode (title)
   "Turn on the major mode for a note with TITLE."

@@ -13,8 +13,8 @@
 
 ;;; Names of files
 
-(defconst decent-notes--address "note://\\([0-9]+-[0-9a-f]\\{32\\}\\)\\(?:/.*\\)?\\'"
-  "What begins, anywhere in the name of a file, the address of a note.")
+(defconst decent-notes--address "note://.*\\'"
+  "What is, at the end of the name of a file, the address of a note.")
 
 (defun decent-notes--handle-name (operation &rest arguments)
   "Do OPERATION with ARGUMENTS for a name that is the address of a note.
@@ -38,7 +38,7 @@ For `find-file' it is a directory: of these, others may make buffers."
 (defun decent-notes--find-address (name)
   "The buffer of the note whose address is NAME, nil if that is none."
   (when (string-match decent-notes--address name)
-    (decent-notes--buffer-for (decent-notes--summary (match-string 1 name)))))
+    (decent-notes--buffer-for (decent-notes--find (match-string 0 name)))))
 
 (add-hook 'find-directory-functions #'decent-notes--find-address)
 
