@@ -170,6 +170,20 @@ The ids of the notes are in IDS."
     (decent-notes-list-filter "")
     (decent-notes-tests-until (< 4 (length (decent-notes-list-tests-titles))))))
 
+(decent-notes-tests-deftest reading-one-of-twenty-thousand
+    "The name of one of 20,000 notes is read at once, and not after a minute."
+  (let ((begin (float-time)))
+    (cl-letf (((symbol-function 'decent-notes--all)
+               (lambda ()
+                 (mapcar (lambda (i) (list :id (format "%d" i) :title (format "N%d" (/ i 2))))
+                         (number-sequence 0 20000))))
+              ((symbol-function 'completing-read)
+               (lambda (_prompt table &rest _)
+                 (should (= 2 (length (all-completions "N777 " table))))
+                 "N10000")))
+      (should (equal "20000" (plist-get (decent-notes--read-note "Note: ") :id))))
+    (should (< (- (float-time) begin) 10))))
+
 (decent-notes-tests-deftest deleting-the-note-meant
     "What is trashed is the note at point, and no other, whatever others do to the list."
   (decent-notes-list-tests-with 9
