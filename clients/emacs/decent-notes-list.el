@@ -351,7 +351,8 @@ its line move along; all other points, and the windows, stay where they are."
     (let* ((beg (marker-position place))
            (behind (when (< beg (point-max))
                      (seq-filter (lambda (point) (= beg (cadr point))) (decent-notes--points))))
-           (tops (unless (= beg (point-min))
+           ;; What comes in above the first line of a window is not seen there.
+           (tops (unless (or (eql beg old) (= beg (point-min)))
                    (seq-filter (lambda (window) (= beg (window-start window)))
                                (get-buffer-window-list nil nil t))))
            (end (save-excursion

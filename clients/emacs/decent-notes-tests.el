@@ -916,7 +916,15 @@
         (setq before (views))
         (decent-notes-tests-peer 'note/create :title "New at the top")
         (decent-notes-tests-until (string-search "New at the top" (buffer-string)))
-        (should (equal before (views)))))
+        (should (equal before (views)))
+        ;; The first line of a window stays the first when it is printed again.
+        (let ((title (car (nth 1 before))))
+          (decent-notes-tests-peer 'note/update :priority "high"
+                                   :id (plist-get (tabulated-list-get-id
+                                                   (window-start (nth 1 windows)))
+                                                  :id))
+          (decent-notes-tests-until (string-match-p (format "^ %s .*high" title) (buffer-string)))
+          (should (equal before (views))))))
     (kill-buffer)))
 
 (decent-notes-tests-deftest opening-by-title
