@@ -150,7 +150,8 @@ Return that value."
 
 (defun decent-notes--request (method params &optional success failure)
   "Ask the process for METHOD with PARAMS, and go on.
-SUCCESS is called with the result or FAILURE with the error, later."
+SUCCESS is called with the result or FAILURE with the error, later.
+Return what is in the outbox as long as this is not sent."
   (let* ((connection decent-notes--connection)
          (failed (lambda (problem)
                    (decent-notes--enqueue
@@ -164,8 +165,10 @@ SUCCESS is called with the result or FAILURE with the error, later."
                                 (when success
                                   (decent-notes--enqueue (lambda () (funcall success result)))))
                   :error-fn failed))))
-    (setq decent-notes--outbox (nconc decent-notes--outbox (list (cons send failed))))
-    (decent-notes--post)))
+    (let ((request (cons send failed)))
+      (setq decent-notes--outbox (nconc decent-notes--outbox (list request)))
+      (decent-notes--post)
+      request)))
 
 (defun decent-notes--stopped-p ()
   "Whether the process is stopped, so that Emacs would refuse to write to it."
@@ -204,14 +207,17 @@ What cannot be sent now is sent, in order, when the process runs again."
   "Return the result of METHOD with PARAMS, or signal a `user-error'.
 TAKE is called with it before any other message is dealt with."
   (decent-notes--ensure)
-  (let (answered result problem)
-    (decent-notes--request method params
-                           (lambda (it)
-                             (setq answered t result it)
-                             (when take (funcall take it)))
-                           (lambda (it) (setq answered t problem it)))
-    (unless (decent-notes--wait 10 (lambda () answered))
-      (user-error "No answer to %s within 10 seconds" method))
+  (let* (answered result problem
+         (request (decent-notes--request method params
+                                         (lambda (it)
+                                           (setq answered t result it)
+                                           (when take (funcall take it)))
+                                         (lambda (it) (setq answered t problem it)))))
+    (unwind-protect
+        (unless (decent-notes--wait 10 (lambda () answered))
+          (user-error "No answer to %s within 10 seconds" method))
+      ;; What the user has given up, or is told has failed, must not be done later.
+      (setq decent-notes--outbox (delq request decent-notes--outbox)))
     (when problem (user-error "%s" (decent-notes--cause problem)))
     result))
 

@@ -777,6 +777,20 @@
         (decent-notes-tests-replace "theirs" "")))
     (should (= 0 (decent-notes-tests-wholes)))))
 
+(decent-notes-tests-deftest given-up-while-stopped
+    "A command that got no answer from a stopped process is not carried out later."
+  (decent-notes-tests-with "start\n"
+    (decent-notes-tests-stopped
+      (let ((wait (symbol-function 'decent-notes--wait)))
+        (cl-letf (((symbol-function 'decent-notes--wait)
+                   (lambda (_seconds done) (funcall wait 0.1 done))))
+          (should-error (decent-notes-new "Given up") :type 'user-error)))
+      (insert "mine\n")
+      (decent-notes--after-command))
+    (decent-notes-tests-agree)
+    (should-not (seq-find (lambda (note) (equal "Given up" (plist-get note :title)))
+                          (decent-notes--all)))))
+
 (decent-notes-tests-deftest stopped-and-killed
     "What was to be sent to a process that is killed while it is stopped is not lost."
   (let ((decent-notes--restarts nil))
