@@ -4,8 +4,9 @@ vim9script
 # A place is [line, byte], both from 0, as the protocol has it.
 
 # What a text of a note can't hold: NUL (which Vim has as a line feed inside a line), surrogates, what is beyond Unicode.
-# Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges.
-const IMPOSSIBLE = "\\%#=2[\ud800-\udfff\U00110000-\U7fffffff\n]"
+# Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges; and where case is ignored the new one
+# goes through all characters of a range, which takes minutes.
+const IMPOSSIBLE = "\\%#=2\\C[\ud800-\udfff\U00110000-\U7fffffff\n]"
 
 # While Vim or a script remembers places for what comes next, lines must not move: an operator waits for its motion, a completion
 # for a choice, :s for a confirmation, a mapping for a character (all of which Vim says by the state "S"), a command or a pattern
@@ -55,17 +56,22 @@ export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
     var range = edit.range
     var [start, end] = [range.start, range.end]->mapnew((_, at) => [at.line, at.character])
     var new = split(edit.newText, "\n", true)
+    # What is inserted at a place comes before the character there, and pushes it. At the end of a line there is none, and the place
+    # stays. Only whole lines that come above an empty line push it.
+    var isAtEnd = start[1] >= strlen(getbufline(buf, start[0] + 1)[0])
+    var isAbove = start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')
+    var isPushing = isAbove || !isAtEnd
     var Move = (place, isPushed) => Moved(place, start, end, new, isPushed)
     ReplaceText(buf, start, end, new)
     for window in windows
-      # What is inserted at a cursor comes after it while its user types there, and before the character it is on else.
-      var isPushed = mode() !~ '^[iR]' || edit.newText =~ '\n$' || window.id != win_getid()
-      window.cursor = Move(window.cursor, isPushed)
-      window.top = Move([window.top, 0], window.top > 0)[0]
+      # While its user types at a cursor, all comes after it but whole lines above.
+      var isTyping = mode() =~ '^[iR]' && window.id == win_getid()
+      window.cursor = Move(window.cursor, isTyping ? isAbove : isPushing)
+      window.top = Move([window.top, 0], isPushing && window.top > 0)[0]
     endfor
-    anchor = Move(anchor, true)
+    anchor = Move(anchor, isPushing)
     for mark in marks
-      mark.place = Move(mark.place, true)
+      mark.place = Move(mark.place, isPushing)
     endfor
   endfor
   for mark in marks
@@ -94,7 +100,7 @@ enddef
 
 def Window(id: number): dict<any>
   var at = getcurpos(id)
-  return {id: id, cursor: Place(at), column: at[4], before: Place(at), top: getwininfo(id)[0].topline - 1}
+  return {id: id, cursor: Place(at), beyond: at[3], column: at[4], before: Place(at), top: getwininfo(id)[0].topline - 1}
 enddef
 
 def Restore(window: dict<any>)
@@ -103,6 +109,8 @@ def Restore(window: dict<any>)
   if window.cursor[1] == window.before[1]
     # After `$` it is no column, but as far as lines go.
     view.curswant = window.column == v:maxcol ? v:maxcol : window.column - 1
+    # With 'virtualedit' a cursor may be beyond the end of its line.
+    view.coladd = window.beyond
   endif
   if window.id == win_getid()
     winrestview(view)
