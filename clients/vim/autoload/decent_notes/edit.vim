@@ -142,17 +142,16 @@ def ReplaceText(buf: number, start: list<number>, end: list<number>, inserted: l
   var new = copy(inserted)
   new[0] = strpart(old[0], 0, start[1]) .. new[0]
   new[-1] ..= strpart(old[-1], end[1])
-  # Lines that stay are not touched. When text comes before a line, that line is the last one, even if the first one is equal.
+  # When text comes before a line, that line is the last one, even if the first one is equal.
   if start[1] == 0
     TrimEnd(old, new)
   endif
-  var first = start[0] + 1
-  while !empty(old) && !empty(new) && old[0] == new[0]
-    remove(old, 0)
-    remove(new, 0)
-    first += 1
-  endwhile
-  TrimEnd(old, new)
+  SetLines(buf, start[0] + 1, old, new)
+enddef
+
+# Replaces lines, of which there are `old` from `from` on. Those that stay are not touched.
+export def SetLines(buf: number, from: number, old: list<string>, new: list<string>)
+  var first = from + Trim(old, new)
   var both = min([len(old), len(new)])
   if both > 0
     setbufline(buf, first, new[: both - 1])
@@ -164,9 +163,38 @@ def ReplaceText(buf: number, start: list<number>, end: list<number>, inserted: l
   endif
 enddef
 
-def TrimEnd(old: list<string>, new: list<string>)
-  while !empty(old) && !empty(new) && old[-1] == new[-1]
-    remove(old, -1)
-    remove(new, -1)
+# Takes out what is the same at the beginnings and at the ends; returns how much there was at the beginnings.
+export def Trim(old: list<string>, new: list<string>): number
+  var [low, high] = [0, min([len(old), len(new)])]
+  # Comparing a part of a list is quicker by far than going through it.
+  while low < high
+    var middle = (low + high + 1) / 2
+    if old[low : middle - 1] == new[low : middle - 1]
+      low = middle
+    else
+      high = middle - 1
+    endif
   endwhile
+  if low > 0
+    remove(old, 0, low - 1)
+    remove(new, 0, low - 1)
+  endif
+  TrimEnd(old, new)
+  return low
+enddef
+
+def TrimEnd(old: list<string>, new: list<string>)
+  var [low, high] = [0, min([len(old), len(new)])]
+  while low < high
+    var middle = (low + high + 1) / 2
+    if old[-middle : -low - 1] == new[-middle : -low - 1]
+      low = middle
+    else
+      high = middle - 1
+    endif
+  endwhile
+  if low > 0
+    remove(old, -low, -1)
+    remove(new, -low, -1)
+  endif
 enddef

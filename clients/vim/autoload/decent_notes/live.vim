@@ -12,6 +12,9 @@ const LARGE = 262'144
 const PAUSE = 500
 # How often to look whether edits of others may come again; each time Vim draws a command anew that is being written.
 const WAIT = 100
+# As many changes that Vim tells of at once while somebody inserts are no typing; for how long listening stops then.
+const BURST = 20
+const MOMENT = 100
 
 # The notes in buffers, by the buffer's number:
 #   attachment      its name for the server; 0 while there is no process that knows the buffer
@@ -26,6 +29,8 @@ const WAIT = 100
 #   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
 #   skipped         the version for which pushes are not applied
 #   block           the number of the last change in Vim's own list of what can be undone
+#   isBurst         whether so much is being inserted that listening is to stop for a moment
+#   before          while it has stopped: the lines that there were; else []
 var notes: dict<dict<any>> = {}
 
 export def Of(buf: number): dict<any>
@@ -51,7 +56,7 @@ enddef
 
 # Whether the server has all that is in the buffer.
 export def IsSettled(note: dict<any>): bool
-  return note.attachment != 0 && !note.isUnsent && note.answered == note.version && empty(note.changed)
+  return note.attachment != 0 && !note.isUnsent && note.answered == note.version && empty(note.changed) && empty(note.before)
 enddef
 
 # Whether an answer is to come that may settle it.
@@ -64,7 +69,7 @@ enddef
 # Opens a note for an empty buffer, and fills it.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
+    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0, isBurst: false, before: [],
     isApplying: false, isClosing: false, isJumping: false, hasTold: false}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
@@ -91,9 +96,15 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
   var note = notes[buf]
   if note.isApplying
     return
-  elseif empty(note.changed)
+  endif
+  note.isBurst = len(changes) > BURST && mode() =~ '^[iR]'
+  Merge(note, changes)
+enddef
+
+def Merge(note: dict<any>, changes: list<dict<number>>)
+  if empty(note.changed)
     note.changed = {head: note.lineCount, tail: note.lineCount, count: note.lineCount}
-    timer_start(0, (_) => Flush(note))
+    timer_start(0, (_) => note.isBurst ? Deafen(note) : Flush(note))
   endif
   # They are told one after another, as they were made.
   var changed = note.changed
@@ -108,12 +119,39 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
   endfor
 enddef
 
+# Vim tells of each character of a paste into insertion mode by a dictionary, which takes several times as long as the paste itself. So
+# for a moment nobody listens, and the lines before and after it tell what was done.
+def Deafen(note: dict<any>)
+  note.isBurst = false
+  if bufloaded(note.buf) && empty(note.before)
+    listener_flush(note.buf)
+    listener_remove(note.listener)
+    note.before = getbufline(note.buf, 1, '$')
+    timer_start(MOMENT, (_) => Flush(note))
+  endif
+enddef
+
+# Hears of all that the user did until now.
+def Hear(note: dict<any>)
+  if empty(note.before)
+    listener_flush(note.buf)
+    return
+  endif
+  var [before, after] = [note.before, getbufline(note.buf, 1, '$')]
+  note.before = []
+  note.listener = listener_add(Listen, note.buf)
+  if before != after
+    var head = edit.Trim(before, after)
+    Merge(note, [{lnum: head + 1, end: head + len(before) + 1, added: len(after) - len(before)}])
+  endif
+enddef
+
 # Sends what the user did and was not sent yet. Not to be called in the middle of a command.
 export def Flush(note: dict<any>)
   if !bufloaded(note.buf)
     return
   endif
-  listener_flush(note.buf)
+  Hear(note)
   if empty(note.changed)
     return
   endif
@@ -217,8 +255,12 @@ enddef
 
 # Shows whether the server has all there is.
 export def Settle(note: dict<any>)
-  Flush(note)
-  if bufloaded(note.buf) && getbufvar(note.buf, '&modified') == IsSettled(note)
+  if !bufloaded(note.buf)
+    return
+  endif
+  # What is not sent yet will be.
+  listener_flush(note.buf)
+  if getbufvar(note.buf, '&modified') == IsSettled(note)
     setbufvar(note.buf, '&modified', !IsSettled(note))
   endif
 enddef
