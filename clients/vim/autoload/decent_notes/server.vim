@@ -28,9 +28,11 @@ export var suggestedTags: list<string> = []
 export def Try(Command: func)
   try
     Command()
+  catch /^Vim:Interrupt$/
+    Tell('given up waiting', 'WarningMsg')
   catch /^Decent Notes: \|:E37:/
     # E37: the buffer shown has changes and 'hidden' is not set.
-    Tell(v:exception->substitute('^Decent Notes: \|^Vim.\{-}:\zeE37:', '', ''))
+    Tell(v:exception->substitute('\C^Decent Notes: \|^Vim.\{-}:\zeE37:', '', ''))
   endtry
 enddef
 
@@ -45,12 +47,28 @@ def Show(message: string, highlight: string)
     timer_start(100, (_) => Show(message, highlight))
     return
   endif
+  # So that it takes the place of the command line, or of another message, instead of coming below.
+  redraw
   execute 'echohl' highlight
-  var line = 'Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g')
-  # A longer line would make the user press a key, in the middle of typing maybe. The log has all of it.
-  var room = &columns - 13
-  echomsg strdisplaywidth(line) <= room ? line : strcharpart(line, 0, room - 1) .. '…'
+  echomsg Fitted('Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g'))
   echohl None
+enddef
+
+# A longer line than there is room for would make the user press a key, in the middle of typing maybe. The log has all of it. The
+# cause is behind the path of the file that it is about, as a rule, and comes first when not all fits.
+def Fitted(line: string): string
+  # Beside it Vim shows keys that are being written, and the ruler.
+  var room = &columns - 13 - (&ruler && &laststatus == 0 ? 18 : 0)
+  if strdisplaywidth(line) <= room
+    return line
+  endif
+  var parts = matchlist(line, '\C^\(Decent Notes: \)\(.*/.\{-}\): \([^/]\+\)$')
+  var text = empty(parts) ? line : $'{parts[1]}{parts[3]} ({parts[2]})'
+  var count = strchars(text)
+  while count > 0 && strdisplaywidth(strcharpart(text, 0, count)) >= room
+    count -= 1
+  endwhile
+  return strcharpart(text, 0, count) .. '…'
 enddef
 
 export def Log(line: string)
