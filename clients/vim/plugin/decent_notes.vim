@@ -24,14 +24,15 @@ command -bar NoteHistory server.Try(() => commands.History())
 command -bar NotesRestart server.Try(() => server.Restart())
 command -bar NotesLog commands.ShowLog()
 
+nnoremap <Plug>(decent-notes-undo) <Cmd>call decent_notes#buffer#Undo('note/undo')<CR>
+nnoremap <Plug>(decent-notes-redo) <Cmd>call decent_notes#buffer#Undo('note/redo')<CR>
+
 augroup decent_notes
   autocmd!
   autocmd BufReadCmd note://* ++nested server.Try(() => buffer.Read())
   autocmd BufWriteCmd note://* server.Try(() => buffer.Write())
   autocmd BufFilePost * buffer.Renamed()
-  # A session names buffers like the notes that they were, with a message too long for a line, which demands a key.
-  autocmd BufFilePre * if exists('g:SessionLoad') | set shortmess+=F | endif
-  autocmd SessionLoadPost note://* ++nested server.Try(() => buffer.Restored())
+  autocmd BufEnter note://* buffer.Entered()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* edit.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()

@@ -52,7 +52,7 @@ export def New(title: string)
 enddef
 
 export def Update(fields: dict<any>)
-  buffer.ShowTitle(server.Call('note/update', {id: Id()}->extend(fields)).note)
+  buffer.Show(server.Call('note/update', {id: Id()}->extend(fields)).note)
   list.Refresh()
 enddef
 

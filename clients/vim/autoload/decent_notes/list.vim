@@ -1,7 +1,6 @@
 vim9script
 # The list of notes, in the user's order.
 
-import autoload './buffer.vim'
 import autoload './commands.vim'
 import autoload './server.vim'
 
@@ -66,11 +65,6 @@ enddef
 
 # Others have changed something.
 export def NotebookChanged(changed: list<dict<any>>)
-  for change in changed
-    if index(change.what, 'title') >= 0
-      buffer.UpdateTitle(change.id)
-    endif
-  endfor
   if refresh == 0 && bufwinnr(NAME) > 0
     refresh = timer_start(100, RefreshLater)
   endif

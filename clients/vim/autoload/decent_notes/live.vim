@@ -33,6 +33,9 @@ const MOMENT = 100
 #   before          while it has stopped: the lines that there were; else []
 var notes: dict<dict<any>> = {}
 
+# Notes whose buffers have just lost their text, until Vim has done what it does: `:edit!` fills them again at once.
+var unloaded: dict<dict<any>> = {}
+
 export def Of(buf: number): dict<any>
   return get(notes, buf, {})
 enddef
@@ -74,16 +77,36 @@ export def Open(buf: number, id: string)
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
     note.base = result.text
-    buffer.Fill(buf, result.text)
-    note.lineCount = getbufinfo(buf)[0].linecount
-    note.listener = listener_add(Listen, buf)
-    notes[buf] = note
+    Begin(note)
     Attach(note, result)
   })
 enddef
 
+def Begin(note: dict<any>)
+  buffer.Fill(note.buf, note.base)
+  note.lineCount = getbufinfo(note.buf)[0].linecount
+  note.listener = listener_add(Listen, note.buf)
+  notes[note.buf] = note
+enddef
+
+# Goes on with a note whose buffer has just been unloaded, and fills the buffer again: undo goes on, too. Returns whether there is one.
+export def Reopen(buf: number, id: string): bool
+  var note = get(unloaded, buf, {})
+  if get(note, 'id', '') != id
+    return false
+  endif
+  remove(unloaded, buf)
+  extend(note, {isClosing: false, block: -1})
+  Begin(note)
+  setbufvar(buf, '&modifiable', !note.readOnly)
+  # What came meanwhile was not applied, and comes again.
+  Send(note, {lines: []})
+  return true
+enddef
+
 def Attach(note: dict<any>, result: dict<any>)
-  extend(note, {attachment: result.attachment, session: result.session, rev: result.rev, isOpening: false, isUnsent: false})
+  extend(note, {attachment: result.attachment, session: result.session, rev: result.rev, isOpening: false, isUnsent: false,
+    readOnly: result.readOnly})
   setbufvar(note.buf, '&modifiable', !result.readOnly)
 enddef
 
@@ -232,6 +255,7 @@ def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<an
   note.answered = change.version
   if !has_key(response, 'error')
     note.hasTold = false
+    buffer.Changed(note)
     if change.version == note.version && has_key(change, 'sha256')
       note.base = text
     endif
@@ -354,6 +378,7 @@ enddef
 # Without the server, and back {{{1
 
 export def GoOffline()
+  unloaded = {}
   for note in values(notes)
     Detach(note)
     cursors.Clear(note)
@@ -425,18 +450,33 @@ export def Close(buf: number)
     return
   endif
   note.isClosing = true
+  # Whether `base` is what the server takes the buffer to show.
+  var isKept = false
   if bufloaded(buf)
     SendUnsent(note)
     if !server.WaitFor(() => !IsUnderWay(note), 3000)
       MarkUnsent(note)
     endif
+    note.base = Text(buf)
+    isKept = note.attachment != 0 && IsSettled(note)
   endif
   if note.isUnsent
     buffer.Keep(note.id, note.unsent)
   endif
   listener_remove(note.listener)
+  timer_stop(note.timer)
   remove(notes, buf)
-  if note.attachment != 0
+  if isKept
+    unloaded[buf] = note
+    timer_start(0, (_) => Forget(note))
+  elseif note.attachment != 0
+    server.Request('note/close', {attachment: note.attachment}, (_) => 0)
+  endif
+enddef
+
+def Forget(note: dict<any>)
+  if get(unloaded, note.buf, {}) is note
+    remove(unloaded, note.buf)
     server.Request('note/close', {attachment: note.attachment}, (_) => 0)
   endif
 enddef

@@ -2,6 +2,7 @@ vim9script
 # The process: one for the whole editor, spoken to in JSON-RPC, a message a line. Vim's own mode "lsp" throws a message away
 # whose parts come with a pause of 100 ms between them, which happens to long ones while the machine has much to do.
 
+import autoload './buffer.vim'
 import autoload './list.vim'
 import autoload './live.vim'
 
@@ -213,6 +214,11 @@ def Receive(line: string)
   elseif method == 'note/presence'
     live.TakePeers(params)
   elseif method == 'notebook/didChange'
+    for change in params.changed
+      if index(change.what, 'title') >= 0 || index(change.what, 'trashed') >= 0
+        buffer.Update(change.id)
+      endif
+    endfor
     list.NotebookChanged(params.changed)
   elseif method == 'window/showMessage'
     Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
