@@ -475,7 +475,6 @@ struct VimTests {
     try vim.run("split note://\(id)")
     try vim.wait("len(win_findbuf(bufnr()))", "2")
     #expect(try vim.eval("len(getbufinfo())") == "1")
-    #expect(try vim.eval("bufname()") == "note://\(id)/Note")
     try vim.terminal.type("Gothree")
     try vim.agree(id, on: "one\ntwo\nthree")
     try vim.terminal.press("Escape")
@@ -499,7 +498,7 @@ struct VimTests {
     // It goes on while it is not shown.
     try vim.run("enew")
     try vim.change(id) { $0 += "!" }
-    try vim.run("buffer note://\(id)/Note")
+    try vim.run("buffer Note")
     let text = try vim.agree(id)
     // A buffer that went without an event is not taken for an empty text.
     try vim.run("noautocmd bdelete!")
@@ -531,75 +530,6 @@ struct VimTests {
     #expect(try vim.text(id) == "one!")
     try vim.run("edit note://\(id)")
     try vim.agree(id, on: "one!")
-  }
-
-  @Test func `a session brings its notes back`() throws {
-    let (vim, id) = try Vim.showing("one\ntwo")
-    try vim.run("mksession \(vim.folder("session"))")
-    try vim.run("bdelete!")
-    try vim.run("source \(vim.folder("session"))")
-    try vim.wait("g:Text()", "one\ntwo")
-    #expect(try vim.eval("&buftype") == "acwrite")
-    try vim.terminal.type("A!")
-    try vim.agree(id, on: "one!\ntwo")
-  }
-
-  @Test func `the list is worked with by keys`() throws {
-    let vim = try Vim("+Notes")
-    try vim.wait("getline(1)[:4]", "Notes")
-    _ = try vim.note("Alpha", "apples and\nBananas")
-    _ = try vim.note("Beta", "bread")
-    _ = try vim.note("Gamma", "bananas")
-    let titles = "getline(2, '$')->map('matchstr(v:val, ''\\d\\+  \\zs.*'')')->string()"
-    try vim.wait(titles, "['Gamma', 'Beta', 'Alpha']")
-    try vim.terminal.type("/Beta\r")
-    try vim.terminal.type("K")
-    try vim.wait(titles, "['Beta', 'Gamma', 'Alpha']")
-    try vim.terminal.type("JJ")
-    try vim.wait(titles, "['Gamma', 'Alpha', 'Beta']")
-    #expect(try vim.eval("getline('.')").contains("Beta"))
-    // The cursor stays on its note.
-    _ = try vim.note("New", "")
-    try vim.wait(titles, "['New', 'Gamma', 'Alpha', 'Beta']")
-    #expect(try vim.eval("getline('.')").contains("Beta"))
-    try vim.terminal.type("p")
-    try vim.wait("getline('.')", "   4  Beta   high")
-    try vim.terminal.type("p")
-    try vim.wait("getline('.')", "   4  Beta   low")
-    try vim.terminal.type("thome, two words\r")
-    try vim.wait("getline('.')", "   4  Beta   low     [home, two words]")
-    try vim.terminal.type("t\u{15}home\r")
-    try vim.wait("getline('.')", "   4  Beta   low     [home]")
-    try vim.terminal.type("r2\r")
-    try vim.wait("getline('.')", "   4  Beta2  low     [home]")
-    try vim.terminal.type("d")
-    try vim.wait(titles, "['New', 'Gamma', 'Alpha']")
-    try vim.terminal.type("T")
-    try vim.wait("getline(1)[:4] .. getline(2)", "Trash   1  Beta2  low     [home]")
-    try vim.terminal.type("2Gu")
-    try vim.wait("line('$')", "1")
-    try vim.terminal.type("T")
-    try vim.wait("line('$')", "5")
-    try vim.terminal.type("sBANANAS\r")
-    try vim.wait(
-      "[line('$'), getline(3), getline(5)]->string()", "[5, '      bananas', '      Bananas']")
-    try vim.terminal.type("s\u{15}\r")
-    try vim.wait("line('$')", "5")
-    try vim.terminal.type("g?")
-    try vim.terminal.wait("the help") { $0.contains { $0.contains("move up") } }
-    try vim.terminal.press("Enter")
-    // Given up, nothing happens.
-    try vim.terminal.type("n")
-    try vim.wait("mode()", "c")
-    try vim.terminal.press("Escape")
-    try vim.wait("[mode(), line('$')]->string()", "['n', 5]")
-    try vim.terminal.type("n")
-    try vim.terminal.type("Made here\r")
-    try vim.wait("get(b:, 'note_title', '')", "Made here")
-    try vim.terminal.type(":Notes\r/Gamma\r\r")
-    try vim.wait("g:Text()", "bananas")
-    try vim.terminal.type(":Notes\rq")
-    try vim.wait("g:Text()", "bananas")
   }
 
   @Test func `commands do what the list does, and complete`() throws {

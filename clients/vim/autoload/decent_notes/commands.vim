@@ -2,9 +2,11 @@ vim9script
 # The commands, and what they complete.
 
 import autoload './buffer.vim'
+import autoload './edit.vim'
 import autoload './list.vim'
 import autoload './live.vim'
 import autoload './server.vim'
+import autoload './time.vim'
 
 def All(): list<dict<any>>
   return server.Call('notebook/list').notes
@@ -52,8 +54,9 @@ export def New(title: string)
 enddef
 
 export def Update(fields: dict<any>)
-  buffer.Show(server.Call('note/update', {id: Id()}->extend(fields)).note)
-  list.Refresh()
+  var summary = server.Call('note/update', {id: Id()}->extend(fields)).note
+  buffer.Show(summary)
+  list.Update(summary)
 enddef
 
 # `+a -b` adds and removes tags, `a b` are all tags, nothing shows them.
@@ -78,26 +81,73 @@ export def ShowLog()
   normal! G
 enddef
 
+# Puts what a search finds into the quickfix list.
+export def Grep(query: string)
+  var result = server.Call('notebook/search', {query: query, limit: 500})
+  var items: list<dict<any>> = []
+  for match in result.matches
+    var note = match.note
+    var buf = live.BufferOf(note.id)
+    var place = buf > 0 ? {bufnr: buf} : {filename: buffer.Name(note)}
+    # Of the first place there is the line; the others are looked up.
+    var lines = len(match.ranges) > 1 ? server.Call('note/get', {id: note.id}).text->split("\n", true) : []
+    for range in match.ranges
+      add(items, {lnum: range.start.line + 1, col: range.start.character + 1, end_lnum: range.end.line + 1, end_col: range.end.character + 1,
+        text: empty(lines) ? match.snippet : get(lines, range.start.line, '')}->extend(place))
+    endfor
+    if empty(match.ranges)
+      add(items, {lnum: 1, col: 1, text: note.title}->extend(place))
+    endif
+  endfor
+  setqflist([], ' ', {title: ':NoteGrep ' .. query, items: items})
+  silent doautocmd <nomodeline> QuickFixCmdPost grep
+  if empty(items)
+    throw $'Decent Notes: nothing has "{query}"'
+  endif
+  execute 'silent cfirst'
+  server.Tell($'{len(items)} places' .. (result.more ? ', and there are more' : ''), 'None')
+enddef
+
 # History {{{1
 
 export def History()
   var id = Id()
+  var present = server.Call('note/get', {id: id})
   var entries = server.Call('note/history', {id: id, limit: 1000}).entries
-  var lines = entries->mapnew((_, entry) =>
-    $'{entry.time->substitute('T', ' ', '')->substitute('\..*\|Z$', '', '')}  +{entry.inserted} -{entry.deleted}')
-  Scratch(lines, 'history')
-  b:note_id = id
-  b:note_entries = entries
-  nnoremap <buffer> <nowait> <CR> <ScriptCmd>server.Try(() => ShowPast())<CR>
-  nnoremap <buffer> <nowait> q <C-W>c
-  echo '<CR> shows the text of then, q closes'
+  Scratch(entries->mapnew((_, entry) => $'{Local(entry.time)}  +{entry.inserted} -{entry.deleted}'), 'history')
+  extend(b:, {note_id: id, note_base: present.revision, note_entries: entries})
+  Map('<CR>', 'server.Try(() => ShowPast())')
+  Map('R', 'server.Try(() => BringBack(b:note_entries[line(".") - 1].revision))')
+  echo '<CR> shows the text of then, R brings it back, q closes'
+enddef
+
+def Local(at: string): string
+  return time.Local(at, '%Y-%m-%d %H:%M:%S')
 enddef
 
 def ShowPast()
-  var entry = b:note_entries[line('.') - 1]
-  var past = server.Call('note/get', {id: b:note_id, revision: entry.revision})
-  Scratch(split(past.text, "\n", true), past.note.title .. ' of ' .. entry.time)
-  nnoremap <buffer> <nowait> q <C-W>c
+  var [id, base, entry] = [b:note_id, b:note_base, b:note_entries[line('.') - 1]]
+  var past = server.Call('note/get', {id: id, revision: entry.revision})
+  Scratch(split(past.text, "\n", true), past.note.title .. ' of ' .. Local(entry.time))
+  extend(b:, {note_id: id, note_base: base, note_revision: entry.revision})
+  Map('R', 'server.Try(() => BringBack(b:note_revision))')
+enddef
+
+# Makes a text of the past that of the note again: as an edit of its buffer, which can be undone like any other; where it has none, as
+# an edit of the text that was there when the history was shown, so that what others did since stays.
+def BringBack(revision: string)
+  var [id, base] = [b:note_id, b:note_base]
+  var text = server.Call('note/get', {id: id, revision: revision}).text
+  var buf = live.BufferOf(id)
+  if buf == 0
+    server.Call('note/setText', {id: id, text: text, base: base})
+    server.Tell('the text of then is back', 'None')
+  elseif !getbufvar(buf, '&modifiable')
+    throw 'Decent Notes: this note cannot be changed'
+  else
+    edit.SetLines(buf, 1, getbufline(buf, 1, '$'), split(text, "\n", true))
+    server.Tell('the text of then is back; u in the note undoes that', 'None')
+  endif
 enddef
 
 def Scratch(lines: list<string>, name: string)
@@ -106,7 +156,15 @@ def Scratch(lines: list<string>, name: string)
   setline(1, lines)
   setlocal nomodifiable readonly
   b:note_title = name
-  &l:statusline = '%<%{b:note_title} %r%=%-14.(%l,%c%V%) %P'
+  &l:statusline = "%<%{get(b:, 'note_title', '')} %r%=%-14.(%l,%c%V%) %P"
+  Map('q', 'close')
+enddef
+
+def Map(key: string, command: string)
+  var options = &cpoptions
+  set cpoptions&vim
+  execute $'nnoremap <buffer> <nowait> {key} <ScriptCmd>{command}<CR>'
+  &cpoptions = options
 enddef
 
 # Completion {{{1
@@ -126,7 +184,7 @@ enddef
 
 export def Titles(_: string, line: string, position: number): list<string>
   # A title may have blanks: all that is there is the beginning of one, and Vim replaces the last word.
-  var start = strpart(line, 0, position)->substitute('^.\{-}Note\s\+', '', '')
+  var start = strpart(line, 0, position)->substitute('\C^.\{-}Note\s\+', '', '')
   var before = strlen(start) - strlen(start->matchstr('\S*$'))
   return Offered(() => All()->mapnew((_, note) => note.title)->Complete(start)->uniq()
     ->map((_, title) => strpart(title, before)))

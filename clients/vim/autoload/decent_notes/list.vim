@@ -1,58 +1,123 @@
 vim9script
-# The list of notes, in the user's order.
+# The list of notes. A notebook may have tens of thousands, so that notes come from the server in pages, between which Vim takes keys,
+# and of what others change only the note that it is about is asked for, where that is enough.
 
+import autoload './buffer.vim'
 import autoload './commands.vim'
+import autoload './edit.vim'
+import autoload './live.vim'
 import autoload './server.vim'
+import autoload './time.vim'
 
 const NAME = 'notes://list'
+# As many notes come at once; as many matches are shown.
+const PAGE = 250
+const FOUND = 500
+# How long to gather changes of others before they are asked for; how many may be asked for one by one.
+const PAUSE = 100
+const FEW = 20
+const ORDERS = ['order', 'modified', 'created', 'title']
+
+# What is shown.
 var isTrash = false
 var query = ''
-# For each line of the buffer the summary of its note, or {} for a line that stands for none.
-var rows: list<dict<any>> = []
+var tagged = ''
+var order = 'order'
+# The notes in the server's order: their summaries, each with its `line`, and those that a search has found with `ranges` and `snippet`.
+var entries: list<dict<any>> = []
+var isMore = false
+# For each line of the buffer one of these, or {} for a line that stands for none.
+var rows: list<dict<any>> = [{}]
+# How wide titles are.
+var width = 0
+# Counts the walks through the pages: what comes for one that was given up is not taken.
+var walk = 0
+var isWalking = false
+# What others have changed since, `all` being too much to ask for one by one; and the timer after which that is looked at.
+var changed: dict<bool> = {}
+var all = false
 var refresh = 0
+# How long it took to get all notes; the next time is not to come at once.
+var cost = 0
+# What was put into the trash here, a list for each key.
+var deleted: list<list<string>> = []
 # The buffer that was shown before the list.
 var previous = 0
+var isOpening = false
+
+def Buffer(): number
+  return bufexists(NAME) ? bufnr('^' .. NAME .. '$') : 0
+enddef
 
 export def Open()
   server.Start()
   var buf = bufadd(NAME)
   previous = buf == bufnr() ? previous : bufnr()
-  execute 'silent buffer' buf
+  isOpening = true
+  try
+    execute 'silent buffer' buf
+  finally
+    isOpening = false
+  endtry
+  Prepare()
+  Refresh()
+  if line('.') == 1
+    cursor(2, 1)
+  endif
+enddef
+
+# A command of Vim's, or a session, has put the list into a window.
+export def Shown()
+  if !isOpening
+    Prepare()
+    server.Try(Refresh)
+  endif
+enddef
+
+# The cursor has come into the list. What was done in open notes is told to others only.
+export def Entered()
+  if !isOpening
+    NotebookChanged(live.All()->mapnew((_, note) => ({id: note.id, what: []})))
+  endif
+enddef
+
+# Makes the current buffer the list.
+def Prepare()
   setlocal buftype=nofile bufhidden=hide noswapfile nobuflisted nowrap cursorline nomodifiable undolevels=-1
   if &filetype != 'decent-notes'
     setlocal filetype=decent-notes
-    syntax match DecentNotesNumber /^\s*\d\+/
-    syntax match DecentNotesHigh / \zshigh\ze /
+    syntax match DecentNotesDate /^\d[-0-9: ]\{10}/
+    syntax match DecentNotesHigh / \zshigh\ze\%( \|$\)/
     syntax match DecentNotesTags /\[[^]]*\]$/
     syntax match DecentNotesHeading /\%1l.*/
     syntax match DecentNotesSnippet /^ \{6}.*/
-    highlight default link DecentNotesNumber LineNr
+    highlight default link DecentNotesDate LineNr
     highlight default link DecentNotesHigh Todo
     highlight default link DecentNotesTags Identifier
     highlight default link DecentNotesHeading Title
     highlight default link DecentNotesSnippet Comment
-    for [index, key] in items(KEYS)
-      execute $'nnoremap <buffer> <nowait> {key[0]} <ScriptCmd>Press({index})<CR>'
-    endfor
-    nnoremap <buffer> g? <ScriptCmd>Help()<CR>
   endif
-  Refresh()
-  if line('.') == 1
-    normal! 2G
-  endif
+  var options = &cpoptions
+  set cpoptions&vim
+  for [index, key] in items(KEYS)
+    execute $'nnoremap <buffer> <nowait> {key[0]} <Cmd>call decent_notes#list#Press({index})<CR>'
+  endfor
+  nnoremap <buffer> g? <Cmd>call decent_notes#list#Help()<CR>
+  xnoremap <buffer> <nowait> d <Cmd>call decent_notes#list#DeleteSelected()<CR>
+  &cpoptions = options
 enddef
 
-def Press(index: number)
+export def Press(index: number)
   server.Try(KEYS[index][2])
 enddef
 
-def Help()
+export def Help()
   echo KEYS->mapnew((_, key) => printf('%-5s %s', key[0], key[1]))->join("\n")
 enddef
 
 # The note on the cursor's line, where the current buffer is the list.
 export def Here(): dict<any>
-  return bufname() == NAME ? get(rows, line('.') - 1, {}) : {}
+  return bufnr() == Buffer() ? get(rows, line('.') - 1, {}) : {}
 enddef
 
 def Selected(): dict<any>
@@ -63,103 +128,341 @@ def Selected(): dict<any>
   return note
 enddef
 
+# Getting notes {{{1
+
 # Others have changed something.
-export def NotebookChanged(changed: list<dict<any>>)
-  if refresh == 0 && bufwinnr(NAME) > 0
-    refresh = timer_start(100, RefreshLater)
-  endif
-enddef
-
-def RefreshLater(_: number)
-  refresh = 0
-  var [method, params] = Query()
-  server.Request(method, params, (response) => has_key(response, 'result') ? Take(method, response.result) : 0)
-enddef
-
-export def Refresh()
-  if bufloaded(NAME)
-    var [method, params] = Query()
-    Take(method, server.Call(method, params))
-  endif
-enddef
-
-# What to ask for.
-def Query(): list<any>
-  return query != '' && !isTrash ? ['notebook/search', {query: query, limit: 500}] : ['notebook/list', {trashed: isTrash}]
-enddef
-
-# Shows what came; cursors stay on their notes.
-def Take(method: string, result: dict<any>): number
-  if !bufloaded(NAME) || method != Query()[0]
-    return 0
-  endif
-  var buf = bufnr(NAME)
-  var cursors = win_findbuf(buf)->mapnew((_, id) => [id, get(rows, getcurpos(id)[1] - 1, {}), getcurpos(id)])
-  var heading = isTrash ? 'Trash' : 'Notes'
-  var lines: list<string>
-  rows = [{}]
-  if method == 'notebook/search'
-    heading = $'Notes with "{query}"' .. (result.more ? ': the first ones' : '')
-    for match in result.matches
-      add(rows, match.note)->add(match.note)
-      add(lines, Line(match.note, 0, 40))->add('      ' .. match.snippet->trim()->substitute('\s\+', ' ', 'g'))
-    endfor
-  else
-    var width = result.notes->mapnew((_, note) => strdisplaywidth(note.title))->max()
-    for note in result.notes
-      add(rows, note)
-      add(lines, Line(note, len(lines) + 1, min([width, 50])))
-    endfor
-  endif
-  insert(lines, heading .. '    (g?: help)')
-  setbufvar(buf, '&modifiable', true)
-  setbufline(buf, 1, lines)
-  silent deletebufline(buf, len(lines) + 1, '$')
-  setbufvar(buf, '&modifiable', false)
-  var ids = rows->mapnew((_, note) => get(note, 'id', ''))
-  for [window, note, at] in cursors
-    var row = empty(note) ? -1 : index(ids, note.id)
-    win_execute(window, $'call cursor({row < 0 ? at[1] : row + 1}, {at[2]})')
+export def NotebookChanged(changes: list<dict<any>>)
+  for change in changes
+    var what = change.what
+    all = all || query != '' || index(what, 'created') >= 0 || index(what, 'position') >= 0 || index(what, 'trashed') >= 0
+      || (tagged != '' && index(what, 'tags') >= 0)
+    changed[change.id] = true
   endfor
-  return 0
-enddef
-
-def Line(note: dict<any>, number: number, width: number): string
-  var title = note.title ?? '(no title)'
-  var tags = empty(note.tags) ? '' : '[' .. join(note.tags, ', ') .. ']'
-  var place = number > 0 ? printf('%4d', number) : '    '
-  return printf('%s  %s%s  %-6s  %s', place, title, repeat(' ', width - strdisplaywidth(title)),
-    note.priority == 'normal' ? '' : note.priority, tags)->substitute('\s\+$', '', '')
-enddef
-
-def Change(method: string, params: dict<any> = {})
-  server.Call(method, {id: Selected().id}->extend(params))
-  Refresh()
-enddef
-
-def Restore()
-  if !isTrash
-    throw 'Decent Notes: this note is not in the trash; T shows the trash'
+  if len(changed) > FEW
+    all = true
   endif
-  Change('note/restore')
+  RefreshSoon()
+enddef
+
+# The process has ended, and what was asked for will not come.
+export def GoOffline()
+  walk += 1
+  isWalking = false
+  all = true
+enddef
+
+export def RefreshSoon()
+  # Where it is not shown it costs nothing.
+  if empty(win_findbuf(Buffer()))
+    all = all || !empty(changed)
+    changed = {}
+  elseif refresh == 0 && !isWalking && (all || !empty(changed))
+    refresh = timer_start(max([PAUSE, all ? 3 * cost : 0]), (_) => {
+      refresh = 0
+      RefreshNow()
+    })
+  endif
+enddef
+
+def RefreshNow()
+  if !server.IsReady() || empty(win_findbuf(Buffer()))
+    return
+  elseif all
+    Walk((method, params, Take) => server.Request(method, params, Take))
+    return
+  endif
+  var before = ''
+  for note in entries
+    if has_key(changed, note.id)
+      AskFor(note.id, before)
+    endif
+    before = note.id
+  endfor
+  changed = {}
+enddef
+
+# Asks for the note behind another one, which is the one that has changed unless the order has changed, too.
+def AskFor(id: string, before: string)
+  var page = Filter()->extend({limit: 1})->extend(before == '' ? {} : {after: before})
+  server.Request('notebook/list', page, (response) => {
+    var note = response->get('result', {})->get('notes', [])->get(0, {})
+    if get(note, 'id', '') == id
+      Update(note)
+    else
+      all = true
+      RefreshSoon()
+    endif
+  })
+enddef
+
+# Gets all notes anew; waits for the first ones.
+export def Refresh()
+  if Buffer() > 0
+    Walk((method, params, Take) => {
+      if has_key(params, 'after')
+        server.Request(method, params, Take)
+      else
+        Take({result: server.Call(method, params)})
+      endif
+    })
+  endif
+enddef
+
+def Filter(): dict<any>
+  return {trashed: isTrash}->extend(tagged == '' ? {} : {tags: [tagged]})
+enddef
+
+# Goes through the pages. `Fetch` gets a request, and what is to be done with the response.
+def Walk(Fetch: func)
+  walk += 1
+  isWalking = true
+  changed = {}
+  all = false
+  var number = walk
+  var start = reltime()
+  var isFirst: bool = empty(entries)
+  var found: list<dict<any>> = []
+  var isSearch: bool = query != ''
+  var params = isSearch ? {query: query, limit: FOUND} : Filter()->extend({limit: PAGE})
+  var Take: func
+  Take = (response: dict<any>) => {
+    if number != walk || Buffer() == 0
+      return
+    endif
+    var result = get(response, 'result', {})
+    if isSearch
+      extend(found, get(result, 'matches', [])->mapnew((_, match) => match.note->extend({ranges: match.ranges, snippet: match.snippet})))
+    else
+      extend(found, get(result, 'notes', []))
+    endif
+    Render(found)
+    if has_key(result, 'next')
+      if isFirst
+        Show(copy(found))
+        isFirst = false
+      endif
+      Fetch('notebook/list', params->copy()->extend({after: result.next}), Take)
+      return
+    endif
+    isWalking = false
+    cost = float2nr(1000 * reltimefloat(reltime(start)))
+    isMore = get(result, 'more', false)
+    if has_key(response, 'error')
+      # The note after which to go on is no longer there.
+      all = true
+    else
+      Show(found)
+    endif
+    RefreshSoon()
+  }
+  try
+    Fetch(isSearch ? 'notebook/search' : 'notebook/list', params, Take)
+  catch /^Decent Notes: /
+    isWalking = false
+    throw v:exception
+  endtry
+enddef
+
+# Showing them {{{1
+
+# Makes lines of the notes that have none yet.
+def Render(found: list<dict<any>>)
+  var notes = found->copy()->filter((_, note) => !has_key(note, 'line'))
+  if len(notes) == len(found)
+    width = min([50, notes->mapnew((_, note) => strdisplaywidth(note.title))->max()])
+  endif
+  for note in notes
+    note.line = Line(note)
+  endfor
+enddef
+
+def Line(note: dict<any>): string
+  var at = note[order == 'created' ? 'created' : 'modified']
+  var title = note.title ?? '(no title)'
+  return printf('%s  %s%s  %-6s  %s', time.Local(at, at[0 : 3] == strftime('%Y') ? '%m-%d %H:%M' : '%Y-%m-%d '),
+    title, repeat(' ', width - strdisplaywidth(title)), note.priority == 'normal' ? '' : note.priority,
+    empty(note.tags) ? '' : '[' .. join(note.tags, ', ') .. ']')->substitute('\s\+$', '', '')
+enddef
+
+# Shows notes; cursors stay on theirs.
+def Show(found: list<dict<any>>)
+  var buf = Buffer()
+  entries = found
+  var before = rows
+  var lines = [Heading() .. '    (g?: help)']
+  if query == ''
+    rows = [{}] + Sorted()
+    lines += rows[1 :]->mapnew((_, note) => note.line)
+  else
+    rows = [{}]
+    for note in entries
+      extend(rows, [note, note])
+      extend(lines, [note.line, '      ' .. note.snippet->trim()->substitute('\s\+', ' ', 'g')])
+    endfor
+  endif
+  var cursors = win_findbuf(buf)->mapnew((_, id) => [id, get(before, getcurpos(id)[1] - 1, {}), getcurpos(id)])
+  setbufvar(buf, '&modifiable', true)
+  edit.SetLines(buf, 1, getbufline(buf, 1, '$'), lines)
+  setbufvar(buf, '&modifiable', false)
+  for [window, note, at] in cursors
+    if !empty(note) && get(get(rows, at[1] - 1, {}), 'id', '') != note.id
+      var row = Index(rows, note.id)
+      win_execute(window, $'call cursor({row < 0 ? at[1] : row + 1}, {at[2]})')
+    endif
+  endfor
+enddef
+
+def Heading(): string
+  if query != ''
+    return $'Notes with "{query}"' .. (isMore ? ': the first ones' : '')
+  endif
+  return (isTrash ? 'Trash' : 'Notes') .. (tagged == '' ? '' : $' tagged {tagged}')
+    .. get({modified: ', changed last first', created: ', newest first', title: ', by title'}, order, '')
+enddef
+
+# The notes in the order in which they are shown.
+def Sorted(): list<dict<any>>
+  if order == 'order'
+    return entries
+  endif
+  # Comparing strings is quicker than calling a function for each pair.
+  var ordered: dict<dict<any>> = {}
+  var place = 0
+  for note in entries
+    place += 1
+    ordered[order == 'title' ? printf("%s\x01%06d", tolower(note.title), place) : printf('%s%06d', note[order], 999999 - place)] = note
+  endfor
+  var names = ordered->keys()->sort()
+  return (order == 'title' ? names : reverse(names))->mapnew((_, name) => ordered[name])
+enddef
+
+def Index(notes: list<dict<any>>, id: string): number
+  var place = 0
+  for note in notes
+    if get(note, 'id', '') == id
+      return place
+    endif
+    place += 1
+  endfor
+  return -1
+enddef
+
+# Shows what a note is now.
+export def Update(summary: dict<any>)
+  all = all || isWalking
+  var place = Index(entries, summary.id)
+  if place >= 0 && Buffer() > 0
+    extend(entries[place], summary)
+    entries[place].line = Line(entries[place])
+    if order == 'order'
+      setbufvar(Buffer(), '&modifiable', true)
+      setbufline(Buffer(), Index(rows, summary.id) + 1, entries[place].line)
+      setbufvar(Buffer(), '&modifiable', false)
+    else
+      Show(entries)
+    endif
+  endif
+enddef
+
+# Keys {{{1
+
+def Delete(notes: list<dict<any>>)
+  if isTrash
+    throw 'Decent Notes: these notes are in the trash already'
+  endif
+  var ids = notes->mapnew((_, note) => note.id)->uniq()
+  if empty(ids)
+    throw 'Decent Notes: there is no note on this line'
+  endif
+  for id in ids
+    server.Call('note/delete', {id: id})
+    buffer.Update(id)
+  endfor
+  add(deleted, ids)
+  Remove(ids)
+  server.Tell((len(ids) == 1 ? 'in the trash' : $'{len(ids)} notes are in the trash') .. '; u takes that back', 'None')
+enddef
+
+def Remove(ids: list<string>)
+  all = all || isWalking
+  Show(entries->filter((_, note) => index(ids, note.id) < 0))
+enddef
+
+def DeleteHere()
+  var first = line('.') - 1
+  var notes = rows[first : first + 2 * v:count1]->filter((_, note) => !empty(note))
+  # A note that a search has found has two lines.
+  Delete([Selected()] + notes->uniq()[1 : v:count1 - 1])
+enddef
+
+export def DeleteSelected()
+  var [first, last] = sort([line('v'), line('.')], 'n')
+  execute "normal! \<Esc>"
+  server.Try(() => Delete(rows[first - 1 : last - 1]->filter((_, note) => !empty(note))))
+enddef
+
+def Restore(ids: list<string>)
+  for id in ids
+    server.Call('note/restore', {id: id})
+    buffer.Update(id)
+  endfor
+enddef
+
+# Takes a note out of the trash, or takes back what was put there last.
+def TakeBack()
+  if isTrash
+    var id = Selected().id
+    Restore([id])
+    Remove([id])
+  elseif empty(deleted)
+    throw 'Decent Notes: nothing was deleted here; T shows the trash'
+  else
+    var ids = remove(deleted, -1)
+    Restore(ids)
+    Refresh()
+    cursor(Index(rows, ids[0]) + 1, 1)
+  endif
+enddef
+
+# Shows other notes.
+def Select(Do: func)
+  Do()
+  entries = []
+  Refresh()
 enddef
 
 def ToggleTrash()
   isTrash = !isTrash
+  [query, tagged] = ['', '']
+enddef
+
+def Search(words: string)
+  [query, tagged, isTrash] = [words, '', false]
+enddef
+
+def Tagged(name: string)
+  [query, tagged] = ['', name]
+enddef
+
+def Sort()
+  order = ORDERS[(index(ORDERS, order) + 1) % len(ORDERS)]
   query = ''
-  Refresh()
 enddef
 
 def Move(by: number)
-  if isTrash || query != ''
-    throw 'Decent Notes: notes are moved in the list of all notes'
+  if isTrash || query != '' || order != 'order'
+    throw 'Decent Notes: notes are moved in your own order only; o shows it'
   endif
   var note = Selected()
   var other = line('.') - 1 + by
   if other < 1 || other >= len(rows)
     return
   endif
-  Change('note/move', by < 0 ? {before: rows[other].id} : {after: rows[other].id})
+  server.Call('note/move', {id: note.id}->extend(by < 0 ? {before: rows[other].id} : {after: rows[other].id}))
+  all = all || isWalking
+  var place = Index(entries, note.id)
+  insert(entries, remove(entries, place), place + by)
+  Show(entries)
 enddef
 
 # Asks for a line; nothing is done if the user gives up.
@@ -171,23 +474,30 @@ def Ask(prompt: string, text: string, Do: func)
 enddef
 
 def EditTags()
-  var before = Selected().tags
+  var note = Selected()
+  var before = note.tags
   Ask('Tags, with commas between them: ', join(before, ', '), (answer) => {
     var tags = split(answer, ',')->map((_, tag) => trim(tag))->filter((_, tag) => tag != '')
     # Only what was altered here: somebody else may be at these tags, too.
-    Change('note/update', {tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
-      remove: before->copy()->filter((_, tag) => index(tags, tag) < 0)}})
+    Update(server.Call('note/update', {id: note.id, tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
+      remove: before->copy()->filter((_, tag) => index(tags, tag) < 0)}}).note)
   })
 enddef
 
 def CyclePriority()
-  Change('note/update', {priority: {low: 'normal', normal: 'high', high: 'low'}->get(Selected().priority, 'normal')})
+  var note = Selected()
+  Update(server.Call('note/update', {id: note.id, priority: {low: 'normal', normal: 'high', high: 'low'}->get(note.priority, 'normal')}).note)
 enddef
 
-def Search(words: string)
-  query = words
-  isTrash = false
-  Refresh()
+def Enter()
+  var note = Selected()
+  commands.Edit(note)
+  if !empty(get(note, 'ranges', []))
+    var start = note.ranges[0].start
+    normal! m'
+    cursor(start.line + 1, start.character + 1)
+    normal! zv
+  endif
 enddef
 
 def Quit()
@@ -200,17 +510,19 @@ enddef
 
 # What the keys do, as the help says it. At the end, as only now all functions are known.
 const KEYS: list<list<any>> = [
-  ['<CR>', 'open', () => commands.Edit(Selected())],
+  ['<CR>', 'open', () => Enter()],
   ['n', 'new', () => Ask('Title: ', '', commands.New)],
-  ['d', 'delete: into the trash', () => Change('note/delete')],
-  ['u', 'restore, in the trash', () => Restore()],
-  ['T', 'show the trash or leave it', () => ToggleTrash()],
+  ['dd', 'delete: into the trash; also of some lines selected', () => DeleteHere()],
+  ['u', 'take back what dd did; in the trash: restore', () => TakeBack()],
+  ['T', 'show the trash or leave it', () => Select(ToggleTrash)],
   ['K', 'move up', () => Move(-1)],
   ['J', 'move down', () => Move(1)],
   ['t', 'tags', () => EditTags()],
   ['p', 'priority: low, normal, high', () => CyclePriority()],
   ['r', 'rename', () => Ask('Title: ', Selected().title, (title) => commands.Update({title: title}))],
-  ['s', 'search; nothing: all notes', () => Ask('Search: ', query, Search)],
+  ['s', 'search; nothing: all notes', () => Ask('Search: ', query, (words) => Select(() => Search(words)))],
+  ['f', 'only notes with a tag; nothing: all notes', () => Ask('Tag: ', tagged ?? get(get(Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],
+  ['o', 'order: yours, by change, by creation, by title', () => Select(Sort)],
   ['R', 'refresh', () => Refresh()],
   ['q', 'close', () => Quit()],
 ]

@@ -146,6 +146,7 @@ def Initialized(response: dict<any>)
   suggestedTags = get(response.result, 'suggestedTags', [])
   isReady = true
   live.SendAllUnsent()
+  list.RefreshSoon()
 enddef
 
 # Waits, while messages are taken in, and returns whether the condition came to hold.
@@ -243,6 +244,7 @@ def Gone(channel: channel)
   callbacks = {}
   Log('the program has ended')
   live.GoOffline()
+  list.GoOffline()
   if isLeaving || refusal != ''
     return
   endif
