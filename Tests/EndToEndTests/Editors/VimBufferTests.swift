@@ -1,4 +1,4 @@
-// What a note in a buffer of Vim bears: any options, others' line breaks, sessions, stops, long pastes.
+// Notes in buffers of Vim: with any options, others' line breaks, sessions, stops, long pastes.
 
 import Foundation
 import JSONRPC
@@ -65,7 +65,7 @@ struct VimBufferTests {
     try vim.agree(id, on: "alpha typing\nfrom cron\n")
     try vim.terminal.type(" more")
     try vim.agree(id, on: "alpha typing more\nfrom cron\n")
-    // Somebody presses Return at the same place.
+    // Another one presses Return at the same place.
     try vim.change(id) { $0 = $0.replacingOccurrences(of: "more", with: "more\n") }
     try vim.agree(id, on: "alpha typing more\n\nfrom cron\n")
     try vim.terminal.type("!")

@@ -94,7 +94,7 @@ struct VimListTests {
     try vim.wait(Self.titles, "['A', 'B', 'C', 'D', 'E', 'F']")
     try vim.terminal.type("u")
     try vim.terminal.wait("the message") { $0.last?.contains("nothing was deleted here") == true }
-    // What a search finds has two lines.
+    // A note that a search finds has two lines.
     try vim.terminal.type("stext of\r")
     try vim.wait("line('$')", "13")
     try vim.terminal.type("5G2dd")
@@ -229,12 +229,12 @@ struct VimListTests {
     try vim.wait("getbufline('notes://list', 4)[0][13 :]", "Other")
     // One line, and not all.
     #expect(Int(try vim.eval(list))! - before <= 2)
-    // Those that come are there, and the list's cursor stays on its note.
+    // New ones are there, and the list's cursor stays on its note.
     let new = try vim.note("New", "")
     try vim.wait("getbufline('notes://list', 2)[0][13 :]", "New")
     #expect(try vim.eval("getbufinfo('notes://list')[0].linecount") == "\(count + 3)")
     #expect(Int(try vim.eval(list))! - before <= 6)
-    // Where nobody sees it, nothing is done, until it is seen again.
+    // While the list is hidden nothing is done.
     try vim.run("only")
     let hidden = try vim.eval(list)
     try vim.other.call("note/update", ["id": .string(new), "title": "Newer"])

@@ -92,7 +92,8 @@ export def Grep(query: string)
     # Of the first place there is the line; the others are looked up.
     var lines = len(match.ranges) > 1 ? server.Call('note/get', {id: note.id}).text->split("\n", true) : []
     for range in match.ranges
-      add(items, {lnum: range.start.line + 1, col: range.start.character + 1, end_lnum: range.end.line + 1, end_col: range.end.character + 1,
+      add(items, {lnum: range.start.line + 1, col: range.start.character + 1,
+        end_lnum: range.end.line + 1, end_col: range.end.character + 1,
         text: empty(lines) ? match.snippet : get(lines, range.start.line, '')}->extend(place))
     endfor
     if empty(match.ranges)

@@ -56,7 +56,7 @@ export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
     var range = edit.range
     var [start, end] = [range.start, range.end]->mapnew((_, at) => [at.line, at.character])
     var new = split(edit.newText, "\n", true)
-    # What is inserted at a place comes before the character there, and pushes it. At the end of a line there is none, and the place
+    # Text inserted at a place comes before the character there, and pushes it. At the end of a line there is none, and the place
     # stays. Only whole lines that come above an empty line push it.
     var isAtEnd = start[1] >= strlen(getbufline(buf, start[0] + 1)[0])
     var isAbove = start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')

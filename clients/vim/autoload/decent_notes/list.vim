@@ -13,33 +13,35 @@ const NAME = 'notes://list'
 # As many notes come at once; as many matches are shown.
 const PAGE = 250
 const FOUND = 500
-# How long to gather changes of others before they are asked for; how many may be asked for one by one.
+# Changes of others are gathered for so long before they are asked for; so many are asked for one by one.
 const PAUSE = 100
 const FEW = 20
 const ORDERS = ['order', 'modified', 'created', 'title']
 
-# What is shown.
+# The part of the notebook that is shown, and its order.
 var isTrash = false
 var query = ''
 var tagged = ''
 var order = 'order'
-# The notes in the server's order: their summaries, each with its `line`, and those that a search has found with `ranges` and `snippet`.
+# The notes in the server's order: their summaries, each with its `line`, and those that a search has found with `ranges` and
+# `snippet`.
 var entries: list<dict<any>> = []
 var isMore = false
 # For each line of the buffer one of these, or {} for a line that stands for none.
 var rows: list<dict<any>> = [{}]
-# How wide titles are.
+# The width of titles.
 var width = 0
 # Counts the walks through the pages: what comes for one that was given up is not taken.
 var walk = 0
 var isWalking = false
-# What others have changed since, `all` being too much to ask for one by one; and the timer after which that is looked at.
+# The notes that others have changed since; `all` if these are too many to ask for one by one; and the timer after which they are
+# asked for.
 var changed: dict<bool> = {}
 var all = false
 var refresh = 0
-# How long it took to get all notes; the next time is not to come at once.
+# The milliseconds that it took to get all notes. The longer they are, the later comes the next time.
 var cost = 0
-# What was put into the trash here, a list for each key.
+# The notes that were put into the trash here, a list for each key.
 var deleted: list<list<string>> = []
 # The buffer that was shown before the list.
 var previous = 0
@@ -152,7 +154,7 @@ export def GoOffline()
 enddef
 
 export def RefreshSoon()
-  # Where it is not shown it costs nothing.
+  # A list that is not shown costs nothing.
   if empty(win_findbuf(Buffer()))
     all = all || !empty(changed)
     changed = {}
@@ -521,7 +523,8 @@ const KEYS: list<list<any>> = [
   ['p', 'priority: low, normal, high', () => CyclePriority()],
   ['r', 'rename', () => Ask('Title: ', Selected().title, (title) => commands.Update({title: title}))],
   ['s', 'search; nothing: all notes', () => Ask('Search: ', query, (words) => Select(() => Search(words)))],
-  ['f', 'only notes with a tag; nothing: all notes', () => Ask('Tag: ', tagged ?? get(get(Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],
+  ['f', 'only notes with a tag; nothing: all notes',
+    () => Ask('Tag: ', tagged ?? get(get(Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],
   ['o', 'order: yours, by change, by creation, by title', () => Select(Sort)],
   ['R', 'refresh', () => Refresh()],
   ['q', 'close', () => Quit()],

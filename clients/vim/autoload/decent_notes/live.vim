@@ -72,7 +72,8 @@ enddef
 # Opens a note for an empty buffer, and fills it.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0, isBurst: false, before: [],
+    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
+    isBurst: false, before: [],
     isApplying: false, isClosing: false, isJumping: false, hasTold: false}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
@@ -89,7 +90,8 @@ def Begin(note: dict<any>)
   notes[note.buf] = note
 enddef
 
-# Goes on with a note whose buffer has just been unloaded, and fills the buffer again: undo goes on, too. Returns whether there is one.
+# Goes on with a note whose buffer has just been unloaded, and fills the buffer again: undo goes on, too. Returns whether there is
+# one.
 export def Reopen(buf: number, id: string): bool
   var note = get(unloaded, buf, {})
   if get(note, 'id', '') != id
@@ -99,7 +101,7 @@ export def Reopen(buf: number, id: string): bool
   extend(note, {isClosing: false, block: -1})
   Begin(note)
   setbufvar(buf, '&modifiable', !note.readOnly)
-  # What came meanwhile was not applied, and comes again.
+  # Pushes that came meanwhile were not applied, and come again.
   Send(note, {lines: []})
   return true
 enddef
@@ -282,7 +284,7 @@ export def Settle(note: dict<any>)
   if !bufloaded(note.buf)
     return
   endif
-  # What is not sent yet will be.
+  # A change that is not sent yet will be.
   listener_flush(note.buf)
   if getbufvar(note.buf, '&modified') == IsSettled(note)
     setbufvar(note.buf, '&modified', !IsSettled(note))
@@ -450,7 +452,7 @@ export def Close(buf: number)
     return
   endif
   note.isClosing = true
-  # Whether `base` is what the server takes the buffer to show.
+  # True if `base` is the text that the server takes the buffer to show.
   var isKept = false
   if bufloaded(buf)
     SendUnsent(note)
