@@ -138,7 +138,7 @@ protocol Watcher: AnyObject {
   /// Stops watching.
   func forget(_ watch: Int32)
 
-  /// What happened since the last call; at most some hundred events at a time.
+  /// All that happened since the last call; an overflow instead of more than some ten thousand events.
   func report() -> WatchReport
 }
 

@@ -54,8 +54,11 @@
                 watch: watch, name: String(decoding: bytes, as: UTF8.self),
                 gone: mask & gone != 0))
           }
-          // The rest can wait: whoever fills the queue must not keep this loop going.
-          if events.count >= 1_024 { break }
+          // As many as the system keeps by default. A program that goes on filling the queue must not keep this loop going.
+          if events.count >= 16_384 {
+            overflow = true
+            break
+          }
         }
       }
       return overflow ? .overflow : .events(events)

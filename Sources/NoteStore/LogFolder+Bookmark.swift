@@ -71,9 +71,10 @@ extension LogFolder {
 
   /// Goes on where a bookmark was made: what was read then is not handed out again. Before anything else is read.
   ///
-  /// The first full look after this sees whether each settled folder is as it was left, and reads what is new in it. Only the folder of a
-  /// session that has ended is not looked at: the name of the last segment that was read says that the session has no more
-  /// records, so whatever is put there holds nothing that is not known. It may have been taken away; `verify` finds that out.
+  /// The first full look after this sees whether each settled folder is as it was left, and reads what is new in it. Where there are
+  /// more than `mostEndedLookedAt` folders of ended sessions, it leaves these out: the name of the last segment that was read
+  /// says that the session has no more records, so no process adds any. What somebody puts there by hand, or takes away, `verify`
+  /// finds.
   mutating func resume(at bookmark: inout ByteReader) throws(DecodingFailure) {
     let boot = String(decoding: try bookmark.counted(), as: UTF8.self)
     var identities: Set<Identifier> = []

@@ -88,7 +88,7 @@ extension LogFolder {
     return pieces.mapValues(\.reach)
   }
 
-  /// The records in snapshots, and in folders that need not be looked at.
+  /// The records in snapshots, and in settled folders.
   mutating func settledPieces(
     of isWanted: (Identifier) -> Bool = { _ in true }
   ) -> [Identifier: NumberRanges] {

@@ -25,7 +25,7 @@ struct SettledFolder: Equatable {
   /// How many records of the session come before those in it, and how many there are up to its last.
   var first: UInt64
   var last: UInt64
-  /// The session has ended at `last`, so nothing that is not known can come into the folder.
+  /// The session has ended at `last`: its writer has nothing to add.
   var isEnded: Bool
   /// The look that found it so; 0 for an earlier run: what is known of its files is this then.
   var look = 0
@@ -34,6 +34,11 @@ struct SettledFolder: Equatable {
 }
 
 extension LogFolder {
+  /// So many folders of ended sessions are looked at by a start all the same.
+  private static let mostEndedLookedAt = 1_000
+  /// A folder is listed so often in one look, if files in it vanish while it is read.
+  private static let mostListings = 100
+
   /// Which files to look at.
   public enum Scope: Sendable {
     /// All of them. At the start, now and then, and wherever watching is silent.
@@ -80,8 +85,10 @@ extension LogFolder {
       if all { isSilent = system.isSilent(root.number) }
       let log = try root.folder("log")
       let names = try all ? log.names() : noticed.keys.sorted()
+      let isLeavingOut =
+        isResuming && settled.count { $0.value.isEnded } > Self.mostEndedLookedAt
       for name in names {
-        if isResuming, settled[name]?.isEnded == true {
+        if isLeavingOut, settled[name]?.isEnded == true {
           unverified.append(name)
         } else {
           let what = all ? .everything : noticed[name] ?? .everything
@@ -155,23 +162,37 @@ extension LogFolder {
     limit: inout Int, into records: inout [Record]
   ) throws(StoreError) -> [String]? {
     let folder = try log.folder(name)
-    let files: [String]
-    switch noticed {
-    case .everything: files = try folder.names()
-    case .files(let some): files = some.sorted()
-    }
-    // By their number, so that segments rarely have to wait: 9 before 10.
-    let numbers = files.map { UInt64($0.prefix { $0.isASCII && $0.isNumber }) ?? .max }
-    for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
-      guard limit > 0 else {
-        watches.notice(name)
-        return nil
+    var noticed = noticed
+    for _ in 0..<Self.mostListings {
+      let files: [String]
+      switch noticed {
+      case .everything: files = try folder.names()
+      case .files(let some): files = some.sorted()
       }
-      let file = files[index]
-      read(file, in: folder, key: "\(name)/\(file)", limit: &limit, into: &records)
+      // By their number, so that segments rarely have to wait: 9 before 10.
+      let numbers = files.map { UInt64($0.prefix { $0.isASCII && $0.isNumber }) ?? .max }
+      var isAllThere = true
+      for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
+        guard limit > 0 else {
+          watches.notice(name)
+          return nil
+        }
+        let file = files[index]
+        let isThere = read(
+          file, in: folder, key: "\(name)/\(file)", limit: &limit, into: &records)
+        isAllThere = isAllThere && isThere
+      }
+      if isAllThere {
+        guard case .everything = noticed else { return nil }
+        return files.allSatisfy { isSettled("\(name)/\($0)") } ? files : nil
+      }
+      // Its writer may have given it its final name meanwhile.
+      noticed = .everything
     }
-    guard case .everything = noticed else { return nil }
-    return files.allSatisfy { isSettled("\(name)/\($0)") } ? files : nil
+    // Somebody goes on renaming files.
+    watches.notice(name)
+    isLookComplete = false
+    return nil
   }
 
   /// Notes that a folder need not be looked at as long as it looks like this, if what its files hold is without gaps.
@@ -217,29 +238,32 @@ extension LogFolder {
   ) {
     let parts = key.split(separator: "/").map(String.init)
     guard parts.count == 2 else {
-      return read(key, in: log, key: key, limit: &limit, into: &records)
+      read(key, in: log, key: key, limit: &limit, into: &records)
+      return
     }
     guard let folder = try? log.folder(parts[0]) else { return }
     read(parts[1], in: folder, key: key, limit: &limit, into: &records)
   }
 
-  /// Reads on in one file.
+  /// Reads on in one file; returns false if nothing has its name any more.
+  @discardableResult
   private mutating func read(
     _ name: String, in folder: borrowing FileDescriptor, key: String, limit: inout Int,
     into records: inout [Record]
-  ) {
-    guard !Self.isTemporary(name) else { return }
+  ) -> Bool {
+    guard !Self.isTemporary(name) else { return true }
     var file = files[key] ?? LogFile()
     let before = file.scan
     let path = "\(folder.path)/\(name)"
     do {
-      guard let status = try folder.status(of: name), status.kind == .file else { return }
+      guard let status = try folder.status(of: name) else { return false }
+      guard status.kind == .file else { return true }
       if file.seen == nil { takeOver(&file, status, called: name, in: folder.path, key: key) }
       if let seen = file.seen {
         if seen == status, !file.isUnread {
           file.look = looks
           files[key] = file
-          return
+          return true
         }
         // Another file in the same place, or a shorter one: read from the start, to check what it says
         // about records that are known already.
@@ -251,12 +275,12 @@ extension LogFolder {
           file = LogFile()
         }
       }
-      guard let opened = try folder.regularFile(name) else { return }
+      guard let opened = try folder.regularFile(name) else { return true }
       file.seen = try opened.status()
       file.isUnread = false
       try read(opened, &file, key: key, limit: &limit, into: &records)
     } catch {
-      guard error.reason != .notFound else { return }
+      guard error.reason != .notFound else { return false }
       file.isUnread = true
       report(path, file.scan?.offset ?? 0, error.description)
     }
@@ -264,6 +288,7 @@ extension LogFolder {
     files[key] = file
     let isAsFar = before.map { $0.header == file.scan?.header && $0.number <= file.scan!.number }
     if let before, isAsFar == false, !isHeld(before) { isLacking = true }
+    return true
   }
 
   /// What is known of a segment from before it was complete and got its name: it need not be read again.

@@ -18,6 +18,8 @@ struct Archiving {
   var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
   /// Bytes of changes that an archive has taken out of memory.
   fileprivate(set) var released = 0
+  /// An archive is written at the end of the process if more than this is new.
+  fileprivate static let worthKeeping = 1 << 16
   /// Nothing more is tried until so many bytes have come: the disk may be full, or refuse.
   fileprivate var nextTry = 0
 
@@ -83,7 +85,12 @@ extension NoteStore {
 
   /// Does some of it, for a few milliseconds at most.
   public func work() -> Effects {
-    if folder.isVerifying { return merge(folder.verify(atMost: 64)) }
+    if folder.isVerifying {
+      let records = folder.verify(atMost: 64)
+      // No start sees this without the archive: a `call`, which does not verify, would miss it for ever.
+      if !records.isEmpty { archiving.unkept += Archiving.worthKeeping }
+      return merge(records)
+    }
     if snapshots.reading != nil {
       var effects = readSnapshots()
       // Files may have waited for what it stands for.
@@ -100,7 +107,9 @@ extension NoteStore {
 
   /// Keeps the notebook for the next run as far as there is time, if there is much to keep: for the end of the process.
   public func keep(while isTime: () -> Bool) {
-    guard canArchive, archiving.writing != nil || archiving.unkept > 1 << 16 else { return }
+    guard canArchive, archiving.writing != nil || archiving.unkept > Archiving.worthKeeping else {
+      return
+    }
     repeat { archive() } while archiving.writing != nil && isTime()
     archiving.writing = nil
   }

@@ -53,23 +53,27 @@ public final class NoteStore {
   /// - Parameters:
   ///   - state: the folder for the state of this user's programs. With it, what was known before is not read again, and
   ///     notes are read when they are asked for.
+  ///   - isWatching: whether the system is to tell of changes from the beginning. It takes a call for each folder; a process with one
+  ///     request needs none.
   ///   - makeIdentifier: 128 random bits.
   /// - Throws: `newerFormat`, `damaged`, or what the system says; nothing was touched.
   public convenience init(
-    path: String, state: String? = nil, makeIdentifier: @escaping () -> Identifier
+    path: String, state: String? = nil, isWatching: Bool = true,
+    makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     try self.init(
-      path: path, state: state, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
+      path: path, state: state, isWatching: isWatching, on: SystemFiles.shared,
+      makeIdentifier: makeIdentifier)
   }
 
   init(
-    path: String, state: String? = nil, on system: any FileSystem,
+    path: String, state: String? = nil, isWatching: Bool = true, on system: any FileSystem,
     makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     folder = try LogFolder(path: path, on: system, makeIdentifier: makeIdentifier)
     archiving = Archiving(state: state)
     resume()
-    _ = folder.watchDescriptor
+    if isWatching { _ = folder.watchDescriptor }
     readAll()
   }
 
@@ -265,6 +269,12 @@ public final class NoteStore {
   /// Takes what other processes have written since the last call.
   public func refresh() -> Effects {
     _ = folder.drainWatch()
+    return read(.noticed)
+  }
+
+  /// The same, if the system tells of anything; nil if not. That takes one call of the system. Without a watcher it is always nil.
+  public func refreshIfNoticed() -> Effects? {
+    guard folder.usableWatcher != nil, folder.drainWatch() else { return nil }
     return read(.noticed)
   }
 

@@ -22,10 +22,13 @@ struct SegmentName: Equatable, CustomStringConvertible {
     else { return nil }
     self.segment = segment
     self.hash = hash
-    switch name.dropFirst(parts[0].count + 9) {
-    case ".seg": endsSession = false
-    case "-end.seg": endsSession = true
-    default: return nil
+    let rest = name.utf8.dropFirst(parts[0].count + 9)
+    if rest.elementsEqual(".seg".utf8) {
+      endsSession = false
+    } else if rest.elementsEqual("-end.seg".utf8) {
+      endsSession = true
+    } else {
+      return nil
     }
   }
 

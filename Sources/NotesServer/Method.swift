@@ -38,9 +38,9 @@ enum Method: String {
   var waitsForDisk: Bool { self == .shutdown || self == .notebookFlush }
 
   /// Whether it may begin a notebook where there is none.
-  var mayCreateNotebook: Bool { isMutating || self == .notebookSync }
+  var mayBeginNotebook: Bool { [.noteCreate, .notebookMerge, .notebookSync].contains(self) }
 
-  /// The parameters that it has, and `a.b` for each member `b` of a parameter `a` that may be an object.
+  /// The parameters that it has; `tags.add` is the member `add` of `tags`.
   var parameters: [String] {
     switch self {
     case .initialize:
@@ -78,7 +78,7 @@ enum Method: String {
   func refuseUnknown(_ params: JSONValue) throws(ResponseError) {
     let known = parameters
     for (name, value) in params.members {
-      guard known.contains(name) else { throw unknown(name) }
+      guard known.contains(name), !name.contains(".") else { throw unknown(name) }
       guard known.contains(where: { $0.hasPrefix("\(name).") }) else { continue }
       for (member, _) in value.members where !known.contains("\(name).\(member)") {
         throw unknown("\(name).\(member)")
@@ -87,7 +87,8 @@ enum Method: String {
   }
 
   private func unknown(_ name: String) -> ResponseError {
-    let all = parameters.isEmpty ? "none" : parameters.joined(separator: ", ")
+    let names = parameters.filter { !$0.contains(".") }
+    let all = names.isEmpty ? "none" : names.joined(separator: ", ")
     return .invalidParams(name, "\(rawValue) has no such parameter; it has \(all)")
   }
 }

@@ -29,7 +29,8 @@ extension NotesServer {
     }
     do {
       store = try NoteStore(
-        path: path, state: environment.stateFolder, makeIdentifier: environment.makeIdentifier)
+        path: path, state: environment.stateFolder, isWatching: !environment.isSingleRequest,
+        makeIdentifier: environment.makeIdentifier)
     } catch {
       throw ResponseError(opening: error)
     }

@@ -16,8 +16,9 @@ struct PeerState {
 
   // For those of the schedule.
 
-  /// When the last exchange began, and when the next one is due; nil until the first, and while one goes on.
+  /// When the last exchange began; nil before the first.
   var began: ContinuousClock.Instant?
+  /// When the next one is due; nil before the first, and while one goes on.
   var due: ContinuousClock.Instant?
   /// How often in a row it could not be reached.
   var failures = 0
@@ -25,11 +26,11 @@ struct PeerState {
   /// A failure that passes by itself is not worth a word: so many times it is tried again at once.
   static let quietRetries = 3
 
-  /// When the next exchange is due, if the last one has just ended: an interval after its beginning, or as soon as it has ended if it took
-  /// longer. After a failure the time counts from its end.
+  /// When the next exchange is due, if the last one has just ended: an interval after its beginning, and no sooner than half of one after
+  /// its end. After a failure the time counts from its end.
   func next(_ interval: Duration, at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     guard let began else { return now }
-    if failures == 0 { return max(now, began + interval) }
+    if failures == 0 { return max(now + interval / 2, began + interval) }
     if failures <= Self.quietRetries { return now + min(.seconds(1 << (failures - 1)), interval) }
     let longest = max(interval, .seconds(600))
     return now + min(interval * (1 << min(failures - Self.quietRetries, 16)), longest)

@@ -26,9 +26,9 @@ public struct NotesServer: ~Copyable {
     /// The peers to exchange changes with all the time, and how often.
     public var peers: [String] = []
     public var syncInterval = Duration.seconds(30)
-    /// The client is a person at a command line: a parameter that a method does not have is an error, and so is reading a notebook that
-    /// does not exist. Both are mistyped then.
-    public var isStrict = false
+    /// The client is a person at a command line who has one request. A parameter that a method does not have is an error, and so is
+    /// a notebook that does not exist, unless the request begins one: both are mistyped. Nothing is watched.
+    public var isSingleRequest = false
     /// Bytes of changes that go to a peer or come from it in one piece: few enough to be merged while somebody types, who has to wait
     /// for it.
     public var syncPiece = 64 << 10
@@ -124,7 +124,14 @@ public struct NotesServer: ~Copyable {
   private static let fullOutbox = 32 << 20
 
   /// Takes bytes from the client, and acts on every message that is whole.
+  ///
+  /// What another process had answered when they were sent is read first. The owner cannot see to that: a request may be sent between
+  /// its look at the descriptors and its reading.
   public mutating func receive(_ bytes: ArraySlice<UInt8>) {
+    if let effects = store?.refreshIfNoticed() {
+      take(effects, afterFullLook: false)
+      push()
+    }
     input.append(bytes)
     proceed()
   }
@@ -175,8 +182,12 @@ public struct NotesServer: ~Copyable {
   /// Takes what other processes have written.
   mutating func readFolder(lookingEverywhere: Bool) {
     guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
+    take(effects, afterFullLook: lookingEverywhere)
+  }
+
+  private mutating func take(_ effects: Effects, afterFullLook: Bool) {
     live.record(effects, from: nil)
-    reportDamage(afterFullLook: lookingEverywhere)
+    reportDamage(afterFullLook: afterFullLook)
     tell(effects)
   }
 
@@ -297,7 +308,7 @@ public struct NotesServer: ~Copyable {
     do throws(ResponseError) {
       try checkPhase(of: name)
       guard let method = Method(rawValue: name) else { throw .methodNotFound(name) }
-      if environment.isStrict, method != .initialize { try refuseMistyped(method, params) }
+      if environment.isSingleRequest, method != .initialize { try refuseMistyped(method, params) }
       // Nobody would hear the answer: what only asks is passed over.
       if isOutputGone, !method.isMutating, !method.waitsForDisk { return }
       if method.waitsForDisk { return try waitForDisk(id, method, Parameters(value: params)) }
@@ -323,7 +334,7 @@ public struct NotesServer: ~Copyable {
 
   private func refuseMistyped(_ method: Method, _ params: JSONValue) throws(ResponseError) {
     try method.refuseUnknown(params)
-    if let store, store.identity == nil, !method.mayCreateNotebook {
+    if let store, store.identity == nil, !method.mayBeginNotebook {
       throw .requestFailed("noNotebook", "there is no notebook in \(store.path)")
     }
   }

@@ -14,7 +14,15 @@ struct Call {
     }
     var answer: JSONValue?
     let client = LocalClient([(method, params)]) { message in
-      guard message["id"]?.integer == 1 || message["error"] != nil else { return false }
+      guard message["id"]?.integer == 1 || message["error"] != nil else {
+        // What could not be read, for instance: the answer is without it.
+        if message["method"]?.string == "window/showMessage",
+          let text = message["params"]?["message"]?.string
+        {
+          complain(text)
+        }
+        return false
+      }
       answer = message
       return true
     }

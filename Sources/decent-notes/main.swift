@@ -165,7 +165,7 @@ func run() -> Int32 {
   guard var environment = environment(arguments) else { return noFolder() }
   switch arguments.command {
   case .call(let method, let params):
-    environment.isStrict = true
+    environment.isSingleRequest = true
     do {
       let input = params == "-" ? standardInput() : Array(params.utf8)
       say(try Call(method, params: input) { serve(environment, $0) }.result + "\n")

@@ -270,28 +270,73 @@ extension NoteStore {
     #expect(try next.note(note)?.text.string == "first and second")
   }
 
-  @Test
-  func `a start does not look into the folder of an ended session, and the work behind it does`()
-    throws
-  {
+  @Test(arguments: [1, 1_001])
+  func `what is done to the folder of an ended session is found, by the start or behind it`(
+    count: Int
+  ) throws {
     let desk = Desk(seed: 13)
     let writer = try desk.resumed()
-    try writer.create("note")
-    let session = "\(try writer.nextSession())"
-    try writer.end()
+    var sessions: [Identifier] = []
+    for number in 0..<count {
+      try writer.create("note \(number)")
+      sessions.append(try writer.nextSession())
+      try writer.end()
+    }
     desk.rest()
     let reader = try desk.resumed()
-    #expect(reader.folder.settled[session]?.isEnded == true)
+    #expect(reader.folder.settled.count { $0.value.isEnded } == count)
     try reader.create("another")
     reader.keep()
-    let segment = try #require(desk.disk.files.keys.first { $0.hasSuffix("-end.seg") })
-    desk.disk.take(segment)
+    // By hand: the log of one that was never here goes into the folder of the first, and that of the last away.
+    let stranger = Desk(seed: 14)
+    let other = try stranger.resumed()
+    other.folder.adopt(notebook: try #require(reader.identity))
+    try other.create("by hand")
+    try other.end()
+    let log = try #require(stranger.disk.files.first { $0.key.hasSuffix("-end.seg") })
+    desk.disk.put(log.value, at: "\(Desk.path)/log/\(sessions[0])/copy")
+    let last = "\(Desk.path)/log/\(sessions[count - 1])/"
+    desk.disk.take(
+      desk.disk.files.keys.filter { $0.hasPrefix(last) && $0.hasSuffix(".seg") }.max()!)
     let next = try desk.resumed()
-    #expect(next.folder.unverified == [session])
-    #expect(next.texts.sorted() == ["another", "note"])
+    #expect(next.texts.contains("by hand") == (count == 1))
+    #expect(next.folder.unverified.count == (count == 1 ? 0 : count))
     next.finishWork()
     _ = next.rescan()
-    #expect(try desk.fresh().texts.sorted() == ["another", "note"])
+    #expect(next.texts.contains("by hand"))
+    #expect(try desk.fresh().texts.count == count + 2)
+    // The next start sees it without the work behind.
+    next.keep { true }
+    #expect(try desk.resumed().texts.contains("by hand"))
+  }
+
+  @Test
+  func `a start sees what was written before, whenever files get their final names meanwhile`()
+    throws
+  {
+    // At each call of a start, a process that lives completes its segment.
+    for call in 0... {
+      let desk = Desk(seed: 15)
+      let writer = try desk.resumed()
+      try writer.create("one")
+      let other = try desk.resumed()
+      try other.create("two")
+      try writer.sync()
+      var (left, isDone) = (call, false)
+      desk.disk.watch = {
+        left -= 1
+        guard left == -1 else { return }
+        writer.folder.seal()
+        desk.disk.performSyncs()
+        _ = writer.takeSyncResult()
+        isDone = true
+      }
+      let reader = try NoteStore(
+        path: Desk.path, isWatching: call % 2 == 0, on: desk.disk, makeIdentifier: makeIdentifier)
+      desk.disk.watch = nil
+      #expect(reader.texts.sorted() == ["one", "two"], "at call \(call)")
+      if !isDone { return #expect(call > 10) }
+    }
   }
 
   @Test func `a process that has ended its session begins another one with what it writes then`()

@@ -138,6 +138,25 @@ import Testing
       #expect(poll(&entry, 1, 0) == 0)
     }
 
+    @Test func `tells of all that happened before it was asked, or that there was too much`() throws
+    {
+      let watcher = try #require(InotifyWatcher())
+      try #require(watcher.watch(scratch.path, followingLinks: true, contents: true) != nil)
+      for number in 0..<1_500 {
+        close(open("\(scratch.path)/\(number)", O_WRONLY | O_CREAT, 0o600))
+      }
+      guard case .events(let events) = watcher.report() else {
+        Issue.record("so few are too many")
+        return
+      }
+      #expect(Set(events.map(\.name)).count == 1_500)
+      guard case .events(let rest) = watcher.report() else {
+        Issue.record("an overflow of nothing")
+        return
+      }
+      #expect(rest.isEmpty)
+    }
+
     @Test func `looks at everything after an overflow`() throws {
       var reader = try scratch.open()
       #expect(reader.watchDescriptor != nil)

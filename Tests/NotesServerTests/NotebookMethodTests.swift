@@ -19,6 +19,23 @@ struct NotebookMethodTests {
 
   // MARK: - notebook/list
 
+  #if os(Linux)
+    @Test func `an answer has all that another process had answered when the request came`() {
+      let scratch = Scratch()
+      let (a, b) = (Peer(scratch.folder("notes")), Peer(scratch.folder("notes")))
+      for peer in [a, b] { peer.initialize() }
+      let id = a.ask("note/create", ["text": "0"])["note"]!["id"]!
+      for number in 1...50 {
+        // Nobody tells b that something has happened in the folder.
+        _ = a.ask("note/append", ["id": id, "text": .string(" \(number)")])
+        let text = b.ask("note/get", ["id": id])["text"]?.string
+        #expect(text?.hasSuffix(" \(number)") == true)
+        // Its writer may complete a segment at any time.
+        if number % 10 == 0 { _ = a.ask("notebook/flush") }
+      }
+    }
+  #endif
+
   @Test func `list what passes every filter`() {
     let a = peer.create(["tags": ["x", "y"], "priority": "high"])
     let b = peer.create(["tags": ["x"]])
