@@ -47,6 +47,15 @@ final class Terminal {
     try tmux("send-keys -- \(keys.map(quoted).joined(separator: " "))")
   }
 
+  /// Pastes text as a terminal does for a program that has asked for brackets around it.
+  func paste(_ text: String) throws {
+    let file = socket + "-paste"
+    try text.write(toFile: file, atomically: false, encoding: .utf8)
+    defer { unlink(file) }
+    try tmux("load-buffer \(quoted(file))")
+    try tmux("paste-buffer -p -r")
+  }
+
   /// The lines on the screen, without the spaces at their ends.
   func screen() throws -> [String] {
     try tmux("capture-pane -p").split(separator: "\n", omittingEmptySubsequences: false)

@@ -14,6 +14,7 @@
 --   skipped        the version for which pushes are not applied
 --   typing         whether the last change is one step with the next one
 local edit = require('decent-notes.edit')
+local paste = require('decent-notes.paste')
 local peers = require('decent-notes.peers')
 local server = require('decent-notes.server')
 
@@ -55,9 +56,9 @@ function M.is_settled(note)
   return note.attachment ~= nil and not note.unsent and note.answered == note.version and not note.changed
 end
 
---- Whether an answer is to come that may settle it.
+--- Whether something is to come that may settle it.
 function M.is_under_way(note)
-  return note.opening or note.answered < note.version or not note.attachment and server.is_starting()
+  return paste.is_under_way or note.opening or note.answered < note.version or not note.attachment and server.is_starting()
 end
 
 --- Shows whether the server has all there is.
@@ -126,10 +127,11 @@ function M.changed(note, first, last, new_last)
   end
 end
 
---- Sends what the user did and was not sent yet. Never waits.
+--- Sends what the user did and was not sent yet, unless a paste is under way: what it has put into the buffer may end inside a
+--- character. Never waits.
 function M.flush(note)
   local changed, before = note.changed, note.lines
-  if not changed or not api.nvim_buf_is_loaded(note.buffer) then
+  if not changed or paste.is_under_way or not api.nvim_buf_is_loaded(note.buffer) then
     return
   end
   note.changed, note.lines = nil, api.nvim_buf_line_count(note.buffer)
@@ -142,7 +144,7 @@ function M.flush(note)
 end
 
 function M.send_whole(note)
-  note.unsent = not note.attachment
+  note.unsent = not note.attachment or paste.is_under_way
   if not note.unsent and api.nvim_buf_is_loaded(note.buffer) then
     server.write_log('sending the whole text of ' .. note.id)
     note.whole = note.version + 1
@@ -183,7 +185,7 @@ function M.confirm_in(note, milliseconds)
   vim.defer_fn(function()
     if note.version ~= version or notes[note.buffer] ~= note or not note.attachment or note.unsent then
       return
-    elseif edit.is_busy() then
+    elseif edit.is_busy() or paste.is_under_way then
       return M.confirm_in(note, 30)
     end
     M.flush(note)
@@ -236,18 +238,24 @@ server.on['note/edit'] = function(push)
   M.flush(note)
   if push.version ~= note.version or push.version == note.skipped then
     return -- it has crossed a change, and another one is coming
+  elseif edit.is_busy() or paste.is_under_way then
+    M.skip(note)
   elseif push.sha256 and push.sha256 ~= vim.fn.sha256(text_of(note)) or push.bytes and push.bytes ~= size_of(note)
     or push.lineCount and push.lineCount ~= note.lines then
     M.send_whole(note)
-  elseif edit.is_busy() or not M.edit(note, push.ranges, note.jumping) then
-    -- Pushes for this version go by; they come again for the next one.
-    note.skipped = note.version
-    M.confirm_in(note, 30)
+  elseif not M.edit(note, push.ranges, note.jumping) then
+    M.skip(note)
   else
     note.rev, note.base, note.jumping = push.rev, text_of(note), false
     M.settle(note)
     M.cursor_moved(note)
   end
+end
+
+--- Lets pushes for this version go by; they come again for the next one.
+function M.skip(note)
+  note.skipped = note.version
+  M.confirm_in(note, 30)
 end
 
 --- Edits the buffer, not as its user does. Returns whether it could be.
@@ -281,6 +289,9 @@ function M.cursor_moved(note)
       return
     end
     M.flush(note)
+    if note.changed then
+      return
+    end
     local function place(name)
       return { line = vim.fn.line(name) - 1, character = vim.fn.col(name) - 1 }
     end
@@ -333,6 +344,9 @@ end
 function M.resume(note)
   detach(note)
   M.flush(note)
+  if paste.is_under_way then
+    return
+  end
   note.opening = true
   local text = table.concat(M.clean(note, 0, -1), '\n')
   server.request('note/open', {
@@ -366,7 +380,9 @@ end
 --- Sends all that the server does not have, if there is one.
 function M.send_unsent(note)
   M.flush(note)
-  if note.attachment and note.unsent then
+  if paste.is_under_way then
+    return -- the end of which does this again
+  elseif note.attachment and note.unsent then
     M.send_whole(note)
   elseif not note.attachment and not note.opening and server.is_ready() then
     M.resume(note)
@@ -377,6 +393,13 @@ end
 function server.on_ready()
   for _, note in pairs(notes) do
     M.send_unsent(note)
+  end
+end
+
+function paste.on_end()
+  for _, note in pairs(notes) do
+    M.send_unsent(note)
+    M.cursor_moved(note)
   end
 end
 
