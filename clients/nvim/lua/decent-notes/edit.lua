@@ -6,10 +6,11 @@ local api = vim.api
 M.is_in_block = false -- whether what is typed is an insertion into a block
 
 --- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of
---- a command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines.
+--- a command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines. While
+--- a command or a pattern is written Neovim remembers where the cursor was, and may undo what it thinks it did as a preview.
 function M.is_busy()
   local mode = api.nvim_get_mode().mode
-  return M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
+  return mode:find('^cr?$') and vim.fn.getcmdtype():find('[:/?]') or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
 end
 
 local function is_tail(byte)
