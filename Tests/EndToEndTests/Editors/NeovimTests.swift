@@ -24,7 +24,7 @@ struct NeovimTests {
     }
     #expect(
       try scene.editor.value("vim.bo.fileformat .. tostring(vim.bo.endofline) .. vim.bo.buftype")
-        == "unixfalseacwrite")
+        == "unixfalse")
     let long = String(repeating: "0123456789 abcdef\n", count: 60_000)
     try scene.set(long)
     try scene.editor.wait("1 MB", "vim.fn.line('$') == 60001")

@@ -21,12 +21,16 @@ function M.read(buffer, name)
     end)
   end
   for option, value in pairs({
+    -- Of a buffer that has a type, sessions remember neither cursor nor folds, and many plugins take no notice.
+    buftype = '',
     -- The text is the buffer's lines joined by line feeds, and nothing else.
-    buftype = 'acwrite', fileformat = 'unix', fixendofline = false, endofline = false, fileencoding = 'utf-8', bomb = false,
+    fileformat = 'unix', fixendofline = false, endofline = false, fileencoding = 'utf-8', bomb = false,
     swapfile = false, undofile = false,
   }) do
     vim.bo[buffer][option] = value
   end
+  -- An .editorconfig of the current folder is for files.
+  vim.b[buffer].editorconfig = false
   vim.bo[buffer].modifiable = false
   local found = id and server.call('note/get', { id = id })
   local shown = found and note.open(buffer, id, found.note.title, function(text)
@@ -123,7 +127,7 @@ function M.renamed(buffer, name)
   local shown = note.of(buffer)
   if shown and name:match('^note://([^/]+)') ~= shown.id then
     M.close(shown)
-    vim.bo[buffer].buftype = ''
+    vim.b[buffer].editorconfig = nil
     vim.opt_local.statusline = ''
   elseif not shown and name:find('^note://') and api.nvim_buf_is_loaded(buffer) and not vim.bo[buffer].modified then
     M.read(buffer, name)
