@@ -69,7 +69,7 @@ function M.read(buffer, name)
   M.show_status()
 end
 
---- :w — sends what is unsent and waits until all is on disk.
+--- :w — sends what is unsent and waits until all is on disk. The other events of writing are left to us by Neovim.
 function M.write(buffer)
   local shown = note.of(buffer)
   if not shown then
@@ -77,6 +77,7 @@ function M.write(buffer)
   elseif not server.ensure() then
     return
   end
+  api.nvim_exec_autocmds('BufWritePre', { buffer = buffer, modeline = false })
   note.send_unsent(shown)
   server.wait(5000, function() return not note.is_under_way(shown) end)
   if not note.is_settled(shown) then
@@ -84,6 +85,7 @@ function M.write(buffer)
   end
   if server.call('notebook/flush') then
     note.settle(shown)
+    api.nvim_exec_autocmds('BufWritePost', { buffer = buffer, modeline = false })
     vim.cmd('redraw') -- which would remove the message
     server.tell(('"%s" written'):format(shown.title))
   end
