@@ -13,6 +13,7 @@
 --   changed        what is not sent yet: how many lines at both ends are as they were, and how many there are; or nil
 --   skipped        the version for which pushes are not applied
 --   typing         whether the last change is one step with the next one
+--   text           of a note whose buffer was unloaded: what it had
 local edit = require('decent-notes.edit')
 local paste = require('decent-notes.paste')
 local peers = require('decent-notes.peers')
@@ -21,6 +22,7 @@ local server = require('decent-notes.server')
 local M = {}
 local api = vim.api
 local notes = {} -- by buffer
+local left = {} -- by buffer: notes whose text went a moment ago, which :e! brings back
 local hash_limit = 256 * 1024 -- bytes; a longer text is hashed when the typing pauses
 local warning = vim.log.levels.WARN
 
@@ -78,32 +80,52 @@ local function attach(note, result)
 end
 
 local function forget(note)
-  notes[note.buffer], note.changed = nil, nil
+  if notes[note.buffer] == note then
+    notes[note.buffer] = nil
+  end
+  note.changed = nil
   if note.attachment then
     server.request('note/close', { attachment = note.attachment })
   end
 end
 
+--- Begins to hear what becomes of a buffer.
+local function follow(note)
+  local buffer, attached = note.buffer, {}
+  notes[buffer], note.attached, note.closing = note, attached, false
+  api.nvim_buf_attach(buffer, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      if notes[buffer] ~= note then
+        return true
+      elseif not note.applying then
+        M.changed(note, first, last, new_last)
+      end
+    end,
+    -- There is no text any more. As a rule the note is closed at BufUnload, which may come after this.
+    on_detach = vim.schedule_wrap(function()
+      return note.attached == attached and not note.closing and forget(note)
+    end),
+  })
+end
+
 --- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns it; nil if the user was told of an error.
 function M.open(buffer, id, title, fill)
-  local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, peers = 0 }
+  local note = left[buffer]
+  if note and note.id == id then
+    left[buffer] = nil
+    fill(note.text)
+    note.text = nil
+    follow(note)
+    M.confirm_in(note, 0) -- what has come meanwhile was not applied
+    return note
+  end
+  note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, peers = 0 }
   -- Not after the answer, but as it is taken in: a push may stand right behind it.
   return server.call('note/open', { id = id, mode = 'edit', push = 'ranges' }, function(result)
     fill(result.text)
     note.base, note.lines = result.text, api.nvim_buf_line_count(buffer)
-    notes[buffer] = note
     attach(note, result)
-    api.nvim_buf_attach(buffer, false, {
-      on_lines = function(_, _, _, first, last, new_last)
-        if notes[buffer] ~= note then
-          return true
-        elseif not note.applying then
-          M.changed(note, first, last, new_last)
-        end
-      end,
-      -- There is no text any more. As a rule the note is closed at BufUnload, which may come after this.
-      on_detach = vim.schedule_wrap(function() return note.closing or forget(note) end),
-    })
+    follow(note)
   end) and note
 end
 
@@ -403,16 +425,31 @@ function paste.on_end()
   end
 end
 
---- The buffer's text goes. Returns whether the server has all of it.
+--- The buffer's text goes. Returns whether the server has all of it. If so, and if the same command reads it again, as :e! does,
+--- the attachment stays, with what can be undone.
 function M.close(note)
+  local buffer = note.buffer
   note.closing = true
   M.send_unsent(note)
   server.wait(3000, function() return not M.is_under_way(note) end)
-  forget(note)
-  return not note.unsent and note.answered == note.version
+  if not M.is_settled(note) then
+    local is_kept = not note.unsent and note.answered == note.version and not note.changed
+    forget(note)
+    return is_kept
+  end
+  note.text = text_of(note)
+  notes[buffer], left[buffer] = nil, note
+  vim.schedule(function()
+    if left[buffer] == note then
+      left[buffer] = nil
+      forget(note)
+    end
+  end)
+  return true
 end
 
 function server.on_lost()
+  left = {}
   for _, note in pairs(notes) do
     detach(note)
     note.peers = 0
