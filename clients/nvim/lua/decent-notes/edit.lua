@@ -87,8 +87,10 @@ local function replace(buffer, row, column, old_row, old_column, text)
   local new_row, new_column = row + #new - 1, #new[#new] + (#new == 1 and column or 0)
 
   local is_change_of_lines = (#new == 1) ~= (old_row == row) -- only inserted, or only removed
-  local from_start = column == 0 and old_column == 0 and new[#new] == ''
-  if is_change_of_lines and (from_start or column == #line and old_column == #rest and new[1] == '') then
+  -- What is inserted into an empty line could be either. It comes below: who types in that line goes on there.
+  local from_end = column == #line and old_column == #rest and new[1] == ''
+  local from_start = column == 0 and old_column == 0 and new[#new] == '' and not (from_end and old_row == row)
+  if is_change_of_lines and (from_start or from_end) then
     table.remove(new, from_start and #new or 1)
     local first = from_start and row or row + 1
     local last = first + old_row - row
