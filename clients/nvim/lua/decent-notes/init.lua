@@ -7,16 +7,9 @@ local server = require('decent-notes.server')
 local M = {}
 local api = vim.api
 
---- A title as part of a buffer's name: without what means something in file names or to Neovim's command line.
-local function safe(title)
-  return (vim.fn.strcharpart(title, 0, 60):gsub('[%c%s/\\*?%[%]{}$`%%#<>|"\'~]+', '_'))
-end
-
 --- Opens a note in the current window; `place`, if given, is where to put the cursor.
 function M.open(summary, place)
-  local shown = note.find(summary.id)
-  local name = shown and api.nvim_buf_get_name(shown.buffer) or 'note://' .. summary.id .. '/' .. safe(summary.title)
-  vim.cmd('edit ' .. vim.fn.fnameescape(name))
+  vim.cmd('edit ' .. vim.fn.fnameescape(buffers.name_of(summary)))
   if place and note.of() then
     pcall(api.nvim_win_set_cursor, 0, { place.line + 1, place.character })
   end
@@ -42,8 +35,10 @@ function M.open_titled(name)
 end
 
 --- Asks the user for a line; nil if there is none to be given. (vim.ui.input of Neovim 0.7 takes an empty one for none.)
-function M.ask(prompt, default)
-  local given, line = pcall(vim.fn.input, { prompt = prompt, default = default or '', cancelreturn = '\27' })
+function M.ask(prompt, default, completion)
+  local given, line = pcall(vim.fn.input, {
+    prompt = prompt, default = default or '', cancelreturn = '\27', completion = completion,
+  })
   return given and line ~= '\27' and line or nil
 end
 
@@ -52,6 +47,7 @@ function M.create(title)
   title = title ~= '' and title or M.ask('Title: ')
   local result = title and server.call('note/create', { title = title })
   if result then
+    server.changed(result.note.id, { 'created' }, result.note)
     M.open(result.note)
   end
 end
@@ -68,14 +64,9 @@ end
 
 --- Changes a note's title, tags or priority, and hands the new summary on.
 function M.update(id, changes, use)
-  changes.id = id
-  local result = server.call('note/update', changes)
+  local result = server.call('note/update', vim.tbl_extend('error', { id = id }, changes))
   if result then
-    local shown = note.find(id)
-    if shown then
-      shown.title = result.note.title
-    end
-    require('decent-notes.list').refresh()
+    server.changed(id, vim.tbl_keys(changes), result.note)
     return use and use(result.note)
   end
 end
@@ -115,7 +106,7 @@ end
 function M.history()
   local id = current_id()
   if id then
-    require('decent-notes.list').history(id)
+    require('decent-notes.history').open(id)
   end
 end
 
@@ -167,14 +158,5 @@ function M.complete_priority(start)
 end
 
 M.status, M.title = buffers.status, buffers.title
-
-server.on['notebook/didChange'] = function(params)
-  require('decent-notes.list').refresh()
-  for _, changed in ipairs(params.changed) do
-    if vim.tbl_contains(changed.what, 'title') then
-      buffers.update_title(changed.id)
-    end
-  end
-end
 
 return M

@@ -1,14 +1,17 @@
--- The list of notes, a note's history, and other buffers that only show something.
+-- The list of notes, and other buffers that only show something.
 
+local rows = require('decent-notes.rows')
 local server = require('decent-notes.server')
 
 local M = {}
 local api = vim.api
--- The list's buffer, what its lines stand for, and what it shows: the trash or not, and the text that was looked for.
-local list = { buffer = nil, items = {}, trashed = false, query = '' }
+-- The list's buffer, which of `rows.all` its lines show, and what it shows: the trash or not, the text that was looked for, the tag
+-- that notes have to have, and the order.
+local list = { buffer = nil, shown = {}, trashed = false, query = '', tag = '', order = 'order' }
+local deleted = {} -- ids of notes that were put into the trash here, the last one last
 
 --- A buffer in the current window that shows lines and is gone when it is left.
-local function show(name, lines, filetype)
+function M.show(name, lines, filetype)
   vim.cmd('enew')
   local buffer = api.nvim_get_current_buf()
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile, vim.bo.buflisted = 'nofile', 'wipe', false, false
@@ -18,16 +21,130 @@ local function show(name, lines, filetype)
   return buffer
 end
 
+--- A text cut or filled to a width. Most need no call of Vim's functions, which would take most of the time.
 local function fit(text, width)
-  text = vim.fn.strcharpart(text, 0, width):gsub('%c', ' ')
-  while vim.fn.strdisplaywidth(text) > width do
-    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
+  if text:find('[^\32-\126]') then
+    text = vim.fn.strcharpart(text, 0, width):gsub('%c', ' ')
+    while vim.fn.strdisplaywidth(text) > width do
+      text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
+    end
+    return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
   end
-  return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
+  return text:sub(1, width) .. (' '):rep(width - #text)
+end
+
+--- The line of a row, made once.
+local function line_of(row)
+  if not row.line then
+    local note = row.note
+    row.line = table.concat({
+      fit(note.title, 34), fit(table.concat(note.tags, ', '), 16), fit(note.priority == 'normal' and '' or note.priority, 6),
+      server.local_time(note.modified, '%Y-%m-%d %H:%M'),
+    }, '  ') .. (row.snippet and '  ' .. row.snippet:gsub('%c', ' ') or '')
+  end
+  return row.line
+end
+
+local before = {
+  modified = function(a, b) return a.note.modified > b.note.modified end,
+  created = function(a, b) return a.note.created > b.note.created end,
+  title = function(a, b)
+    a, b = a.note.title:lower(), b.note.title:lower()
+    return a < b
+  end,
+}
+local orders = { 'order', 'modified', 'created', 'title' }
+
+local function selected()
+  local found = list.tag == '' and rows.all
+    or vim.tbl_filter(function(row) return vim.tbl_contains(row.note.tags, list.tag) end, rows.all)
+  if before[list.order] then
+    found = found == rows.all and vim.list_slice(found, 1) or found
+    table.sort(found, before[list.order])
+  end
+  return found
+end
+
+local function is_loaded()
+  return list.buffer ~= nil and api.nvim_buf_is_loaded(list.buffer)
+end
+
+function rows.is_shown()
+  return is_loaded() and #vim.fn.win_findbuf(list.buffer) > 0
+end
+
+--- Replaces the lines that are others now; the cursors in all windows stay at their notes.
+local function draw()
+  local found = selected()
+  local old, new = api.nvim_buf_get_lines(list.buffer, 0, -1, true), vim.tbl_map(line_of, found)
+  if #found == 0 then
+    new[1] = not rows.is_complete and '' or list.tag ~= '' and 'No note has this tag.' or list.query ~= '' and 'Nothing found.'
+      or list.trashed and 'The trash is empty.' or 'No notes; n makes one.'
+  end
+  local cursors = {}
+  for _, window in ipairs(vim.fn.win_findbuf(list.buffer)) do
+    local cursor = api.nvim_win_get_cursor(window)
+    local row = list.shown[cursor[1]]
+    cursors[window] = { cursor, row and row.note.id }
+  end
+  local head, tail = 0, 0
+  while head < math.min(#old, #new) and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < math.min(#old, #new) - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  list.shown = vim.list_slice(found, 1)
+  if head + tail < math.max(#old, #new) then
+    vim.bo[list.buffer].modifiable = true
+    api.nvim_buf_set_lines(list.buffer, head, #old - tail, true, vim.list_slice(new, head + 1, #new - tail))
+    vim.bo[list.buffer].modifiable, vim.bo[list.buffer].modified = false, false
+  end
+  for window, it in pairs(cursors) do
+    local cursor, id = unpack(it)
+    local place = math.min(cursor[1], #new)
+    if id and (found[place] or { note = {} }).note.id ~= id then
+      for now, row in ipairs(found) do
+        place = row.note.id == id and now or place
+      end
+    end
+    api.nvim_win_set_cursor(window, { place, cursor[2] })
+  end
+end
+
+--- The rows are others now. Lines stay where they are while some of them are selected.
+function rows.on_rows()
+  local is_here = api.nvim_get_current_buf() == list.buffer
+  if not is_loaded() or not rows.is_complete and list.order ~= 'order' and #list.shown > 0 then
+    return
+  elseif is_here and api.nvim_get_mode().mode:find('^[vV\22n]o?') and api.nvim_get_mode().mode ~= 'n' then
+    list.is_late = list.is_late or vim.defer_fn(function()
+      list.is_late = nil
+      rows.on_rows()
+    end, 100)
+  else
+    draw()
+  end
+end
+
+--- What the list shows now, for its status line.
+function M.describe()
+  local parts = { list.trashed and 'Trash' or 'Notes' }
+  parts[#parts + 1] = list.query ~= '' and 'with "' .. list.query .. '"' or nil
+  parts[#parts + 1] = list.tag ~= '' and 'tagged ' .. list.tag or nil
+  parts[#parts + 1] = list.order ~= 'order' and 'by ' .. list.order or nil
+  return table.concat(parts, ' ')
+end
+
+--- Shows the list anew, or something else in it.
+local function show(trashed, query)
+  list.trashed, list.query = trashed, query
+  rows.show(trashed, query)
+  rows.on_rows()
 end
 
 local function item_at_cursor()
-  return api.nvim_get_current_buf() == list.buffer and list.items[api.nvim_win_get_cursor(0)[1]] or nil
+  return api.nvim_get_current_buf() == list.buffer and list.shown[api.nvim_win_get_cursor(0)[1]] or nil
 end
 
 --- The id of the note in the list under the cursor; nil outside the list.
@@ -36,78 +153,59 @@ function M.id_at_cursor()
   return item and item.note.id
 end
 
---- Shows `items`, each a note and perhaps a snippet; the cursors in all windows stay at their notes.
-local function show_items(items)
-  local lines, row_of = {}, {}
-  for index, item in ipairs(items) do
-    local note = item.note
-    lines[index] = ('%4d  %s  %s  %-6s'):format(index, fit(note.title, 40), fit(table.concat(note.tags, ', '), 20),
-      note.priority == 'normal' and '' or note.priority) .. (item.snippet and '  ' .. item.snippet:gsub('%c', ' ') or '')
-    lines[index] = lines[index]:gsub('%s+$', '')
-    row_of[note.id] = index
+--- Makes a request about each of some notes, and takes from the list those for which it was done.
+local function remove(method, items)
+  local left = #items
+  for _, item in ipairs(items) do
+    local id = item.note.id
+    server.request(method, { id = id }, function(problem)
+      left = left - 1
+      if not problem then
+        server.changed(id, { 'trashed' })
+        rows.remove(id)
+        deleted[#deleted + 1] = method == 'note/delete' and id or nil
+      elseif not problem.gone then
+        server.tell(problem.message, vim.log.levels.WARN)
+      end
+    end)
   end
-  if #items == 0 then
-    lines[1] = list.query ~= '' and 'Nothing found.' or list.trashed and 'The trash is empty.' or 'No notes; n makes one.'
-  end
-  local before = list.items
-  list.items = items
-  vim.bo[list.buffer].modifiable = true
-  local cursors = {}
-  for _, window in ipairs(vim.fn.win_findbuf(list.buffer)) do
-    cursors[window] = api.nvim_win_get_cursor(window)
-  end
-  api.nvim_buf_set_lines(list.buffer, 0, -1, true, lines)
-  vim.bo[list.buffer].modifiable, vim.bo[list.buffer].modified = false, false
-  for window, cursor in pairs(cursors) do
-    local item = before[cursor[1]]
-    local row = item and row_of[item.note.id] or math.min(cursor[1], #lines)
-    api.nvim_win_set_cursor(window, { row, cursor[2] })
+  server.wait(10000, function() return left == 0 end)
+  rows.on_rows()
+end
+
+--- Puts the notes of some lines into the trash; those of the trash are there already.
+local function delete(first, last)
+  if not list.trashed then
+    remove('note/delete', vim.list_slice(list.shown, first, math.min(last, #list.shown)))
   end
 end
 
-local function take(items)
-  if list.buffer and api.nvim_buf_is_loaded(list.buffer) then
-    show_items(items)
-  end
+--- What the operator d calls.
+function M.delete_range()
+  delete(vim.fn.line("'["), vim.fn.line("']"))
 end
 
---- Asks for what the list shows; several calls while an answer is under way ask once more.
-function M.refresh()
-  if not list.buffer or #vim.fn.win_findbuf(list.buffer) == 0 then
-    return -- it is asked for when the buffer comes into a window
-  elseif list.asking then
-    list.stale = true
-    return
-  end
-  list.asking, list.stale = true, false
-  local searching = list.query ~= ''
-  local method = searching and 'notebook/search' or 'notebook/list'
-  local params = searching and { query = list.query, limit = 1000 } or { trashed = list.trashed }
-  server.request(method, params, function(problem, result)
-    list.asking = false
-    if problem then
-      return not problem.gone and server.tell(problem.message, vim.log.levels.WARN)
+local function restore(first, last)
+  if list.trashed then
+    remove('note/restore', vim.list_slice(list.shown, first, math.min(last, #list.shown)))
+  elseif #deleted > 0 then
+    local id = table.remove(deleted)
+    if server.call('note/restore', { id = id }) then
+      server.changed(id, { 'trashed' })
     end
-    take(result.matches or vim.tbl_map(function(note) return { note = note } end, result.notes))
-    if list.stale then
-      M.refresh()
-    end
-  end)
-end
-
---- Makes a request about a note and shows the list as it is then.
-local function ask(method, params)
-  if params and server.call(method, params) then
-    M.refresh()
   end
 end
 
---- Before or after which note a note goes when it is moved.
+--- Moves a note before or after its neighbour.
 local function move(by)
-  local row = api.nvim_win_get_cursor(0)[1]
-  local item, other = list.items[row], list.items[row + by]
-  if item and other then
-    ask('note/move', { id = item.note.id, [by < 0 and 'before' or 'after'] = other.note.id })
+  local place = api.nvim_win_get_cursor(0)[1]
+  local item, other = list.shown[place], list.shown[place + by]
+  if list.order ~= 'order' then
+    return server.tell('the list is by ' .. list.order .. '; o shows the order', vim.log.levels.WARN)
+  elseif item and other
+    and server.call('note/move', { id = item.note.id, [by < 0 and 'before' or 'after'] = other.note.id }) then
+    rows.move(item.note.id, other.note.id, by > 0)
+    rows.on_rows()
   end
 end
 
@@ -133,12 +231,15 @@ end
 local keys = {
   { '<CR>', 'open', function(item) require('decent-notes').open(item.note, item.ranges and (item.ranges[1] or {}).start) end },
   { 'n', 'new note', function() require('decent-notes').create('') end, true },
-  { 'd', 'delete: into the trash', function(item) ask('note/delete', { id = item.note.id }) end },
-  { 'u', 'restore, in the trash', function(item) ask('note/restore', item.note.trashed and { id = item.note.id }) end },
-  { 'T', 'show the trash, or the notes', function()
-    list.trashed, list.query = not list.trashed, ''
-    M.refresh()
+  { 'dd', 'delete: into the trash; also 3dd, dj, and d in Visual mode', function()
+    local place = api.nvim_win_get_cursor(0)[1]
+    delete(place, place + vim.v.count1 - 1)
+  end },
+  { 'u', 'restore: in the trash this one, in the list what was deleted last', function()
+    local place = api.nvim_win_get_cursor(0)[1]
+    restore(place, place)
   end, true },
+  { 'T', 'show the trash, or the notes', function() show(not list.trashed, '') end, true },
   { 'K', 'move up', function() move(-1) end },
   { 'J', 'move down', function() move(1) end },
   { 't', 'tags', edit_tags },
@@ -153,11 +254,26 @@ local keys = {
   { 's', 'search; nothing: all notes', function()
     local query = require('decent-notes').ask('Search: ', list.query)
     if query then
-      list.query, list.trashed = query, false
-      M.refresh()
+      show(false, query)
     end
   end, true },
-  { 'R', 'show anew', function() M.refresh() end, true },
+  { 'f', 'only those with a tag; nothing: all notes', function()
+    local tag = require('decent-notes').ask('Tag: ', list.tag, "customlist,v:lua.require'decent-notes'.complete_tag")
+    if tag then
+      list.tag = vim.trim(tag)
+      rows.on_rows()
+    end
+  end, true },
+  { 'o', 'sort: order, modified, created, title', function()
+    for place, order in ipairs(orders) do
+      if order == list.order then
+        list.order = orders[place % #orders + 1]
+        break
+      end
+    end
+    rows.on_rows()
+  end, true },
+  { 'R', 'show anew', function() show(list.trashed, list.query) end, true },
   { 'q', 'close', function()
     pcall(vim.cmd, 'buffer #') -- for the window stays
     vim.cmd('bwipeout ' .. list.buffer)
@@ -172,54 +288,50 @@ local function help()
   api.nvim_echo({ { table.concat(lines, '\n') } }, false, {})
 end
 
+--- Maps a key of Visual mode to what is to be done about the lines that are selected.
+local function map_selection(key, use, description)
+  vim.keymap.set('x', key, function()
+    local first, last = vim.fn.line('v'), vim.fn.line('.')
+    vim.cmd('normal! \27')
+    use(math.min(first, last), math.max(first, last))
+  end, { buffer = list.buffer, nowait = true, desc = description })
+end
+
 --- :Notes
 function M.open()
   if not server.ensure() then
     return
   end
-  if list.buffer and api.nvim_buf_is_loaded(list.buffer) then
+  if is_loaded() then
     return api.nvim_win_set_buf(0, list.buffer)
   end
-  list.items, list.trashed, list.query, list.asking = {}, false, '', false
-  list.buffer = show('decent-notes://list', {}, 'decentnotes')
+  list.shown, list.tag, list.order = {}, '', 'order'
+  list.buffer = M.show('decent-notes://list', {}, 'decentnotes')
   vim.bo.bufhidden = 'hide'
   vim.opt_local.wrap, vim.opt_local.cursorline = false, true
+  if vim.go.statusline == '' then
+    vim.opt_local.statusline = "%{v:lua.require'decent-notes.list'.describe()}%=%l of %L "
+  end
   for _, key in ipairs(keys) do
     vim.keymap.set('n', key[1], function()
       local item = item_at_cursor()
       return (item or key[4]) and key[3](item)
     end, { buffer = list.buffer, nowait = true, desc = key[2] })
   end
-  api.nvim_create_autocmd('BufWinEnter', { buffer = list.buffer, callback = M.refresh })
+  vim.keymap.set('n', 'd', function()
+    vim.o.operatorfunc = "v:lua.require'decent-notes.list'.delete_range"
+    return 'g@'
+  end, { buffer = list.buffer, expr = true, desc = 'delete' })
+  map_selection('d', delete, 'delete')
+  map_selection('u', restore, 'restore')
+  api.nvim_create_autocmd('BufWinEnter', { buffer = list.buffer, callback = rows.refresh })
   vim.keymap.set('n', 'g?', help, { buffer = list.buffer, desc = 'help' })
-  local result = server.call('notebook/list', { trashed = false })
-  take(vim.tbl_map(function(note) return { note = note } end, result and result.notes or {}))
-end
-
---- :NoteHistory
-function M.history(id)
-  local result = server.call('note/history', { id = id, limit = 1000 })
-  if not result then
-    return
-  end
-  local lines = {}
-  for index, entry in ipairs(result.entries) do
-    lines[index] = ('%s  +%d -%d'):format(entry.time:sub(1, 19):gsub('T', ' '), entry.inserted, entry.deleted)
-  end
-  local buffer = show('decent-notes://history/' .. id, lines, 'decentnotes')
-  vim.keymap.set('n', '<CR>', function()
-    local entry = result.entries[api.nvim_win_get_cursor(0)[1]]
-    local past = entry and server.call('note/get', { id = id, revision = entry.revision })
-    if past then
-      local name = ('decent-notes://history/%s/%s'):format(id, entry.time)
-      show(name, vim.split(past.text, '\n', { plain = true }), '')
-    end
-  end, { buffer = buffer, desc = 'the text as it was then' })
+  show(false, '')
 end
 
 --- :NotesLog
 function M.log()
-  show('decent-notes://log', server.log, '')
+  M.show('decent-notes://log', server.log, '')
 end
 
 return M

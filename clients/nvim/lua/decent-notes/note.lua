@@ -108,8 +108,8 @@ local function follow(note)
   })
 end
 
---- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns it; nil if the user was told of an error.
-function M.open(buffer, id, title, fill)
+--- Goes on with the note that this command has unloaded from the buffer, if it is the one with this id.
+function M.come_back(buffer, id, fill)
   local note = left[buffer]
   if note and note.id == id then
     left[buffer] = nil
@@ -119,7 +119,11 @@ function M.open(buffer, id, title, fill)
     M.confirm_in(note, 0) -- what has come meanwhile was not applied
     return note
   end
-  note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, peers = 0 }
+end
+
+--- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns it; nil if the user was told of an error.
+function M.open(buffer, id, title, fill)
+  local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, peers = 0 }
   -- Not after the answer, but as it is taken in: a push may stand right behind it.
   return server.call('note/open', { id = id, mode = 'edit', push = 'ranges' }, function(result)
     fill(result.text)
@@ -219,6 +223,9 @@ function M.answered(note, change, text, problem)
   note.answered = change.version
   if not problem then
     note.problem = nil
+    if not change.lines or #change.lines > 0 then
+      server.changed(note.id, { 'text' })
+    end
     if change.version == note.version then
       note.base = text or note.base
     end
@@ -386,7 +393,7 @@ function M.resume(note)
     if problem then
       return server.tell(('"%s" is offline: %s'):format(note.title, problem.message), warning)
     elseif result.resumed == 'conflict' then
-      server.tell(('what you had in "%s" is in a new note now: %s'):format(note.title, result.copy), warning)
+      server.tell(('what you had in "%s" is in a new note now: %s'):format(note.title, result.copy), warning, true)
     end
     attach(note, result)
     note.base = text

@@ -4,6 +4,7 @@ local M = {
   on = {}, -- what to do about notifications, by method
   on_lost = function() end, -- the process is gone
   on_ready = function() end, -- a process was initialized
+  on_changed = {}, -- functions of the id of a note that was changed, what of it, its summary if known, and whether others did it
   log = {}, -- lines for :NotesLog
 }
 local uv = vim.loop
@@ -19,24 +20,57 @@ function M.write_log(text)
   end
 end
 
---- Tells the user something in one line. While somebody types, or when it comes `unasked`, one that is too long for the screen is
---- cut, as Neovim would wait for a key after it and swallow what is being typed; the log has the whole. Problems are warnings: of
---- an error Neovim would tell in two more lines in which autocommand it was.
-function M.tell(text, level, unasked)
+--- Cuts a line so that Neovim need not wait for a key after it.
+local function fit(line)
+  local width = math.max(20, vim.o.columns - 13)
+  line = vim.fn.strcharpart(line, 0, width)
+  while vim.fn.strdisplaywidth(line) > width do
+    line = vim.fn.strcharpart(line, 0, vim.fn.strchars(line) - 1)
+  end
+  return line
+end
+
+--- Tells the user something in one line, cut to the width of the screen; the log has the whole. `is_long`: something that has to be
+--- read to its end, which is cut only while somebody types: Neovim would wait for a key and swallow what is being typed. Problems
+--- are warnings: of an error Neovim would tell in two more lines in which autocommand it was.
+function M.tell(text, level, is_long)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
-  if unasked or vim.api.nvim_get_mode().mode:find('^[iR]') then
-    line = vim.fn.strcharpart(line, 0, math.max(20, vim.o.columns - 13))
+  if not is_long or vim.api.nvim_get_mode().mode:find('^[iR]') then
+    line = fit(line)
   end
   local function show()
     -- Below a command that is being written it would make the user press a key, and "-- INSERT --" is drawn over it at once.
     if vim.api.nvim_get_mode().mode:find(vim.o.showmode and '^[ciR]' or '^c') then
       vim.defer_fn(show, 100)
     else
+      vim.cmd('redraw') -- Below a message that is still there it would make the user press a key too.
       vim.notify(line, level or vim.log.levels.INFO)
     end
   end
   show()
+end
+
+--- Puts the cause before what was tried and the path, which may be long: `write /a/path: No space left` is cut to fit the screen.
+local function cause_first(message)
+  return (message:gsub('^(%l+) (/.*): ([^:]+)$', '%3 (%1 %2)'))
+end
+
+--- A time of the protocol, which is in UTC, as the user's clock shows it.
+function M.local_time(time, format)
+  local year, month, day, hour, minute, second = time:match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
+  -- Days since 1970, with years that begin in March.
+  year, month = month < '03' and year - 1 or year + 0, (month + 9) % 12
+  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+    + math.floor((153 * month + 2) / 5) + day - 719469
+  return os.date(format, ((days * 24 + hour) * 60 + minute) * 60 + second)
+end
+
+--- A note was changed by us, which the server does not report. `what` is as in notebook/didChange; `summary` if it is known.
+function M.changed(id, what, summary)
+  for _, use in ipairs(M.on_changed) do
+    use(id, what, summary, false)
+  end
 end
 
 local function send(message)
@@ -56,6 +90,9 @@ local function take(message)
   end
   local callback = job.waiting[id]
   job.waiting[id] = nil
+  if message.error then
+    message.error.message = cause_first(message.error.message)
+  end
   if callback then
     callback(message.error, message.result)
   end
@@ -248,9 +285,16 @@ end
 
 M.on['window/showMessage'] = function(params)
   local levels = vim.log.levels
-  M.tell(params.message, params.type <= 2 and levels.WARN or levels.INFO, true)
+  M.tell(cause_first(params.message), params.type <= 2 and levels.WARN or levels.INFO)
   if params.type == 3 then
     M.on_ready()
+  end
+end
+M.on['notebook/didChange'] = function(params)
+  for _, changed in ipairs(params.changed) do
+    for _, use in ipairs(M.on_changed) do
+      use(changed.id, changed.what, nil, true)
+    end
   end
 end
 M.on['window/logMessage'] = function(params)

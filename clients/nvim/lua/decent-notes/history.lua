@@ -1,0 +1,68 @@
+-- What happened to a note, its text as it was then, and how that comes back.
+
+local note = require('decent-notes.note')
+local server = require('decent-notes.server')
+local show = require('decent-notes.list').show
+
+local M = {}
+local api = vim.api
+
+--- Makes the text of a buffer another one, line by line, as its user would: what is the same stays, with its marks and folds.
+local function edit(buffer, text)
+  local now = table.concat(api.nvim_buf_get_lines(buffer, 0, -1, true), '\n') .. '\n'
+  local lines = vim.split(text, '\n', { plain = true })
+  local hunks = vim.diff(now, text .. '\n', { result_type = 'indices' })
+  for index = #hunks, 1, -1 do
+    local from, count, new_from, new_count = unpack(hunks[index])
+    -- Of a hunk that is only inserted, or only removed, diff names the line before.
+    from, new_from = count == 0 and from or from - 1, new_count == 0 and new_from or new_from - 1
+    api.nvim_buf_set_lines(buffer, from, from + count, true, vim.list_slice(lines, new_from + 1, new_from + new_count))
+  end
+end
+
+--- Brings a text back. Of a note that is not open it is merged with what others have done since `base`.
+local function bring_back(id, text, base)
+  local shown = note.find(id)
+  if shown then
+    api.nvim_win_set_buf(0, shown.buffer)
+    edit(shown.buffer, text)
+  elseif server.call('note/setText', { id = id, text = text, base = base }) then
+    server.changed(id, { 'text' })
+    server.tell('the text of then is back')
+  end
+end
+
+--- :NoteHistory
+function M.open(id)
+  local history = server.call('note/history', { id = id, limit = 1000 })
+  local present = history and server.call('note/get', { id = id })
+  if not present then
+    return
+  end
+  local function at_cursor()
+    local entry = history.entries[api.nvim_win_get_cursor(0)[1]]
+    local past = entry and server.call('note/get', { id = id, revision = entry.revision })
+    return past and past.text, entry
+  end
+  local function map(buffer, key, use, description)
+    vim.keymap.set('n', key, use, { buffer = buffer, nowait = true, desc = description })
+  end
+  local lines = vim.tbl_map(function(entry)
+    return ('%s  +%d -%d'):format(server.local_time(entry.time, '%Y-%m-%d %H:%M:%S'), entry.inserted, entry.deleted)
+  end, history.entries)
+  local buffer = show('decent-notes://history/' .. id, lines, 'decentnotes')
+  map(buffer, 'r', function()
+    local text = at_cursor()
+    return text and bring_back(id, text, present.revision)
+  end, 'bring the text of then back')
+  map(buffer, '<CR>', function()
+    local text, entry = at_cursor()
+    if text then
+      local name = ('decent-notes://history/%s/%s'):format(id, entry.time)
+      local past = show(name, vim.split(text, '\n', { plain = true }), '')
+      map(past, 'r', function() bring_back(id, text, present.revision) end, 'bring this text back')
+    end
+  end, 'the text as it was then')
+end
+
+return M

@@ -1,0 +1,204 @@
+-- What the list shows, kept as it is in the notebook while others change that: asked for by pages, and afterwards by single notes, so
+-- that many thousands of notes hold nobody up. Knows no buffers.
+
+local server = require('decent-notes.server')
+
+local M = {
+  all = {}, -- in the notebook's order; each has a note's summary as `note`, and perhaps what was found in it
+  is_complete = false,
+  on_rows = function() end, -- they are others now
+  is_shown = function() return false end, -- whether anybody sees them
+}
+local uv = vim.loop
+local page = 200 -- notes in one answer, which takes Neovim a few milliseconds
+local view = { trashed = false, query = '' } -- what is asked for
+local asking -- the view of the question that is not answered yet
+local is_stale = true -- whether all is to be asked for
+local changed, count = {}, 0 -- ids of notes that have changed since they were asked for, and how many
+local begun, pause = 0, 0 -- when all was asked for last, and how long not to do it again; in milliseconds
+local is_due = false
+
+local function place_of(id)
+  for place, row in ipairs(M.all) do
+    if row.note.id == id then
+      return place
+    end
+  end
+end
+
+local function refresh_in(milliseconds)
+  if not is_due then
+    is_due = true
+    vim.defer_fn(function()
+      is_due = false
+      return M.is_shown() and M.refresh()
+    end, milliseconds)
+  end
+end
+
+--- Asks, and hands on the answer if it is still wanted.
+local function ask(method, params, use)
+  local asked = view
+  asking = asked
+  server.request(method, params, function(problem, result)
+    if view ~= asked then
+      return
+    end
+    asking = nil
+    if problem then
+      is_stale = true
+      if not problem.gone then
+        server.tell(problem.message, vim.log.levels.WARN)
+      end
+    else
+      use(result)
+    end
+    refresh_in(problem and 2000 or 200)
+  end)
+end
+
+local function finish(rows)
+  M.all, M.is_complete = rows, true
+  pause = 5 * (uv.now() - begun)
+  M.on_rows()
+end
+
+--- Asks for the notes after the one with this id, or from the first; where there are none yet, they are shown as they come.
+local function ask_all(rows, after)
+  ask('notebook/list', { trashed = view.trashed, limit = page, after = after }, function(result)
+    for _, note in ipairs(result.notes) do
+      rows[#rows + 1] = { note = note }
+    end
+    if not result.next then
+      return finish(rows)
+    elseif #M.all == 0 or M.all == rows then
+      M.all = rows
+      M.on_rows()
+    end
+    ask_all(rows, result.next)
+  end)
+end
+
+--- Asks for the note at the place of one that has changed: it is the same, or the next one if that has gone. If it is none of these,
+--- all is asked for.
+local function ask_one(id, place)
+  local before, next = M.all[place - 1], M.all[place + 1]
+  ask('notebook/list', { trashed = view.trashed, limit = 1, after = before and before.note.id }, function(result)
+    local found = result.notes[1] and result.notes[1].id
+    if place_of(id) ~= place or M.all[place - 1] ~= before then
+      return place_of(id) and M.mark(id) -- we have changed them meanwhile
+    elseif found == id then
+      M.all[place] = { note = result.notes[1] }
+    elseif found == (next and next.note.id) then
+      table.remove(M.all, place)
+    else
+      is_stale = true
+    end
+    M.on_rows()
+  end)
+end
+
+--- Asks for the notes that are new before the first one: as a rule those that were made. If the one with this id is none of them, all
+--- is asked for.
+local function ask_first(id)
+  ask('notebook/list', { trashed = view.trashed, limit = page }, function(result)
+    local first, new = M.all[1] and M.all[1].note.id, {}
+    for _, note in ipairs(result.notes) do
+      if note.id == first then
+        first = nil
+        break
+      end
+      new[#new + 1] = { note = note }
+      count, changed[note.id] = count - (changed[note.id] and 1 or 0), nil
+    end
+    for place = #new, 1, -1 do
+      is_stale = is_stale or place_of(new[place].note.id) ~= nil
+      table.insert(M.all, 1, new[place])
+    end
+    is_stale = is_stale or first ~= nil or not place_of(id)
+    if is_stale then
+      M.all = vim.list_slice(M.all, #new + 1)
+    end
+    M.on_rows()
+  end)
+end
+
+--- Asks for what is not known: one question at a time, which the server answers between others.
+function M.refresh()
+  if asking then
+    return
+  elseif is_stale then
+    local wait = begun + pause - uv.now()
+    if wait > 0 then
+      return refresh_in(wait)
+    end
+    is_stale, changed, count, begun = false, {}, 0, uv.now()
+    if view.query == '' then
+      return ask_all({})
+    end
+    return ask('notebook/search', { query = view.query, limit = 1000 }, function(result) finish(result.matches) end)
+  end
+  local id = next(changed)
+  if id then
+    changed[id], count = nil, count - 1
+    local place = place_of(id)
+    if place then
+      ask_one(id, place)
+    else
+      ask_first(id)
+    end
+  end
+end
+
+--- Shows something else, or the same anew. Waits a moment for the first of it.
+function M.show(trashed, query)
+  view = { trashed = trashed, query = query }
+  asking, is_stale, pause = nil, true, 0
+  M.all, M.is_complete = {}, false
+  M.refresh()
+  server.wait(1000, function() return M.is_complete or #M.all > 0 end)
+end
+
+--- Notes that one has to be asked for.
+function M.mark(id)
+  if not changed[id] then
+    changed[id], count = true, count + 1
+    is_stale = is_stale or count > 50
+  end
+end
+
+server.on_changed[#server.on_changed + 1] = function(id, what, summary)
+  local place = place_of(id)
+  local function is(word)
+    return vim.tbl_contains(what, word)
+  end
+  if view.query ~= '' or is('position') and not is('created') then
+    is_stale = true
+  elseif summary and M.is_complete and summary.trashed == view.trashed and (place or is('created')) then
+    table.insert(M.all, place or 1, { note = summary })
+    if place then
+      table.remove(M.all, place + 1)
+    end
+    return M.on_rows()
+  elseif place or is('created') or is('trashed') or not M.is_complete then
+    M.mark(id)
+  end
+  refresh_in(200)
+end
+
+--- Our own changes are shown at once: the next key may be about what has come to where the cursor is.
+function M.remove(id)
+  local place = place_of(id)
+  if place then
+    table.remove(M.all, place)
+  end
+  count, changed[id] = count - (changed[id] and 1 or 0), nil
+end
+
+--- Puts a note before or after another one.
+function M.move(id, other, is_after)
+  local row = table.remove(M.all, place_of(id))
+  table.insert(M.all, place_of(other) + (is_after and 1 or 0), row)
+end
+
+return M
