@@ -30,6 +30,7 @@ command('NoteTag', '*', 'complete_tag', function(it) notes().tag(it.fargs) end)
 command('NotePriority', 1, 'complete_priority', function(it) notes().set('priority', it.args) end)
 command('NoteTitle', 1, nil, function(it) notes().set('title', it.args) end)
 command('NoteHistory', 0, nil, function() notes().history() end)
+command('NoteGrep', 1, nil, function(it) require('decent-notes.grep').grep(it.args) end)
 command('NotesRestart', 0, nil, function() notes().restart() end)
 command('NotesLog', 0, nil, function() require('decent-notes.list').log() end)
 
