@@ -134,7 +134,8 @@ struct NeovimBufferTests {
     let status = "require('decent-notes').status()"
     for round in 1...2 {
       try scene.other.call("note/delete", ["id": scene.note])
-      try scene.editor.wait("the sign", "\(status) == 'in the trash' and vim.b.decent_notes_trashed")
+      try scene.editor.wait(
+        "the sign", "\(status) == 'in the trash' and vim.b.decent_notes_trashed")
       #expect(try scene.editor.value("#told") == "\(2 * round - 1)")
       #expect(try scene.editor.value("told[#told]").contains("put into the trash"))
       try scene.other.call("note/restore", ["id": scene.note])
@@ -206,7 +207,8 @@ struct NeovimBufferTests {
     try scene.editor.type("<CR>")
     try scene.editor.wait("the note", "require('decent-notes').title() == 'Third one'")
     #expect(
-      try scene.editor.value("vim.fn.bufname() .. ' ' .. vim.fn.line('.') .. ',' .. vim.fn.col('.')")
+      try scene.editor.value(
+        "vim.fn.bufname() .. ' ' .. vim.fn.line('.') .. ',' .. vim.fn.col('.')")
         == "note://\(id)/Third_one 2,7")
     try scene.editor.command("cc 4")
     try scene.editor.wait("the note", "vim.fn.getline('.') == 'MILK and milk'")

@@ -5,9 +5,9 @@ local server = require('decent-notes.server')
 
 local M = {}
 local api = vim.api
--- The list's buffer, which of `rows.all` its lines show, and what it shows: the trash or not, the text that was looked for, the tag
--- that notes have to have, and the order.
-local list = { buffer = nil, shown = {}, trashed = false, query = '', tag = '', order = 'order' }
+-- The list's buffer, its lines and which of `rows.all` they show, and what it shows: the trash or not, the text that was looked for, the tag
+-- that notes have to have, and the order; `sorted` is that in which they are shown now.
+local list = { buffer = nil, lines = {}, shown = {}, sorted = 'order', trashed = false, query = '', tag = '', order = 'order' }
 local deleted = {} -- ids of notes that were put into the trash here, the last one last
 
 --- A buffer in the current window that shows lines and is gone when it is left.
@@ -33,36 +33,66 @@ local function fit(text, width)
   return text:sub(1, width) .. (' '):rep(width - #text)
 end
 
---- The line of a row, made once.
-local function line_of(row)
-  if not row.line then
-    local note = row.note
-    row.line = table.concat({
-      fit(note.title, 34), fit(table.concat(note.tags, ', '), 16), fit(note.priority == 'normal' and '' or note.priority, 6),
-      server.local_time(note.modified, '%Y-%m-%d %H:%M'),
-    }, '  ') .. (row.snippet and '  ' .. row.snippet:gsub('%c', ' ') or '')
-  end
-  return row.line
+--- Makes the line of a row as it comes, as that takes longer than all else.
+function rows.prepare(row)
+  local note = row.note
+  row.title = note.title:lower()
+  row.line = table.concat({
+    fit(note.title, 34), fit(table.concat(note.tags, ', '), 16), fit(note.priority == 'normal' and '' or note.priority, 6),
+    server.local_time(note.modified, '%Y-%m-%d %H:%M'),
+  }, '  ') .. (row.snippet and '  ' .. row.snippet:gsub('%c', ' ') or '')
 end
 
+local orders = { 'order', 'modified', 'created', 'title' }
 local before = {
   modified = function(a, b) return a.note.modified > b.note.modified end,
   created = function(a, b) return a.note.created > b.note.created end,
-  title = function(a, b)
-    a, b = a.note.title:lower(), b.note.title:lower()
-    return a < b
-  end,
+  title = function(a, b) return a.title < b.title end,
 }
-local orders = { 'order', 'modified', 'created', 'title' }
 
-local function selected()
+--- Sorts rows. Most are in `sorted` already, as a rule, and the others go to their places among them.
+local function sort(found, is_before, sorted)
+  local left, result, new = {}, {}, {}
+  for place = 1, #found do
+    left[found[place]] = true
+  end
+  for place = 1, #sorted do
+    local row = sorted[place]
+    if left[row] then
+      result[#result + 1], left[row] = row, nil
+    end
+  end
+  for place = 1, #found do
+    if left[found[place]] then
+      new[#new + 1] = found[place]
+    end
+  end
+  if #new > 50 then
+    result = vim.list_slice(found, 1)
+    table.sort(result, is_before)
+    return result
+  end
+  for _, row in ipairs(new) do
+    local first, last = 1, #result + 1
+    while first < last do
+      local middle = math.floor((first + last) / 2)
+      if is_before(row, result[middle]) then
+        last = middle
+      else
+        first = middle + 1
+      end
+    end
+    table.insert(result, first, row)
+  end
+  return result
+end
+
+--- The rows that are to be shown, in their order.
+local function select()
   local found = list.tag == '' and rows.all
     or vim.tbl_filter(function(row) return vim.tbl_contains(row.note.tags, list.tag) end, rows.all)
-  if before[list.order] then
-    found = found == rows.all and vim.list_slice(found, 1) or found
-    table.sort(found, before[list.order])
-  end
-  return found
+  local is_before = before[list.order]
+  return is_before and sort(found, is_before, list.order == list.sorted and list.shown or {}) or found
 end
 
 local function is_loaded()
@@ -75,8 +105,11 @@ end
 
 --- Replaces the lines that are others now; the cursors in all windows stay at their notes.
 local function draw()
-  local found = selected()
-  local old, new = api.nvim_buf_get_lines(list.buffer, 0, -1, true), vim.tbl_map(line_of, found)
+  local found = select()
+  local old, new, shown = list.lines, {}, {}
+  for place = 1, #found do
+    shown[place], new[place] = found[place], found[place].line
+  end
   if #found == 0 then
     new[1] = not rows.is_complete and '' or list.tag ~= '' and 'No note has this tag.' or list.query ~= '' and 'Nothing found.'
       or list.trashed and 'The trash is empty.' or 'No notes; n makes one.'
@@ -94,7 +127,7 @@ local function draw()
   while tail < math.min(#old, #new) - head and old[#old - tail] == new[#new - tail] do
     tail = tail + 1
   end
-  list.shown = vim.list_slice(found, 1)
+  list.lines, list.shown, list.sorted = new, shown, list.order
   if head + tail < math.max(#old, #new) then
     vim.bo[list.buffer].modifiable = true
     api.nvim_buf_set_lines(list.buffer, head, #old - tail, true, vim.list_slice(new, head + 1, #new - tail))
@@ -305,7 +338,7 @@ function M.open()
   if is_loaded() then
     return api.nvim_win_set_buf(0, list.buffer)
   end
-  list.shown, list.tag, list.order = {}, '', 'order'
+  list.lines, list.shown, list.tag, list.order = { '' }, {}, '', 'order'
   list.buffer = M.show('decent-notes://list', {}, 'decentnotes')
   vim.bo.bufhidden = 'hide'
   vim.opt_local.wrap, vim.opt_local.cursorline = false, true

@@ -7,6 +7,7 @@ local M = {
   all = {}, -- in the notebook's order; each has a note's summary as `note`, and perhaps what was found in it
   is_complete = false,
   on_rows = function() end, -- they are others now
+  prepare = function() end, -- a row has come
   is_shown = function() return false end, -- whether anybody sees them
 }
 local uv = vim.loop
@@ -17,6 +18,13 @@ local is_stale = true -- whether all is to be asked for
 local changed, count = {}, 0 -- ids of notes that have changed since they were asked for, and how many
 local begun, pause = 0, 0 -- when all was asked for last, and how long not to do it again; in milliseconds
 local is_due = false
+
+--- A new row. One that was changed is replaced.
+local function make(note)
+  local row = { note = note }
+  M.prepare(row)
+  return row
+end
 
 local function place_of(id)
   for place, row in ipairs(M.all) do
@@ -64,18 +72,22 @@ local function finish(rows)
 end
 
 --- Asks for the notes after the one with this id, or from the first; where there are none yet, they are shown as they come.
-local function ask_all(rows, after)
+local function ask_all(rows, after, shown)
   ask('notebook/list', { trashed = view.trashed, limit = page, after = after }, function(result)
     for _, note in ipairs(result.notes) do
-      rows[#rows + 1] = { note = note }
+      rows[#rows + 1] = make(note)
     end
     if not result.next then
       return finish(rows)
     elseif #M.all == 0 or M.all == rows then
       M.all = rows
-      M.on_rows()
+      -- Not after each page: to look at all rows each time would take the square of their number.
+      if #rows >= 2 * shown then
+        shown = #rows
+        M.on_rows()
+      end
     end
-    ask_all(rows, result.next)
+    ask_all(rows, result.next, shown)
   end)
 end
 
@@ -88,7 +100,7 @@ local function ask_one(id, place)
     if place_of(id) ~= place or M.all[place - 1] ~= before then
       return place_of(id) and M.mark(id) -- we have changed them meanwhile
     elseif found == id then
-      M.all[place] = { note = result.notes[1] }
+      M.all[place] = make(result.notes[1])
     elseif found == (next and next.note.id) then
       table.remove(M.all, place)
     else
@@ -108,7 +120,7 @@ local function ask_first(id)
         first = nil
         break
       end
-      new[#new + 1] = { note = note }
+      new[#new + 1] = make(note)
       count, changed[note.id] = count - (changed[note.id] and 1 or 0), nil
     end
     for place = #new, 1, -1 do
@@ -134,9 +146,12 @@ function M.refresh()
     end
     is_stale, changed, count, begun = false, {}, 0, uv.now()
     if view.query == '' then
-      return ask_all({})
+      return ask_all({}, nil, 0)
     end
-    return ask('notebook/search', { query = view.query, limit = 1000 }, function(result) finish(result.matches) end)
+    return ask('notebook/search', { query = view.query, limit = 1000 }, function(result)
+      vim.tbl_map(M.prepare, result.matches)
+      finish(result.matches)
+    end)
   end
   local id = next(changed)
   if id then
@@ -175,7 +190,7 @@ server.on_changed[#server.on_changed + 1] = function(id, what, summary)
   if view.query ~= '' or is('position') and not is('created') then
     is_stale = true
   elseif summary and M.is_complete and summary.trashed == view.trashed and (place or is('created')) then
-    table.insert(M.all, place or 1, { note = summary })
+    table.insert(M.all, place or 1, make(summary))
     if place then
       table.remove(M.all, place + 1)
     end
