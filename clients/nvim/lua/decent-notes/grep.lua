@@ -39,7 +39,8 @@ function M.grep(query)
     local found = places(match)
     for _, place in ipairs(#found > 0 and found or { { line = 0, character = 0 } }) do
       items[#items + 1] = {
-        filename = name, lnum = place.line + 1, col = place.character + 1, text = lines[place.line + 1] or match.snippet,
+        -- The list shows the module, if there is one, instead of the name.
+        filename = name, module = match.note.title, lnum = place.line + 1, col = place.character + 1, text = lines[place.line + 1] or match.snippet,
       }
     end
   end

@@ -47,10 +47,14 @@ function M.open(id)
   local function map(buffer, key, use, description)
     vim.keymap.set('n', key, use, { buffer = buffer, nowait = true, desc = description })
   end
+  local function time(entry)
+    return server.local_time(entry.time, '%Y-%m-%d %H:%M:%S')
+  end
+  local name = 'decent-notes://history/' .. present.note.title
   local lines = vim.tbl_map(function(entry)
-    return ('%s  +%d -%d'):format(server.local_time(entry.time, '%Y-%m-%d %H:%M:%S'), entry.inserted, entry.deleted)
+    return ('%s  +%d -%d'):format(time(entry), entry.inserted, entry.deleted)
   end, history.entries)
-  local buffer = show('decent-notes://history/' .. id, lines, 'decentnotes')
+  local buffer = show(name, lines, 'decentnotes')
   map(buffer, 'r', function()
     local text = at_cursor()
     return text and bring_back(id, text, present.revision)
@@ -58,8 +62,7 @@ function M.open(id)
   map(buffer, '<CR>', function()
     local text, entry = at_cursor()
     if text then
-      local name = ('decent-notes://history/%s/%s'):format(id, entry.time)
-      local past = show(name, vim.split(text, '\n', { plain = true }), '')
+      local past = show(name .. '/' .. time(entry), vim.split(text, '\n', { plain = true }), '')
       map(past, 'r', function() bring_back(id, text, present.revision) end, 'bring this text back')
     end
   end, 'the text as it was then')
