@@ -88,7 +88,7 @@ local function sort(found, is_before, sorted)
 end
 
 --- The rows that are to be shown, in their order.
-local function select()
+local function selection()
   local found = list.tag == '' and rows.all
     or vim.tbl_filter(function(row) return vim.tbl_contains(row.note.tags, list.tag) end, rows.all)
   local is_before = before[list.order]
@@ -105,8 +105,11 @@ end
 
 --- Replaces the lines that are others now; the cursors in all windows stay at their notes.
 local function draw()
-  local found = select()
+  local found = selection()
   local old, new, shown = list.lines, {}, {}
+  if #old ~= api.nvim_buf_line_count(list.buffer) then
+    old = api.nvim_buf_get_lines(list.buffer, 0, -1, true) -- after :e
+  end
   for place = 1, #found do
     shown[place], new[place] = found[place], found[place].line
   end

@@ -55,13 +55,11 @@ local function ask(method, params, use)
     asking = nil
     if problem then
       is_stale = true
-      if not problem.gone then
-        server.tell(problem.message, vim.log.levels.WARN)
-      end
-    else
-      use(result)
+      refresh_in(2000)
+      return not problem.gone and server.tell(problem.message, vim.log.levels.WARN)
     end
-    refresh_in(problem and 2000 or 200)
+    use(result)
+    return M.is_shown() and M.refresh()
   end)
 end
 
@@ -212,8 +210,10 @@ end
 
 --- Puts a note before or after another one.
 function M.move(id, other, is_after)
-  local row = table.remove(M.all, place_of(id))
-  table.insert(M.all, place_of(other) + (is_after and 1 or 0), row)
+  if place_of(id) and place_of(other) then
+    local row = table.remove(M.all, place_of(id))
+    table.insert(M.all, place_of(other) + (is_after and 1 or 0), row)
+  end
 end
 
 return M
