@@ -13,6 +13,7 @@
 --   changed        what is not sent yet: how many lines at both ends are as they were, and how many there are; or nil
 --   skipped        the version for which pushes are not applied
 --   typing         whether the last change is one step with the next one
+--   attached       stands for the time since the buffer's text was read
 --   text           of a note whose buffer was unloaded: what it had
 local edit = require('decent-notes.edit')
 local paste = require('decent-notes.paste')
