@@ -83,13 +83,16 @@ struct NeovimListTests {
 
   @Test(arguments: Neovim.programs)
   func `the list has the user's dates, sorts, and keeps to a tag`(_ program: String) throws {
+    func today() -> String {
+      String(Date(timeIntervalSinceNow: 14 * 3600).formatted(.iso8601).prefix(10))
+    }
+    let before = today()
     let (_, other, editor, ids) = try scene(
       program, ["b", "c", "a"], environment: ["TZ": "UTC-14"])
-    let now = Date(timeIntervalSinceNow: 14 * 3600).formatted(.iso8601).prefix(10)
-    #expect(try editor.text.contains("  \(now) "))
+    let text = try editor.text
+    #expect([before, today()].contains { text.contains("  \($0) ") })
     usleep(2000)
     try other.call("note/append", ["id": ids[1], "text": "more"])
-    try editor.wait("the change", "not vim.fn.getline(2):find('never')")
     for (order, shown) in [
       ("modified", "c b a"), ("created", "b c a"), ("title", "a b c"), ("order", "b c a"),
     ] {
