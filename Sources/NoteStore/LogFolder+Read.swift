@@ -34,8 +34,6 @@ struct SettledFolder: Equatable {
 }
 
 extension LogFolder {
-  /// So many folders of ended sessions are looked at by a start all the same.
-  private static let mostEndedLookedAt = 1_000
   /// A folder is listed so often in one look, if files in it vanish while it is read.
   private static let mostListings = 100
 
@@ -86,7 +84,7 @@ extension LogFolder {
       let log = try root.folder("log")
       let names = try all ? log.names() : noticed.keys.sorted()
       let isLeavingOut =
-        isResuming && settled.count { $0.value.isEnded } > Self.mostEndedLookedAt
+        isResuming && settled.count { $0.value.isEnded } > mostEndedLookedAt
       for name in names {
         if isLeavingOut, settled[name]?.isEnded == true {
           unverified.append(name)

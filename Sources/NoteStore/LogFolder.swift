@@ -124,6 +124,8 @@ public struct LogFolder: ~Copyable {
   var unverified: [String] = []
   /// Whether the next full look is the first, and begins at a bookmark.
   var isResuming = false
+  /// It looks at so many folders of ended sessions; where there are more, at none of them.
+  var mostEndedLookedAt = 1_000
   /// How many records of sessions the folder should hold, as long as nobody looked whether it does: where something speaks
   /// against that, or a later segment was read.
   var promised: [Identifier: UInt64] = [:]

@@ -67,10 +67,11 @@ public final class NoteStore {
   }
 
   init(
-    path: String, state: String? = nil, isWatching: Bool = true, on system: any FileSystem,
-    makeIdentifier: @escaping () -> Identifier
+    path: String, state: String? = nil, isWatching: Bool = true, mostEndedLookedAt: Int = 1_000,
+    on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     folder = try LogFolder(path: path, on: system, makeIdentifier: makeIdentifier)
+    folder.mostEndedLookedAt = mostEndedLookedAt
     archiving = Archiving(state: state)
     resume()
     if isWatching { _ = folder.watchDescriptor }

@@ -297,7 +297,10 @@ final class Simulation {
     device.disk.isShowingOldFolders = flaw == .startingWithoutALook
     defer { device.disk.isShowingOldFolders = false }
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
-      store = try NoteStore(path: Self.path, state: state, on: device.disk) {
+      // As a start does in a notebook of very many sessions.
+      store = try NoteStore(
+        path: Self.path, state: state, mostEndedLookedAt: 0, on: device.disk
+      ) {
         Identifier(high: device.identities.next(), low: device.identities.next())
       }
     }
