@@ -222,6 +222,67 @@ struct NeovimBufferTests {
     #expect(try scene.editor.value("told[#told]").contains("in no note"))
   }
 
+  @Test(arguments: Neovim.programs)
+  func `places that Neovim remembers are the same lines when a note is loaded`(_ program: String)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let other = try Server(folder("notes"))
+    try other.initialize()
+    func make(_ title: String, hits: Set<Int>) throws -> String {
+      let text = (1...20).map { "row \($0)" + (hits.contains($0) ? " needle" : "") }
+        .joined(separator: "\n")
+      return try other.call("note/create", ["title": .string(title), "text": .string(text)])[
+        "note"]!["id"]!.string!
+    }
+    let id = try make("First", hits: [7, 12])
+    _ = try make("Second", hits: [5])
+    let settings = folder("init.lua")
+    try
+      (Neovim.settings(notebook: folder("notes"))
+      + "vim.o.hidden, vim.o.statusline = false, 'at %l: %{getline(\".\")}'")
+      .write(toFile: settings, atomically: true, encoding: .utf8)
+    func start() throws -> Terminal {
+      let terminal = try Terminal(
+        "exec \(quoted(program)) -n -i \(quoted(folder("shada"))) -u \(quoted(settings))")
+      try terminal.wait("Neovim") { $0.contains { $0.hasPrefix("at 0:") } }
+      return terminal
+    }
+    func check(_ terminal: Terminal, _ keys: String, _ line: String) throws {
+      try terminal.type(keys)
+      try terminal.wait("\(line) after \(keys.debugDescription)") {
+        $0.contains { $0.hasPrefix("at " + line) }
+      }
+    }
+
+    var terminal = try start()
+    try terminal.type(":NoteGrep needle\r")
+    try terminal.wait("the quickfix list") { $0.contains { $0.contains("First|12") } }
+    try check(terminal, "\r", "5: row 5 needle")
+    try check(terminal, ":cnext\r", "7: row 7 needle")
+    try check(terminal, ":cnext\r", "12: row 12 needle")
+    try check(terminal, ":cprevious\r", "7: row 7 needle")
+
+    try check(terminal, ":only\r4G", "4: row 4")
+    try check(terminal, "9GmA", "9: row 9")
+    try check(terminal, "18G", "18: row 18")
+    // The buffer is unloaded.
+    try check(terminal, ":enew\r", "0:")
+    try check(terminal, "\u{0F}", "18: row 18")
+    try check(terminal, "\u{0F}", "9: row 9")
+    try check(terminal, "\u{0F}", "4: row 4")
+    try terminal.type(":qa\r")
+    try terminal.waitForEnd()
+
+    terminal = try start()
+    try check(terminal, "'A", "9: row 9")
+    // Another name for a note that has a buffer.
+    try check(terminal, ":only | edit +14 note://\(id)/Other\r", "14: row 14")
+    try check(terminal, "gg'A", "9: row 9")
+    try terminal.type(":qa\r")
+    try terminal.waitForEnd()
+  }
+
   @Test(
     .enabled(if: Mount.isPossible || isContinuousIntegration, "only root can mount a file system"),
     arguments: Neovim.programs)

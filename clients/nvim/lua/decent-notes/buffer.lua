@@ -1,5 +1,6 @@
 -- What a buffer of a note is for Neovim: how it is read, written and left, and its status line.
 
+local edit = require('decent-notes.edit')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
 
@@ -126,7 +127,7 @@ function M.read(buffer, name)
   if open and open.buffer ~= buffer then
     -- One note, one buffer: this one is given up when the command is over, which may go to a line of it.
     vim.bo[buffer].swapfile = false
-    api.nvim_buf_set_lines(buffer, 0, -1, true, api.nvim_buf_get_lines(open.buffer, 0, -1, true))
+    edit.fill(buffer, api.nvim_buf_get_lines(open.buffer, 0, -1, true))
     vim.bo[buffer].modified = false
     return vim.schedule(function()
       for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
@@ -154,7 +155,7 @@ function M.read(buffer, name)
     -- No undo leads behind the note as it was opened.
     local levels = vim.bo[buffer].undolevels
     vim.bo[buffer].modifiable, vim.bo[buffer].undolevels = true, -1
-    api.nvim_buf_set_lines(buffer, 0, -1, true, vim.split(text, '\n', { plain = true }))
+    edit.fill(buffer, vim.split(text, '\n', { plain = true }))
     vim.bo[buffer].undolevels, vim.bo[buffer].modified = levels, false
   end
   local shown = note.come_back(buffer, id, fill)

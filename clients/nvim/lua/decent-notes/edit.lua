@@ -122,6 +122,18 @@ local function replace(buffer, row, column, old_row, old_column, text)
   end
 end
 
+--- Makes `change` under modifiers of Neovim's commands, which its functions obey, too.
+local function modified(modifiers, change)
+  M.step = change
+  vim.cmd(modifiers .. " lua require('decent-notes.edit').step()")
+end
+
+--- Gives the lines of a note to a buffer that was just made or unloaded. Places in the note that Neovim remembers, as those of the quickfix
+--- list, of marks and of jumps, are in these lines already and must not be moved.
+function M.fill(buffer, lines)
+  modified('lockmarks', function() api.nvim_buf_set_lines(buffer, 0, -1, true, lines) end)
+end
+
 --- Carries out edits so that every window's cursor and view, the selection and the marks stay on their text. Neovim
 --- does this itself for lines above, and within a line for extmarks only. `is_jump`: the cursor goes to the first change.
 function M.apply(buffer, edits, is_jump)
@@ -157,10 +169,11 @@ function M.apply(buffer, edits, is_jump)
   for index = #edits, 1, -1 do
     local from, to, text = edits[index].range.start, edits[index].range['end'], edits[index].newText
     local follow
-    M.step = function() follow = replace(buffer, from.line, from.character, to.line, to.character, text) end
     -- Others' changes are none to go back to by g; and within a line Neovim would remove marks that cannot be set again, as '^.
-    local modifiers = from.line == to.line and not text:find('\n') and 'lockmarks keepjumps ' or 'keepjumps '
-    vim.cmd(modifiers .. "lua require('decent-notes.edit').step()")
+    local modifiers = from.line == to.line and not text:find('\n') and 'lockmarks keepjumps' or 'keepjumps'
+    modified(modifiers, function()
+      follow = replace(buffer, from.line, from.character, to.line, to.character, text)
+    end)
     for _, it in ipairs(places) do
       if it.row then
         follow(it)
