@@ -162,4 +162,26 @@ struct NeovimListTests {
     usleep(400_000)
     #expect(try editor.value("asked .. ' ' .. lines") == "204 4")
   }
+
+  @Test(arguments: Neovim.programs)
+  func `Neovim ends when its terminal is closed while it shows the list`(_ program: String) throws {
+    let folder = try TemporaryFolder()
+    let settings = folder("init.lua")
+    try
+      (Neovim.settings(notebook: folder("notes"))
+      + "vim.fn.writefile({ tostring(vim.fn.getpid()) }, [[\(folder("process"))]])")
+      .write(toFile: settings, atomically: true, encoding: .utf8)
+    // The only reference: the terminal is closed when it goes.
+    var terminal: Terminal? = try Terminal(
+      "exec \(quoted(program)) -n -i NONE -u \(quoted(settings)) -c Notes")
+    try terminal?.wait("the list") { $0.contains { $0.hasPrefix("No notes") } }
+    let written = try String(contentsOfFile: folder("process"), encoding: .utf8)
+    let process = try #require(pid_t(written.trimmingCharacters(in: .newlines)))
+    defer { kill(process, SIGKILL) }
+    #expect(kill(process, 0) == 0)
+    terminal = nil
+    let deadline = Date(timeIntervalSinceNow: Server.patience)
+    while kill(process, 0) == 0, Date() < deadline { usleep(20_000) }
+    #expect(kill(process, 0) == -1)
+  }
 }

@@ -71,8 +71,9 @@ on('QuitPre', '*', function()
     require('decent-notes.buffer').settle()
   end
 end)
+-- Also where only the list was shown: left to itself Neovim waits for the process for ever when its terminal is closed.
 on('VimLeavePre', '*', function()
-  if package.loaded['decent-notes.buffer'] then
+  if package.loaded['decent-notes.server'] then
     require('decent-notes.buffer').quit()
   end
 end)
