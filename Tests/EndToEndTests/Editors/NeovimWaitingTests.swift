@@ -163,4 +163,37 @@ struct NeovimWaitingTests {
     try scene.expect("19\n" + block + "one\ntwox\nthree")
     try scene.type("y", "19\n" + block + "one\ntwoxy\nthree")
   }
+
+  @Test(arguments: Neovim.programs)
+  func `writing tells of a server that does not answer, and leaving waits no longer for it`(
+    _ program: String
+  ) throws {
+    let state = try TemporaryFolder()
+    let scene = try NeovimScene(
+      program, text: "one", environment: ["XDG_STATE_HOME": state("state")])
+    let server = try scene.editor.serverProcess()
+    kill(server, SIGSTOP)
+    defer { kill(server, SIGKILL) }
+    try scene.editor.type("Ax<Esc>:w<CR>")
+    try scene.editor.wait(
+      "the answer", "told[1] and told[1]:find('not saved: no answer; :NotesRestart ', 1, true)")
+    // Times depend on the machine: here is how long each wait is allowed to be.
+    try scene.editor.lua(
+      """
+      local server, wait, longest = require('decent-notes.server'), nil, 0
+      wait = server.wait
+      server.wait = function(milliseconds, condition)
+        longest = math.max(longest, milliseconds)
+        return wait(milliseconds, condition)
+      end
+      vim.api.nvim_create_autocmd('VimLeave', { callback = function()
+        vim.fn.writefile({ tostring(longest) }, [[\(state("longest"))]])
+      end })
+      """)
+    try scene.editor.type(":qa!<CR>")
+    #expect(try scene.editor.waitForEnd() == .status(0))
+    #expect(try String(contentsOfFile: state("longest"), encoding: .utf8) == "200\n")
+    #expect(scene.editor.errorText.contains("could not be sent; its text is in"))
+    #expect(kill(server, 0) == -1)
+  }
 }

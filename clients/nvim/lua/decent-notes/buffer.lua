@@ -198,7 +198,8 @@ function M.write(buffer)
   note.send_unsent(shown)
   server.wait(5000, function() return not note.is_under_way(shown) end)
   if not note.is_settled(shown) then
-    return server.tell(('not saved: %s ("%s")'):format(shown.problem or 'decent-notes does not take it', shown.title), warning)
+    local problem = server.is_silent() and 'no answer; :NotesRestart starts another' or shown.problem or 'decent-notes does not take it'
+    return server.tell(('not saved: %s ("%s")'):format(problem, shown.title), warning)
   end
   if server.call('notebook/flush') then
     note.settle(shown)
@@ -255,7 +256,7 @@ end
 --- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
 function M.settle()
   server.on_ready()
-  server.wait(2000, function() return #vim.tbl_filter(note.is_under_way, note.all()) == 0 end)
+  server.wait_at_end(2000, function() return #vim.tbl_filter(note.is_under_way, note.all()) == 0 end)
 end
 
 --- Neovim ends. As a rule all buffers have been unloaded before; not so when it is killed.

@@ -439,7 +439,7 @@ function M.close(note)
   local buffer = note.buffer
   note.closing = true
   M.send_unsent(note)
-  server.wait(3000, function() return not M.is_under_way(note) end)
+  server.wait_at_end(3000, function() return not M.is_under_way(note) end)
   if not M.is_settled(note) then
     local is_kept = not note.unsent and note.answered == note.version and not note.changed
     forget(note)

@@ -8,7 +8,9 @@ local M = {
   log = {}, -- lines for :NotesLog
 }
 local uv = vim.loop
-local job -- the process: its channel, id → callback of what it has not answered, and the bytes that are no message yet
+-- The process: its channel, id → callback of what it has not answered, the time of the first of these or of what came since, and the
+-- bytes that are no message yet.
+local job
 local restarts = {} -- when it was started again by itself, in seconds
 
 function M.write_log(text)
@@ -101,6 +103,7 @@ end
 --- Takes whole messages out of what has come. Pieces are joined only when a message is complete: joining each piece to those
 --- before it would cost the square of a long message's length.
 local function receive(self, piece)
+  self.heard = uv.now()
   self.pieces[#self.pieces + 1] = piece
   self.size = self.size + #piece
   while self.size >= self.needed do
@@ -158,12 +161,18 @@ function M.is_starting()
   return job ~= nil and not job.ready
 end
 
+--- Whether the process has said nothing for long, though it was asked.
+function M.is_silent()
+  return job ~= nil and next(job.waiting) ~= nil and uv.now() - job.heard > 4000
+end
+
 --- Sends a request. `callback(error, result)` comes later; with `error.gone` if there is no process to answer it.
 function M.request(method, params, callback)
   if not job then
     return callback and callback({ message = 'decent-notes is not running', gone = true })
   end
   job.last_id = job.last_id + 1
+  job.heard = next(job.waiting) and job.heard or uv.now()
   job.waiting[job.last_id] = callback or function() end
   send({ id = job.last_id, method = method, params = params or vim.empty_dict() })
 end
@@ -228,6 +237,11 @@ function M.wait(milliseconds, condition)
   return condition() or (vim.wait(milliseconds, condition, 10)) or condition() or false
 end
 
+--- The same before the user leaves something, who is not to wait again for a process that is known not to answer.
+function M.wait_at_end(milliseconds, condition)
+  return M.wait(M.is_silent() and 200 or milliseconds, condition)
+end
+
 --- Starts the process if need be and waits until it is initialized.
 function M.ensure()
   return M.start() and M.wait(10000, function() return M.is_ready() or not job end) and M.is_ready()
@@ -264,10 +278,10 @@ function M.stop(milliseconds)
   if self.ready and milliseconds then
     local done = false
     M.request('shutdown', nil, function() done = true end)
-    M.wait(milliseconds, function() return done end)
+    M.wait_at_end(milliseconds, function() return done end)
   end
   M.notify('exit')
-  local left = vim.fn.jobwait({ self.channel }, milliseconds and 1000 or 200)[1]
+  local left = vim.fn.jobwait({ self.channel }, milliseconds and not M.is_silent() and 1000 or 200)[1]
   if left == -1 then
     -- What a process that hangs did after another one has taken its place would be unknown to that one.
     vim.fn.jobstop(self.channel)
