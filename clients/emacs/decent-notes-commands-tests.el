@@ -124,6 +124,54 @@ Has it:2: a néedle, a needle
         (kill-buffer)))
     (delete-directory folder t)))
 
+(defun decent-notes-commands-tests-desktop ()
+  "The bookmarks that a desktop would have now."
+  (with-temp-buffer
+    (decent-notes--save-desktop)
+    (goto-char (point-min))
+    (when (search-forward "restore-desktop '" nil t) (read (current-buffer)))))
+
+(defmacro decent-notes-commands-tests-bad-start (&rest body)
+  "Evaluate BODY with the bookmarks of a desktop of three notes, none of them open.
+One has been removed for good."
+  (declare (indent 0) (debug t))
+  `(let* ((decent-notes--unrestored nil)
+          (buffers (mapcar (lambda (title) (decent-notes-tests-open "one\n" title))
+                           '("First" "Gone" "Last")))
+          (bookmarks (progn (mapc (lambda (buffer) (with-current-buffer buffer (forward-char 2)))
+                                  buffers)
+                            (decent-notes-commands-tests-desktop))))
+     (bookmark-prop-set (nth 1 bookmarks) 'note (concat "1-" (make-string 32 ?0)))
+     (mapc #'kill-buffer buffers)
+     (save-window-excursion ,@body)))
+
+(decent-notes-tests-deftest desktops-after-bad-starts
+    "Notes that a desktop could not open are in the next one; the rest is not tried in vain."
+  (decent-notes-commands-tests-bad-start
+    (should (equal (mapcar #'car bookmarks) '("First" "Gone" "Last")))
+    (let ((tried 0) (call (symbol-function 'decent-notes--call)))
+      (cl-letf (((symbol-function 'decent-notes--call)
+                 (lambda (&rest arguments) (cl-incf tried) (apply call arguments))))
+        (decent-notes--stop)
+        (let ((decent-notes-program "decent-notes-not-on-the-path"))
+          (decent-notes--restore-desktop bookmarks)
+          (should (equal bookmarks (decent-notes-commands-tests-desktop)))
+          (should (= tried 1))
+          (should (string-match-p "^Decent Notes: notes not restored, but still in the desktop: 3; "
+                                  (decent-notes-tests-messages)))))
+      ;; The user does not want to wait.
+      (cl-letf (((symbol-function 'decent-notes--ensure) (lambda () (signal 'quit nil))))
+        (decent-notes--restore-desktop bookmarks))
+      (should (equal bookmarks (decent-notes-commands-tests-desktop))))
+    (decent-notes--restore-desktop bookmarks)
+    (should (equal '("First" "Last") (mapcar #'car (decent-notes-commands-tests-desktop))))
+    (should-not decent-notes--unrestored)
+    (dolist (name '("First" "Last"))
+      (with-current-buffer name
+        (should (= (point) 3))
+        (kill-buffer)))
+    (should-not (decent-notes-commands-tests-desktop))))
+
 (decent-notes-tests-deftest names-of-files
     "`find-file' with the address of a note opens the note, and no file is made."
   (decent-notes-tests-with "one\n"

@@ -205,7 +205,8 @@ What cannot be sent now is sent, in order, when the process runs again."
 
 (defun decent-notes--call (method params &optional take)
   "Return the result of METHOD with PARAMS, or signal a `user-error'.
-TAKE is called with it before any other message is dealt with."
+TAKE is called with it before any other message is dealt with.  The text of
+the error has the error of the answer, if there was one, as a property."
   (decent-notes--ensure)
   (let* (answered result problem
          (request (decent-notes--request method params
@@ -218,8 +219,18 @@ TAKE is called with it before any other message is dealt with."
           (user-error "No answer to %s within 10 seconds" method))
       ;; What the user has given up, or is told has failed, must not be done later.
       (setq decent-notes--outbox (delq request decent-notes--outbox)))
-    (when problem (user-error "%s" (decent-notes--cause problem)))
+    (when problem
+      (user-error "%s" (propertize (decent-notes--cause problem) 'decent-notes-problem problem)))
     result))
+
+(defun decent-notes--refusal (problem)
+  "The error of the answer because of which PROBLEM was signalled.
+It is nil if there was no answer, as without a program."
+  (when-let ((text (cadr problem))
+             (refusal (and (stringp text) (not (string-empty-p text))
+                           (get-text-property 0 'decent-notes-problem text))))
+    ;; -1 is the end of the process.
+    (unless (eql (plist-get refusal :code) -1) refusal)))
 
 (defun decent-notes--cause (problem)
   "The message of PROBLEM, with the cause before the path if it is the disk's."

@@ -52,23 +52,51 @@ For `find-file' it is a directory: of these, others may make buffers."
     (bookmark-default-handler
      (cons "" (cons (cons 'buffer buffer) (bookmark-get-bookmark-record bookmark))))))
 
+(defvar decent-notes--unrestored nil
+  "The bookmarks of a desktop whose notes could not be opened.
+The next desktop has them again: one bad start must not lose them.")
+(defvar desktop-globals-to-clear)
+(with-eval-after-load 'desktop
+  (add-to-list 'desktop-globals-to-clear 'decent-notes--unrestored))
+
 (defun decent-notes--save-desktop ()
   "Add to the desktop, the file in this buffer, what opens the open notes again."
-  (when-let ((bookmarks (delq nil (mapcar (lambda (note)
-                                            (when (buffer-live-p (decent-notes--buffer note))
-                                              (with-current-buffer (decent-notes--buffer note)
-                                                (decent-notes--bookmark))))
-                                          decent-notes--notes))))
+  (when-let ((bookmarks
+              (append
+               (delq nil (mapcar (lambda (note)
+                                   (when (buffer-live-p (decent-notes--buffer note))
+                                     (with-current-buffer (decent-notes--buffer note)
+                                       (decent-notes--bookmark))))
+                                 (reverse decent-notes--notes)))
+               (seq-remove (lambda (bookmark)
+                             (decent-notes--with #'decent-notes--id
+                                                 (bookmark-prop-get bookmark 'note)))
+                           decent-notes--unrestored))))
     (insert (format "(when (require 'decent-notes nil t)\n  (decent-notes--restore-desktop '%S))\n"
-                    (reverse bookmarks)))))
+                    bookmarks))))
 
 (defun decent-notes--restore-desktop (bookmarks)
-  "Open the notes of BOOKMARKS, each with point where it was."
-  (dolist (bookmark bookmarks)
-    (condition-case problem
-        (save-current-buffer (decent-notes-bookmark-jump bookmark))
-      (error (decent-notes--tell "%s is not restored: %s" (car bookmark)
-                                 (error-message-string problem))))))
+  "Open the notes of BOOKMARKS, each with point where it was.
+If the program is missing or does not answer, or the user quits, the others
+are not tried: each would take as long."
+  (setq decent-notes--unrestored bookmarks)
+  (let (given-up)
+    (dolist (bookmark bookmarks)
+      (unless given-up
+        (condition-case problem
+            (progn (save-current-buffer (decent-notes-bookmark-jump bookmark))
+                   (setq decent-notes--unrestored (remq bookmark decent-notes--unrestored)))
+          ((error quit)
+           (let ((refusal (decent-notes--refusal problem)))
+             (setq given-up (not refusal))
+             (when (equal "noSuchNote" (plist-get (plist-get refusal :data) :reason))
+               (setq decent-notes--unrestored (remq bookmark decent-notes--unrestored)))
+             (if refusal
+                 (decent-notes--tell "%s is not restored: %s" (car bookmark)
+                                     (error-message-string problem))
+               (decent-notes--tell "notes not restored, but still in the desktop: %d; %s"
+                                   (length decent-notes--unrestored)
+                                   (error-message-string problem))))))))))
 
 (add-hook 'desktop-save-hook #'decent-notes--save-desktop)
 
