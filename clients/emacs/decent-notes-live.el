@@ -109,6 +109,9 @@ the minibuffer, and isearch, for going back."
       (minibufferp (window-buffer))
       (buffer-local-value 'isearch-mode (window-buffer))))
 
+(defconst decent-notes--garbage 50000000
+  "How many bytes of garbage we make before Emacs may collect them.")
+
 (defun decent-notes--work ()
   "Do what is in the queue.
 A push, which is a list of itself and no function, may have to wait."
@@ -131,9 +134,6 @@ A push, which is a list of itself and no function, may have to wait."
       (when waiting
         (setq decent-notes--queue (nconc (nreverse waiting) decent-notes--queue))
         (decent-notes--schedule 0.05)))))
-
-(defconst decent-notes--garbage 50000000
-  "How many bytes of garbage we make before Emacs may collect them.")
 
 (defun decent-notes--wait (seconds done)
   "Wait until the function DONE has a non-nil value, for at most SECONDS.

@@ -111,6 +111,31 @@
   "What the user was told so far."
   (with-current-buffer (messages-buffer) (buffer-string)))
 
+;;; The files
+
+(decent-notes-tests-deftest files-compile-alone
+    "Each file of the client compiles in an Emacs of its own without a warning."
+  (let* ((folder (file-name-directory (locate-library "decent-notes-tests.el")))
+         (target (make-temp-file "decent-notes-tests" t))
+         (settings
+          `(setq byte-compile-error-on-warn t
+                 byte-compile-dest-file-function
+                 (lambda (file)
+                   (expand-file-name (concat (file-name-base file) ".elc") ,target)))))
+    (unwind-protect
+        (dolist (file (seq-remove (lambda (file) (string-suffix-p "-tests.el" file))
+                                  (directory-files folder t "\\.el\\'")))
+          (with-temp-buffer
+            (should (equal (list (file-name-base file) 0 "")
+                           (list (file-name-base file)
+                                 (call-process (expand-file-name invocation-name
+                                                                 invocation-directory)
+                                               nil t nil "--batch" "-Q" "-L" folder
+                                               "--eval" (prin1-to-string settings)
+                                               "-f" "batch-byte-compile" file)
+                                 (buffer-string))))))
+      (delete-directory target t))))
+
 ;;; Texts
 
 (decent-notes-tests-deftest texts-come-and-go-as-they-are
