@@ -250,5 +250,31 @@ One has been removed for good."
       (insert "more\n")
       (decent-notes-tests-agree))))
 
+(decent-notes-tests-deftest full-disks-are-told-once
+    "Of a full disk one message tells, though each names another file."
+  (decent-notes-tests-with "one\n"
+    (let ((request (symbol-function 'decent-notes--request))
+          (told (lambda () (length (split-string (decent-notes-tests-messages) "temporary-"))))
+          (count 0) before)
+      (setq before (funcall told))
+      (cl-letf (((symbol-function 'decent-notes--request)
+                 (lambda (method params &optional success failure)
+                   (if (eq method 'note/change)
+                       (funcall failure
+                                (list :code -32803 :data '(:reason "diskFull")
+                                      :message (format "write /temporary-%d: No space left on device"
+                                                       (cl-incf count))))
+                     (funcall request method params success failure)))))
+        (dotimes (_ 5)
+          (insert "x")
+          (decent-notes--flush decent-notes--here))
+        (should (>= count 5))
+        (should (= (funcall told) (1+ before)))
+        ;; What is said when the user asks is of the last time.
+        (let ((told (cadr (should-error (decent-notes-save) :type 'user-error))))
+          (should (string-search (format "temporary-%d" count) told))))
+      (insert "more\n")
+      (decent-notes-tests-agree))))
+
 (provide 'decent-notes-commands-tests)
 ;;; decent-notes-commands-tests.el ends here

@@ -235,11 +235,15 @@ It is nil if there was no answer, as without a program."
 (defun decent-notes--cause (problem)
   "The message of PROBLEM, with the cause before the path if it is the disk's."
   (let ((message (plist-get problem :message)))
-    (if (and (member (plist-get (plist-get problem :data) :reason)
+    (if (and (member (decent-notes--reason problem)
                      '("diskFull" "readOnly" "writeFailed"))
              (string-match "\\`\\(.*\\): \\([^:]+\\)\\'" message))
         (format "%s (%s)" (match-string 2 message) (match-string 1 message))
       message)))
+
+(defun decent-notes--reason (problem)
+  "The reason that the error PROBLEM of an answer names, if it does."
+  (plist-get (plist-get problem :data) :reason))
 
 (defun decent-notes--start ()
   "Start the process, or signal a `user-error'."
@@ -384,12 +388,13 @@ of the last change that had the whole text.  `head' and `tail' are how many
 characters at the beginning and at the end are as they were sent last; nil if
 all are.  `lines' and `size' are how many lines and characters there were then,
 and `tick' is that of the buffer's changes that we know of.  `unsent' tells that
-the whole text has to be sent, and `trouble' why.  `base' is a text that the
-process has for certain, and `base-tick' of when.  `unhashed' tells that the
-last change had no hash.  `letters' is how many were typed in a row, as one step
-of undo, and `half-sent' that the present command has sent something.  `follow'
-tells that point is to go where the next push is; `kept' is the tick of the text
-that was written to a file.  `peers' are the others who are there."
+the whole text has to be sent, and `trouble' why: the reason and the message.
+`base' is a text that the process has for certain, and `base-tick' of when.
+`unhashed' tells that the last change had no hash.  `letters' is how many were
+typed in a row, as one step of undo, and `half-sent' that the present command
+has sent something.  `follow' tells that point is to go where the next push is;
+`kept' is the tick of the text that was written to a file.  `peers' are the
+others who are there."
   id title trashed buffer attachment session opening (version 0) (rev 0) (answered 0) (whole 0)
   head tail lines size tick unsent trouble base base-tick unhashed
   (letters 0) half-sent follow cursor-timer peers kept)
@@ -535,13 +540,14 @@ typed in a row are."
      note (format "this is no Unicode text, and is kept in the buffer only: %s"
                   (single-key-description (aref text index))))))
 
-(defun decent-notes--fail (note message)
+(defun decent-notes--fail (note message &optional reason)
   "Remember that the text of NOTE could not be sent because of MESSAGE; return t.
-It is told once."
-  (setf (decent-notes--unsent note) t)
-  (unless (equal message (decent-notes--trouble note))
-    (setf (decent-notes--trouble note) message)
-    (decent-notes--tell "%s" message))
+It is told once, and once only for the same REASON: a message may name another
+temporary file each time."
+  (let ((old (decent-notes--trouble note)))
+    (setf (decent-notes--unsent note) t
+          (decent-notes--trouble note) (cons (or reason message) message))
+    (unless (equal (car old) (or reason message)) (decent-notes--tell "%s" message)))
   t)
 
 (defun decent-notes--seen (note unsent)
@@ -581,12 +587,13 @@ It is told once."
                 (list (list :id (decent-notes--id note) :what '("text"))))))
             ;; One whole text mends all changes sent before it.
             ((< version (decent-notes--whole note)))
-            ((equal (plist-get (plist-get problem :data) :reason) "reopen")
+            ((equal (decent-notes--reason problem) "reopen")
              (decent-notes--detach note)
              (decent-notes--resume note))
             ((and (eql code -32801) (> version (decent-notes--whole note)))
              (decent-notes--flush note t))
-            (t (decent-notes--fail note (decent-notes--cause problem))))
+            (t (decent-notes--fail note (decent-notes--cause problem)
+                                   (decent-notes--reason problem))))
       (decent-notes--flush note)
       (decent-notes--settle note))))
 
@@ -751,7 +758,8 @@ anything else comes after what is at BEG."
          (lambda (problem)
            (unless (eql (plist-get problem :code) -1)
              (setf (decent-notes--opening note) nil)
-             (decent-notes--fail note (decent-notes--cause problem))
+             (decent-notes--fail note (decent-notes--cause problem)
+                                 (decent-notes--reason problem))
              (decent-notes--settle note))))))))
 
 (defun decent-notes--attached (note result)
@@ -1056,7 +1064,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
       ;; The hash tells if the text is not what the process takes it for; what was
       ;; dropped comes again; and what can be undone stays so.
       (unless (decent-notes--wait 5 (lambda () (decent-notes--attachment note)))
-        (user-error "The note cannot be opened: %s" (decent-notes--trouble note)))
+        (user-error "The note cannot be opened: %s" (cdr (decent-notes--trouble note))))
       (decent-notes--change note '(:lines [] :sameStep t) t)
       (decent-notes--deliver (list note) 5))
      ((or no-confirm (yes-or-no-p "Discard what could not be sent? "))
@@ -1094,7 +1102,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
   (let ((note (or decent-notes--here (user-error "This buffer shows no note"))))
     (decent-notes--ensure)
     (when (decent-notes--deliver (list note) 10)
-      (user-error "Not written: %s" (or (decent-notes--trouble note) "no answer")))
+      (user-error "Not written: %s" (or (cdr (decent-notes--trouble note)) "no answer")))
     (decent-notes--call 'notebook/flush nil)
     (message "%s written" (buffer-name (decent-notes--buffer note)))))
 

@@ -89,7 +89,7 @@ are not tried: each would take as long."
           ((error quit)
            (let ((refusal (decent-notes--refusal problem)))
              (setq given-up (not refusal))
-             (when (equal "noSuchNote" (plist-get (plist-get refusal :data) :reason))
+             (when (equal "noSuchNote" (decent-notes--reason refusal))
                (setq decent-notes--unrestored (remq bookmark decent-notes--unrestored)))
              (if refusal
                  (decent-notes--tell "%s is not restored: %s" (car bookmark)

@@ -191,7 +191,7 @@
       (goto-char (point-max))
       (insert bad)
       (decent-notes--flush decent-notes--here)
-      (should (string-search "no Unicode" (decent-notes--trouble decent-notes--here)))
+      (should (string-search "no Unicode" (cdr (decent-notes--trouble decent-notes--here))))
       (should (buffer-modified-p))
       (should-error (decent-notes-save) :type 'user-error)
       (insert "more")
