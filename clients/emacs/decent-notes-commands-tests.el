@@ -55,6 +55,48 @@
     (decent-notes-tests-until
      (equal "0\none\n" (plist-get (decent-notes-tests-peer 'note/get :id id) :text)))))
 
+(decent-notes-tests-deftest old-texts-that-are-shown
+    "From an old text `q' leads back to the history, and `r' brings the text back, in any mode."
+  (dolist (title '("old.org" "old.txt"))
+    (let ((note (decent-notes-tests-open "* one\n" title)) history)
+      (save-window-excursion
+        (switch-to-buffer note)
+        (goto-char (point-max))
+        (insert "two\n")
+        (decent-notes-tests-agree)
+        (decent-notes-history)
+        (setq history (current-buffer))
+        (goto-char (point-max))
+        (forward-line -1)
+        (dotimes (_ 2) ; also when the buffer is there
+          (execute-kbd-macro (kbd "RET"))
+          (should (equal (buffer-string) "* one\n"))
+          (should-not (eq (current-buffer) note))
+          (execute-kbd-macro "q")
+          (should (eq (current-buffer) history)))
+        (execute-kbd-macro (kbd "RET"))
+        (cl-letf (((symbol-function 'y-or-n-p) #'always)) (execute-kbd-macro "r"))
+        (should (eq (window-buffer) note))
+        (set-buffer note)
+        (should (equal (buffer-string) "* one\n"))
+        (decent-notes-tests-agree)
+        ;; The same if the note is not open; asked for twice it does nothing more.
+        (insert "three\n")
+        (decent-notes-tests-agree)
+        (let ((id (decent-notes--id decent-notes--here)))
+          (kill-buffer note)
+          (switch-to-buffer history)
+          (revert-buffer)
+          (goto-char (point-max))
+          (forward-line -1)
+          (dotimes (_ 2)
+            (execute-kbd-macro (kbd "RET"))
+            (cl-letf (((symbol-function 'y-or-n-p) #'always)) (execute-kbd-macro "r"))
+            (should (eq (window-buffer) history))
+            (decent-notes-tests-until
+             (equal "* one\n" (plist-get (decent-notes-tests-peer 'note/get :id id) :text)))))
+        (kill-buffer history)))))
+
 (decent-notes-tests-deftest matches
     "Each match is a line that `next-error' and `previous-error' visit, and opens its note."
   (save-window-excursion

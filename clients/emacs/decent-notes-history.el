@@ -88,11 +88,30 @@ The history of a note
                                             (user-error "There is nothing on this line"))))
              :text))
 
+(defvar-local decent-notes--from nil
+  "The history of which this text is, and its line there.")
+
+(defvar decent-notes-then-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map "q" #'quit-window)
+    (define-key map "r" #'decent-notes-then-restore)
+    map)
+  "The keys of `decent-notes-then-mode'.")
+
+(define-minor-mode decent-notes-then-mode
+  "The mode of the buffers that show the text of a note as it was.
+
+\\{decent-notes-then-mode-map}"
+  :lighter " Then"
+  :keymap decent-notes-then-mode-map
+  (setq buffer-read-only t))
+
 (defun decent-notes-history-show ()
   "Show the text as it was then."
   (interactive)
   (let ((text (decent-notes--then))
         (title (plist-get decent-notes--of :title))
+        (from (list (current-buffer) (tabulated-list-get-id)))
         (name (format "*%s at %s*" (decent-notes--title-of decent-notes--of)
                       (aref (tabulated-list-get-entry) 0))))
     (pop-to-buffer-same-window (get-buffer-create name))
@@ -101,36 +120,60 @@ The history of a note
       (insert text))
     (goto-char (point-min))
     (decent-notes--set-mode title)
-    (setq buffer-read-only t)
-    (set-buffer-modified-p nil)))
+    (setq decent-notes--from from)
+    (decent-notes-then-mode)
+    (set-buffer-modified-p nil)
+    (message "%s" (substitute-command-keys
+                   "\\<decent-notes-then-mode-map>\\[quit-window]: back to the history, \
+\\[decent-notes-then-restore]: bring this text back"))))
+
+(defun decent-notes-then-restore ()
+  "Make the text of the note the one in this buffer."
+  (interactive)
+  (pcase-let ((`(,history ,revision) decent-notes--from))
+    (unless (buffer-live-p history) (user-error "The history of the note was closed"))
+    (when-let ((buffer (with-current-buffer history
+                         (goto-char (point-min))
+                         (while (not (or (eobp) (equal revision (tabulated-list-get-id))))
+                           (forward-line))
+                         (decent-notes--restore))))
+      (pop-to-buffer-same-window buffer))))
 
 (defun decent-notes-history-restore ()
   "Make the text of the note what it was then.
 If the note is open, that is a change of its buffer like any other, and can be
 undone.  Else what others have done since the history was shown is kept."
   (interactive)
+  (when-let ((buffer (decent-notes--restore)))
+    (pop-to-buffer-same-window buffer)))
+
+(defun decent-notes--restore ()
+  "Make the text of the note what it was at this line, if the user agrees.
+Return the buffer of the note, or this one if the note is not open."
   (let ((text (decent-notes--then))
         (id (plist-get decent-notes--of :id))
         (time (aref (tabulated-list-get-entry) 0)))
     (when (y-or-n-p (format "Bring back the text of %s? " time))
-      (if-let ((note (decent-notes--with #'decent-notes--id id)))
-          (progn
-            (decent-notes--in-whole note
-                                    (with-temp-buffer
-                                      (insert text)
-                                      (let ((source (current-buffer)))
-                                        (with-current-buffer (decent-notes--buffer note)
-                                          (let ((inhibit-read-only t))
-                                            (undo-boundary)
-                                            (replace-buffer-contents source 1)
-                                            (undo-boundary)))))
-                                    (decent-notes--flush note))
-            (pop-to-buffer-same-window (decent-notes--buffer note)))
-        (decent-notes--call 'note/setText
-                            (list :id id :text text :base decent-notes--present))
-        (decent-notes--did-change (list (list :id id :what '("text"))))
-        (decent-notes--show-history))
-      (message "The text is that of %s" time))))
+      (let ((note (decent-notes--with #'decent-notes--id id)))
+        (if (not note)
+            (progn
+              (decent-notes--call 'note/setText
+                                  (list :id id :text text :base decent-notes--present))
+              (decent-notes--did-change (list (list :id id :what '("text"))))
+              ;; What comes next is based on the notebook as it is now.
+              (decent-notes--show-history))
+          (decent-notes--in-whole note
+            (with-temp-buffer
+              (insert text)
+              (let ((source (current-buffer)))
+                (with-current-buffer (decent-notes--buffer note)
+                  (let ((inhibit-read-only t))
+                    (undo-boundary)
+                    (replace-buffer-contents source 1)
+                    (undo-boundary)))))
+            (decent-notes--flush note)))
+        (message "The text is that of %s" time)
+        (if note (decent-notes--buffer note) (current-buffer))))))
 
 (provide 'decent-notes-history)
 ;;; decent-notes-history.el ends here
