@@ -39,7 +39,8 @@ Each is `eq' to the `tabulated-list-id' of its line.")
                      ("M-<down>" . decent-notes-list-move-down)
                      ("t" . decent-notes-tag) ("p" . decent-notes-list-cycle-priority)
                      ("r" . decent-notes-title) ("s" . decent-notes-search)
-                     ("/" . decent-notes-list-filter) ("o" . decent-notes-list-unsort)
+                     ("/" . decent-notes-list-filter)
+                     ("S" . decent-notes-list-sort) ("o" . decent-notes-list-unsort)
                      ("h" . decent-notes-history) ("R" . revert-buffer)
                      ("?" . decent-notes-list-help)))
       (define-key map (kbd key) command))
@@ -48,7 +49,7 @@ Each is `eq' to the `tabulated-list-id' of its line.")
 
 (define-derived-mode decent-notes-list-mode tabulated-list-mode "Notes"
   "The notes of a notebook, in the order their owner has given them.
-The list follows what others change.  \\[tabulated-list-sort] sorts it by the
+The list follows what others change.  \\[decent-notes-list-sort] sorts it by the
 column at point, \\[decent-notes-list-unsort] no more.
 
 \\{decent-notes-list-mode-map}"
@@ -109,7 +110,7 @@ The list of notes
 
 \\[decent-notes-search]	show the notes with a text; with none all notes
 \\[decent-notes-list-filter]	show the notes with a tag; with none all notes
-\\[tabulated-list-sort]	sort by the column at point; once more: the other way round
+\\[decent-notes-list-sort]	sort by the column at point; once more: the other way round
 \\[decent-notes-list-unsort]	sort no more: the notebook's own order
 \\[revert-buffer]	read the list anew
 \\[quit-window]	leave
@@ -579,6 +580,14 @@ If each begins with + or -, they are added or removed."
   "List the notes with the text QUERY, those in the TRASH, or those with TAG."
   (setq decent-notes--query query decent-notes--trash trash decent-notes--tag tag)
   (decent-notes--load t))
+
+(defun decent-notes-list-sort (&optional column)
+  "Sort the list by the column at point, or by COLUMN, a number.
+Where there is no column, as before the titles, that is by the title."
+  (interactive "P")
+  (tabulated-list-sort
+   (cond (column (prefix-numeric-value column))
+         ((not (get-text-property (point) 'tabulated-list-column-name)) 0))))
 
 (defun decent-notes-list-unsort ()
   "Show the notes in the notebook's own order again."
