@@ -98,23 +98,29 @@
         (kill-buffer history)))))
 
 (decent-notes-tests-deftest matches
-    "Each match is a line that `next-error' and `previous-error' visit, and opens its note."
+    "Each line with matches is once in the list; `next-error' and `previous-error' visit it."
   (save-window-excursion
     (let ((ids (mapcar (lambda (text)
                          (plist-get (plist-get (decent-notes-tests-peer
                                                 'note/create :title "Has it" :text text)
                                                :note)
                                     :id))
-                       '("first\na néedle, a needle\n" "no\n\n  Needle"))))
+                       '("first\na néedle, a needle\n\nneedle" "no\n\n  Needle"))))
       (decent-notes-tests-until
        (= 2 (length (plist-get (decent-notes--call 'notebook/search '(:query "needle"))
                                :matches))))
       (decent-notes-grep "needle")
       (should (equal (buffer-string) "Has it:3:   Needle
 Has it:2: a néedle, a needle
-Has it:2: a néedle, a needle
+Has it:4: needle
 "))
-      (let ((places (list (list (nth 1 ids) 3 2) (list (nth 0 ids) 2 2) (list (nth 0 ids) 2 12)))
+      (let (marked)
+        (goto-char (point-min))
+        (while (text-property-search-forward 'face 'match t)
+          (push (line-number-at-pos) marked))
+        (should (equal '(1 2 2 3) (reverse marked))))
+      (goto-char (point-min))
+      (let ((places (list (list (nth 1 ids) 3 2) (list (nth 0 ids) 2 2) (list (nth 0 ids) 4 0)))
             (where (lambda ()
                      (with-current-buffer (window-buffer)
                        (list (decent-notes--id decent-notes--here) (line-number-at-pos)
