@@ -279,6 +279,7 @@ It is nil if there was no answer, as without a program."
        (lambda (process change)
          (when (eq (process-status process) 'run)
            (decent-notes--enqueue #'decent-notes--continued))
+         (force-mode-line-update t) ; which says that it is stopped, or no more
          ;; The library has a message for each end of a process; we have our own.
          (let ((inhibit-message t) message-log-max)
            (funcall sentinel process change)))))
@@ -915,9 +916,11 @@ as modified as long as something in it has not been kept.
                 (bookmark-make-record-default 'no-file))))
 
 (defun decent-notes-status ()
-  "How the note is: offline, in the trash, connected, or who else is here."
+  "How the note is: offline, in the trash, connected, or who else is here.
+It is not answering while the process is stopped."
   (cond ((not (and decent-notes--here (decent-notes--attachment decent-notes--here)))
          "offline")
+        ((decent-notes--stopped-p) "not answering")
         ((decent-notes--trashed decent-notes--here) "in the trash")
         ((decent-notes--peers decent-notes--here)
          (let ((count (length (decent-notes--peers decent-notes--here))))

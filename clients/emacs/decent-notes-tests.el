@@ -802,6 +802,17 @@
         (decent-notes-tests-replace "theirs" "")))
     (should (= 0 (decent-notes-tests-wholes)))))
 
+(decent-notes-tests-deftest states-while-stopped
+    "The mode line says that the process does not answer as long as it is stopped."
+  (decent-notes-tests-with "start\n"
+    (let (updates)
+      (cl-letf (((symbol-function 'force-mode-line-update) (lambda (&rest _) (push 1 updates))))
+        (decent-notes-tests-stopped
+          (should (equal (decent-notes-status) "not answering"))
+          (decent-notes-tests-until updates)
+          (setq updates nil))
+        (decent-notes-tests-until (and updates (equal (decent-notes-status) "connected")))))))
+
 (decent-notes-tests-deftest given-up-while-stopped
     "A command that got no answer from a stopped process is not carried out later."
   (decent-notes-tests-with "start\n"
