@@ -310,6 +310,32 @@ struct VimBufferTests {
     #expect(try vim.healed() == 0)
   }
 
+  @Test(arguments: [SIGHUP, SIGTERM])
+  func `a text that a stopped server has not taken is in a file when Vim is killed`(
+    _ signal: Int32
+  ) throws {
+    let (vim, id) = try Vim.showing("start")
+    try vim.terminal.type("A one")
+    try vim.agree(id, on: "start one")
+    let server = pid_t(try vim.eval("decent_notes#server#Process()"))!
+    kill(server, SIGSTOP)
+    defer { kill(server, SIGCONT) }
+    var text = "start one"
+    for number in 0..<20 {
+      try vim.terminal.type(" w\(number)")
+      text += " w\(number)"
+    }
+    try vim.wait("getline(1)", text)
+    kill(pid_t(try vim.eval("getpid()"))!, signal)
+    try vim.terminal.waitForEnd()
+    let folder = vim.folder("state/decent-notes/unsent")
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    #expect(files.count == 1)
+    for file in files {
+      #expect(try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8) == text)
+    }
+  }
+
   @Test func `a Vim that was stopped shows what others did meanwhile`() throws {
     let (vim, id) = try Vim.showing("one\ntwo")
     let process = pid_t(try vim.eval("getpid()"))!

@@ -23,7 +23,7 @@ const MOMENT = 100
 #   answered        the last version that was answered
 #   whole           the version of the last change that was the whole text
 #   isUnsent        whether the next change has to be the whole text
-#   unsent          that text
+#   text            the text that was sent last, or is to be sent; of a large one the last that was looked at as a whole
 #   base            the last text that the server is known to have had, for coming back
 #   lineCount       how many lines the text has that was sent last
 #   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
@@ -72,12 +72,12 @@ enddef
 # Opens a note for an empty buffer, and fills it.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, unsent: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
+    isUnsent: false, text: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
     isBurst: false, before: [],
     isApplying: false, isClosing: false, isJumping: false, hasTold: false}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
-    note.base = result.text
+    [note.base, note.text] = [result.text, result.text]
     Begin(note)
     Attach(note, result)
   })
@@ -206,8 +206,10 @@ enddef
 
 def MarkUnsent(note: dict<any>)
   note.isUnsent = true
-  # Buffers have no text any more when Vim says that it is being killed.
-  note.unsent = Text(note.buf)
+  # Buffers have no text any more when Vim says that it is being killed: it is what was sent last then.
+  if bufloaded(note.buf)
+    note.text = Text(note.buf)
+  endif
 enddef
 
 # Sends a change; one of nothing always has the hash.
@@ -231,6 +233,7 @@ def Send(note: dict<any>, change: dict<any>)
   else
     text = Text(note.buf)
     change.sha256 = sha256(text)
+    note.text = text
   endif
   server.Request('note/change', change, (response) => Answered(note, change, text, response))
 enddef
@@ -261,6 +264,9 @@ def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<an
     if change.version == note.version && has_key(change, 'sha256')
       note.base = text
     endif
+  elseif !bufloaded(note.buf)
+    # There is no text to be sent again; an empty one would take away all of the note.
+    MarkUnsent(note)
   elseif change.version < note.whole
     # The whole text is on its way already.
     return
@@ -331,6 +337,7 @@ export def TakePush(push: dict<any>)
     endtry
     note.rev = push.rev
     note.base = Text(note.buf)
+    note.text = note.base
     note.isJumping = false
     Settle(note)
     cursors.Moved()
@@ -427,6 +434,9 @@ enddef
 
 # Sends all that the server does not have, if there is one.
 export def SendUnsent(note: dict<any>)
+  if !bufloaded(note.buf)
+    return
+  endif
   Flush(note)
   if note.attachment == 0
     if !note.isOpening && server.IsReady()
@@ -454,16 +464,16 @@ export def Close(buf: number)
   note.isClosing = true
   # True if `base` is the text that the server takes the buffer to show.
   var isKept = false
+  SendUnsent(note)
+  if !server.WaitFor(() => !IsUnderWay(note), 3000)
+    MarkUnsent(note)
+  endif
   if bufloaded(buf)
-    SendUnsent(note)
-    if !server.WaitFor(() => !IsUnderWay(note), 3000)
-      MarkUnsent(note)
-    endif
     note.base = Text(buf)
     isKept = note.attachment != 0 && IsSettled(note)
   endif
   if note.isUnsent
-    buffer.Keep(note.id, note.unsent)
+    buffer.Keep(note.id, note.text)
   endif
   listener_remove(note.listener)
   timer_stop(note.timer)
