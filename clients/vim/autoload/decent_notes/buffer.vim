@@ -261,3 +261,6 @@ export def Status(): string
   return empty(note) ? '' : note.attachment == 0 ? 'offline' : get(b:, 'note_trashed', false) ? 'in the trash'
     : note.others == 0 ? 'connected' : note.others == 1 ? '1 other' : note.others .. ' others'
 enddef
+
+# See server.vim.
+defcompile

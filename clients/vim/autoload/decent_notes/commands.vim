@@ -211,3 +211,6 @@ enddef
 export def Priorities(lead: string, _: string, _: number): list<string>
   return ['low', 'normal', 'high']->Complete(lead)
 enddef
+
+# See server.vim.
+defcompile

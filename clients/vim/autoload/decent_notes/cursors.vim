@@ -74,3 +74,6 @@ export def Clear(note: dict<any>)
     prop_remove({type: TYPE, bufnr: note.buf, all: true})
   endif
 enddef
+
+# See server.vim.
+defcompile

@@ -198,3 +198,6 @@ def TrimEnd(old: list<string>, new: list<string>)
     remove(new, -low, -1)
   endif
 enddef
+
+# See server.vim.
+defcompile

@@ -529,3 +529,6 @@ const KEYS: list<list<any>> = [
   ['R', 'refresh', () => Refresh()],
   ['q', 'close', () => Quit()],
 ]
+
+# See server.vim.
+defcompile

@@ -492,3 +492,6 @@ def Forget(note: dict<any>)
     server.Request('note/close', {attachment: note.attachment}, (_) => 0)
   endif
 enddef
+
+# See server.vim.
+defcompile

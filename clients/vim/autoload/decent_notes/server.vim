@@ -285,3 +285,7 @@ export def Leave()
     Notify('exit')
   endif
 enddef
+
+# All functions are compiled now: when Vim compiles one at its first call, and a message of the server is what calls it, the messages
+# after that scroll the screen, and a search demands a key.
+defcompile

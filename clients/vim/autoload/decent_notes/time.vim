@@ -10,3 +10,6 @@ export def Local(time: string, format: string): string
   var days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * ((month + 9) % 12) + 2) / 5 + day - 719469
   return strftime(format, ((days * 24 + hour) * 60 + minute) * 60 + second)
 enddef
+
+# See server.vim.
+defcompile
