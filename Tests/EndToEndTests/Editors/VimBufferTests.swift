@@ -251,6 +251,11 @@ struct VimBufferTests {
     }
     #expect(try vim.eval("[mode(), &modified]->string()") == "['n', 1]")
     #expect(!(try vim.terminal.screen().joined().contains("Press ENTER")))
+    #expect(try vim.eval("decent_notes#Status()") == "not kept")
+    try vim.terminal.type(":w\r")
+    try vim.terminal.wait("the cause") {
+      $0.last?.hasPrefix("Decent Notes: File too large (the note is not written") == true
+    }
   }
 
   @Test func `a paste is sent in pieces, not line by line`() throws {

@@ -181,7 +181,7 @@ export def Write()
   live.SendUnsent(note)
   server.WaitFor(() => !live.IsUnderWay(note), 5000)
   if !live.IsSettled(note)
-    throw 'Decent Notes: the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : 'see :NotesLog')
+    throw 'Decent Notes: the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : note.cause ?? 'see :NotesLog')
   endif
   server.Call('notebook/flush')
   live.Settle(note)
@@ -258,7 +258,7 @@ enddef
 # For the status line.
 export def Status(): string
   var note = live.Of(bufnr())
-  return empty(note) ? '' : note.attachment == 0 ? 'offline' : get(b:, 'note_trashed', false) ? 'in the trash'
+  return empty(note) ? '' : note.attachment == 0 ? 'offline' : note.isUnsent ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
     : note.others == 0 ? 'connected' : note.others == 1 ? '1 other' : note.others .. ' others'
 enddef
 

@@ -24,6 +24,7 @@ const MOMENT = 100
 #   whole           the version of the last change that was the whole text
 #   isUnsent        whether the next change has to be the whole text
 #   text            the text that was sent last, or is to be sent; of a large one the last that was looked at as a whole
+#   cause           the error by which a change was refused last
 #   base            the last text that the server is known to have had, for coming back
 #   lineCount       how many lines the text has that was sent last
 #   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
@@ -72,7 +73,7 @@ enddef
 # Opens a note for an empty buffer, and fills it.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, text: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
+    isUnsent: false, text: '', cause: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
     isBurst: false, before: [],
     isApplying: false, isClosing: false, isJumping: false, hasTold: false}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
@@ -259,6 +260,9 @@ def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<an
   endif
   note.answered = change.version
   if !has_key(response, 'error')
+    if note.hasTold
+      redrawstatus!
+    endif
     note.hasTold = false
     buffer.Changed(note)
     if change.version == note.version && has_key(change, 'sha256')
@@ -277,6 +281,8 @@ def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<an
     SendWhole(note)
   else
     MarkUnsent(note)
+    note.cause = response.error.message
+    redrawstatus!
     if !note.hasTold
       note.hasTold = true
       server.Tell(response.error.message)
