@@ -256,6 +256,12 @@ struct VimBufferTests {
     try vim.terminal.wait("the cause") {
       $0.last?.hasPrefix("Decent Notes: File too large (the note is not written") == true
     }
+    // A note that could not be made takes none out of its window.
+    try vim.terminal.type(":execute 'NoteNew' repeat('x', 9000)\r")
+    try vim.terminal.wait("the refusal") {
+      $0.last?.hasPrefix("Decent Notes: File too large (write") == true
+    }
+    #expect(try vim.eval("get(b:, 'note_title', '')") == "Full")
   }
 
   @Test func `a paste is sent in pieces, not line by line`() throws {

@@ -48,9 +48,18 @@ export def Open(name: string)
 enddef
 
 export def New(title: string)
+  var before = bufnr()
   # Fails if this window can't show another buffer, before there is a note that nobody sees.
   enew
-  Edit(server.Call('note/create', {title: title}).note)
+  var summary: dict<any>
+  try
+    summary = server.Call('note/create', {title: title}).note
+  catch /^Decent Notes: /
+    # What is typed next must not go into a buffer that is no note.
+    execute 'buffer' before
+    throw v:exception
+  endtry
+  Edit(summary)
 enddef
 
 export def Update(fields: dict<any>)

@@ -12,7 +12,7 @@ const LARGE = 262'144
 const PAUSE = 500
 # How often to look whether edits of others may come again; each time Vim draws a command anew that is being written.
 const WAIT = 100
-# As many changes that Vim tells of at once while somebody inserts are no typing; for how long listening stops then.
+# More changes than these in a moment, while somebody inserts, are no typing; listening stops then for another moment.
 const BURST = 20
 const MOMENT = 100
 
@@ -31,6 +31,7 @@ const MOMENT = 100
 #   skipped         the version for which pushes are not applied
 #   block           the number of the last change in Vim's own list of what can be undone
 #   isBurst         whether so much is being inserted that listening is to stop for a moment
+#   since, told     when the present moment began, and how many changes Vim has told of in it
 #   before          while it has stopped: the lines that there were; else []
 var notes: dict<dict<any>> = {}
 
@@ -74,7 +75,7 @@ enddef
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     isUnsent: false, text: '', cause: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
-    isBurst: false, before: [],
+    isBurst: false, since: reltime(), told: 0, before: [],
     isApplying: false, isClosing: false, isJumping: false, hasTold: false}
   # Not after the answer, but as it is taken in: a push may stand right behind it.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
@@ -123,7 +124,14 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
   if note.isApplying
     return
   endif
-  note.isBurst = len(changes) > BURST && mode() =~ '^[iR]'
+  # A paste may come in small pieces, with time between them to tell of each.
+  if reltimefloat(reltime(note.since)) * 1000 > MOMENT
+    extend(note, {since: reltime(), told: 0})
+  endif
+  note.told += len(changes)
+  if note.told > BURST && mode() =~ '^[iR]'
+    note.isBurst = true
+  endif
   Merge(note, changes)
 enddef
 
