@@ -187,7 +187,7 @@ extension LogFolder {
       // Its writer may have given it its final name meanwhile.
       noticed = .everything
     }
-    // Somebody goes on renaming files.
+    // A program goes on renaming files there. The next look goes on.
     watches.notice(name)
     isLookComplete = false
     return nil

@@ -125,8 +125,8 @@ public struct NotesServer: ~Copyable {
 
   /// Takes bytes from the client, and acts on every message that is whole.
   ///
-  /// What another process had answered when they were sent is read first. The owner cannot see to that: a request may be sent between
-  /// its look at the descriptors and its reading.
+  /// Changes that another process had answered when the bytes were sent are read first. The owner cannot see to that: a request may be
+  /// sent between its look at the descriptors and its reading.
   public mutating func receive(_ bytes: ArraySlice<UInt8>) {
     if let effects = store?.refreshIfNoticed() {
       take(effects, afterFullLook: false)

@@ -15,7 +15,7 @@ struct Call {
     var answer: JSONValue?
     let client = LocalClient([(method, params)]) { message in
       guard message["id"]?.integer == 1 || message["error"] != nil else {
-        // What could not be read, for instance: the answer is without it.
+        // Damage, for instance: the answer is without what could not be read.
         if message["method"]?.string == "window/showMessage",
           let text = message["params"]?["message"]?.string
         {
