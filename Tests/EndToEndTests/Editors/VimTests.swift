@@ -808,7 +808,7 @@ struct VimTests {
     kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
     try vim.wait("decent_notes#Status()", "offline")
     try vim.terminal.type("A!\u{1b}")
-    try vim.wait("decent_notes#live#Of(bufnr()).unsent", "one!")
+    try vim.wait("decent_notes#live#Of(bufnr()).text", "one!")
     kill(pid_t(try vim.eval("getpid()"))!, SIGHUP)
     try vim.terminal.waitForEnd()
     let unsent = vim.folder("state/decent-notes/unsent")
