@@ -28,6 +28,10 @@
   (seq-map (lambda (note) (aref (cadr (decent-notes--row note)) 0))
            (plist-get (decent-notes-tests-peer 'notebook/list) :notes)))
 
+(defun decent-notes-list-tests-idle ()
+  "Whether the list has nothing more to do."
+  (not (or decent-notes--stale decent-notes--loading decent-notes--list-timer)))
+
 (defun decent-notes-list-tests-create (count prefix)
   "Have the peer make COUNT notes called PREFIX and a number; return their ids."
   (let (ids)
@@ -44,7 +48,7 @@
   (decent-notes-tests-peer 'note/update :id (car (last ids)) :priority "low")
   (decent-notes-tests-until
    (equal "low" (plist-get (gethash (car (last ids)) decent-notes--shown) :priority)))
-  (decent-notes-tests-until (decent-notes-tests-list-idle-p))
+  (decent-notes-tests-until (decent-notes-list-tests-idle))
   ;; What is under way takes two requests, one after the other.
   (dotimes (_ 2) (decent-notes--call 'notebook/status nil))
   (should (seq-every-p (lambda (id) (gethash id decent-notes--shown)) ids)))
@@ -93,7 +97,7 @@ The ids of the notes are in IDS."
     (decent-notes-tests-peer 'note/append :id (nth 100 ids) :text "x")
     (decent-notes-tests-peer 'note/update :id (nth 50 ids) :title "Other")
     (decent-notes-tests-until (equal "Other" (nth 50 (decent-notes-list-tests-titles))))
-    (decent-notes-tests-until (decent-notes-tests-list-idle-p))
+    (decent-notes-tests-until (decent-notes-list-tests-idle))
     (should (<= decent-notes-list-tests-printed 3))
     (should-not (memq 'notebook/list decent-notes-list-tests-asked))
     ;; New ones, moved ones and ones that go and come are put where they belong.
@@ -105,7 +109,7 @@ The ids of the notes are in IDS."
      (equal (decent-notes-list-tests-titles) (decent-notes-list-tests-theirs)))
     (decent-notes-tests-peer 'note/restore :id (nth 20 ids))
     (decent-notes-tests-until
-     (and (decent-notes-tests-list-idle-p)
+     (and (decent-notes-list-tests-idle)
           (equal (decent-notes-list-tests-titles) (decent-notes-list-tests-theirs))))
     (should (<= decent-notes-list-tests-printed 12))))
 
@@ -118,7 +122,7 @@ The ids of the notes are in IDS."
       (dotimes (i 30)
         (decent-notes-tests-peer 'note/update :id (nth (* 3 i) ids) :priority "high"))
       (decent-notes-tests-until
-       (and (decent-notes-tests-list-idle-p)
+       (and (decent-notes-list-tests-idle)
             (equal "high" (plist-get (gethash (nth 87 ids) decent-notes--shown) :priority))))
       (should (equal at-point (aref (tabulated-list-get-entry) 0))))
     (should (<= decent-notes-list-tests-printed 60))
@@ -158,7 +162,7 @@ The ids of the notes are in IDS."
         (call-interactively (key-binding "S"))
         (should (equal '("Priority") tabulated-list-sort-key))
         (decent-notes-list-unsort)
-        (decent-notes-tests-until (decent-notes-tests-list-idle-p))
+        (decent-notes-tests-until (decent-notes-list-tests-idle))
         (should (equal (decent-notes-list-tests-titles)
                        (mapcar (lambda (title) (if (equal title "N008") " 0" title)) before)))))))
 
