@@ -339,9 +339,10 @@ its line move along; all other points, and the windows, stay where they are."
          (entry (decent-notes--row summary))
          (old (decent-notes--line-of id))
          (place (copy-marker (or place old (point-max))))
-         riders)
+         riders below)
     (when old
       (let ((end (save-excursion (goto-char old) (line-beginning-position 2))))
+        (setq below (decent-notes--windows-from end))
         (pcase-dolist (`(,window ,point) (decent-notes--points))
           (when (and (<= old point) (< point end))
             (push (list window (- point old)) riders)))
@@ -352,10 +353,10 @@ its line move along; all other points, and the windows, stay where they are."
     (let* ((beg (marker-position place))
            (behind (when (< beg (point-max))
                      (seq-filter (lambda (point) (= beg (cadr point))) (decent-notes--points))))
-           ;; What comes in above the first line of a window is not seen there.
-           (tops (unless (or (eql beg old) (= beg (point-min)))
-                   (seq-filter (lambda (window) (= beg (window-start window)))
-                               (get-buffer-window-list nil nil t))))
+           ;; A line that comes in above the first line of a window, or is printed
+           ;; again there, must not become the first.
+           (tops (cond ((eql beg old) below)
+                       ((> beg (point-min)) (decent-notes--windows-from beg))))
            (end (save-excursion
                   (goto-char beg)
                   (with-silent-modifications (apply tabulated-list-printer entry))
@@ -365,6 +366,11 @@ its line move along; all other points, and the windows, stay where they are."
       (pcase-dolist (`(,window ,offset) riders)
         (decent-notes--set-point window (min (+ beg offset) (1- end)))))
     (set-marker place nil)))
+
+(defun decent-notes--windows-from (place)
+  "Return the windows in which the line at PLACE is the first."
+  (seq-filter (lambda (window) (= place (window-start window)))
+              (get-buffer-window-list nil nil t)))
 
 (defun decent-notes--sorted-place (entry)
   "Where in this list, which is sorted, ENTRY belongs."

@@ -974,7 +974,16 @@
                                                    (window-start (nth 1 windows)))
                                                   :id))
           (decent-notes-tests-until (string-match-p (format "^ %s .*high" title) (buffer-string)))
-          (should (equal before (views))))))
+          (should (equal before (views))))
+        ;; So it does when the lines above it are, from below: none of them becomes the first.
+        (dotimes (i 3)
+          (let* ((place (save-excursion (goto-char (window-start (nth 1 windows)))
+                                        (line-beginning-position (- i))))
+                 (title (elt (tabulated-list-get-entry place) 0)))
+            (decent-notes-tests-peer 'note/update :priority "high"
+                                     :id (plist-get (tabulated-list-get-id place) :id))
+            (decent-notes-tests-until (string-match-p (format "^ %s .*high" title) (buffer-string)))
+            (should (equal before (views)))))))
     (kill-buffer)))
 
 (decent-notes-tests-deftest opening-by-title
