@@ -39,21 +39,36 @@ let package = Package(
       name: "Benchmarks", dependencies: ["JSONRPC", "Notes", "ReplicatingTypes"],
       exclude: ["README.md"], swiftSettings: strict),
 
+    // What several test targets use. No product has it.
+    .target(
+      name: "TestSupport", dependencies: ["JSONRPC", "ReplicatingTypes"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+
     .testTarget(
-      name: "ReplicatingTypesTests", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
-    .testTarget(
-      name: "NotesTests", dependencies: ["Notes", "ReplicatingTypes"], swiftSettings: strict),
-    .testTarget(
-      name: "NoteStoreTests", dependencies: ["NoteStore", "Notes", "ReplicatingTypes"],
-      exclude: ["Golden"], swiftSettings: strict),
-    .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
-    .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC"], swiftSettings: strict),
-    .testTarget(
-      name: "NotesServerTests",
-      dependencies: ["JSONRPC", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes"],
+      name: "ReplicatingTypesTests", dependencies: ["ReplicatingTypes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["decent-notes", "JSONRPC"], swiftSettings: strict),
+      name: "NotesTests", dependencies: ["Notes", "ReplicatingTypes", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NoteStoreTests",
+      dependencies: ["NoteStore", "Notes", "ReplicatingTypes", "TestSupport"],
+      exclude: ["Golden"], swiftSettings: strict),
+    .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
+    .testTarget(
+      name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "NotesServerTests",
+      dependencies: [
+        "JSONRPC", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["decent-notes", "JSONRPC", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EditorTests", dependencies: ["decent-notes", "JSONRPC", "TestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

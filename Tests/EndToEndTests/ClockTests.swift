@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite(
@@ -8,7 +9,7 @@ import Testing
 struct ClockTests {
   let temporary: TemporaryFolder
 
-  init() throws { temporary = try TemporaryFolder() }
+  init() throws { temporary = TemporaryFolder() }
 
   private func server(at time: String?) throws -> Server {
     let server = try Server(

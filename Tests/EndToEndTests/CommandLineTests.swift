@@ -1,12 +1,13 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("The command line")
 struct CommandLineTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   @Test("A call prints its result, or says why there is none")
   func call() throws {
@@ -215,7 +216,7 @@ struct CommandLineTests {
 struct FaultTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   @Test("A full disk is told, and what was acknowledged stays")
   func fullDisk() throws {
@@ -245,7 +246,7 @@ struct FaultTests {
     let id = JSON.raw(try server.call("note/create", [:])["note"]!["id"]!.written)
     let open = try server.call("note/open", ["id": id, "mode": "edit"])["attachment"]!.written
     func change(_ version: Int, _ text: String) -> JSON {
-      ["attachment": .raw(open), "version": .int(version), "rev": 0, "text": .string(text)]
+      ["attachment": .raw(open), "version": JSON(version), "rev": 0, "text": .string(text)]
     }
     let big = String(repeating: "big ", count: 4000)
     #expect(try server.error("note/change", change(1, big)).reason == "diskFull")

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Compaction")
@@ -8,7 +9,7 @@ struct CompactionTests {
   let path: String
 
   init() throws {
-    temporary = try TemporaryFolder()
+    temporary = TemporaryFolder()
     path = temporary("notes")
   }
 

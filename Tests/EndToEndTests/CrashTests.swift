@@ -1,18 +1,19 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Crashes")
 struct CrashTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   /// What is told about the notes: all of it but the names of revisions.
   private func state(_ server: Server) throws -> [String] {
     var state: [String] = []
     for trashed in [false, true] {
-      let list = try server.call("notebook/list", ["trashed": .bool(trashed)])["notes"]!.array!
+      let list = try server.call("notebook/list", ["trashed": .boolean(trashed)])["notes"]!.array!
       for note in list {
         let text = try server.call("note/get", ["id": .raw(note["id"]!.written)])["text"]!
         state.append(note.written + text.written)
@@ -23,7 +24,7 @@ struct CrashTests {
 
   @Test("What was answered is there after a kill, twenty times over")
   func killed() throws {
-    var random = Random(7)
+    var random = SplitMix64(seed: 7)
     var expected: [String] = []
     var revision = "0"
     for round in 0..<scaled(20, 300) {
@@ -46,7 +47,7 @@ struct CrashTests {
         case 2: try server.call("note/setText", ["id": id, "text": .string("r\(round)\n\(step)")])
         case 3: try server.call("note/append", ["id": id, "text": "\nmore ü"])
         case 4:
-          try server.call("note/move", ["id": id, "index": .int(random.below(ids.count))])
+          try server.call("note/move", ["id": id, "index": JSON(random.below(ids.count))])
         case 5:
           try server.call("note/delete", ["id": id])
           ids.removeAll { $0 == id.text.dropFirst().dropLast() }
@@ -62,7 +63,7 @@ struct CrashTests {
             let lines: JSON = [[0, 0, [.string("typed \(round) \(step) \(version)")]]]
             try server.call(
               "note/change",
-              ["attachment": attachment, "version": .int(version), "rev": 0, "lines": lines])
+              ["attachment": attachment, "version": JSON(version), "rev": 0, "lines": lines])
           }
         }
       }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// Every cut and every flipped bit of a small log is tried where logs are read; here the program opens some of them.
@@ -9,8 +10,8 @@ struct DamageTests {
     "Damage is reported, and takes no more with it than it has to",
     arguments: 1...UInt64(2 * seedFactor))
   func flipped(_ seed: UInt64) throws {
-    var random = Random(seed)
-    let temporary = try TemporaryFolder()
+    var random = SplitMix64(seed: seed)
+    let temporary = TemporaryFolder()
     let folder = temporary("notes")
     var ledger = Ledger()
     var sessions: [String] = []
@@ -77,7 +78,7 @@ struct DamageTests {
   @Test(
     "A flipped bit of a header or of a length takes nothing", arguments: [8, 20, 40, 66, 74, 75])
   func mended(byte: Int) throws {
-    let temporary = try TemporaryFolder()
+    let temporary = TemporaryFolder()
     let folder = temporary("notes")
     var ledger = Ledger()
     let server = try Server(folder)

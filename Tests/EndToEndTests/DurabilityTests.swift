@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Durability")
@@ -8,7 +9,7 @@ struct DurabilityTests {
   let folder: String
 
   init() throws {
-    temporary = try TemporaryFolder()
+    temporary = TemporaryFolder()
     folder = temporary("notes")
   }
 

@@ -1,12 +1,13 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("The envelope")
 struct EnvelopeTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   private func server(
     _ delimiter: Delimiter = .headers, _ arguments: [String] = []
@@ -152,7 +153,7 @@ struct EnvelopeTests {
   func parentIsGone() throws {
     let sleeper = try Server.spawn(["/bin/sleep", "600"], [:], [:], errors: "/dev/null")
     let server = try server()
-    try server.call("initialize", ["processId": .int(Int(sleeper))])
+    try server.call("initialize", ["processId": JSON(Int(sleeper))])
     try server.call("note/create", ["title": "kept"])
     #expect(server.isRunning)
     kill(sleeper, SIGKILL)
@@ -256,7 +257,7 @@ struct EnvelopeTests {
   func ids() throws {
     let server = try server()
     try server.initialize()
-    for id: JSON in ["x", "", "ü\"\\", 0, -1, .int(.max), .int(.min), "1"] {
+    for id: JSON in ["x", "", "ü\"\\", 0, -1, JSON(.max), JSON(.min), "1"] {
       try server.send(.request(id, "notebook/list"))
       _ = try server.response(to: id.text)
     }

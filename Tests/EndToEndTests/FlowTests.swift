@@ -1,12 +1,13 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("The flow of bytes")
 struct FlowTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   @Test("Three thousand requests written before a reply is read", arguments: Delimiter.allCases)
   func manyRequests(_ delimiter: Delimiter) throws {
@@ -73,10 +74,10 @@ struct FlowTests {
     }
     server.closeInput()
     var peak = 0
-    let deadline = Date(timeIntervalSinceNow: Server.patience)
-    while server.isRunning, deadline.timeIntervalSinceNow > 0, peak < 160 << 20 {
+    let deadline = Deadline()
+    while server.isRunning, !deadline.isOver, peak < 160 << 20 {
       peak = max(peak, server.peakMemory ?? 0)
-      usleep(500)
+      pause(0.0005)
     }
     #expect(peak < 160 << 20)
   }
@@ -85,7 +86,7 @@ struct FlowTests {
   func endWhileCongested() throws {
     let server = try congestedServer()
     server.closeInput()
-    let ending = try? server.waitForEnd(within: Server.patience, reading: false)
+    let ending = try? server.waitForEnd(within: patience, reading: false)
     #expect(ending == .status(1))
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite(
@@ -167,7 +168,7 @@ struct RefusingFolderTests {
     "Reading goes on, and writing does when it is allowed again",
     .enabled(if: canDropCapabilities || isContinuousIntegration, "setpriv is missing"))
   func forbidden() throws {
-    let temporary = try TemporaryFolder()
+    let temporary = TemporaryFolder()
     let folder = temporary("notes")
     let writer = try Server(folder, shell: withoutCapabilities)
     try writer.initialize()

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// What a client sends that is out of order or out to break something. The program answers with an error or closes in order;
@@ -8,7 +9,7 @@ import Testing
 struct HostileInputTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   private func server(_ delimiter: Delimiter = .headers) throws -> Server {
     let server = try Server(folder("notes"), delimiter: delimiter)
@@ -52,8 +53,8 @@ struct HostileInputTests {
   func hugeLength() throws {
     let server = try server()
     try server.write("Content-Length: 1000000000000000000\r\n\r\n")
-    let deadline = Date(timeIntervalSinceNow: Server.patience)
-    while server.anonymous.isEmpty, deadline.timeIntervalSinceNow > 0 { _ = try server.receive() }
+    let deadline = Deadline()
+    while server.anonymous.isEmpty, !deadline.isOver { _ = try server.receive() }
     #expect(server.anonymous.first?["error"]?.code == -32600)
     try server.write([UInt8](repeating: 0x78, count: 1 << 22))
     expectModestMemory(server, "10^18")

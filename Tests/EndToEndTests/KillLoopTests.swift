@@ -1,24 +1,25 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Kills at random")
 struct KillLoopTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   /// One of the processes that write into the folder, and who writes through it.
   private final class Writer {
     let server: Server
-    let live: LiveClient
+    let live: AttachedClient
     var ledger = Ledger()
     private var requests: [Int: String] = [:]
 
     init(_ folder: String, note: JSON) throws {
       server = try Server(folder)
       try server.initialize()
-      live = try LiveClient(server, note)
+      live = try AttachedClient(server, note)
     }
 
     func create(_ word: String) throws {
@@ -66,7 +67,7 @@ struct KillLoopTests {
     "Of three processes that write at once, killed at random, nothing acknowledged is lost or doubled",
     arguments: 1...UInt64(2 * seedFactor))
   func killed(_ seed: UInt64) throws {
-    var random = Random(seed)
+    var random = SplitMix64(seed: seed)
     let path = folder("notes")
     let first = try Server(path)
     try first.initialize()
@@ -101,7 +102,7 @@ struct KillLoopTests {
       writers[victim] = try Writer(path, note: note)
     }
     // Then all come to rest: every request answered, every process at one state.
-    let deadline = Date(timeIntervalSinceNow: Server.patience)
+    let deadline = Deadline()
     while true {
       for writer in writers {
         try writer.live.proceed()
@@ -112,11 +113,10 @@ struct KillLoopTests {
         let texts = Set(writers.map { $0.live.text })
         if revisions.count == 1, texts.count == 1 { break }
       }
-      guard deadline.timeIntervalSinceNow > 0 else {
+      guard !deadline.isOver else {
         throw Failure("seed \(seed): the processes did not come to agree")
       }
-      var polls = writers.map { pollfd(fd: $0.server.output, events: Int16(POLLIN), revents: 0) }
-      _ = poll(&polls, nfds_t(polls.count), 20)
+      awaitInput(writers.map(\.server.output), milliseconds: 20)
     }
     for writer in writers { settle(writer.account) }
     let fresh = try Server(path)
@@ -137,7 +137,7 @@ struct KillLoopTests {
     "Clients whose processes are killed at random go on with others, and every word is there once",
     arguments: 1...UInt64(2 * seedFactor))
   func resumed(_ seed: UInt64) throws {
-    var random = Random(seed)
+    var random = SplitMix64(seed: seed)
     let path = folder("notes")
     let state = folder("state")
     func start() throws -> Server {
@@ -149,7 +149,7 @@ struct KillLoopTests {
     let note = JSON.raw(
       try first.call("note/create", ["text": "shared"])["note"]!["id"]!.written)
     var servers = [first, try start()]
-    let clients = try [0, 0, 1].map { try LiveClient(servers[$0], note) }
+    let clients = try [0, 0, 1].map { try AttachedClient(servers[$0], note) }
     var typed = ["shared"]
     for _ in 0..<scaled(15, 80) {
       for _ in 0..<(5 + random.below(25)) {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// Seeded damage to what is right: of sessions, of encoded changes, of positions.
@@ -7,7 +8,7 @@ import Testing
 struct MutationTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   private func session(_ delimiter: Delimiter) -> [UInt8] {
     let place: JSON = ["line": 0, "character": 1]
@@ -50,7 +51,7 @@ struct MutationTests {
   func mutatedSessions(_ delimiter: Delimiter) throws {
     let original = session(delimiter)
     for seed in 0..<UInt64(scaled(60, 5000)) {
-      var random = Random(seed)
+      var random = SplitMix64(seed: seed)
       var bytes = original
       for _ in 0...random.below(4) {
         let at = random.below(bytes.count)
@@ -67,10 +68,10 @@ struct MutationTests {
     }
   }
 
-  @Test("Random bytes end in order")
+  @Test("SplitMix64 bytes end in order")
   func randomBytes() throws {
     for seed in 0..<UInt64(scaled(30, 2000)) {
-      var random = Random(seed)
+      var random = SplitMix64(seed: seed)
       let starts = ["", "{", "Content-Length: 5\r\n\r\n", "\n", "["]
       let start = Array(starts[random.below(starts.count)].utf8)
       let bytes = (0..<random.below(3000)).map { _ in UInt8(random.below(256)) }
@@ -98,7 +99,7 @@ struct MutationTests {
     var target = try Server(folder("target"))
     try target.initialize()
     for seed in 0..<UInt64(scaled(1500, 100_000)) {
-      var random = Random(seed)
+      var random = SplitMix64(seed: seed)
       // The trailer is the checksum of the rest.
       var bytes = Array(original.dropLast(4))
       for _ in 0...random.below(3) {
@@ -166,7 +167,7 @@ struct MutationTests {
 
   @Test("Changes by lines do what a list of lines does", arguments: [1, 2] as [UInt64])
   func lineChanges(_ seed: UInt64) throws {
-    var random = Random(seed)
+    var random = SplitMix64(seed: seed)
     let server = try Server(folder("notes"), environment: ["SWIFT_BACKTRACE": "enable=no"])
     try server.initialize()
     let note = try server.call("note/create", ["text": ""])["note"]!["id"]!.written
@@ -185,13 +186,13 @@ struct MutationTests {
             + (random.below(3) == 0 ? "" : "\(random.below(9))")
         }.map { random.below(4) == 0 ? "" : $0 }
         after.replaceSubrange(first..<last, with: new)
-        edits.append([.int(first), .int(last), .array(new.map { .string($0) })])
+        edits.append([JSON(first), JSON(last), .array(new.map { .string($0) })])
         end = first - 1
       }
       edits.shuffle(using: &random)
       let text = after.joined(separator: "\n")
       let params: JSON = [
-        "attachment": .raw(open["attachment"]!.written), "version": .int(version), "rev": 0,
+        "attachment": .raw(open["attachment"]!.written), "version": JSON(version), "rev": 0,
         "lines": .array(edits), "sha256": .string(sha256(Array(text.utf8))),
       ]
       let response = try server.response(to: try server.post("note/change", params))

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// What a parameter may be; everything else has to be refused.
@@ -39,7 +40,7 @@ struct ParameterTests {
   let attachment: JSON
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     server = try Server(folder("notes"))
     try server.initialize()
     let note = try server.call("note/create", ["title": "t", "text": "one\ntwo", "tags": ["a"]])
@@ -289,7 +290,7 @@ struct ParameterTests {
       let id = try server.post(
         "note/change",
         [
-          "attachment": .raw(open["attachment"]!.written), "version": .int(version), "rev": 0,
+          "attachment": .raw(open["attachment"]!.written), "version": JSON(version), "rev": 0,
           params.0: params.1,
         ])
       return try server.response(to: id)
@@ -300,8 +301,8 @@ struct ParameterTests {
         [
           [
             "range": [
-              "start": ["line": .int(line), "character": .int(start)],
-              "end": ["line": .int(last ?? line), "character": .int(end)],
+              "start": ["line": JSON(line), "character": JSON(start)],
+              "end": ["line": JSON(last ?? line), "character": JSON(end)],
             ], "newText": "x",
           ]
         ]
@@ -318,12 +319,12 @@ struct ParameterTests {
     #expect(try change(range(1, 0, 1))["error"]?.code == -32801)
     #expect(try change(range(0, 0, 5, to: 2))["error"]?.code == -32801)
     for lines: JSON in [
-      [[0, 4, []]], [[4, 4, ["x"]]], [[0, .int(.max), []]],
+      [[0, 4, []]], [[4, 4, ["x"]]], [[0, JSON(.max), []]],
       [[0, 2, []], [1, 3, []]],
     ] {
       #expect(try change(("lines", lines))["error"]?.code == -32801, "\(lines.text)")
     }
-    let empty = try change(("lines", [[.int(.max), .int(.max), []]]))
+    let empty = try change(("lines", [[JSON(.max), JSON(.max), []]]))
     #expect(empty["error"]?.code == -32801)
 
     #expect(try change(range(0, length, length))["result"] != nil)

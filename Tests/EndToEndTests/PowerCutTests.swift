@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 #if os(Linux)
@@ -51,7 +52,7 @@ import Testing
 
     @Test("What was there when a flush was answered stays", arguments: 1...UInt64(2 * seedFactor))
     func flushed(_ seed: UInt64) throws {
-      var random = Random(seed)
+      var random = SplitMix64(seed: seed)
       try cut { servers, note, ledger in
         var durable: Set<String> = []
         for number in 0..<(10 + random.below(20)) {
@@ -99,7 +100,7 @@ import Testing
     @Test(
       "With durability by reply, what was answered stays", arguments: 1...UInt64(2 * seedFactor))
     func answered(_ seed: UInt64) throws {
-      var random = Random(seed)
+      var random = SplitMix64(seed: seed)
       try cut(["--durability", "reply"]) { servers, note, ledger in
         var requests: [(server: Server, id: Int, word: String)] = []
         for number in 0..<40 {

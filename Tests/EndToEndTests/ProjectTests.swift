@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 // What holds for the project as a whole: its style, its clients, its demonstration.
@@ -63,7 +64,7 @@ struct ProjectTests {
         output += line + "\n"
       }
     }
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let program = URL(fileURLWithPath: Server.program)
     let path = ProcessInfo.processInfo.environment["PATH"]!

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// What synchronisation engines, backups and people do to files that a process is writing.
@@ -9,7 +10,7 @@ struct ReplacedFileTests {
   let folder: String
 
   init() throws {
-    temporary = try TemporaryFolder()
+    temporary = TemporaryFolder()
     folder = temporary("notes")
   }
 
@@ -152,10 +153,7 @@ struct ReplacedFileTests {
     if !isReader { _ = try server.append("a", to: note, &ledger).get() }
     try server.call("notebook/flush")
     takeAway(folder)
-    let deadline = Date(timeIntervalSinceNow: 45)
-    while access(folder + "/log", F_OK) != 0, deadline.timeIntervalSinceNow > 0 {
-      usleep(100_000)
-    }
+    try waitUntil("there is no log", within: 45, every: 0.1) { access(folder + "/log", F_OK) == 0 }
     try server.call("notebook/flush")
     try audit(folder, ledger)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// An editing session: what was deleted and inserted where, counted in Unicode scalars.
@@ -34,11 +35,11 @@ private struct Recording: Decodable {
 struct ReplayTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   /// Types like a person: runs of letters, words deleted, leaps.
   private func generated(_ count: Int) -> Recording {
-    var random = Random(11)
+    var random = SplitMix64(seed: 11)
     var text = Array("Begin.\n".unicodeScalars)
     var patches: [Recording.Patch] = []
     var cursor = 0
@@ -101,7 +102,7 @@ struct ReplayTests {
           posted = try server.post(
             "note/change",
             [
-              "attachment": attachment, "version": .int(version), "rev": 0, "ranges": [change],
+              "attachment": attachment, "version": JSON(version), "rev": 0, "ranges": [change],
             ])
         }
         next = min(part, next + 64)
@@ -158,7 +159,7 @@ private struct LineLengths {
     new[0] += start.character
     lengths.replaceSubrange(start.line...end.line, with: new)
     func position(_ place: (line: Int, character: Int)) -> JSON {
-      ["line": .int(place.line), "character": .int(place.character)]
+      ["line": JSON(place.line), "character": JSON(place.character)]
     }
     return ["start": position(start), "end": position(end)]
   }

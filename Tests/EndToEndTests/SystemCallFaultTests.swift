@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// A short session of the program in which one system call fails, or is the last.
@@ -66,7 +67,7 @@ struct SystemCallFaultTests {
 
   /// The calls that have to do with the folder.
   private func places(isNew: Bool) throws -> [Place] {
-    let temporary = try TemporaryFolder()
+    let temporary = TemporaryFolder()
     let path = temporary("notes")
     var ledger = isNew ? Ledger() : try notebook(path)
     let trace = temporary("trace")
@@ -103,7 +104,7 @@ struct SystemCallFaultTests {
   /// Some of them; all, when there is time.
   private func sample<Element>(_ elements: [Element], _ count: Int) -> [Element] {
     guard !isLong, seedFactor == 1 else { return elements }
-    var random = Random(1)
+    var random = SplitMix64(seed: 1)
     return Array(elements.shuffled(using: &random).prefix(count))
   }
 
@@ -113,7 +114,7 @@ struct SystemCallFaultTests {
     let faults = places.flatMap { place in ["EIO", "ENOSPC"].map { (place, $0) } }
     for (place, error) in sample(faults, 25) {
       let fault = "\(place.call) number \(place.number), \(error)"
-      let temporary = try TemporaryFolder()
+      let temporary = TemporaryFolder()
       let path = temporary("notes")
       var ledger = isNew ? Ledger() : try notebook(path)
       let server = try session(path, place.options(path, "error=\(error)"), &ledger)
@@ -130,7 +131,7 @@ struct SystemCallFaultTests {
     let faults = places.flatMap { place in ["error=EIO:", ""].map { (place, $0) } }
     for (place, error) in sample(faults, 25) {
       let fault = "\(place.call) number \(place.number), \(error)"
-      let temporary = try TemporaryFolder()
+      let temporary = TemporaryFolder()
       let path = temporary("notes")
       var ledger = Ledger()
       let server = try session(path, place.options(path, "\(error)signal=KILL"), &ledger)

@@ -1,12 +1,13 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Two processes")
 struct TwoProcessTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   private func server(_ name: String = "notes") throws -> Server {
     let server = try Server(folder(name))
@@ -113,7 +114,7 @@ struct TwoProcessTests {
       .raw(try server.call("note/open", ["id": id, "mode": "edit"])["attachment"]!.written)
     }
     func cursor(_ server: Server, _ attachment: JSON, _ character: Int) throws {
-      let place: JSON = ["line": 0, "character": .int(character)]
+      let place: JSON = ["line": 0, "character": JSON(character)]
       try server.notify(
         "note/cursor",
         [
@@ -155,11 +156,11 @@ struct TwoProcessTests {
   @Test(
     "Two who type into one note at once lose and double nothing", arguments: [1, 2, 3] as [UInt64])
   func typing(_ seed: UInt64) throws {
-    var random = Random(seed)
+    var random = SplitMix64(seed: seed)
     let (a, b) = (try server(), try server())
     let note = try a.call("note/create", ["text": "shopping list"])["note"]!["id"]!.written
     _ = try b.notification("notebook/didChange")
-    let clients = [try LiveClient(a, .raw(note)), try LiveClient(b, .raw(note))]
+    let clients = [try AttachedClient(a, .raw(note)), try AttachedClient(b, .raw(note))]
     var typed: Set<String> = ["shopping", "list"]
     for number in 0..<scaled(300, 3000) {
       let who = random.below(2)
@@ -185,12 +186,12 @@ struct TwoProcessTests {
     "One of two is killed while both type, and nothing acknowledged is lost",
     arguments: [4, 5] as [UInt64])
   func killedWhileTyping(_ seed: UInt64) throws {
-    var random = Random(seed)
+    var random = SplitMix64(seed: seed)
     let a = try server()
     var b = try server()
     let note = try a.call("note/create", ["text": "shopping list"])["note"]!["id"]!.written
     _ = try b.notification("notebook/didChange")
-    var clients = [try LiveClient(a, .raw(note)), try LiveClient(b, .raw(note))]
+    var clients = [try AttachedClient(a, .raw(note)), try AttachedClient(b, .raw(note))]
     var certain: Set<String> = ["shopping", "list"]
     var possible: Set<String> = []
     for number in 0..<300 {
@@ -201,7 +202,7 @@ struct TwoProcessTests {
         certain.formUnion(clients[1].kept)
         possible = clients[1].pendingWords
         b = try server()
-        clients[1] = try LiveClient(b, .raw(note))
+        clients[1] = try AttachedClient(b, .raw(note))
       }
       let who = random.below(2)
       try clients[who].type("w\(who)n\(number)", &random)
@@ -245,7 +246,7 @@ struct TwoProcessTests {
 struct ExchangeTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   private func server(_ name: String) throws -> Server {
     let server = try Server(folder(name))
@@ -259,7 +260,7 @@ struct ExchangeTests {
     var since = JSON.string(try to.call("notebook/status")["version"]!.string!)
     var changed: [String] = []
     for _ in 0..<10_000 {
-      let params: JSON = ["since": since, "limit": limit.map { .int($0) } ?? .null]
+      let params: JSON = ["since": since, "limit": limit.map { JSON($0) } ?? .null]
       let piece = try from.call("notebook/changes", params)
       let changes = JSON.string(piece["changes"]!.string!)
       let merged = try to.call("notebook/merge", ["changes": changes])

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Base64")
@@ -21,7 +22,7 @@ struct Base64Tests {
   }
 
   @Test func `gives the same as Foundation, and back again`() {
-    var generator = Generator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     for length in 0..<300 {
       let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
       let encoded = Base64.encode(bytes)

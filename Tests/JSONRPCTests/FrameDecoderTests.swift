@@ -1,4 +1,5 @@
 import JSONRPC
+import TestSupport
 import Testing
 
 /// All events of a decoder that gets `text` in pieces of `size` bytes, what is left by `finish` included.
@@ -222,7 +223,7 @@ struct FrameDecoderTests {
 
   @Test func `takes any bytes without a trap`() {
     for seed in UInt64(1)...3 {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let pieces = [
         "Content-Length", ":", " ", "\r\n", "\n", "\r", "2", "70", "-", "{}", "{", "[", "\u{0}",
         "é", "X",

@@ -1,4 +1,5 @@
 import JSONRPC
+import TestSupport
 import Testing
 
 private func parse(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }

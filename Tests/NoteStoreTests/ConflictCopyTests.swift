@@ -1,5 +1,6 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore

@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -63,7 +64,7 @@ final class Day {
   }
 
   private static func identifiers(_ seed: UInt64) -> () -> Identifier {
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     return { Identifier(high: random.next(), low: random.next()) }
   }
 

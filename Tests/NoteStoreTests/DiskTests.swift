@@ -1,5 +1,6 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -36,7 +37,7 @@ import Testing
     day.flush(day.first, day.second)
     #expect(day.promises.flushed == day.promises.acknowledged, comment)
     for seed in seeds(2) {
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       let broken = Day.broken(
         disk.afterPowerCut(&random), acknowledged: promises.acknowledged, promises)
       #expect(broken == nil, "\(comment), power cut with seed \(seed)")
@@ -120,7 +121,7 @@ import Testing
           moment.disk.afterKill(), acknowledged: moment.promises.acknowledged, promises)
         #expect(killed == nil, "killed at call \(call), seed \(seed)")
         for cut in 1...4 {
-          var random = Seeded(seed << 32 + UInt64(call) << 8 + UInt64(cut))
+          var random = SplitMix64(seed: seed << 32 + UInt64(call) << 8 + UInt64(cut))
           let broken = Day.broken(
             moment.disk.afterPowerCut(&random), acknowledged: promises.flushed, promises)
           #expect(broken == nil, "power cut \(cut) at call \(call), seed \(seed)")
@@ -134,8 +135,8 @@ import Testing
     for seed in seeds(20) {
       let disk = MemoryDisk()
       disk.put([], at: "/home/.profile")
-      var random = Seeded(seed)
-      var identities = Seeded(seed)
+      var random = SplitMix64(seed: seed)
+      var identities = SplitMix64(seed: seed)
       func open() throws -> NoteStore {
         try NoteStore(path: Day.path, on: disk) {
           Identifier(high: identities.next(), low: identities.next())
@@ -286,7 +287,7 @@ import Testing
   private func outcomes(_ disk: MemoryDisk, _ path: String) -> [[UInt8]?: Int] {
     var outcomes: [[UInt8]?: Int] = [:]
     for seed in 0..<200 {
-      var random = Seeded(UInt64(seed))
+      var random = SplitMix64(seed: UInt64(seed))
       outcomes[disk.afterPowerCut(&random).files[path], default: 0] += 1
     }
     return outcomes

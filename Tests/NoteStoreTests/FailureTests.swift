@@ -1,11 +1,12 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
 
 @Suite struct `A failing disk` {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
 
   @Test(arguments: 0..<4)
   func `ends the session when our file is no longer in its place`(way: Int) throws {
@@ -69,7 +70,7 @@ import Testing
   @Test func `gives up the session and nothing else when the disk is full`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
-      let scratch = Scratch()
+      let scratch = TemporaryFolder()
       var writer = try scratch.open()
       var reader = try scratch.open()
       try writer.append("one")

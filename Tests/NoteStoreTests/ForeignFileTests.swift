@@ -1,11 +1,12 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
 
 @Suite struct `Foreign files in a log folder` {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   static let session = Identifier(high: 0xaaaa, low: 0xbbbb)
   static let appends = [["one"], ["two", "three"], ["four"], ["five"]]
   var folderPath: String { "\(scratch.notebook)/log/\(Self.session.description)" }
@@ -31,7 +32,7 @@ import Testing
     #expect(mkdir("\(folderPath)/2.open", 0o700) == 0)
     write(bytes, to: "\(folderPath)/2.open/0.open")
     write([], to: "\(logPath)/empty")
-    write(Seeded.garbage(5_000), to: "\(logPath)/garbage")
+    write(SplitMix64.garbage(5_000), to: "\(logPath)/garbage")
     write(bytes, to: "\(logPath)/.syncthing.0.open.tmp")
     write(bytes, to: "\(folderPath)/~syncthing~0.open")
     write(bytes, to: "\(folderPath)/0.open.partial")
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func `are reported when they are called like a log and are none`() throws {
-    write(Seeded.garbage(500), to: "\(folderPath)/0.open")
+    write(SplitMix64.garbage(500), to: "\(folderPath)/0.open")
     var reader = try scratch.open()
     #expect(reader.newTexts() == [])
     #expect(
@@ -113,7 +114,7 @@ import Testing
 }
 
 @Suite struct `decent.json` {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   var path: String { scratch.notebook + "/decent.json" }
   static let id = "00112233445566778899aabbccddeeff"
 
@@ -189,27 +190,27 @@ import Testing
 
   @Test func `takes any bytes`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     let text = Array(
       #"{"format":"decent-notes","v":[1,{"a":"\\"}],"version":1,"notebook":"\#(Self.id)"}"#.utf8)
     for _ in 0..<3_000 {
       var bytes = text
-      for _ in 0...random.next(below: 3) {
-        let at = random.next(below: bytes.count)
-        bytes[at] = random.next(below: 3) == 0 ? text[random.next(below: text.count)] : bytes[at]
-        if random.next(below: 4) == 0 { bytes.remove(at: at) }
-        if random.next(below: 4) == 0 { bytes[random.next(below: bytes.count)] = 0x5c }
+      for _ in 0...random.below(3) {
+        let at = random.below(bytes.count)
+        bytes[at] = random.below(3) == 0 ? text[random.below(text.count)] : bytes[at]
+        if random.below(4) == 0 { bytes.remove(at: at) }
+        if random.below(4) == 0 { bytes[random.below(bytes.count)] = 0x5c }
       }
-      if random.next(below: 3) == 0 { bytes.removeLast(random.next(below: bytes.count)) }
+      if random.below(3) == 0 { bytes.removeLast(random.below(bytes.count)) }
       var parser = NotebookFile.Parser(rest: bytes[...])
       _ = parser.members()
     }
   }
 }
 
-extension Seeded {
+extension SplitMix64 {
   static func garbage(_ count: Int) -> [UInt8] {
-    var random = Seeded(1)
+    var random = SplitMix64(seed: 1)
     return random.bytes(count)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 
 @testable import NoteStore
 
@@ -195,8 +196,8 @@ final class GoldenScenario {
     try type("Water them.", at: 17, of: garden, in: ana)
     let empty = try create("", "", at: 1, in: ana)
     complete(ana)
-    var words = Seeded(1)
-    let poem = (0..<700).map { _ in ["la", "li", "lu", "🎶", "\n"][words.next(below: 5)] }
+    var words = SplitMix64(seed: 1)
+    let poem = (0..<700).map { _ in ["la", "li", "lu", "🎶", "\n"][words.below(5)] }
     let song = try create("Söng — «до»", poem.joined(separator: " "), at: 0, in: ana)
     let old = try create("Old", "No more.", at: 3, in: ana)
     let shopping = try create("Shopping", "milk\nbread\n", at: 2, in: ana)

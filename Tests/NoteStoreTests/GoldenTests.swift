@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore

@@ -1,13 +1,14 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
 
 /// A file may have holes: its size costs nothing, and proves nothing.
 @Suite struct `Snapshots that claim to be enormous` {
-  private let scratch = Scratch()
+  private let scratch = TemporaryFolder()
   private var path: String { "\(scratch.notebook)/snap/\(String(repeating: "0", count: 32)).snap" }
   private static let terabytes: UInt64 = 1 << 42
 

@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -10,11 +11,11 @@ private final class Desk {
   static let path = "/home/notes"
   static let state = "/home/state"
   let disk: MemoryDisk
-  private var random: Seeded
+  private var random: SplitMix64
 
   init(seed: UInt64, _ disk: MemoryDisk = MemoryDisk()) {
     self.disk = disk
-    random = Seeded(seed)
+    random = SplitMix64(seed: seed)
     disk.put([], at: "/home/.profile")
   }
 
@@ -83,30 +84,30 @@ extension NoteStore {
   @Test func `resumed and fresh are the same, whatever happened in between`() throws {
     for seed in seeds(30) {
       let desk = Desk(seed: seed)
-      var random = Seeded(seed &+ 1_000)
+      var random = SplitMix64(seed: seed &+ 1_000)
       var stores = [try desk.resumed(), try desk.resumed()]
       var notes: [NoteID] = []
       for step in 0..<60 {
-        let index = random.next(below: stores.count)
+        let index = random.below(stores.count)
         let store = stores[index]
         _ = store.rescan()
-        switch random.next(below: 10) {
+        switch random.below(10) {
         case 0: notes.append(try store.create("step \(step)"))
         case 1, 2, 3:
           guard !notes.isEmpty else { continue }
-          let note = notes[random.next(below: notes.count)]
+          let note = notes[random.below(notes.count)]
           if try store.note(note) != nil { try store.append(" \(step)", to: note) }
         case 4: store.keep()
         case 5:
           store.archiving.unkept += 1 << 21
-          for _ in 0..<random.next(below: 4) where store.hasWork { _ = store.work() }
+          for _ in 0..<random.below(4) where store.hasWork { _ = store.work() }
         case 6: store.finishWork()
         case 7:
           try store.end()
-          if random.next(below: 2) == 0 { store.keep() }
+          if random.below(2) == 0 { store.keep() }
           stores[index] = try desk.resumed()
         case 8: stores[index] = try desk.resumed()
-        default: _ = store.sealIfDue(at: .now + .seconds(random.next(below: 100)))
+        default: _ = store.sealIfDue(at: .now + .seconds(random.below(100)))
         }
       }
       for store in stores {
@@ -130,15 +131,15 @@ extension NoteStore {
     try first.end()
     first.keep()
     let whole = desk.disk.files[desk.archive]!
-    var random = Seeded(7)
+    var random = SplitMix64(seed: 7)
     for length in stride(from: 0, to: whole.count, by: 37) {
       desk.disk.put(Array(whole[..<length]), at: desk.archive)
       #expect(try desk.resumed().notebook == first.notebook)
     }
     for _ in 0..<200 {
       var bytes = whole
-      let place = random.next(below: bytes.count)
-      bytes[place] ^= UInt8(1 << random.next(below: 8))
+      let place = random.below(bytes.count)
+      bytes[place] ^= UInt8(1 << random.below(8))
       desk.disk.put(bytes, at: desk.archive)
       let store = try desk.resumed()
       #expect(store.notebook.version == first.notebook.version)
@@ -444,7 +445,7 @@ extension NoteStore {
       try first.sync()
       for number in 3..<6 { try first.create("\(number)") }
       first.keep()
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       let after = Desk(seed: seed + 1000, desk.disk.afterPowerCut(&random))
       // It was kept on another disk.
       after.disk.put(desk.disk.files[desk.archive]!, at: desk.archive)
@@ -464,7 +465,7 @@ extension NoteStore {
     let second = try desk.resumed()
     _ = try first.compact()
     second.keep()
-    var random = Seeded(8)
+    var random = SplitMix64(seed: 8)
     // Files are looked at again after that.
     let after = Desk(seed: 9, desk.disk.afterPowerCut(&random))
     after.disk.put(desk.disk.files[desk.archive]!, at: desk.archive)

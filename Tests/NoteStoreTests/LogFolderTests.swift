@@ -1,24 +1,25 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
 
 @Suite struct `A log folder` {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
 
   @Test func `gives back what was appended, in order, once`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     var writer = try scratch.open()
     var expected: [Line] = []
     var number: UInt64 = 0
     let session = writer.session()
     for _ in 0..<60 {
       var records: [(type: UInt8, payload: [UInt8])] = []
-      for _ in 0..<(1 + random.next(below: 4)) {
-        let size = random.next(below: 8) == 0 ? random.next(below: 3_000) : random.next(below: 40)
-        records.append((UInt8(random.next(below: 256)), random.bytes(size)))
+      for _ in 0..<(1 + random.below(4)) {
+        let size = random.below(8) == 0 ? random.below(3_000) : random.below(40)
+        records.append((UInt8(random.below(256)), random.bytes(size)))
         number += 1
         let record = LogFolder.Record(
           session: session, number: number, type: records.last!.type,
@@ -131,7 +132,7 @@ import Testing
 
   @Test func `hands a live writer's records to a reader once each`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     var writer = try scratch.open()
     var reader = try scratch.open()
     var other = try scratch.open()
@@ -140,8 +141,8 @@ import Testing
     for i in 0..<400 {
       try writer.append("\(i)")
       wanted.append("\(i)")
-      if random.next(below: 10) == 0 { try other.append("other") }
-      if random.next(below: 3) == 0 { seen += reader.newTexts().filter { $0 != "other" } }
+      if random.below(10) == 0 { try other.append("other") }
+      if random.below(3) == 0 { seen += reader.newTexts().filter { $0 != "other" } }
     }
     seen += reader.newTexts().filter { $0 != "other" }
     #expect(seen == wanted, "seed \(seed)")
@@ -150,7 +151,7 @@ import Testing
 }
 
 @Suite struct `Synchronizing a log folder` {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
 
   @Test func `happens in the background, in groups`() throws {
     var writer = try scratch.open()

@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -32,7 +33,7 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
 }
 
 @Suite struct `The log format` {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   static let session = Identifier(
     high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210)
   static let appends = [["one"], ["two", "three", ""], ["four"], ["five", "six"], ["seven"]]
@@ -113,19 +114,19 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
 
   @Test func `survives any bytes`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     let (bytes, _) = log(session: Self.session, Self.appends)
     let all = Self.appends.flatMap(\.self)
     for _ in 0..<400 {
       var broken = bytes
-      for _ in 0...random.next(below: 4) {
-        let at = random.next(below: broken.count)
-        switch random.next(below: 4) {
-        case 0: broken[at] = UInt8(random.next(below: 256))
-        case 1: broken.removeSubrange(at..<min(broken.count, at + random.next(below: 40)))
-        case 2: broken.insert(contentsOf: random.bytes(random.next(below: 40)), at: at)
+      for _ in 0...random.below(4) {
+        let at = random.below(broken.count)
+        switch random.below(4) {
+        case 0: broken[at] = UInt8(random.below(256))
+        case 1: broken.removeSubrange(at..<min(broken.count, at + random.below(40)))
+        case 2: broken.insert(contentsOf: random.bytes(random.below(40)), at: at)
         default:
-          let from = random.next(below: broken.count)
+          let from = random.below(broken.count)
           broken.insert(contentsOf: Array(broken[from...].prefix(50)), at: at)
         }
         if broken.isEmpty { broken = [0x8a] }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import NoteStore
 
@@ -99,11 +100,11 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     }
 
     /// Zeros in place of some of the bytes.
-    func spoil(_ range: Range<Int>, _ random: inout Seeded) {
+    func spoil(_ range: Range<Int>, _ random: inout SplitMix64) {
       var at = range.lowerBound
       while at < range.upperBound {
-        let end = min(range.upperBound, at + 1 + random.next(below: 64))
-        if random.next(below: 2) == 0 { for i in at..<end { bytes[i] = 0 } }
+        let end = min(range.upperBound, at + 1 + random.below(64))
+        if random.below(2) == 0 { for i in at..<end { bytes[i] = 0 } }
         at = end
       }
     }
@@ -206,23 +207,23 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   /// The disk as it may be found after a power cut.
-  func afterPowerCut(_ random: inout Seeded) -> MemoryDisk {
+  func afterPowerCut(_ random: inout SplitMix64) -> MemoryDisk {
     // One throw decides whether to lose everything, nothing, or something else each time.
-    afterPowerCut(odds: random.next(below: 4), &random)
+    afterPowerCut(odds: random.below(4), &random)
   }
 
   /// The disk after a power cut that took everything it could.
   func afterWorstPowerCut() -> MemoryDisk {
-    var random = Seeded(0)
+    var random = SplitMix64(seed: 0)
     return afterPowerCut(odds: 0, &random)
   }
 
-  private func afterPowerCut(odds: Int, _ random: inout Seeded) -> MemoryDisk {
-    func isKept(_ random: inout Seeded) -> Bool {
+  private func afterPowerCut(odds: Int, _ random: inout SplitMix64) -> MemoryDisk {
+    func isKept(_ random: inout SplitMix64) -> Bool {
       switch odds {
       case 0: false
       case 1: true
-      default: random.next(below: 2) == 0
+      default: random.below(2) == 0
       }
     }
     let disk = MemoryDisk()
@@ -245,9 +246,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
       }
       let tail = node.clean..<node.bytes.count
       if !tail.isEmpty, !isKept(&random) {
-        let end = tail.lowerBound + (odds == 0 ? 0 : random.next(below: tail.count + 1))
+        let end = tail.lowerBound + (odds == 0 ? 0 : random.below(tail.count + 1))
         copy.bytes.removeSubrange(end...)
-        if random.next(below: 2) == 0 { copy.spoil(tail.lowerBound..<end, &random) }
+        if random.below(2) == 0 { copy.spoil(tail.lowerBound..<end, &random) }
       }
       copy.clean = copy.bytes.count
       return copy

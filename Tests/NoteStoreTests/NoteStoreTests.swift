@@ -1,11 +1,12 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
 
-extension Scratch {
+extension TemporaryFolder {
   fileprivate func store() throws(StoreError) -> NoteStore {
     try NoteStore(path: notebook, makeIdentifier: makeIdentifier)
   }
@@ -17,7 +18,7 @@ extension NoteStore {
 
 @Suite("A notebook in its folder")
 struct NoteStoreTests {
-  private let scratch = Scratch()
+  private let scratch = TemporaryFolder()
 
   @Test func `is what its log says when it is opened again`() throws {
     let store = try scratch.store()
@@ -130,7 +131,7 @@ struct NoteStoreTests {
   }
 
   @Test func `writes again also what it had merged, when somebody deletes it`() throws {
-    let source = try Scratch().store()
+    let source = try TemporaryFolder().store()
     let id = try source.create("one")
     let store = try scratch.store()
     _ = try store.merge(source.notebook.changes(since: Version()).encoded(of: source.identity!))
@@ -165,14 +166,14 @@ struct NoteStoreTests {
     try FileManager.default.removeItem(atPath: scratch.notebook + "/decent.json")
     let again = try scratch.store()
     #expect(again.identity == store.identity)
-    let other = try Scratch().store()
+    let other = try TemporaryFolder().store()
     _ = try other.create("foreign")
     let changes = other.notebook.changes(since: Version()).encoded(of: other.identity!)
     #expect(throws: NoteStore.MergeError.self) { _ = try again.merge(changes) }
   }
 
   @Test func `keeps what it merges, once`() throws {
-    let other = Scratch()
+    let other = TemporaryFolder()
     let source = try other.store()
     let id = try source.create("one")
     let changes = source.notebook.changes(since: Version()).encoded(of: source.identity!)

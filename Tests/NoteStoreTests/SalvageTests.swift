@@ -1,5 +1,6 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -111,15 +112,15 @@ import Testing
     for number in 0..<60 { all.append(["record \(number)"]) }
     let (bytes, ends) = log(session: Self.session, all)
     for seed in seeds(100) {
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       let disk = MemoryDisk()
       var damaged = bytes
-      for _ in 0...random.next(below: 3) {
-        let at = 72 + random.next(below: damaged.count - 72)
-        switch random.next(below: 3) {
-        case 0: damaged[at] ^= UInt8(1 + random.next(below: 255))
-        case 1: damaged.removeSubrange(at..<min(damaged.count, at + random.next(below: 90)))
-        default: damaged.insert(contentsOf: random.bytes(random.next(below: 90)), at: at)
+      for _ in 0...random.below(3) {
+        let at = 72 + random.below(damaged.count - 72)
+        switch random.below(3) {
+        case 0: damaged[at] ^= UInt8(1 + random.below(255))
+        case 1: damaged.removeSubrange(at..<min(damaged.count, at + random.below(90)))
+        default: damaged.insert(contentsOf: random.bytes(random.below(90)), at: at)
         }
       }
       disk.put(damaged, at: Self.path)

@@ -1,5 +1,6 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -94,30 +95,30 @@ func segments(
   @Test func `wait for those before them, in whatever order and form they come`() throws {
     let files = segments(of: Self.session, Self.contents)
     for seed in seeds(40) {
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       let disk = MemoryDisk()
       var reader = try open(disk)
       var texts: [String] = []
       var missing = Array(files.indices)
       while !missing.isEmpty {
-        let file = files[missing.remove(at: random.next(below: missing.count))]
+        let file = files[missing.remove(at: random.below(missing.count))]
         let path =
-          switch random.next(below: 4) {
+          switch random.below(4) {
           case 0: "\(Self.root)/log/\(file.name) (1)"
           case 1: "\(Self.folder)/copy of \(file.name)"
           default: "\(Self.folder)/\(file.name)"
           }
-        switch random.next(below: 4) {
+        switch random.below(4) {
         case 0:
           // First a part, under the name it had then.
           let open = "\(Self.folder)/\(SegmentName(file.name)!.whileOpen)"
-          disk.put(Array(file.bytes.prefix(random.next(below: file.bytes.count))), at: open)
+          disk.put(Array(file.bytes.prefix(random.below(file.bytes.count))), at: open)
           texts += reader.newTexts()
         case 1: disk.put(file.bytes, at: "\(Self.root)/log/again \(file.name)")
         default: break
         }
         disk.put(file.bytes, at: path)
-        if random.next(below: 2) == 0 {
+        if random.below(2) == 0 {
           texts += reader.newTexts()
           #expect(texts == Array(Self.texts.prefix(texts.count)), "seed \(seed)")
         }

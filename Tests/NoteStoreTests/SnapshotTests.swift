@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -11,12 +12,12 @@ private final class Desk {
   static let state = "/home/state"
   static let day: Int64 = 86_400
   let disk: MemoryDisk
-  private var random: Seeded
+  private var random: SplitMix64
   private var now = ContinuousClock.now
 
   init(seed: UInt64, _ disk: MemoryDisk = MemoryDisk()) {
     self.disk = disk
-    random = Seeded(seed)
+    random = SplitMix64(seed: seed)
     disk.put([], at: "/home/.profile")
   }
 
@@ -479,7 +480,7 @@ extension NoteStore {
     let before = calm.disk.calls
     finish(calm)
     for seed in seeds(2) {
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       for call in before...calm.disk.calls {
         let desk = Desk(seed: 22)
         try prepare(desk)
@@ -515,7 +516,7 @@ extension NoteStore {
   @Test func `two processes may fold at the same moment, at any pace`() throws {
     for seed in seeds(30) {
       let desk = Desk(seed: seed)
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       let first = try desk.session([["a"], ["b"], ["c"]])
       let second = try desk.session([["d"], ["e"]])
       _ = first.rescan()
@@ -527,15 +528,15 @@ extension NoteStore {
         var steps = 0
         while stores.contains(where: { $0.compaction != nil }), steps < 10_000 {
           steps += 1
-          let store = stores[random.next(below: 2)]
+          let store = stores[random.below(2)]
           if store.compaction != nil { store.proceedCompacting() }
-          if random.next(below: 3) == 0 { desk.disk.performSyncs() }
+          if random.below(3) == 0 { desk.disk.performSyncs() }
           _ = store.takeSyncResult()
-          if random.next(below: 20) == 0 { _ = store.rescan() }
+          if random.below(20) == 0 { _ = store.rescan() }
         }
         #expect(steps < 10_000)
         if round == 0, seed % 2 == 0 { try desk.session([["f"]], in: second) }
-        if random.next(below: 2) == 0 { desk.passDay() }
+        if random.below(2) == 0 { desk.passDay() }
         _ = first.rescan()
         _ = second.rescan()
         first.finishWork()
@@ -590,12 +591,12 @@ extension NoteStore {
     let bytes = desk.disk.files[name]!
     for log in desk.logs { desk.disk.take(log) }
     for seed in seeds(600) {
-      var random = Seeded(seed)
+      var random = SplitMix64(seed: seed)
       var bad = bytes
-      for _ in 0...random.next(below: 3) {
-        bad[random.next(below: bad.count)] = UInt8(truncatingIfNeeded: random.next())
+      for _ in 0...random.below(3) {
+        bad[random.below(bad.count)] = UInt8(truncatingIfNeeded: random.next())
       }
-      if random.next(below: 4) == 0 { bad.removeLast(random.next(below: bad.count)) }
+      if random.below(4) == 0 { bad.removeLast(random.below(bad.count)) }
       let disk = desk.disk.afterKill()
       disk.put(bad, at: name)
       let reader = try Desk(seed: 5, disk).open()

@@ -1,60 +1,16 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
-
-/// A seeded source of numbers; the seed is printed with every failure that used it.
-struct Seeded {
-  private var state: UInt64
-
-  init(_ seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-    return z ^ z >> 31
-  }
-
-  mutating func next(below bound: Int) -> Int {
-    Int(next() % UInt64(bound))
-  }
-
-  mutating func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-  }
-}
-
-/// The seeds of a test: `count` of them, or as many times more as the environment asks for.
-///
-///     DECENT_NOTES_SEEDS=100 swift test
-func seeds(_ count: Int) -> ClosedRange<UInt64> {
-  let factor = ProcessInfo.processInfo.environment["DECENT_NOTES_SEEDS"].flatMap(Int.init) ?? 1
-  return 1...UInt64(count * max(1, factor))
-}
 
 /// An identity that comes out of no other call in this process.
 let makeIdentifier: @Sendable () -> Identifier = {
   Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
 }
 
-/// A folder of its own for one test, removed at the end.
-final class Scratch {
-  let path: String
-
-  init() {
-    path = NSTemporaryDirectory() + "note-store-tests-" + UUID().uuidString
-    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(atPath: path)
-  }
-
+extension TemporaryFolder {
   /// The notebook most tests use; it does not exist at first.
   var notebook: String { path + "/notebook" }
 

@@ -1,5 +1,6 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
@@ -23,7 +24,7 @@ import Testing
   }
 
   @Suite struct `Watching a log folder` {
-    let scratch = Scratch()
+    let scratch = TemporaryFolder()
 
     @Test func `notices what another process appends`() throws {
       var writer = try scratch.open()

@@ -1,16 +1,17 @@
+import TestSupport
 import Testing
 
 @Suite("The history of a note")
 struct HistoryTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
 
   private func entries(_ peer: Peer, _ id: String, _ more: [String: JSON] = [:]) -> [JSON] {
-    let params = JSON.object(more.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
+    let params = JSON(more.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
     return peer.call("note/history", params)["entries"]?.array ?? []
   }
 
   private func peer(_ name: String, seed: UInt64) -> Peer {
-    let peer = Peer(scratch.folder(name), seed: seed)
+    let peer = Peer(scratch(name), seed: seed)
     peer.initialize()
     return peer
   }
@@ -101,7 +102,7 @@ struct HistoryTests {
     #expect(entries(peer, id).count == 4)
     #expect(entries(peer, id, ["limit": 2]) == Array(entries(peer, id).prefix(2)))
     for wrong in [["limit": 0], ["limit": -1], ["limit": "1"]] as [[String: JSON]] {
-      let params = JSON.object(wrong.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
+      let params = JSON(wrong.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
       #expect(peer.ask("note/history", params).error?.code == -32602)
     }
     #expect(peer.ask("note/history", ["id": "none"]).error?.reason == "noSuchNote")

@@ -1,5 +1,6 @@
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NotesServer

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Several editors at several servers on one note, with every message under way for as long as chance has it.
@@ -51,7 +52,7 @@ struct LiveTextFuzz {
   /// Every other run writes journals anew all the time.
   private let longJournal: Int
   private var random: SplitMix64
-  private let scratch = Scratch()
+  private let scratch = TemporaryFolder()
   private var hosts: [Host] = []
   private var editors: [Editor] = []
   /// A replica in a folder of its own.
@@ -81,17 +82,17 @@ struct LiveTextFuzz {
     longJournal = seed % 2 == 0 ? 500 : 16 << 20
     self.mistake = mistake
     random = SplitMix64(seed: seed)
-    let folder = scratch.folder("notes")
+    let folder = scratch("notes")
     for (index, encoding) in ["utf-16", "utf-8", "utf-32"].enumerated() {
       hosts.append(
         Host(
           peer: Peer(
-            folder, seed: seed &* 8 &+ UInt64(index), state: scratch.folder("state"),
+            folder, seed: seed &* 8 &+ UInt64(index), state: scratch("state"),
             longJournal: longJournal),
           encoding: encoding))
       hosts[index].peer.initialize(encoding: encoding)
     }
-    remote = Peer(scratch.folder("elsewhere"), seed: seed &* 8 &+ 7)
+    remote = Peer(scratch("elsewhere"), seed: seed &* 8 &+ 7)
     remote.initialize()
     note = .string(hosts[0].peer.create(["title": "Fuzz", "text": .string(newText())]))
     for host in hosts { host.peer.folderChanged() }
@@ -165,7 +166,7 @@ struct LiveTextFuzz {
   }
 
   private mutating func compare() {
-    let reader = Peer(scratch.folder("notes"), seed: seed &* 8 &+ 6)
+    let reader = Peer(scratch("notes"), seed: seed &* 8 &+ 6)
     reader.initialize()
     let expected = reader.text(note.string!)
     var texts: [(String, String)] = hosts.map { ($0.encoding, $0.peer.text(note.string!)) }
@@ -454,8 +455,8 @@ struct LiveTextFuzz {
     repeat {
       kills += 1
       hosts[host].peer = Peer(
-        scratch.folder("notes"), seed: (seed &* 8 &+ UInt64(host)) ^ UInt64(kills) << 40,
-        state: scratch.folder("state"), longJournal: longJournal)
+        scratch("notes"), seed: (seed &* 8 &+ UInt64(host)) ^ UInt64(kills) << 40,
+        state: scratch("state"), longJournal: longJournal)
       hosts[host].peer.initialize(encoding: hosts[host].encoding)
       results = clients.map { resume($0) }
     } while random.chance(25)
@@ -474,11 +475,11 @@ struct LiveTextFuzz {
       "push": .string(random.pick(LiveClient.Form.allCases).rawValue),
       "resume": client.resumption,
     ]
-    let answer = hosts[host].peer.ask("note/open", .object(params))
+    let answer = hosts[host].peer.ask("note/open", JSON(params))
     // Where it is may have been forgotten by a journal written anew: an observer doesn't say what it has applied.
     if client.isObserver, answer.error?.reason == "reopen" {
       params["resume"] = nil
-      return hosts[host].peer.call("note/open", .object(params))
+      return hosts[host].peer.call("note/open", JSON(params))
     }
     let result = answer.result ?? .null
     if result["resumed"] != "exact" { problems.append("resumed in vain: \(answer)") }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("Live text, with messages crossing at random")

@@ -1,13 +1,14 @@
 import Notes
+import TestSupport
 import Testing
 
 @Suite("Live text")
 struct LiveTextTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let peer: Peer
 
   init() {
-    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer = Peer(scratch("notes"), seed: 1)
     peer.initialize()
   }
 
@@ -26,7 +27,7 @@ struct LiveTextTests {
     let numbers: [String: JSON] = [
       "attachment": attachment, "version": JSON(version), "rev": JSON(rev),
     ]
-    return peer.ask("note/change", .object(numbers.merging(more, uniquingKeysWith: { $1 })))
+    return peer.ask("note/change", JSON(numbers.merging(more, uniquingKeysWith: { $1 })))
   }
 
   private func range(_ from: (Int, Int), _ to: (Int, Int), _ new: String) -> JSON {
@@ -53,7 +54,7 @@ struct LiveTextTests {
       ["mode": "x"], [:], ["mode": 1], ["mode": "edit", "push": "x"],
       ["mode": "edit", "check": "md5"],
     ] as [[String: JSON]] {
-      let params = JSON.object(wrong.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
+      let params = JSON(wrong.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
       #expect(peer.ask("note/open", params).error?.code == -32602)
     }
     #expect(peer.ask("note/open", ["mode": "edit"]).error?.code == -32602)
@@ -89,8 +90,8 @@ struct LiveTextTests {
   /// Each alone in a process of its own, since one of them may end it.
   @Test func `takes lines at the end of the text`() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
-      let peer = Peer(scratch.folder("notes"), seed: 1)
+      let scratch = TemporaryFolder()
+      let peer = Peer(scratch("notes"), seed: 1)
       peer.initialize()
       let id = peer.create(["text": "one\ntwo"])
       let editor = peer.call("note/open", ["id": .string(id), "mode": "edit"])["attachment"]!
@@ -128,7 +129,7 @@ struct LiveTextTests {
 
   @Test(arguments: ["utf-8", "utf-16", "utf-32"])
   func `counts in the units agreed on`(encoding: String) {
-    let peer = Peer(scratch.folder(encoding), seed: 2)
+    let peer = Peer(scratch(encoding), seed: 2)
     #expect(
       peer.initialize(encoding: encoding)["capabilities"]?["positionEncoding"]?.string == encoding)
     let units = ["utf-8": [2, 4, 3], "utf-16": [1, 2, 2], "utf-32": [1, 1, 2]][encoding]!

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// `Protocol/metaModel.json`, which says what every message looks like, and the check that one does.
 struct MetaModel: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @testable import NotesServer
@@ -157,8 +158,8 @@ struct MetaModelTests {
   }
 
   @Test func `knows the methods that the server knows`() throws {
-    let scratch = Scratch()
-    let peer = Peer(scratch.folder("notes"))
+    let scratch = TemporaryFolder()
+    let peer = Peer(scratch("notes"))
     peer.initialize()
     for method in model.requests.keys.sorted() where method != "shutdown" {
       #expect(peer.ask(method).error?.code != -32601, "\(method)")
@@ -184,8 +185,8 @@ struct MetaModelTests {
     "note/", "note", "", "Note/get", "note/get ", "$/note", "initialized", "exit",
   ])
   func `lacks what the server lacks`(method: String) {
-    let scratch = Scratch()
-    let peer = Peer(scratch.folder("notes"))
+    let scratch = TemporaryFolder()
+    let peer = Peer(scratch("notes"))
     peer.initialize()
     #expect(peer.ask(method).error?.code == -32601)
     #expect(model.requests[method] == nil)
@@ -219,12 +220,12 @@ struct MetaModelTests {
     var methods: [String: String] = [:]
     var seen = 0
     for (sender, text) in try examples() {
-      guard case .object(var members) = try JSON(parsing: text) else {
+      guard var members = try JSON(parsing: text).members else {
         Issue.record("no object: \(text)")
         continue
       }
       if text.contains("\"jsonrpc\"") == false { members["jsonrpc"] = "2.0" }
-      let message = JSON.object(members)
+      let message = JSON(members)
       if let id = message["id"], let method = message["method"]?.string {
         methods[id.text] = method
       }

@@ -1,24 +1,25 @@
+import TestSupport
 import Testing
 
 @Suite("The methods of notes")
 struct NoteMethodTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let peer: Peer
 
   init() {
-    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer = Peer(scratch("notes"), seed: 1)
     peer.initialize()
   }
 
   private func note(_ id: String, _ more: [String: JSON] = [:]) -> JSON {
-    .object(more.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
+    JSON(more.merging(["id": .string(id)], uniquingKeysWith: { $1 }))
   }
 
   /// The answer's summary without what differs from run to run.
   private func summary(_ answer: JSON) -> JSON {
-    guard case .object(var members)? = answer["note"] else { return .null }
+    guard var members = answer["note"]?.members else { return .null }
     for name in ["id", "created", "modified"] { members[name] = nil }
-    return .object(members)
+    return JSON(members)
   }
 
   // MARK: - note/create, note/get
@@ -54,7 +55,7 @@ struct NoteMethodTests {
     ] as [(String, JSON)])
   func `refuse what no note can have, by name`(field: String, value: JSON) {
     let before = peer.revision
-    let error = peer.ask("note/create", .object([field: value])).error
+    let error = peer.ask("note/create", JSON([field: value])).error
     #expect(error?.code == -32602)
     #expect(error?.message.contains(field) == true)
     #expect(peer.revision == before)
@@ -239,7 +240,7 @@ struct NoteMethodTests {
   @Test func `refuse a base that names no state of the note`() {
     let early = peer.revision
     let id = peer.create(["text": "a"])
-    let other = Peer(scratch.folder("other"), seed: 2)
+    let other = Peer(scratch("other"), seed: 2)
     other.initialize()
     _ = other.create()
     for base in ["", "x", "0", early, other.revision, peer.revision + "+", "v", "99"] {
@@ -343,11 +344,11 @@ struct NoteMethodTests {
       }
     }
     check(peer)
-    let next = Peer(scratch.folder("notes"), seed: 9)
+    let next = Peer(scratch("notes"), seed: 9)
     next.initialize()
     #expect(next.revision == states.last!["revision"]!.string)
     check(next)
-    let copy = Peer(scratch.folder("copy"), seed: 10)
+    let copy = Peer(scratch("copy"), seed: 10)
     copy.initialize()
     copy.merge(from: peer)
     #expect(copy.revision == states.last!["revision"]!.string)

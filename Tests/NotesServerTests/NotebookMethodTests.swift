@@ -1,18 +1,19 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The methods of the notebook")
 struct NotebookMethodTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let peer: Peer
 
   init() {
-    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer = Peer(scratch("notes"), seed: 1)
     peer.initialize()
   }
 
   private func another(_ folder: String, seed: UInt64) -> Peer {
-    let other = Peer(scratch.folder(folder), seed: seed)
+    let other = Peer(scratch(folder), seed: seed)
     other.initialize()
     return other
   }
@@ -21,8 +22,8 @@ struct NotebookMethodTests {
 
   #if os(Linux)
     @Test func `an answer has all that another process had answered when the request came`() {
-      let scratch = Scratch()
-      let (a, b) = (Peer(scratch.folder("notes")), Peer(scratch.folder("notes")))
+      let scratch = TemporaryFolder()
+      let (a, b) = (Peer(scratch("notes")), Peer(scratch("notes")))
       for peer in [a, b] { peer.initialize() }
       let id = a.ask("note/create", ["text": "0"])["note"]!["id"]!
       for number in 1...50 {
@@ -68,7 +69,7 @@ struct NotebookMethodTests {
       var params = filter
       params["limit"] = JSON(limit)
       for _ in 0..<10 {
-        let page = peer.call("notebook/list", .object(params))
+        let page = peer.call("notebook/list", JSON(params))
         let ids = page["notes"]!.array!.map { $0["id"]!.string! }
         #expect(ids.count <= limit)
         pages += ids
@@ -76,7 +77,7 @@ struct NotebookMethodTests {
         #expect(ids.count == limit)
         params["after"] = next
       }
-      #expect(pages == peer.list(.object(filter)))
+      #expect(pages == peer.list(JSON(filter)))
     }
   }
 
@@ -103,7 +104,7 @@ struct NotebookMethodTests {
   @Test func `leave the folder as it is, a thousand times`() throws {
     for text in ["one", "two"] { _ = peer.create(["text": .string(text)]) }
     peer.inputEnded()
-    let folder = scratch.folder("notes")
+    let folder = scratch("notes")
     func listing() throws -> [String] {
       try ([""] + FileManager.default.subpathsOfDirectory(atPath: folder)).sorted().map {
         let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + $0)
@@ -121,7 +122,7 @@ struct NotebookMethodTests {
   }
 
   @Test func `tell that something is missing only if it is missing still a while later`() throws {
-    let folder = scratch.folder("waiting")
+    let folder = scratch("waiting")
     let first = Peer(folder, seed: 21)
     first.initialize()
     let id = first.create(["text": "a"])
@@ -146,7 +147,7 @@ struct NotebookMethodTests {
   @Test func `tell of damage in the folder`() throws {
     _ = peer.create(["text": "one"])
     peer.call("notebook/flush")
-    let log = scratch.folder("notes") + "/log"
+    let log = scratch("notes") + "/log"
     let session = try #require(try FileManager.default.contentsOfDirectory(atPath: log).first)
     let name = try #require(
       try FileManager.default.contentsOfDirectory(atPath: "\(log)/\(session)").first)
@@ -203,7 +204,7 @@ struct NotebookMethodTests {
   }
 
   @Test func `refuse a folder that is a file`() throws {
-    let path = scratch.folder("file")
+    let path = scratch("file")
     try Data("hello".utf8).write(to: URL(fileURLWithPath: path))
     let next = Peer(path, seed: 5)
     #expect(next.ask("initialize").error?.reason == "unusableFolder")
@@ -212,18 +213,18 @@ struct NotebookMethodTests {
   @Test func `refuse a folder that a later version wrote`() throws {
     _ = peer.create()
     peer.call("notebook/flush")
-    let file = URL(fileURLWithPath: scratch.folder("notes") + "/decent.json")
+    let file = URL(fileURLWithPath: scratch("notes") + "/decent.json")
     let later = try contents(of: file).replacing(/"version": ?\d+/, with: "\"version\": 99")
     #expect(later != (try contents(of: file)))
     try Data(later.utf8).write(to: file)
-    let next = Peer(scratch.folder("notes"), seed: 5)
+    let next = Peer(scratch("notes"), seed: 5)
     let error = next.ask("initialize").error
     #expect(error?.code == -32803)
     #expect(error?.reason == "newerFormat")
   }
 
   @Test func `say that writing failed, in the protocol's word for it`() throws {
-    let path = scratch.folder("file")
+    let path = scratch("file")
     try Data("hello".utf8).write(to: URL(fileURLWithPath: path))
     let next = Peer(path + "/notes", seed: 5)
     guard next.ask("initialize").error == nil else { return }
@@ -360,8 +361,8 @@ struct NotebookMethodTests {
   /// everybody else, and by the next run.
   @Test(arguments: [false, true])
   func `gives out the removal of a long text in whole letters`(isBehind: Bool) {
-    let scratch = Scratch()
-    let (one, other) = (Peer(scratch.folder("one"), seed: 1), Peer(scratch.folder("two"), seed: 2))
+    let scratch = TemporaryFolder()
+    let (one, other) = (Peer(scratch("one"), seed: 1), Peer(scratch("two"), seed: 2))
     one.initialize()
     other.initialize()
     let long = String(repeating: "é", count: 3000)
@@ -371,7 +372,7 @@ struct NotebookMethodTests {
     one.call("note/setText", ["id": .string(id), "text": "éé", "base": .string(base)])
     other.merge(from: one)
     #expect(other.text(id) == (isBehind ? "éé!" : "éé"))
-    let again = Peer(scratch.folder("one"), seed: 3)
+    let again = Peer(scratch("one"), seed: 3)
     again.initialize()
     #expect(again.text(id) == one.text(id))
   }

@@ -2,6 +2,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 /// A client and its server, in this process: what is sent has been acted on when the call returns.

@@ -1,12 +1,13 @@
+import TestSupport
 import Testing
 
 @Suite("Presence")
 struct PresenceTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let peer: Peer
 
   init() {
-    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer = Peer(scratch("notes"), seed: 1)
     peer.initialize()
   }
 

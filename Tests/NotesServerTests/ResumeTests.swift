@@ -2,6 +2,7 @@ import Foundation
 import NoteStore
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NotesServer
@@ -12,13 +13,13 @@ import Testing
 
 @Suite("Coming back to another server")
 struct ResumeTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let first: Peer
   let note: String
 
   init() {
     first = Peer(
-      scratch.folder("notes"), seed: 1, state: scratch.folder("state"))
+      scratch("notes"), seed: 1, state: scratch("state"))
     first.initialize()
     note = first.create(["title": "Shopping", "tags": ["home"], "text": "milk\neggs"])
   }
@@ -29,7 +30,7 @@ struct ResumeTests {
 
   /// The server that comes after the first one, which is dead.
   private func next(seed: UInt64 = 2, state: String = "state") -> Peer {
-    let peer = Peer(scratch.folder("notes"), seed: seed, state: scratch.folder(state))
+    let peer = Peer(scratch("notes"), seed: seed, state: scratch(state))
     peer.initialize()
     return peer
   }
@@ -44,7 +45,7 @@ struct ResumeTests {
     ]
     if let base { resume["baseText"] = .string(base) }
     return peer.ask(
-      "note/open", ["id": .string(note), "mode": .string(mode), "resume": .object(resume)])
+      "note/open", ["id": .string(note), "mode": .string(mode), "resume": JSON(resume)])
   }
 
   /// What a client shows that sent this text and has applied what came.
@@ -150,7 +151,7 @@ struct ResumeTests {
   }
 
   private var journalFolder: String? {
-    let folder = scratch.folder("state") + "/decent-notes"
+    let folder = scratch("state") + "/decent-notes"
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
     return names?.first.map { "\(folder)/\($0)/journals" }
   }
@@ -198,7 +199,7 @@ struct ResumeTests {
 
   @Test func `goes on from a journal that was written anew`() throws {
     let peer = Peer(
-      scratch.folder("notes"), seed: 9, state: scratch.folder("state"), longJournal: 10)
+      scratch("notes"), seed: 9, state: scratch("state"), longJournal: 10)
     peer.initialize()
     let opened = open(peer)
     change(peer, opened["attachment"], 1, "milk\neggs\nbread")
@@ -216,7 +217,7 @@ struct ResumeTests {
   @Test(arguments: [10, 1 << 20])
   func `undoes what was one step at once`(longJournal: Int) throws {
     let peer = Peer(
-      scratch.folder("notes"), seed: 9, state: scratch.folder("state"), longJournal: longJournal)
+      scratch("notes"), seed: 9, state: scratch("state"), longJournal: longJournal)
     peer.initialize()
     let opened = open(peer)
     change(peer, opened["attachment"], 1, "milk\neggs\nb")
@@ -251,15 +252,15 @@ struct ResumeTests {
         bytes[place - whole.count] ^= 1 << UInt8(place % 8)
       }
       try bytes.write(to: URL(fileURLWithPath: "\(journals)/\(name)"))
-      let folder = scratch.folder("copy-\(place)")
-      try FileManager.default.copyItem(atPath: scratch.folder("notes"), toPath: folder)
+      let folder = scratch("copy-\(place)")
+      try FileManager.default.copyItem(atPath: scratch("notes"), toPath: folder)
       let peer = next(seed: UInt64(place) + 100)
       let result = resume(peer, opened["session"], 1, "milk\neggs\nbread", base: "milk\neggs")
       outcomes.insert(result["resumed"]?.string ?? "none")
       let text = peer.text(note)
       #expect(text == "milk\neggs\nbread\ntea", "damaged at \(place)")
-      try FileManager.default.removeItem(atPath: scratch.folder("notes"))
-      try FileManager.default.moveItem(atPath: folder, toPath: scratch.folder("notes"))
+      try FileManager.default.removeItem(atPath: scratch("notes"))
+      try FileManager.default.moveItem(atPath: folder, toPath: scratch("notes"))
       for name in try FileManager.default.contentsOfDirectory(atPath: journals)
       where name.contains("-") {
         try FileManager.default.removeItem(atPath: "\(journals)/\(name)")
@@ -319,7 +320,7 @@ struct ResumeTests {
     let opened = open(first)
     change(first, opened["attachment"], 1, "milk\neggs\nbread")
     let name = Identifier(high: 7, low: 7)
-    let store = try NoteStore(path: scratch.folder("notes"), state: scratch.folder("state")) {
+    let store = try NoteStore(path: scratch("notes"), state: scratch("state")) {
       Identifier(high: 8, low: 8)
     }
     let journal = LiveJournal(name, in: store, longSize: 1 << 20)
@@ -578,7 +579,7 @@ struct ResumeTests {
       var resume: [String: JSON] = ["session": "x", "version": 1, "rev": 0, "text": "a"]
       resume[name] = value
       let answer = first.ask(
-        "note/open", ["id": .string(note), "mode": "edit", "resume": .object(resume)])
+        "note/open", ["id": .string(note), "mode": "edit", "resume": JSON(resume)])
       #expect(
         answer.error?.code == -32602,
         "\(name) \(String(describing: value)) \(String(describing: answer.result))")

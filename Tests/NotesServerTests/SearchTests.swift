@@ -1,19 +1,20 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Search")
 struct SearchTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let peer: Peer
 
   init() {
-    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer = Peer(scratch("notes"), seed: 1)
     peer.initialize()
   }
 
   private func search(_ query: String, _ more: [String: JSON] = [:]) -> JSON {
     peer.call(
-      "notebook/search", .object(more.merging(["query": .string(query)], uniquingKeysWith: { $1 })))
+      "notebook/search", JSON(more.merging(["query": .string(query)], uniquingKeysWith: { $1 })))
   }
 
   private func found(_ query: String) -> [String] {
@@ -43,7 +44,7 @@ struct SearchTests {
 
   @Test(arguments: ["utf-8", "utf-16", "utf-32"])
   func `tells where, in the units agreed on`(encoding: String) {
-    let peer = Peer(scratch.folder(encoding), seed: 2)
+    let peer = Peer(scratch(encoding), seed: 2)
     peer.initialize(encoding: encoding)
     _ = peer.create(["title": "x E\u{301}", "text": "😀é e\u{301}\u{302}x\n\nßse"])
     let match = peer.call("notebook/search", ["query": "E"])["matches"]![0]!
@@ -123,7 +124,7 @@ struct SearchTests {
         peer.call("note/setText", ["id": .string(id), "text": .string(text(random.below(40)))])
       }
     }
-    let other = Peer(scratch.folder("other"), seed: 4)
+    let other = Peer(scratch("other"), seed: 4)
     other.initialize()
     other.merge(from: peer)
     for id in ids.prefix(20) {

@@ -1,21 +1,22 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @Suite("Presence between processes")
 struct SharedPresenceTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let ana: Peer
   let note: String
 
   init() {
-    ana = Peer(scratch.folder("notes"), seed: 1, state: scratch.folder("state"))
+    ana = Peer(scratch("notes"), seed: 1, state: scratch("state"))
     ana.initialize()
     note = ana.create(["text": "one two"])
   }
 
   private func newPeer(seed: UInt64) -> Peer {
-    let peer = Peer(scratch.folder("notes"), seed: seed, state: scratch.folder("state"))
+    let peer = Peer(scratch("notes"), seed: seed, state: scratch("state"))
     peer.initialize()
     return peer
   }
@@ -50,7 +51,7 @@ struct SharedPresenceTests {
   }
 
   private var folder: String {
-    let state = scratch.folder("state/decent-notes")
+    let state = scratch("state/decent-notes")
     let names = try? FileManager.default.contentsOfDirectory(atPath: state)
     return "\(state)/\(names?.first ?? "")/presence"
   }
@@ -195,10 +196,10 @@ struct SharedPresenceTests {
 
   @Test func `writes nothing into the notebook's folder`() throws {
     let here = open(ana)
-    let before = try FileManager.default.subpathsOfDirectory(atPath: scratch.folder("notes"))
+    let before = try FileManager.default.subpathsOfDirectory(atPath: scratch("notes"))
     cursor(ana, here, [range(0, 3)])
     ana.sharePresence()
-    let after = try FileManager.default.subpathsOfDirectory(atPath: scratch.folder("notes"))
+    let after = try FileManager.default.subpathsOfDirectory(atPath: scratch("notes"))
     #expect(Set(after) == Set(before))
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 /// What answers at the other end of a conversation: takes what was said to it, and says something.

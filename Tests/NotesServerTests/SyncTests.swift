@@ -1,15 +1,16 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @testable import NotesServer
 
 @Suite("Exchanging changes with a peer")
 struct SyncTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
 
   private func peer(_ name: String, seed: UInt64, clock: Int64 = 1_767_225_600_000) -> Peer {
-    let peer = Peer(scratch.folder(name), seed: seed, clock: clock)
+    let peer = Peer(scratch(name), seed: seed, clock: clock)
     peer.initialize()
     return peer
   }
@@ -17,7 +18,7 @@ struct SyncTests {
   private func partner(_ name: String, seed: UInt64, clock: Int64 = 1_767_225_600_000)
     -> ServerPartner
   {
-    ServerPartner(scratch.folder(name), seed: seed, clock: clock)
+    ServerPartner(scratch(name), seed: seed, clock: clock)
   }
 
   private func bytes(_ answer: Peer.Answer) -> [Int?] {
@@ -44,18 +45,18 @@ struct SyncTests {
     #expect(ana.text(note) == ben.text(note) && ana.revision == ben.revision)
     #expect(ana.take("notebook/didChange").map { $0["changed"]?[0]?["id"] } == [.string(note)])
 
-    let files = try FileManager.default.subpathsOfDirectory(atPath: scratch.folder("ben"))
+    let files = try FileManager.default.subpathsOfDirectory(atPath: scratch("ben"))
     let idle = ana.sync(with: partner("ben", seed: 5))
     #expect(bytes(idle) == [0, 0] && idle["revision"]?.string == ana.revision)
     #expect(ana.take("notebook/didChange") == [])
-    #expect(try FileManager.default.subpathsOfDirectory(atPath: scratch.folder("ben")) == files)
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: scratch("ben")) == files)
   }
 
   @Test func `does nothing with two that are nothing yet`() {
     let ana = peer("ana", seed: 1)
     #expect(bytes(ana.sync(with: partner("ben", seed: 2))) == [0, 0])
-    #expect(!FileManager.default.fileExists(atPath: scratch.folder("ana")))
-    #expect(!FileManager.default.fileExists(atPath: scratch.folder("ben")))
+    #expect(!FileManager.default.fileExists(atPath: scratch("ana")))
+    #expect(!FileManager.default.fileExists(atPath: scratch("ben")))
   }
 
   @Test func `gives a new notebook the identity of the peer's`() {
@@ -71,7 +72,7 @@ struct SyncTests {
   }
 
   @Test func `goes in pieces, and on from where it was cut off`() throws {
-    let ana = Peer(scratch.folder("ana"), seed: 1, syncPiece: 500)
+    let ana = Peer(scratch("ana"), seed: 1, syncPiece: 500)
     ana.initialize()
     for number in 0..<40 {
       ana.create(["text": .string(String(repeating: "text \(number) ", count: 40))])
@@ -89,7 +90,7 @@ struct SyncTests {
     #expect(rest < (40 - there) * 600)
 
     // And in the middle of receiving.
-    let cleo = Peer(scratch.folder("cleo"), seed: 5, syncPiece: 500)
+    let cleo = Peer(scratch("cleo"), seed: 5, syncPiece: 500)
     cleo.initialize()
     cleo.send("notebook/sync", ["peer": "partner"])
     let slow = partner("ben", seed: 6)
@@ -197,7 +198,7 @@ struct SyncTests {
   // MARK: - On a schedule
 
   @Test func `reaches its peers again and again, and tells trouble once`() {
-    let ana = Peer(scratch.folder("ana"), seed: 1, peers: ["partner"])
+    let ana = Peer(scratch("ana"), seed: 1, peers: ["partner"])
     #expect(ana.syncIfDue() == nil)
     ana.initialize()
     ana.create(["text": "milk"])

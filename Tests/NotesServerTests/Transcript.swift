@@ -1,4 +1,8 @@
 import Foundation
+import TestSupport
+
+/// The project's folder `Protocol`.
+let protocolFolder = projectFolder.appendingPathComponent("Protocol")
 
 /// A golden session. `Protocol/transcripts/README.md` defines its form.
 struct Transcript: Sendable {
@@ -174,7 +178,7 @@ struct TranscriptPlayer {
   /// The transcript as it was played: the server's lines and the exit statuses are what they were this time.
   private(set) var played: [Transcript.Line] = []
 
-  private let scratch = Scratch()
+  private let scratch = TemporaryFolder()
   private var folders: [String] = []
   private var folder = ""
   private var names: [String: String] = [:]
@@ -214,7 +218,7 @@ struct TranscriptPlayer {
     if let index = options.firstIndex(of: "--notebook") {
       let name = options[index + 1]
       if name == "NEW" {
-        folder = scratch.folder("\(runs)")
+        folder = scratch("\(runs)")
         try FileManager.default.createDirectory(
           atPath: folder, withIntermediateDirectories: true)
         folders.append(folder)

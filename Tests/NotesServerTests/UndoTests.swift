@@ -1,4 +1,5 @@
 import Notes
+import TestSupport
 import Testing
 
 @testable import NotesServer
@@ -6,11 +7,11 @@ import Testing
 
 @Suite("Undo")
 struct UndoTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
   let peer: Peer
 
   init() {
-    peer = Peer(scratch.folder("notes"), seed: 1)
+    peer = Peer(scratch("notes"), seed: 1)
     peer.initialize()
   }
 
@@ -308,7 +309,7 @@ struct UndoTests {
     #expect(texts(id, editor) == [""])
     #expect(editor.redo())
     #expect(texts(id, editor) == [long])
-    let other = Peer(scratch.folder("other"), seed: 2)
+    let other = Peer(scratch("other"), seed: 2)
     other.initialize()
     other.merge(from: peer)
     #expect(other.text(id) == long)

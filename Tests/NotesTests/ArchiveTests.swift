@@ -1,5 +1,6 @@
 import ReplicatingTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -38,7 +39,7 @@ private final class Disk: Sendable {
 @Suite struct `Archive` {
   /// What several people did, who know all of each other.
   private func people(_ seed: UInt64, steps: Int) throws -> [Person] {
-    var generator = Generator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let people = (1...3).map { Person($0) }
     for _ in 0..<steps {
       let person = generator.pick(people)
@@ -159,7 +160,7 @@ private final class Disk: Sendable {
 
   @Test func `the order of many notes is read in parts`() throws {
     let person = Person(1)
-    var generator = Generator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     var notes: [NoteID] = []
     for count in 0..<2_100 { notes.append(person.create("", at: generator.below(count + 1))) }
     for _ in 0..<20 { person.move(generator.pick(notes), to: generator.below(2_100)) }
@@ -193,7 +194,7 @@ private final class Disk: Sendable {
 
   @Test func `a place is planned as before, after a start and with notes in the trash`() throws {
     for seed in seeds(5) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let person = Person(1)
       var notes: [NoteID] = []
       for count in 0..<40 { notes.append(person.create("", at: generator.below(count + 1))) }

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -75,7 +76,7 @@ import Testing
     throws
   {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = (1...3).map { Person($0) }
       for number in 0..<4 { people[0].create("\(number)") }
       for person in people[1...] { try person.pull(people[0]) }
@@ -116,7 +117,7 @@ import Testing
 
   @Test func `Defect 4: no history of moves loses or doubles a note`() throws {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = (1...3).map { Person($0) }
       for number in 0..<4 { people[0].create("\(number)") }
       for person in people[1...] { try person.pull(people[0]) }
@@ -177,7 +178,7 @@ import Testing
       "\u{1100}", "\u{1161}", "\u{11A8}",
     ]
     for seed in seeds(120) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = (1...3).map { Person($0) }
       let note = people[0].create("note", "ae")
       for person in people[1...] { try person.pull(people[0]) }
@@ -235,7 +236,7 @@ import Testing
 
   @Test func `Defect 10: nor in random histories`() throws {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = [Person(1), Person(2)]
       let note = people[0].create("note", "start")
       try people[1].pull(people[0])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -70,7 +71,7 @@ struct FoldedTextTests {
 
   @Test(arguments: seeds(10))
   func `folds a text as its scalars one after the other`(seed: UInt64) {
-    var random = Generator(seed: seed)
+    var random = SplitMix64(seed: seed)
     let scalars = ["a", "Z", " ", "ß", "É", "\u{301}", "ﬃ", "각", "语", "😀", "ŉ", "\n"]
     var whole = FoldedText()
     var single = FoldedText()

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -43,7 +44,7 @@ struct Forgery {
   }
 
   /// Changes one thing, or a few, in a way that no author would.
-  mutating func mutate(_ generator: inout Generator) {
+  mutating func mutate(_ generator: inout SplitMix64) {
     guard !groups.isEmpty else { return }
     let group = generator.below(groups.count)
     guard !groups[group].changes.isEmpty else { return }
@@ -72,7 +73,7 @@ struct Forgery {
     }
   }
 
-  private static func mutate(_ bytes: inout [UInt8], _ generator: inout Generator) {
+  private static func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
     let numbers: [UInt64] = [
       0, 1, 2, 3, 4, 127, 128, 1 << 31 - 1, 1 << 31, 1 << 32, 1 << 62, 1 << 63 - 1, 1 << 63, .max,
     ]
@@ -123,7 +124,7 @@ extension Forgery {
     }
   }
 
-  static func mutate(_ changes: inout [Change], _ generator: inout Generator) {
+  static func mutate(_ changes: inout [Change], _ generator: inout SplitMix64) {
     let index = generator.below(changes.count)
     let other = generator.pick(changes)
     let place = generator.below(changes[index].operations.count)
@@ -151,7 +152,7 @@ extension Forgery {
   }
 }
 
-extension Generator {
+extension SplitMix64 {
   fileprivate mutating func note(_ changes: [Change]) -> NoteID {
     NoteID(creation: pick(changes).id)
   }
@@ -223,7 +224,7 @@ extension Generator {
 @Suite struct `Hostile changes` {
   /// Three people, a few notes, every kind of operation, concurrent work.
   static func history(_ seed: UInt64, steps: Int = 12) throws -> [Person] {
-    var generator = Generator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let people = (1...3).map { Person($0) }
     people[0].create("title", "text é")
     for _ in 0..<steps {
@@ -311,7 +312,7 @@ extension Generator {
     var accepted = 0
     var total = 0
     for seed in seeds(150) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = try Self.history(seed % 40)
       let full = people[1].book
       let starts = [NoteBook(), people[0].book, people[2].book]
@@ -333,7 +334,7 @@ extension Generator {
     var accepted = 0
     var total = 0
     for seed in seeds(150) {
-      var generator = Generator(seed: seed &+ 9_000)
+      var generator = SplitMix64(seed: seed &+ 9_000)
       let people = try Self.history(seed % 40)
       let honest = Forgery.decoded(people[1].book)
       guard !honest.isEmpty else { continue }

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -6,7 +7,7 @@ import Testing
 @Suite struct `Rows of changes` {
   @Test func `are taken in logical time, whichever they come from`() {
     for seed in UInt64(1)...50 {
-      var random = Generator(seed: seed)
+      var random = SplitMix64(seed: seed)
       var rows: [[LamportTimestamp]] = (0..<random.below(9)).map { row in
         var times: [LamportTimestamp] = []
         for _ in 0...random.below(20) {

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -32,7 +33,7 @@ private struct Moment {
 
   @Test func `random histories end in one state, however the changes travel`() throws {
     for seed in seeds(25) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = (1...UInt64(3 + generator.below(2))).map(Person.init)
       var waiting = people.map { _ in PendingChanges() }
       for step in 0..<40 {
@@ -83,7 +84,7 @@ private struct Moment {
 
   @Test func `keeps the laws of merging in random histories`() throws {
     for seed in seeds(15) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = (1...3).map { Person($0) }
       var states = [NoteBook()]
       for _ in 0..<30 {
@@ -103,7 +104,7 @@ private struct Moment {
 
   @Test func `shows every earlier state by its revision`() throws {
     for seed in seeds(15) {
-      var generator = Generator(seed: seed &+ 500)
+      var generator = SplitMix64(seed: seed &+ 500)
       let people = (1...3).map { Person($0) }
       var moments = [Moment(NoteBook())]
       for _ in 0..<40 {
@@ -132,7 +133,7 @@ private struct Moment {
 
   @Test func `a note keeps the laws of merging as a value of its own`() throws {
     for seed in seeds(15) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = (1...3).map { Person($0) }
       let note = people[0].create("title", "text")
       let created = people[0].book[note]!
@@ -383,7 +384,7 @@ private struct Moment {
   }
 
   @Test func `slices of any size together are the whole`() throws {
-    var generator = Generator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     for _ in 0..<40 { generator.act(alice) }
     try bob.pull(alice)
     for _ in 0..<40 { generator.act(bob) }

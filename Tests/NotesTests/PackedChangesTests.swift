@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -48,7 +49,7 @@ private struct Source {
   }
 
   /// A part of what each replica made.
-  func someRanges(_ generator: inout Generator) -> [ReplicaID: ClosedRange<UInt64>] {
+  func someRanges(_ generator: inout SplitMix64) -> [ReplicaID: ClosedRange<UInt64>] {
     var ranges: [ReplicaID: ClosedRange<UInt64>] = [:]
     for replica in book.version.replicas where generator.chance(80) {
       let count = Int(book.version[replica])
@@ -111,7 +112,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
 
 @Suite struct `Packed changes` {
   /// A notebook with a random past: several people, all kinds of operations, merges, and typing.
-  private func randomBook(_ generator: inout Generator, steps: Int) throws -> NoteBook {
+  private func randomBook(_ generator: inout SplitMix64, steps: Int) throws -> NoteBook {
     let people = (1...UInt64(1 + generator.below(4))).map(Person.init)
     for _ in 0..<steps {
       let person = generator.pick(people)
@@ -127,7 +128,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
 
   @Test func `come back as they were, with what is derived from them`() throws {
     for seed in seeds(30) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let source = try Source(randomBook(&generator, steps: 60))
       let book = source.book
       let ranges =
@@ -162,7 +163,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
 
   @Test func `are the same bytes however they were cut and joined`() throws {
     for seed in seeds(30) {
-      var generator = Generator(seed: seed &+ 1000)
+      var generator = SplitMix64(seed: seed &+ 1000)
       let source = try Source(randomBook(&generator, steps: 40))
       let ranges = source.someRanges(&generator)
       if ranges.isEmpty { continue }
@@ -193,7 +194,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
 
   @Test func `of long typing come block by block, and any one alone`() throws {
     for seed in seeds(1) {
-      var generator = Generator(seed: seed &+ 2000)
+      var generator = SplitMix64(seed: seed &+ 2000)
       let person = Person(1)
       let note = person.create("title", "text")
       for _ in 0..<60 { generator.type(person, in: note, keys: 150) }
@@ -258,7 +259,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
 
   @Test func `are packed and refused as nonsense is, whatever it says`() throws {
     for seed in seeds(40) {
-      var generator = Generator(seed: seed &+ 3000)
+      var generator = SplitMix64(seed: seed &+ 3000)
       let book = try randomBook(&generator, steps: 20)
       var forgery = Forgery(book.changes(since: Version()))
       for _ in 0..<1 + generator.below(8) { forgery.mutate(&generator) }
@@ -284,7 +285,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
   // MARK: - Damage
 
   @Test func `are refused where a bit or the end is missing`() throws {
-    var generator = Generator(seed: 4000)
+    var generator = SplitMix64(seed: 4000)
     let bytes = try randomBook(&generator, steps: 15).packed(of: notebook)
     let changes = try unpacked(bytes).mapValues(\.encoded)
     for count in bytes.indices {
@@ -299,7 +300,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
 
   @Test func `that are forged are refused or read, and never more than they pay for`() throws {
     for seed in seeds(150) {
-      var generator = Generator(seed: seed &+ 5000)
+      var generator = SplitMix64(seed: seed &+ 5000)
       let bytes = try randomBook(&generator, steps: 10).packed(of: notebook)
       for _ in 0..<20 {
         var forged = bytes
@@ -319,7 +320,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
   }
 
   /// Changes something and makes all checksums right again.
-  private func forge(_ bytes: inout [UInt8], _ generator: inout Generator) {
+  private func forge(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
     // A notebook may be empty.
     guard let packed = try? PackedChanges(bytes), !packed.ranges.isEmpty else { return }
     let blocks = packed.ranges.flatMap { packed.blocks(of: $0.replica) }.map(\.bytes)
@@ -356,7 +357,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
   }
 }
 
-extension Generator {
+extension SplitMix64 {
   /// Types, and takes back some of it, a key a change.
   fileprivate mutating func type(_ person: Person) {
     guard let note = person.book.notes.randomElement(using: &self) else { return }

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -196,7 +197,7 @@ func checkInvariants(_ book: NoteBook, _ comment: Comment) {
   #expect(book.changes(since: book.version).isEmpty, comment)
 }
 
-extension Generator {
+extension SplitMix64 {
   /// Something that a person may do.
   mutating func act(_ person: Person) {
     person.now = 1_767_225_600_000 + Int64(pick([0, 0, 1, 2, 1000]))

@@ -1,4 +1,5 @@
 import Notes
+import TestSupport
 import Testing
 
 @Suite struct `SHA-256` {

@@ -1,11 +1,12 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
 
 @Suite struct `Shelf of notes` {
   /// A notebook of several people, of which every note has been written by all.
-  private func book(_ generator: inout Generator, steps: Int) throws -> NoteBook {
+  private func book(_ generator: inout SplitMix64, steps: Int) throws -> NoteBook {
     let people = (1...3).map { Person($0) }
     for _ in 0..<steps {
       let person = generator.pick(people)
@@ -18,7 +19,7 @@ import Testing
 
   @Test func `a note in bytes is the note, and has one encoding`() throws {
     for seed in seeds(20) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       for note in try book(&generator, steps: 40).notes {
         var writer = ByteWriter()
         note.encode(into: &writer)
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test func `damaged bytes of a note are refused or are a note`() throws {
-    var generator = Generator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let note = try book(&generator, steps: 30).notes.max { $0.text.count < $1.text.count }!
     var writer = ByteWriter()
     note.encode(into: &writer)

@@ -1,10 +1,11 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
 
 /// Texts with line feeds in all places, and scalars of one to four bytes.
-extension Generator {
+extension SplitMix64 {
   fileprivate mutating func text(_ most: Int = 12) -> [UInt8] {
     (0..<below(most)).flatMap { _ in
       Array(pick(["\n", "\n", "a", "b", "é", "中", "😀", "\r\n", "e\u{301}"]).utf8)
@@ -72,7 +73,7 @@ extension LineReplacement {
 @Suite struct `Text buffer` {
   @Test func `maps positions and offsets as counting by hand does, in all encodings`() {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let utf8 = generator.text()
       var buffer = TextBuffer(utf8)
       #expect(buffer.lineCount == lines(of: utf8).count, at(seed))
@@ -125,7 +126,7 @@ extension LineReplacement {
 
   @Test func `stays what its edits make of it`() {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       var text = generator.text()
       var buffer = TextBuffer(text)
       for step in 0..<20 {
@@ -151,7 +152,7 @@ extension LineReplacement {
   /// A fresh buffer for each question: that the questions of one buffer disturb each other is a test of its own.
   @Test func `replacing lines is what it is in a list of lines`() {
     for seed in seeds(200) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let text = generator.text()
       let before = lines(of: text)
       var replacements: [(lines: Range<Int>, new: [[UInt8]])] = []
@@ -220,7 +221,7 @@ extension LineReplacement {
 
   @Test func `edits as replaced lines lead to the same text`() {
     for seed in seeds(200) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let text = generator.text()
       let edits = generator.edits(of: text)
       var buffer = TextBuffer(text)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -5,7 +6,7 @@ import Testing
 @Suite struct `Pieces of a text` {
   @Test func `are the text, and have equal hashes where they are equal`() throws {
     for seed in seeds(100) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let utf8 = (0..<generator.below(200)).flatMap { _ in
         Array(generator.pick(["a", "b", "ab", "é", "e\u{301}", "\u{301}", " ", "\n", "\0"]).utf8)
       }
@@ -33,7 +34,7 @@ import Testing
 
   @Test func `in common are as many as there can be`() throws {
     for seed in seeds(300) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let kinds = UInt64(generator.pick([2, 5, 50]))
       let rows = (0..<2).map { _ in
         (0..<generator.below(30)).map { _ in generator.next() % kinds }
@@ -64,7 +65,7 @@ import Testing
 
   @Test func `that occur once on either side are found, as many as stand in one order`() {
     for seed in seeds(200) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let kinds = UInt64(generator.pick([5, 50, 500]))
       let rows = (0..<2).map { _ in
         (0..<generator.below(200)).map { _ in generator.next() % kinds }
@@ -88,7 +89,7 @@ import Testing
 
   /// A line whose first eight bytes are followed by their own hash: all of these have one hash, and anybody can make them.
   @Test func `that differ and have one hash are not taken for equal`() throws {
-    var generator = Generator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     var lines: [[UInt8]] = []
     while lines.count < 6 {
       let head = (0..<8).map { _ in UInt8(0x61 + generator.below(26)) }

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -10,7 +11,7 @@ private let pieces = [
   "👍🏽", "👍", "각", "\u{1100}", "\u{1161}", "\u{11A8}", "中", "文字", "\u{FE0F}", "0", "9",
 ]
 
-extension Generator {
+extension SplitMix64 {
   fileprivate mutating func text(_ most: Int) -> String {
     (0..<below(most + 1)).map { _ in pick(pieces) }.joined()
   }
@@ -76,7 +77,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
 @Suite struct `Text difference` {
   @Test func `leads exactly to the new text, between scalars, sorted and apart`() {
     for seed in seeds(400) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let old = generator.text(60)
       expectProper(old, generator.changed(old), at(seed))
       expectProper(old, generator.text(60), at(seed))
@@ -116,7 +117,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
   }
 
   /// Words that are not parts of each other, so that it is known which letters go and which come.
-  private func words(_ generator: inout Generator) -> [String] {
+  private func words(_ generator: inout SplitMix64) -> [String] {
     (0..<generator.below(40) + 2).map { number in
       let tail = generator.pick(["don't", "Höhe", "e\u{301}tude", "Привет", "x", "λόγος"])
       return "\(number * 7 + 100)\(tail)"
@@ -128,7 +129,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     separator: String
   ) {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let short = words(&generator)
       var long = short
       for index in long.indices where generator.chance(20) {
@@ -150,7 +151,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
   /// Of every word of the old text, whatever the difference is: whether it loses and gains letters and isn't replaced whole.
   @Test func `no word that loses and gains letters keeps some of them`() {
     for seed in seeds(400) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let old = generator.text(60)
       let new = generator.chance(80) ? generator.changed(old) : generator.text(60)
       let utf8 = Array(old.utf8)
@@ -215,7 +216,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     #expect(difference("a b\nfoo bar", "ax b\nfoo new bar").last?.range == 8..<8)
     #expect(difference("a b\nfoo bar", "a\nfoo new bar").last?.range == 8..<8)
     for seed in seeds(300) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       func text(_ most: Int) -> [UInt8] {
         (0..<generator.below(most)).map { _ in generator.pick(Array("ab \n".utf8)) }
       }
@@ -243,7 +244,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
 
   @Test func `edits are the same without what they put in the place of itself`() {
     for seed in seeds(200) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       func text(_ most: Int) -> String {
         (0..<generator.below(most)).map { _ in
           generator.pick(["one ", "two ", "é", "\n", "three, "])
@@ -279,10 +280,10 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     // As many spaces as possible, or letters, would be another matter.
     #expect(difference("w1 w2 ", "w3 w4 w5 w1 ").map(\.range) == [0..<0, 3..<6])
     for seed in seeds(200) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       var words = (0..<generator.below(20) + 1).map { "w\($0)x" }
       let separators = [" ", "\n", "  ", "\n\n", ", "]
-      func text(_ words: [String], _ generator: inout Generator) -> String {
+      func text(_ words: [String], _ generator: inout SplitMix64) -> String {
         words.map { $0 + generator.pick(separators) }.joined()
       }
       let old = text(words, &generator)
@@ -299,7 +300,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
   }
 
   @Test func `what is larger than may be compared by characters still has small edits`() {
-    var generator = Generator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     let letters = Array("日本語中文字世界人民大学生活動物言葉花見山川田村町市県国家").map(String.init)
     let sentence = (0..<3000).map { _ in generator.pick(letters) }
     let words = sentence.map { $0 + " " }
@@ -325,7 +326,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
   }
 
   @Test func `lines broken anew touch no word, however often it occurs`() {
-    var generator = Generator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     // Few words, so that none occurs once.
     let vocabulary = (0..<40).map { "w\($0)" }
     for count in [300, 3000] {
@@ -346,7 +347,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
   }
 
   @Test func `large unrelated texts, and long words, come to an end`() {
-    var generator = Generator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     func text(_ alphabet: [String], _ count: Int) -> String {
       (0..<count).map { _ in generator.pick(alphabet) }.joined()
     }
@@ -363,7 +364,7 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
 
   /// Times are compared with each other only.
   @Test func `one letter against many costs no more than any other hunk`() {
-    var generator = Generator(seed: 2)
+    var generator = SplitMix64(seed: 2)
     func time(_ old: Int, _ new: Int) -> Duration {
       let texts = [old, new].map { count in
         // No letters: a word that is replaced is not looked at closely.

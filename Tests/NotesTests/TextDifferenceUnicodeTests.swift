@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Notes
@@ -46,7 +47,7 @@ private func expectProper(
     let texts = try breakTests(name)
     #expect(texts.count > 400)
     for (number, old) in texts.enumerated() {
-      var generator = Generator(seed: UInt64(number))
+      var generator = SplitMix64(seed: UInt64(number))
       let utf8 = Array(old.utf8)
       // Another one, before, behind and instead.
       let other = Array(generator.pick(texts).utf8)

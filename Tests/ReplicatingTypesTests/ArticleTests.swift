@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 /// What the articles that this project comes from test, and the note they build, in the types as they are here.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -38,7 +39,7 @@ import Testing
 
   @Test func `Defect 11: typing backwards at one place is not mixed`() {
     for seed in seeds(300) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let ids = [UInt64(1 + generator.below(1000)), UInt64(1001 + generator.below(1000))]
         .shuffled(using: &generator)
       let base = text("[]", by: Author(9999))
@@ -156,7 +157,7 @@ import Testing
 
   @Test func `Defect 16: equal times and equal logical times end in one state`() {
     for seed in seeds(200) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       var values = (0..<3).map { _ in ReplicatingRegister(0) }
       var sets = (0..<3).map { _ in ReplicatingSet<Int>() }
       let authors = (1...3).map { Author($0) }

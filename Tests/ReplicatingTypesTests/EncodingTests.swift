@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -13,9 +14,9 @@ private typealias NestedRegisters = ReplicatingDictionary<Int, Registers>
 private struct Sample<Value: Checked & BinaryCodable & Sendable>: Sendable
 where Value.Changes: BinaryCodable {
   let empty: Value
-  let edit: @Sendable (inout Value, Author, inout Generator) -> Void
+  let edit: @Sendable (inout Value, Author, inout SplitMix64) -> Void
 
-  init(_ empty: Value, _ edit: @escaping @Sendable (inout Value, Author, inout Generator) -> Void) {
+  init(_ empty: Value, _ edit: @escaping @Sendable (inout Value, Author, inout SplitMix64) -> Void) {
     self.empty = empty
     self.edit = edit
   }
@@ -43,7 +44,7 @@ private let set = Sample(ReplicatingSet<Int>()) { set, author, generator in
   edit(&set, &author.replica, generator.below(12) - 3)
 }
 
-private func edit(_ sets: inout Sets, _ replica: inout Replica, _ generator: inout Generator) {
+private func edit(_ sets: inout Sets, _ replica: inout Replica, _ generator: inout SplitMix64) {
   let key = generator.pick(["", "a", "b"])
   if generator.chance(25) { return sets.remove(key, by: &replica) }
   let element = generator.below(9)
@@ -185,7 +186,7 @@ private func expectChanges<Value>(
     #expect((try? Value(encoded: result.encoded())) == result, comment)
     #expect(result.version.isSuperset(of: changes.version), comment)
     // Whoever believed it can go on.
-    var generator = Generator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let author = Author(77)
     for _ in 0..<3 { sample.edit(&result, author, &generator) }
     result.checkAll()
@@ -193,7 +194,7 @@ private func expectChanges<Value>(
   }
 }
 
-extension Generator {
+extension SplitMix64 {
   /// The bytes with some of them replaced, inserted, removed or repeated.
   fileprivate mutating func damage(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
@@ -275,7 +276,7 @@ extension Generator {
 
   @Test func `versions, changes, times and stamps come back as they were`() throws {
     for seed in seeds(50) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       var version = Version()
       for _ in 0..<generator.below(6) {
         let id = ReplicaID(high: generator.next() >> 60, low: generator.next() >> 60)

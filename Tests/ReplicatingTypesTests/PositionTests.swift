@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -141,7 +142,7 @@ private struct Typist {
     }
   }
 
-  mutating func edit(_ generator: inout Generator) {
+  mutating func edit(_ generator: inout SplitMix64) {
     caret = text.isBoundary(caret) && generator.chance(60) ? caret : generator.pick(places())
     switch generator.below(8) {
     case 0...2: for _ in 0...generator.below(4) { insert(generator.pick(["a", "b", " ", "\n"])) }
@@ -166,7 +167,7 @@ extension ReplicatingText {
     var typing = 0
     var removing = 0
     for seed in seeds(25) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       // Tiny nodes, so that splits happen, in the midst of scalars too; real ones in every fourth history.
       let sizes = [
         PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3),

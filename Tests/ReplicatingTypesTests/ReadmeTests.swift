@@ -1,5 +1,6 @@
 import Foundation
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 /// What `Sources/ReplicatingTypes/README.md` says, held against the code.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -58,7 +59,7 @@ extension ReplicatingArray {
 private struct SequenceHistory {
   let peers: [Peer]
   var log: [SequenceChange] = []
-  var generator: Generator
+  var generator: SplitMix64
   var counter = 0
   /// States along the way.
   var states: [ReplicatingArray<Int>] = [ReplicatingArray()]
@@ -69,7 +70,7 @@ private struct SequenceHistory {
   init(seed: UInt64, isNewestFirst: Bool = true) {
     self.seed = seed
     self.isNewestFirst = isNewestFirst
-    generator = Generator(seed: seed)
+    generator = SplitMix64(seed: seed)
     // Tiny nodes, so that splits happen; real ones in every fourth history.
     let sizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 2047)][Int(seed % 4)]
     let nodeSizes = PieceTree.NodeSizes(

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -5,10 +6,10 @@ import Testing
 /// A random history: each author edits a value of its own or takes over another's; then all are exchanged.
 private func expectLaws<Value: Checked>(
   _ empty: Value, seeds: ClosedRange<UInt64>,
-  _ edit: (inout Value, Author, inout Generator) -> Void
+  _ edit: (inout Value, Author, inout SplitMix64) -> Void
 ) throws {
   for seed in seeds {
-    var generator = Generator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let authors = (1...UInt64(3 + generator.below(3))).map(Author.init)
     var values = authors.map { _ in empty }
     var states = [empty]
@@ -87,7 +88,7 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
   let carol = Author(3)
 
   private static func edit(
-    _ sets: inout Sets, _ author: inout Replica, _ generator: inout Generator
+    _ sets: inout Sets, _ author: inout Replica, _ generator: inout SplitMix64
   ) {
     let key = generator.pick(["a", "b", "c"])
     let others = sets.keys.subtracting([key])

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -60,7 +61,7 @@ private func areProper(_ edits: [Edit<UInt8>], of utf8: [UInt8]) -> Bool {
   } && zip(edits, edits.dropFirst()).allSatisfy { $0.range.upperBound < $1.range.lowerBound }
 }
 
-extension Generator {
+extension SplitMix64 {
   /// A place between two scalars.
   fileprivate mutating func place(in utf8: [UInt8]) -> Int {
     pick((0...utf8.count).filter { isBoundary(utf8, $0) })
@@ -86,7 +87,7 @@ extension Generator {
 /// Several people write one text; each change is checked as if it came from outside, wherever it arrives.
 private struct TextHistory {
   let writers: [Writer]
-  var generator: Generator
+  var generator: SplitMix64
   let seed: UInt64
   var log: [(stamp: Stamp, operations: [ReplicatingText.Operation])] = []
   /// What the author of a change had seen with it.
@@ -94,7 +95,7 @@ private struct TextHistory {
 
   init(seed: UInt64) {
     self.seed = seed
-    generator = Generator(seed: seed)
+    generator = SplitMix64(seed: seed)
     writers = (1...UInt64(3 + generator.below(2))).map(Writer.init)
   }
 
@@ -200,9 +201,9 @@ private struct TextHistory {
   /// Values are unique here, so what an edit in a view other than the present must do can be told from the values alone.
   @Test func `an edit of what is seen lands between the elements that are seen`() throws {
     for seed in seeds(60) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       var counter = 0
-      func values(_ generator: inout Generator) -> [Int] {
+      func values(_ generator: inout SplitMix64) -> [Int] {
         let count = 1 + generator.below(3)
         counter += count
         return Array(counter - count..<counter)
@@ -226,7 +227,7 @@ private struct TextHistory {
         }
         array.checkInvariants()
       }
-      func edits(of count: Int, _ generator: inout Generator) -> [Edit<Int>] {
+      func edits(of count: Int, _ generator: inout SplitMix64) -> [Edit<Int>] {
         let places = Set((0..<2 + 2 * generator.below(3)).map { _ in generator.below(count + 1) })
           .sorted()
         return stride(from: 0, to: places.count, by: 2).map { index in
@@ -367,7 +368,7 @@ private struct TextHistory {
 
   @Test func `what others insert beside a replaced text stays beside what replaces it`() throws {
     for seed in seeds(300) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let before = generator.text()
       let removed = Array("aé".utf8) + generator.text()
       let after = generator.text()

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
 
 private func expectLaws<Value: Checked>(
   _ empty: Value, seeds: ClosedRange<UInt64>,
-  _ edit: (inout Value, Author, inout Generator) -> Void
+  _ edit: (inout Value, Author, inout SplitMix64) -> Void
 ) throws {
   for seed in seeds {
     var (states, final, generator) = try history(empty, seed: seed, steps: 40, edit)
@@ -207,7 +208,7 @@ private func expectLaws<Value: Checked>(
   }
 
   private static func edit(
-    _ order: inout ReplicatingOrderedSet<Int>, _ author: Author, _ generator: inout Generator
+    _ order: inout ReplicatingOrderedSet<Int>, _ author: Author, _ generator: inout SplitMix64
   ) {
     let members = order.elements
     switch generator.below(10) {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -15,13 +16,13 @@ private final class Scribe {
   }
 
   /// A place between two scalars; one of a few, so that they are contested.
-  func place(_ generator: inout Generator) -> Int {
+  func place(_ generator: inout SplitMix64) -> Int {
     let utf8 = text.utf8
     let all = (0...utf8.count).filter { $0 == utf8.count || utf8[$0] & 0xC0 != 0x80 }
     return generator.chance(30) ? all[all.count / 2] : generator.pick(all)
   }
 
-  private func range(_ generator: inout Generator) -> Range<Int> {
+  private func range(_ generator: inout SplitMix64) -> Range<Int> {
     let start = place(&generator)
     var end = min(start + generator.below(7), text.count)
     let utf8 = text.utf8
@@ -29,7 +30,7 @@ private final class Scribe {
     return start..<end
   }
 
-  func edit(_ generator: inout Generator) {
+  func edit(_ generator: inout SplitMix64) {
     switch generator.below(8) {
     case 0, 1: type(&generator)
     case 2: delete(&generator, step: -1)
@@ -43,7 +44,7 @@ private final class Scribe {
     }
   }
 
-  private func type(_ generator: inout Generator) {
+  private func type(_ generator: inout SplitMix64) {
     var place = place(&generator)
     for _ in 0..<1 + generator.below(6) {
       let letter = generator.chance(80) ? [UInt8(97 + generator.below(26))] : generator.pick(words)
@@ -52,7 +53,7 @@ private final class Scribe {
     }
   }
 
-  private func delete(_ generator: inout Generator, step: Int) {
+  private func delete(_ generator: inout SplitMix64, step: Int) {
     var place = place(&generator)
     for _ in 0..<1 + generator.below(4) {
       let utf8 = text.utf8
@@ -63,7 +64,7 @@ private final class Scribe {
   }
 
   /// Insertions and removals by one change, one after the other, some of what was just inserted.
-  private func change(_ generator: inout Generator) {
+  private func change(_ generator: inout SplitMix64) {
     var stamp = author.replica.stamp(after: text.lamport, ticks: 200)
     var inserted: [ElementRange] = []
     for _ in 0..<1 + generator.below(4) {
@@ -94,10 +95,10 @@ private struct TextHistory {
   var scribes: [Scribe]
   var states: [ReplicatingText] = [ReplicatingText()]
   var end = ReplicatingText()
-  var generator: Generator
+  var generator: SplitMix64
 
   init(_ seed: UInt64, steps: Int) throws {
-    generator = Generator(seed: seed)
+    generator = SplitMix64(seed: seed)
     var scribes: [Scribe] = []
     for number in 1...UInt64(2 + generator.below(3)) {
       scribes.append(Scribe(number, generator.pick(nodeSizes)))
@@ -947,7 +948,7 @@ extension [UInt8] {
   }
 }
 
-extension Generator {
+extension SplitMix64 {
   /// The bytes with some of them replaced, inserted, removed or repeated; with a length before them, that is set right.
   fileprivate mutating func damage(_ bytes: [UInt8], keepingLength: Bool = false) -> [UInt8] {
     var bytes = bytes

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -66,7 +67,7 @@ private final class Placer {
 
 @Suite struct `Replicating slots` {
   /// Checks what can be asked of an order.
-  private func check(_ slots: Slots, _ generator: inout Generator, _ comment: Comment) {
+  private func check(_ slots: Slots, _ generator: inout SplitMix64, _ comment: Comment) {
     slots.checkInvariants()
     let naive = NaiveOrder(slots)
     let elements = naive.elements
@@ -117,7 +118,7 @@ private final class Placer {
   }
 
   private func history(
-    _ generator: inout Generator, steps: Int, _ comment: Comment
+    _ generator: inout SplitMix64, steps: Int, _ comment: Comment
   ) throws -> [Placer] {
     let tiny = PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3)
     let people = (1...3).map { Placer($0, generator.chance(70) ? tiny : PieceTree.NodeSizes()) }
@@ -156,14 +157,14 @@ private final class Placer {
 
   @Test func `knows of the order what looking at every slot tells`() throws {
     for seed in seeds(40) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       _ = try history(&generator, steps: 30, at(seed))
     }
   }
 
   @Test func `a snapshot is the same slots, and goes on as they would`() throws {
     for seed in seeds(40) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let people = try history(&generator, steps: 25, at(seed))
       let bytes = snapshot(people[0].slots)
       var reader = ByteReader(bytes)
@@ -199,7 +200,7 @@ private final class Placer {
   }
 
   @Test func `damaged bytes of a snapshot are refused or are slots`() throws {
-    var generator = Generator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     let person = try history(&generator, steps: 12, "")[0]
     let bytes = snapshot(person.slots)
     for length in bytes.indices {

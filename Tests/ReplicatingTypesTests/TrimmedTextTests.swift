@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -13,13 +14,13 @@ private final class Writer {
   init(_ number: UInt64) { author = Author(number) }
 
   /// A place between two scalars.
-  func place(_ generator: inout Generator) -> Int {
+  func place(_ generator: inout SplitMix64) -> Int {
     let utf8 = text.utf8
     return generator.pick((0...utf8.count).filter { $0 == utf8.count || utf8[$0] & 0xC0 != 0x80 })
   }
 
   /// Typing, backspacing, pasting and removing.
-  func edit(_ generator: inout Generator) {
+  func edit(_ generator: inout SplitMix64) {
     var place = place(&generator)
     switch generator.below(4) {
     case 0:
@@ -51,7 +52,7 @@ private final class Writer {
 
 /// What several people wrote, who now and then took what the others had.
 private func history(_ seed: UInt64) throws -> [Writer] {
-  var generator = Generator(seed: seed)
+  var generator = SplitMix64(seed: seed)
   let writers = (1...UInt64(2 + generator.below(3))).map(Writer.init)
   for _ in 0..<40 {
     let writer = generator.pick(writers)
@@ -108,7 +109,7 @@ private func origins(_ array: ReplicatingArray<UInt8>) -> [[ElementID?]] {
   /// Trimmed in the midst of things, it goes on as the whole text does.
   @Test func `is edited and merged as the whole text is, in random histories`() throws {
     for seed in seeds(40) {
-      var generator = Generator(seed: seed &+ 9_000_000)
+      var generator = SplitMix64(seed: seed &+ 9_000_000)
       let writers = try history(seed &+ 1_000_000)
       var end = writers[0].text
       for writer in writers { end.merge(writer.text) }
@@ -162,7 +163,7 @@ private func origins(_ array: ReplicatingArray<UInt8>) -> [[ElementID?]] {
 
   @Test func `of many pieces is merged as the whole text is`() throws {
     for seed in seeds(3) {
-      var generator = Generator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       let author = Author(1)
       var whole = ReplicatingText()
       for _ in 0..<1_000 {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite(
@@ -10,13 +11,11 @@ import Testing
 struct GitTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   /// What stands indented below this line of the recipe.
   private func recipe(_ line: String) throws -> String {
-    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Protocol/sync.md")
+    let page = projectFolder.appendingPathComponent("Protocol/sync.md")
     let lines = try String(contentsOf: page, encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)
     let start = try #require(lines.firstIndex { $0 == line })

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @Suite("Exchanging changes with peers")
@@ -9,7 +10,7 @@ struct PeerTests {
   let b: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     (a, b) = (folder("a"), folder("b"))
   }
 
@@ -135,7 +136,7 @@ struct PeerTests {
     let refused = try ids.suffix(36).map { try server.response(to: $0)["error"] }
     #expect(refused.allSatisfy { $0?.reason == "peerFailed" })
     try server.wait(for: "the others' processes") { server.children.count == 64 }
-    for id in ids.prefix(64) { try server.notify("$/cancelRequest", ["id": .int(id)]) }
+    for id in ids.prefix(64) { try server.notify("$/cancelRequest", ["id": JSON(id)]) }
     for id in ids.prefix(64) { #expect(try server.response(to: id)["error"]?.code == -32800) }
     try server.call("note/create", ["title": "still here"])
     try server.leave()
@@ -151,11 +152,11 @@ struct PeerTests {
       let params: JSON = ["peer": .string(peer), "workDoneToken": "t"]
       let id = try server.post("notebook/sync", params)
       if bytes > 0 { try server.awaitProgress("t", bytes: bytes) }
-      try wait(for: "the peer's process") { !server.children.isEmpty }
+      try waitUntil("the peer's process") { !server.children.isEmpty }
       let group = server.children
-      try server.notify("$/cancelRequest", ["id": .int(id)])
+      try server.notify("$/cancelRequest", ["id": JSON(id)])
       #expect(try server.response(to: id)["error"]?.code == -32800)
-      try wait(for: "the peer's end") { group.allSatisfy { kill(-$0, 0) != 0 } }
+      try waitUntil("the peer's end") { group.allSatisfy { kill(-$0, 0) != 0 } }
       #expect(server.children.isEmpty)
     }
     let rest = try server.call("notebook/sync", ["peer": .string(b)])
@@ -255,7 +256,7 @@ struct PeerTests {
     // The same from the command line, where nobody edits.
     let (writer, keeper) = (try serve(b), try Server(a, ["sync", "--every", "1s", b]))
     try writer.write(["third"], &ledger)
-    try wait(for: "what the peer wrote") {
+    try waitUntil("what the peer wrote") {
       try Outcome(["--notebook", a, "call", "notebook/list"]).output.contains("third")
     }
     kill(keeper.process, SIGTERM)

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// A place that rclone reaches.
@@ -58,7 +59,7 @@ struct RcloneTests {
   let c: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     (a, b, c) = (folder("a"), folder("b"), folder("c"))
   }
 
@@ -113,7 +114,7 @@ struct RcloneTests {
     remote.stop()
     let start = Date()
     let errors = try failure(a, with: remote.peer, environment: environment)
-    #expect(-start.timeIntervalSinceNow < Server.patience)
+    #expect(-start.timeIntervalSinceNow < patience)
     #expect(errors.contains("connection refused"))
     #expect(errors.split(separator: "\n").count == 1, "\(errors)")
     try remote.start()
@@ -148,7 +149,7 @@ struct RcloneTests {
         .filter { $0.contains("/incoming/") && !$0.hasSuffix(".json") }
         .map { size("\(state)/\($0)") }
     }
-    try wait(for: "half a file") { try growing().contains { (20_000..<250_000).contains($0) } }
+    try waitUntil("half a file") { try growing().contains { (20_000..<250_000).contains($0) } }
     let rclone = process.children
     #expect(rclone.count == 1)
     switch kill {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// An sshd of our own, for the user who runs the tests, on this machine alone.
@@ -12,7 +13,7 @@ private final class SecureShell {
     hasTool("ssh") && hasTool("ssh-keygen") && tool("sshd") != nil
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     port = try freePort()
     for name in ["host", "user", "stranger"] {
       try shell("ssh-keygen -q -t ed25519 -N '' -f \"$2\"", folder(name))
@@ -70,7 +71,7 @@ struct SecureShellTests {
   let b: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     (a, b) = (folder("a"), folder("b"))
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// Exchanges changes from the command line; returns the bytes that were sent and received, if it succeeded.
@@ -54,7 +55,7 @@ extension Server {
       let note = try create(word, &ledger).get()
       if bytes == 0 { continue }
       // Without spaces, so that it is a word, too.
-      var random = Random(UInt64(crc32c(word.utf8)))
+      var random = SplitMix64(seed: UInt64(crc32c(word.utf8)))
       var text = ""
       while text.utf8.count < bytes { text += String(random.next(), radix: 36) }
       _ = try append(text, to: note, &ledger).get()
@@ -91,17 +92,6 @@ extension Server {
   }
 }
 
-/// Waits until something is so.
-func wait(
-  for what: String, within seconds: TimeInterval = Server.patience, until isSo: () throws -> Bool
-) throws {
-  let deadline = Date(timeIntervalSinceNow: seconds)
-  while try !isSo() {
-    guard Date() < deadline else { throw Failure("waited \(seconds) s in vain for \(what)") }
-    usleep(20_000)
-  }
-}
-
 /// A program that serves others while a test runs.
 final class Daemon {
   let process: pid_t
@@ -128,7 +118,7 @@ final class Daemon {
 
   /// Waits until somebody listens at a port.
   func await(port: Int) throws {
-    try wait(for: "port \(port)") {
+    try waitUntil("port \(port)") {
       guard kill(process, 0) == 0 else { throw Failure(log) }
       return isListening(port)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 /// Instances of Syncthing that know only each other, on this machine alone.
@@ -83,7 +84,7 @@ private final class Syncthing {
 struct SyncthingTests {
   let temporary: TemporaryFolder
 
-  init() throws { temporary = try TemporaryFolder() }
+  init() throws { temporary = TemporaryFolder() }
 
   @Test("Two sides that edit, also offline, with files deleted and rolled back, lose nothing")
   func twoSides() throws {
@@ -101,32 +102,32 @@ struct SyncthingTests {
     /// Waits until both have all that was acknowledged, by way of the engine.
     func converge(_ what: String) throws {
       say(what)
-      let deadline = Date(timeIntervalSinceNow: 4 * Server.patience)
+      let deadline = Deadline(in: 4 * patience)
       while true {
         let objections = try servers.map { ledger.objections(to: try $0.words()) }
         if objections.allSatisfy(\.isEmpty), try servers[0].revision == servers[1].revision {
           return
         }
-        guard Date() < deadline else {
+        guard !deadline.isOver else {
           throw Failure("\(what): \(objections)\n\(engines.map(\.log).joined(separator: "\n"))")
         }
         for server in servers {
           try server.receiveAvailable()
-          usleep(100_000)
+          pause(0.1)
         }
       }
     }
     var count = 0
     func type(seconds: Double, _ meanwhile: () throws -> Void = {}) throws {
-      let end = Date(timeIntervalSinceNow: seconds)
-      while Date() < end {
+      let end = Deadline(in: seconds)
+      while !end.isOver {
         for (number, server) in servers.enumerated() {
           _ = try server.append("w\(number)x\(count)", to: notes[count % notes.count], &ledger)
             .get()
           count += 1
         }
         try meanwhile()
-        usleep(50_000)
+        pause(0.05)
       }
     }
 
@@ -187,7 +188,7 @@ struct SyncthingTests {
     // What is in the folders has to do without what the processes knew.
     for (number, folder) in folders.enumerated() {
       var objections: [String] = []
-      try wait(for: "the folder to be complete", within: 4 * Server.patience) {
+      try waitUntil("the folder to be complete", within: 4 * patience) {
         let fresh = try serve(
           folder, environment: ["XDG_STATE_HOME": temporary("state\(UUID().uuidString)")])
         objections = ledger.objections(to: try fresh.words())

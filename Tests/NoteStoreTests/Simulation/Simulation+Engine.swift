@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 
 @testable import NoteStore
 
@@ -16,7 +17,7 @@ extension Simulation {
     // It has the older one.
     if present.starts(with: bytes) { return }
     tell("engine: \(path) from device \(source.number) to \(device.number), where another one is")
-    switch random.next(below: 4) {
+    switch random.below(4) {
     case 0: try put(bytes, at: path, on: device)
     case 1: try put(bytes, at: conflictName(of: path), on: device)
     default:
@@ -29,9 +30,9 @@ extension Simulation {
   func carryOlder(to device: Device) throws(Violation) {
     let paths = versions.keys.sorted()
     guard !paths.isEmpty else { return }
-    let path = paths[random.next(below: paths.count)]
-    let bytes = versions[path]![random.next(below: versions[path]!.count)]
-    let name = random.next(below: 3) == 0 ? conflictName(of: path) : path
+    let path = paths[random.below(paths.count)]
+    let bytes = versions[path]![random.below(versions[path]!.count)]
+    let name = random.below(3) == 0 ? conflictName(of: path) : path
     tell("engine: \(bytes.count) old bytes to device \(device.number) as \(name)")
     try put(bytes, at: name, on: device)
   }
@@ -41,7 +42,7 @@ extension Simulation {
     guard let (path, bytes) = anyFile(of: source), device.files[path] != bytes,
       path.hasPrefix("log/") || path == NotebookFile.name && device.files[path] == nil
     else { return }
-    let count = random.next(below: bytes.count + 1)
+    let count = random.below(bytes.count + 1)
     tell("engine: \(count) bytes of \(path) from device \(source.number) to \(device.number)")
     unfinished.append((device, path, bytes, count))
     try put(Array(bytes[..<count]), at: path, on: device)
@@ -53,7 +54,7 @@ extension Simulation {
     tell("engine: the rest of \(path) to device \(device.number)")
     // Whoever was here first has named the notebook.
     if path == NotebookFile.name, !device.isNamePartial, device.files[path] != nil { return }
-    guard device.files[path] == Array(bytes[..<count]), random.next(below: 2) == 0 else {
+    guard device.files[path] == Array(bytes[..<count]), random.below(2) == 0 else {
       return try put(bytes, at: path, on: device)
     }
     device.disk.extend("\(Self.path)/\(path)", by: bytes[count...])
@@ -65,7 +66,7 @@ extension Simulation {
     guard let file = anyFile(of: device) else { return }
     see(file.bytes, at: file.path)
     var path = file.path
-    if random.next(below: 3) == 0, let slash = path.lastIndex(of: "/") {
+    if random.below(3) == 0, let slash = path.lastIndex(of: "/") {
       path = String(path[..<slash])
     }
     tell("engine: deletes \(path) on device \(device.number)")
@@ -88,7 +89,7 @@ extension Simulation {
       found.sort { $0.count < $1.count }
       var winner = found.last!
       // As a rule the longest is the latest.
-      if random.next(below: 4) == 0 { winner = found[random.next(below: found.count)] }
+      if random.below(4) == 0 { winner = found[random.below(found.count)] }
       for loser in found where loser != winner && !winner.starts(with: loser) {
         let name = conflictName(of: path)
         for device in devices { device.put(loser, at: name) }
@@ -101,7 +102,7 @@ extension Simulation {
   private func anyFile(of device: Device) -> (path: String, bytes: [UInt8])? {
     let files = device.completeFiles.sorted { $0.key < $1.key }
     guard !files.isEmpty else { return nil }
-    let (path, bytes) = files[random.next(below: files.count)]
+    let (path, bytes) = files[random.below(files.count)]
     return (path, bytes)
   }
 

@@ -1,4 +1,5 @@
 import ReplicatingTypes
+import TestSupport
 
 @testable import NoteStore
 
@@ -25,8 +26,8 @@ extension Simulation {
       }
     }
 
-    static func random(_ random: inout Seeded) -> Step {
-      var left = random.next(below: allCases.reduce(0) { $0 + $1.weight })
+    static func random(_ random: inout SplitMix64) -> Step {
+      var left = random.below(allCases.reduce(0) { $0 + $1.weight })
       for step in allCases {
         left -= step.weight
         if left < 0 { return step }
@@ -36,15 +37,15 @@ extension Simulation {
   }
 
   func take(_ step: Step) throws(Violation) {
-    let device = devices[random.next(below: devices.count)]
-    let other = devices[random.next(below: devices.count)]
+    let device = devices[random.below(devices.count)]
+    let other = devices[random.below(devices.count)]
     device.writeBackWhatIsOld()
     // Somebody sees to that soon.
-    if device.isReadOnly, random.next(below: 6) == 0 { remount(device) }
+    if device.isReadOnly, random.below(6) == 0 { remount(device) }
     switch step {
     case .open:
       guard device.processes.count < 3 else { return }
-      try open(on: device, state: random.next(below: 2) == 0 ? Self.state : nil)
+      try open(on: device, state: random.below(2) == 0 ? Self.state : nil)
     case .cutPower: try cutPower(of: device)
     case .moveClock: moveClock(of: device)
     case .remount: remount(device)
@@ -62,7 +63,7 @@ extension Simulation {
     case .write, .flush, .synchronize, .rescan, .refresh, .rest, .keep, .fold, .foldSome, .end,
       .kill:
       guard !device.processes.isEmpty else { return }
-      let index = random.next(below: device.processes.count)
+      let index = random.below(device.processes.count)
       if step == .kill { return try kill(index..<(index + 1), on: device) }
       try take(step, with: device.processes[index], on: device)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Notes
 import ReplicatingTypes
+import TestSupport
 
 @testable import NoteStore
 
@@ -75,7 +76,7 @@ final class Simulation {
     let isWatched: Bool
     var processes: [Process] = []
     /// The numbers that its processes take identities from.
-    var identities: Seeded
+    var identities: SplitMix64
     /// Milliseconds since 1970, more or less.
     var clock: Int64 = 1_767_225_600_000
     /// What whoever reads the folder now must find there, and whoever does so after a power cut.
@@ -86,7 +87,7 @@ final class Simulation {
     var backup: [String: [UInt8]]?
     private var lastWriteback: Int64 = 0
 
-    init(_ number: Int, identities: Seeded, isWatched: Bool) {
+    init(_ number: Int, identities: SplitMix64, isWatched: Bool) {
       self.number = number
       self.isWatched = isWatched
       self.identities = identities
@@ -111,7 +112,7 @@ final class Simulation {
   static let path = "/home/notes"
   static let state = "/home/state"
 
-  var random: Seeded
+  var random: SplitMix64
   let flaw: Flaw?
   var devices: [Device] = []
   /// What the engine has seen of each file, and copies that it has begun.
@@ -141,12 +142,12 @@ final class Simulation {
   private var archives: [(path: String, bytes: [UInt8])] = []
 
   init(seed: UInt64, flaw: Flaw? = nil, isPrinting: Bool = false) {
-    random = Seeded(seed)
+    random = SplitMix64(seed: seed)
     self.flaw = flaw
     self.isPrinting = isPrinting
-    for number in 0..<(2 + random.next(below: 3)) {
+    for number in 0..<(2 + random.below(3)) {
       let device = addDevice(with: MemoryDisk())
-      device.disk.moveClock(by: Int64(random.next(below: 1 << 50)))
+      device.disk.moveClock(by: Int64(random.below(1 << 50)))
       device.disk.put([], at: "/home/.profile")
       precondition(device.number == number)
     }
@@ -155,7 +156,7 @@ final class Simulation {
   @discardableResult
   private func addDevice(with disk: MemoryDisk) -> Device {
     let device = Device(
-      devices.count, identities: Seeded(random.next()), isWatched: random.next(below: 2) == 0)
+      devices.count, identities: SplitMix64(seed: random.next()), isWatched: random.below(2) == 0)
     devices.append(device)
     install(disk, in: device)
     return device
@@ -169,7 +170,7 @@ final class Simulation {
 
   /// Some hundred steps, and then everything comes everywhere.
   func run() throws(Violation) {
-    for _ in 0..<(60 + random.next(below: 120)) { try take(Step.random(&random)) }
+    for _ in 0..<(60 + random.below(120)) { try take(Step.random(&random)) }
     try settle()
   }
 
@@ -257,16 +258,16 @@ final class Simulation {
     on device: Device, _ body: () throws(StoreError) -> Void
   ) -> (isFailing: Bool, error: StoreError?) {
     var isFailing = false
-    if !isOver, random.next(below: 8) == 0 {
-      let (first, isLasting) = (random.next(below: 12), random.next(below: 3) == 0)
+    if !isOver, random.below(8) == 0 {
+      let (first, isLasting) = (random.below(12), random.below(3) == 0)
       let fault: MemoryDisk.Fault =
-        switch random.next(below: 5) {
-        case 0: .short(random.next(below: 80))
+        switch random.below(5) {
+        case 0: .short(random.below(80))
         case 1: .error(ENOSPC)
         case 2: .error(EROFS)
         default: .error(EIO)
         }
-      let isAtSynchronizing = random.next(below: 3) == 0
+      let isAtSynchronizing = random.below(3) == 0
       var count = 0
       device.disk.fault = { _, call in
         guard !isAtSynchronizing || call == .synchronizeFile else { return nil }
@@ -291,7 +292,7 @@ final class Simulation {
   func open(on device: Device, state: String?) throws(Violation) {
     lastProcess += 1
     let number = lastProcess
-    if flaw == .repeatingIdentities { device.identities = Seeded(UInt64(device.number)) }
+    if flaw == .repeatingIdentities { device.identities = SplitMix64(seed: UInt64(device.number)) }
     tell("device \(device.number): \(number) opens\(state == nil ? "" : " with state")")
     var store: NoteStore?
     device.disk.isShowingOldFolders = flaw == .startingWithoutALook
@@ -327,10 +328,10 @@ final class Simulation {
       && process.session.map { lengths[$0.identity] ?? 0 == $0.count } ?? true
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
       let notes = store.notes
-      if notes.isEmpty || random.next(below: 3) == 0 {
+      if notes.isEmpty || random.below(3) == 0 {
         try store.create(word, at: device.clock)
       } else {
-        try store.append(word, to: notes[random.next(below: notes.count)], at: device.clock)
+        try store.append(word, to: notes[random.below(notes.count)], at: device.clock)
       }
     }
     if let error {
@@ -380,8 +381,8 @@ final class Simulation {
     tell("device \(device.number): \(process.number) synchronizes")
     let store = process.store
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
-      if random.next(below: 2) == 0 { store.requestSync() }
-      for _ in 0..<random.next(below: 8) { _ = process.queue.performNext() }
+      if random.below(2) == 0 { store.requestSync() }
+      for _ in 0..<random.below(8) { _ = process.queue.performNext() }
       _ = store.takeSyncResult()
     }
     if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
@@ -431,16 +432,16 @@ final class Simulation {
   private func loseEvents(of watcher: MemoryWatcher, _ process: Process) {
     if flaw == .silentFolders { return watcher.lose(saying: false) }
     guard !isOver, !watcher.events.isEmpty else { return }
-    switch random.next(below: 6) {
+    switch random.below(6) {
     case 0:
       tell("  some events come late")
-      watcher.next = random.next(below: watcher.events.count)
+      watcher.next = random.below(watcher.events.count)
     case 1:
       tell("  an event is lost")
-      watcher.lose(at: random.next(below: watcher.events.count))
+      watcher.lose(at: random.below(watcher.events.count))
       process.hasMissed = true
     case 2:
-      let isSaid = random.next(below: 2) == 0
+      let isSaid = random.below(2) == 0
       tell("  all events are lost\(isSaid ? ", which is said" : "")")
       watcher.lose(saying: isSaid)
       process.hasMissed = process.hasMissed || !isSaid
@@ -455,7 +456,7 @@ final class Simulation {
       _ = process.store.sealIfDue(at: now)
       now += .seconds(10)
       _ = process.store.sealIfDue(at: now)
-      if random.next(below: 2) == 0 {
+      if random.below(2) == 0 {
         while process.queue.performNext() {}
         _ = process.store.takeSyncResult()
       }
@@ -475,7 +476,7 @@ final class Simulation {
     }
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
       process.store.archiving.unkept += 1 << 21
-      for _ in 0..<(1 + random.next(below: 20)) where process.store.hasWork {
+      for _ in 0..<(1 + random.below(20)) where process.store.hasWork {
         _ = process.store.work()
       }
     }
@@ -532,10 +533,10 @@ final class Simulation {
   }
 
   func moveClock(of device: Device) {
-    let seconds = Int64(random.next(below: 7_200)) - 3_600
+    let seconds = Int64(random.below(7_200)) - 3_600
     tell("device \(device.number): the clock moves by \(seconds) s")
-    device.disk.moveClock(by: seconds * 1_000_000_000 + Int64(random.next(below: 1 << 29)))
-    device.clock = random.next(below: 4) == 0 ? 0 : device.clock + seconds * 1_000
+    device.disk.moveClock(by: seconds * 1_000_000_000 + Int64(random.below(1 << 29)))
+    device.clock = random.below(4) == 0 ? 0 : device.clock + seconds * 1_000
   }
 
   /// Makes a disk read-only for the processes that use it, or writable again.
@@ -544,7 +545,7 @@ final class Simulation {
     if device.isReadOnly {
       disk.mount = .writable
     } else {
-      disk.mount = random.next(below: 2) == 0 ? .readOnly : .readOnlyAfterError
+      disk.mount = random.below(2) == 0 ? .readOnly : .readOnlyAfterError
     }
     tell("device \(device.number): the disk is \(disk.mount)")
   }
@@ -557,7 +558,7 @@ final class Simulation {
   /// Puts all files of the backup back, and perhaps takes away those that are not in it.
   func restore(_ device: Device) throws(Violation) {
     guard let backup = device.backup else { return }
-    let isMirror = random.next(below: 2) == 0
+    let isMirror = random.below(2) == 0
     tell("device \(device.number): is restored\(isMirror ? ", and only that" : "")")
     if isMirror {
       for path in device.files.keys where backup[path] == nil { device.take(path) }
@@ -571,7 +572,7 @@ final class Simulation {
   /// Makes a device a copy of another one: of its disk, or of its notebook, without anything beside it.
   func copy(_ source: Device, to device: Device) throws(Violation) {
     guard source !== device else { return }
-    let isWhole = random.next(below: 2) == 0
+    let isWhole = random.below(2) == 0
     tell(
       "device \(device.number): is \(isWhole ? "a copy of" : "given the folder of") \(source.number)"
     )
@@ -580,7 +581,7 @@ final class Simulation {
     if isWhole {
       install(source.disk.afterKill(), in: device)
       // No two disks stay the same by the nanosecond.
-      device.disk.moveClock(by: Int64(random.next(below: 1 << 30)))
+      device.disk.moveClock(by: Int64(random.below(1 << 30)))
       device.informed = source.informed
     } else {
       for path in device.files.keys { device.take(path) }
@@ -597,14 +598,14 @@ final class Simulation {
   func fork(_ device: Device) throws(Violation) {
     guard devices.count < 6, let process = device.processes.first else { return }
     try finishCopies()
-    var (copy, left): (MemoryDisk?, Int) = (nil, random.next(below: 60))
-    let isCold = random.next(below: 2) == 0
+    var (copy, left): (MemoryDisk?, Int) = (nil, random.below(60))
+    let isCold = random.below(2) == 0
     tell("device \(devices.count): becomes a copy of \(device.number), which goes on")
     device.disk.watch = { [unowned self, disk = device.disk] in
       left -= 1
       if left == 0 { copy = isCold ? disk.afterPowerCut(&random) : disk.afterKill() }
     }
-    switch random.next(below: 5) {
+    switch random.below(5) {
     case 0: try rest(process, on: device)
     case 1: try keep(process, on: device)
     case 2: try foldSome(process, on: device)
@@ -613,7 +614,7 @@ final class Simulation {
     }
     device.disk.watch = nil
     let other = addDevice(with: copy ?? device.disk.afterKill())
-    other.disk.moveClock(by: Int64(random.next(below: 1 << 30)))
+    other.disk.moveClock(by: Int64(random.below(1 << 30)))
     other.clock = device.clock
     // Where it did less than that, the copy is what its programs see.
     if !isCold || copy == nil { other.informed = device.informed }
@@ -631,7 +632,7 @@ final class Simulation {
   func restoreState(of device: Device) {
     guard !archives.isEmpty else { return }
     tell("device \(device.number): old state is restored")
-    let (path, bytes) = archives[random.next(below: archives.count)]
+    let (path, bytes) = archives[random.below(archives.count)]
     device.disk.put(bytes, at: "\(Self.state)/\(path)")
   }
 
@@ -640,7 +641,7 @@ final class Simulation {
   /// Folds everything complete into a snapshot, and removes what was folded a day ago: perhaps that day has just passed.
   func fold(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) folds")
-    if random.next(below: 3) == 0 {
+    if random.below(3) == 0 {
       tell("  a day later")
       device.disk.moveClock(by: Compaction.grace + 100_000_000_000)
       device.writeBackWhatIsOld()
@@ -659,9 +660,9 @@ final class Simulation {
     let store = process.store
     store.compaction = store.compaction ?? Compaction(isForced: true, unfolded: (0, 0))
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
-      for _ in 0..<random.next(below: 20) where store.compaction != nil {
+      for _ in 0..<random.below(20) where store.compaction != nil {
         store.proceedCompacting()
-        if random.next(below: 2) == 0 { _ = process.queue.performNext() }
+        if random.below(2) == 0 { _ = process.queue.performNext() }
         _ = store.takeSyncResult()
       }
     }
