@@ -96,11 +96,12 @@ public struct NotesServer: ~Copyable {
   var waitingForDisk: [DiskRequest] = []
   /// Searches that are not over yet, in the order in which they came.
   var searches: [SearchRequest] = []
-  /// What is being exchanged with peers, by number.
-  public var conversations: [Int: PeerConversation] = [:]
-  var lastConversation = 0
-  /// What is known of each peer, by its address as the user gave it.
-  var peers: [String: PeerState] = [:]
+  /// The exchanges with peers that are under way, by number.
+  public var exchanges: [Int: RunningExchange] = [:]
+  var lastExchange = 0
+  /// What is known of each peer, and when it is its turn.
+  var peers = PeerStates()
+  var peerSchedule: PeerSchedule
   /// Answers that wait for the disk, too, and what is to be said after them.
   var held = HeldAnswers()
   /// Whether the client was told that something can't be written, and not yet that it can: then `tryAgain` now and then.
@@ -115,6 +116,7 @@ public struct NotesServer: ~Copyable {
     input = FrameDecoder(
       framing: environment.framing, maximumMessage: environment.maximumMessage)
     outbox = Outbox(framing: environment.framing)
+    peerSchedule = PeerSchedule(environment.peers, every: environment.syncInterval)
   }
 
   // MARK: - What happens outside
@@ -260,7 +262,7 @@ public struct NotesServer: ~Copyable {
   /// Leaves as `exit` does: status 0 after `shutdown`, else 1.
   mutating func leave() {
     while !searches.isEmpty { proceedSearching() }
-    for id in conversations.keys.sorted() { end(id, .failure(.requestCancelled)) }
+    for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
     // Nobody will come back. Who has only closed the pipe may, and must not find what was given up before.
     if phase == .shutDown || live.attachments.isEmpty || journal?.isGivenUp == true {
@@ -429,8 +431,8 @@ public struct NotesServer: ~Copyable {
       searches.remove(at: index)
       return said.respond(to: id, error: .requestCancelled)
     }
-    if let talk = conversations.values.first(where: { $0.request?.id == id }) {
-      return end(talk.id, .failure(.requestCancelled))
+    if let exchange = exchanges.values.first(where: { $0.request?.id == id }) {
+      return end(exchange.id, .failure(.requestCancelled))
     }
     guard let index = waitingForDisk.firstIndex(where: { $0.id == id && !$0.isShutdown })
     else { return }

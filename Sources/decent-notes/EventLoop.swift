@@ -38,7 +38,7 @@ struct EventLoop: ~Copyable {
   private var server: NotesServer
   /// Who is served; nil if that is whoever is at the other ends of standard input and output.
   private let client: LocalClient?
-  /// The ways to the peers that are spoken to, by conversation.
+  /// The ways to the peers that are spoken to, by exchange.
   private var links: [Int: PeerLink] = [:]
   private let makeLink: (_ peer: String, _ folder: String) -> PeerLink
   private var buffer = [UInt8](repeating: 0, count: 1 << 17)
@@ -120,7 +120,7 @@ struct EventLoop: ~Copyable {
       pollfd(fd: server.presenceDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     for (id, link) in links {
-      polls += link.polls(isSaying: server.conversations[id]?.outbox.isEmpty == false)
+      polls += link.polls(isSaying: server.exchanges[id]?.outbox.isEmpty == false)
     }
     let hasWork = server.hasWork
     let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
@@ -164,7 +164,7 @@ struct EventLoop: ~Copyable {
     for due in [syncDue, refusalDue, sealDue, presenceDue, peersDue, leaveDue] {
       if let due { next = min(next, due) }
     }
-    for id in server.conversations.keys { next = min(next, links[id]?.due ?? clock.now) }
+    for id in server.exchanges.keys { next = min(next, links[id]?.due ?? clock.now) }
     let rest = (next - clock.now).components
     return Int32(
       clamping: max(0, rest.seconds * 1000 + rest.attoseconds / 1_000_000_000_000_000 + 1))
@@ -219,13 +219,13 @@ struct EventLoop: ~Copyable {
   /// Carries what the server and its peers say to each other.
   private mutating func converse() {
     // Ended here, or cancelled: the link's end is that of its process.
-    for id in links.keys where server.conversations[id] == nil { links[id] = nil }
-    for id in server.conversations.keys.sorted() {
-      let link = links[id] ?? makeLink(server.conversations[id]!.peer, server.store!.path)
+    for id in links.keys where server.exchanges[id] == nil { links[id] = nil }
+    for id in server.exchanges.keys.sorted() {
+      let link = links[id] ?? makeLink(server.exchanges[id]!.peer, server.store!.path)
       links[id] = link
       var events: [PeerLink.Event] = []
-      let isOver = server.conversations[id]!.isOver
-      link.proceed(&server.conversations[id]!.outbox, isOver: isOver) { events.append($0) }
+      let isOver = server.exchanges[id]!.isOver
+      link.proceed(&server.exchanges[id]!.outbox, isOver: isOver) { events.append($0) }
       for event in events {
         switch event {
         case .said(let bytes): server.receive(bytes, fromPeer: id)

@@ -168,7 +168,8 @@ struct MetaModelTests {
     let sources = protocolFolder.deletingLastPathComponent().appendingPathComponent(
       "Sources/NotesServer")
     var named: Set<String> = []
-    for file in try FileManager.default.contentsOfDirectory(atPath: sources.path) {
+    for file in try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+    where file.hasSuffix(".swift") {
       let source = try contents(of: sources.appendingPathComponent(file))
       for match in source.matches(of: /"((?:note|notebook|window|\$)\/[A-Za-z]+)"/) {
         named.insert(String(match.1))

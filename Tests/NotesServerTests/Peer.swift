@@ -172,22 +172,22 @@ final class Peer {
 
   // MARK: - Peers
 
-  /// The numbers of the conversations with peers, in order.
-  var conversations: [Int] { server.conversations.keys.sorted() }
+  /// The numbers of the exchanges with peers, in order.
+  var exchanges: [Int] { server.exchanges.keys.sorted() }
 
-  /// Carries what is said in a conversation once there and back; returns whether anything was.
+  /// Carries what an exchange sends to its partner, and the answer back; returns whether there was anything.
   @discardableResult
-  func converse(_ number: Int, with partner: any SyncPartner) -> Bool {
-    guard let talk = server.conversations[number] else { return false }
-    let bytes = Array(talk.outbox.unsent)
-    server.conversations[number]?.outbox.removeFirst(bytes.count)
+  func carry(_ number: Int, with partner: any SyncPartner) -> Bool {
+    guard let exchange = server.exchanges[number] else { return false }
+    let bytes = Array(exchange.outbox.unsent)
+    server.exchanges[number]?.outbox.removeFirst(bytes.count)
     let answer = partner.answer(bytes[...])
     if !answer.isEmpty { server.receive(answer[...], fromPeer: number) }
     read()
     return !bytes.isEmpty || !answer.isEmpty
   }
 
-  /// The peer of a conversation is gone.
+  /// The link of an exchange has ended.
   func partnerEnded(_ number: Int, failure: String? = nil) {
     server.peerEnded(number, failure: failure)
     read()
@@ -202,8 +202,8 @@ final class Peer {
   /// Exchanges changes with a partner, to the end.
   func sync(with partner: any SyncPartner, adopting: Bool = false) -> Answer {
     let id = send("notebook/sync", ["peer": "partner", "adopt": .boolean(adopting)])
-    let number = conversations.last!
-    while answerIsMissing(id), converse(number, with: partner) {}
+    let number = exchanges.last!
+    while answerIsMissing(id), carry(number, with: partner) {}
     partnerEnded(number)
     return answer(to: id) ?? Answer()
   }

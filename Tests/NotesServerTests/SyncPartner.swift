@@ -5,16 +5,16 @@ import ReplicatingTypes
 import TestSupport
 import Testing
 
-/// What answers at the other end of a conversation: takes what was said to it, and says something.
+/// The other end of an exchange: takes the bytes that were sent to it, and returns its answer.
 protocol SyncPartner: AnyObject {
   func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8]
 }
 
-/// A server as it should be.
+/// A server that keeps to the protocol.
 final class ServerPartner: SyncPartner {
   private var server: NotesServer
-  /// What came and went, to know whether an answer is missing.
-  private var (heard, told) = (
+  /// Decode the requests and the answers, to see if an answer is missing.
+  private var (requests, answers) = (
     FrameDecoder(framing: .contentLength), FrameDecoder(framing: .contentLength)
   )
   private var unanswered = 0
@@ -33,15 +33,15 @@ final class ServerPartner: SyncPartner {
   }
 
   func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-    heard.append(bytes)
-    unanswered += Self.count(&heard)
+    requests.append(bytes)
+    unanswered += Self.count(&requests)
     server.receive(bytes)
     var answer: [UInt8] = []
     for _ in 0..<10_000 {
       answer += server.outbox.unsent
-      told.append(server.outbox.unsent)
+      answers.append(server.outbox.unsent)
       server.outbox.removeFirst(server.outbox.count)
-      unanswered -= Self.count(&told)
+      unanswered -= Self.count(&answers)
       if unanswered == 0 { break }
       server.diskCaughtUp()
       if server.outbox.isEmpty { Thread.sleep(forTimeInterval: 0.001) }
@@ -49,7 +49,7 @@ final class ServerPartner: SyncPartner {
     return answer
   }
 
-  /// How many requests, or answers, have come.
+  /// The number of requests, or answers, among the messages.
   private static func count(_ frames: inout FrameDecoder) -> Int {
     var count = 0
     while case .message(let bytes)? = frames.next() {
@@ -59,7 +59,7 @@ final class ServerPartner: SyncPartner {
   }
 }
 
-/// One that says what a test wants.
+/// A partner that answers with the bytes of a test.
 final class FalsePartner: SyncPartner {
   private var frames = FrameDecoder(framing: .contentLength)
   private let reply: (_ method: String, _ id: JSON, _ params: JSON) -> [UInt8]
@@ -98,7 +98,7 @@ final class FalsePartner: SyncPartner {
   }
 }
 
-/// One that stands between us and another, and damages or cuts off what that says.
+/// A partner whose answers are those of another, damaged or cut off.
 final class DamagingPartner: SyncPartner {
   private let partner: any SyncPartner
   private let damage: ([UInt8]) -> [UInt8]

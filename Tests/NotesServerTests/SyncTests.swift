@@ -80,8 +80,8 @@ struct SyncTests {
     // Cut off in the middle of sending.
     let id = ana.send("notebook/sync", ["peer": "partner"])
     let cut = partner("ben", seed: 2)
-    for _ in 0..<3 { ana.converse(ana.conversations[0], with: cut) }
-    ana.partnerEnded(ana.conversations[0], failure: "the line is dead")
+    for _ in 0..<3 { ana.carry(ana.exchanges[0], with: cut) }
+    ana.partnerEnded(ana.exchanges[0], failure: "the line is dead")
     #expect(ana.answer(to: id)?.error?.reason == "peerUnreachable")
     #expect(ana.answer(to: id) == nil)
     let there = peer("ben", seed: 3).list().count
@@ -94,8 +94,8 @@ struct SyncTests {
     cleo.initialize()
     cleo.send("notebook/sync", ["peer": "partner"])
     let slow = partner("ben", seed: 6)
-    for _ in 0..<4 { cleo.converse(cleo.conversations[0], with: slow) }
-    cleo.partnerEnded(cleo.conversations[0], failure: "the line is dead")
+    for _ in 0..<4 { cleo.carry(cleo.exchanges[0], with: slow) }
+    cleo.partnerEnded(cleo.exchanges[0], failure: "the line is dead")
     let here = cleo.list().count
     #expect(here > 0 && here < 40)
     #expect(cleo.sync(with: partner("ben", seed: 7)).error == nil)
@@ -110,46 +110,46 @@ struct SyncTests {
     ana.create(["title": "a third"])
     let ids = [1, 2].map { _ in ana.send("notebook/sync", ["peer": "partner"]) }
     let partners = [partner("ben", seed: 4), partner("ben", seed: 5)]
-    var isTalking = true
-    while isTalking {
-      isTalking = false
-      for (number, partner) in zip(ana.conversations, partners) {
-        if ana.converse(number, with: partner) { isTalking = true }
+    var isCarrying = true
+    while isCarrying {
+      isCarrying = false
+      for (number, partner) in zip(ana.exchanges, partners) {
+        if ana.carry(number, with: partner) { isCarrying = true }
       }
       #expect(ana.ask("notebook/status").error == nil)
     }
-    for number in ana.conversations { ana.partnerEnded(number) }
+    for number in ana.exchanges { ana.partnerEnded(number) }
     for id in ids { #expect(ana.answer(to: id)?.error == nil) }
     ben.folderChanged()
     #expect(ana.revision == ben.revision && ana.list().count == 32)
   }
 
-  @Test func `ends though somebody types all the time`() {
+  @Test func `ends while the user types all the time`() {
     let ana = peer("ana", seed: 1)
     let note = ana.create()
     let id = ana.send("notebook/sync", ["peer": "partner"])
     let ben = partner("ben", seed: 2)
     var turns = 0
-    while turns < 50, ana.converse(ana.conversations[0], with: ben), ana.answer(to: id) == nil {
+    while turns < 50, ana.carry(ana.exchanges[0], with: ben), ana.answer(to: id) == nil {
       ana.call("note/append", ["id": .string(note), "text": "x"])
       turns += 1
     }
     #expect(turns < 20)
   }
 
-  @Test func `can be cancelled, and tells how far it is`() {
+  @Test func `can be cancelled, and reports its progress`() {
     let ana = peer("ana", seed: 1)
     ana.create(["text": "milk"])
     let id = ana.send("notebook/sync", ["peer": "partner", "workDoneToken": "t"])
-    ana.converse(ana.conversations[0], with: partner("ben", seed: 2))
+    ana.carry(ana.exchanges[0], with: partner("ben", seed: 2))
     ana.notify("$/cancelRequest", ["id": JSON(id)])
     #expect(ana.answer(to: id)?.error?.code == -32800)
-    #expect(ana.conversations == [])
+    #expect(ana.exchanges == [])
     ana.notifications = []
     _ = ana.send("notebook/sync", ["peer": "partner", "workDoneToken": "t"])
     let ben = partner("ben", seed: 3)
-    while let number = ana.conversations.first, ana.converse(number, with: ben) {}
-    ana.partnerEnded(ana.conversations[0])
+    while let number = ana.exchanges.first, ana.carry(number, with: ben) {}
+    ana.partnerEnded(ana.exchanges[0])
     let kinds = ana.take("$/progress").map { $0["value"]?["kind"]?.string }
     #expect(kinds.first == "begin" && kinds.contains("report") && kinds.last == "end")
   }
@@ -197,20 +197,20 @@ struct SyncTests {
 
   // MARK: - On a schedule
 
-  @Test func `reaches its peers again and again, and tells trouble once`() {
+  @Test func `reaches its peers again and again, and reports failures once`() {
     let ana = Peer(scratch("ana"), seed: 1, peers: ["partner"])
     #expect(ana.syncIfDue() == nil)
     ana.initialize()
     ana.create(["text": "milk"])
     func reach(_ after: Duration, failure: String?) -> Duration? {
       _ = ana.syncIfDue(after: after)
-      guard let number = ana.conversations.first else {
+      guard let number = ana.exchanges.first else {
         Issue.record("nothing is due")
         return nil
       }
       if failure == nil {
         let ben = partner("ben", seed: .random(in: 2...(.max)))
-        while ana.converse(number, with: ben) {}
+        while ana.carry(number, with: ben) {}
       }
       ana.partnerEnded(number, failure: failure)
       return ana.syncIfDue()
@@ -218,7 +218,7 @@ struct SyncTests {
     func status() -> JSON? { ana.call("notebook/status")["peers"]?[0] }
 
     #expect(reach(.zero, failure: nil) == .seconds(30))
-    #expect(ana.syncIfDue(after: .seconds(29)) == .seconds(1) && ana.conversations == [])
+    #expect(ana.syncIfDue(after: .seconds(29)) == .seconds(1) && ana.exchanges == [])
     ana.create()
     #expect(status()?["owed"] == 1 && status()?["reached"] != nil && status()?["failure"] == nil)
 
@@ -253,14 +253,14 @@ struct SyncTests {
     ].merging(more) { $1 }
   }
 
-  private static let nonsense: [(String, [UInt8])] = [
+  private static let violations: [(String, [UInt8])] = [
     ("a banner", Array("Welcome to the machine\n".utf8)),
     ("no JSON", FalsePartner.frame(Array("hello".utf8))),
     ("no message", FalsePartner.frame(Array("17".utf8))),
     ("a batch", FalsePartner.frame(Array("[]".utf8))),
     ("neither result nor error", FalsePartner.frame(["id": 1])),
     ("an answer to something else", FalsePartner.frame(["id": 7, "result": [:]])),
-    ("an answer to nobody", FalsePartner.frame(["id": nil, "result": [:]])),
+    ("an answer without an id", FalsePartner.frame(["id": nil, "result": [:]])),
     ("a negative length", Array("Content-Length: -1\r\n\r\n".utf8)),
     ("a huge length", Array("Content-Length: 99999999999\r\n\r\n".utf8)),
     ("an endless header", [UInt8](repeating: 0x41, count: 20_000)),
@@ -275,7 +275,7 @@ struct SyncTests {
     ("much nesting", FalsePartner.frame([UInt8](repeating: 0x5B, count: 100_000))),
   ]
 
-  @Test(arguments: nonsense)
+  @Test(arguments: violations)
   func `refuses what does not speak the protocol`(name: String, bytes: [UInt8]) {
     let ana = peer("ana", seed: 1)
     ana.create(["text": "milk"])
@@ -283,7 +283,7 @@ struct SyncTests {
     let answer = ana.sync(with: FalsePartner { _, _, _ in bytes })
     #expect(answer.error?.reason == "badPeer", "\(name): \(String(describing: answer.error))")
     #expect((answer.error?.message.utf8.count ?? .max) < 2000)
-    #expect(ana.revision == before && ana.conversations == [])
+    #expect(ana.revision == before && ana.exchanges == [])
   }
 
   @Test(
@@ -323,17 +323,20 @@ struct SyncTests {
     #expect(ana.text(note) == "milk")
   }
 
-  @Test func `passes over what it was not asked to say`() {
+  @Test func `passes over notifications`() {
     let ana = peer("ana", seed: 1)
     ana.create(["text": "milk"])
     let ben = partner("ben", seed: 2)
-    let chatter = FalsePartner.frame(["method": "window/showMessage", "params": ["type": 3]])
-    let answer = ana.sync(with: DamagingPartner(ben) { $0.isEmpty ? [] : chatter + $0 + chatter })
+    let notification = FalsePartner.frame(["method": "window/showMessage", "params": ["type": 3]])
+    let partner = DamagingPartner(ben) {
+      $0.isEmpty ? [] : notification + $0 + notification
+    }
+    let answer = ana.sync(with: partner)
     #expect(answer.error == nil)
     #expect(peer("ben", seed: 3).list().count == 1)
   }
 
-  @Test func `tells the error of a peer`() {
+  @Test func `reports the error of a peer`() {
     let ana = peer("ana", seed: 1)
     ana.create(["text": "milk"])
     let partner = FalsePartner { method, id, _ in
@@ -378,7 +381,7 @@ struct SyncTests {
       }
       // Whatever comes of it; often the damage is in what doesn't matter.
       _ = ana.sync(with: damaged)
-      #expect(ana.conversations == [])
+      #expect(ana.exchanges == [])
       #expect(["milk\nbread", "milk\neggs\nbread", "milk\nbread\neggs"].contains(ana.text(note)))
     }
     #expect(ana.sync(with: partner("ben", seed: seed << 8 | 20)).error == nil)
@@ -402,7 +405,7 @@ struct SyncTests {
     ben.folderChanged()
     #expect(ana.text(note) == "milk\neggs\nbread" && ana.revision == ben.revision)
     #expect(ana.call("notebook/list") == ben.call("notebook/list"))
-    // Whoever knows of a later title can give a new one all the same.
+    // A replica that knows of a later title can give a new one all the same.
     ana.call("note/update", ["id": .string(note), "title": "again"])
     #expect(ana.call("note/get", ["id": .string(note)])["note"]?["title"] == "again")
   }

@@ -1,9 +1,9 @@
-/// Where a peer is: what `notebook/sync` and the command line are given.
+/// The address of a peer, as `notebook/sync` and the command line take it.
 public enum PeerAddress: Equatable, Sendable {
   /// `rclone:remote:path`: a folder of a remote that rclone knows.
   case rclone(String)
-  /// A folder, or a program with its arguments that speaks the protocol on its standard input and output. Which of the two only
-  /// the file system can tell.
+  /// A folder, or a program with its arguments that speaks the protocol on its standard input and output. Only the file system can
+  /// say which of the two: `words` is the address as a command, the string the address as a path.
   case folderOrCommand(String, words: [String])
 
   private static let longest = 4096
@@ -13,7 +13,7 @@ public enum PeerAddress: Equatable, Sendable {
     guard !text.isEmpty, text.utf8.count <= Self.longest, !text.utf8.contains(0) else { return nil }
     if text.hasPrefix("rclone:") {
       let remote = text.dropFirst("rclone:".count)
-      // An option it is not.
+      // rclone would take it for an option.
       guard !remote.isEmpty, !remote.hasPrefix("-") else { return nil }
       self = .rclone(String(remote))
       return

@@ -1,0 +1,180 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// Exchanges with peers, for requests of the client and on the schedule: gives events to `PeerExchange` and carries out its
+// effects on the notebook. The owner of the descriptors reaches the peers.
+
+extension NotesServer {
+  /// The most exchanges under way for requests. Each needs a process, and three descriptors here.
+  private static let mostExchanges = 64
+
+  // MARK: - Beginning
+
+  /// `notebook/sync`: answered when the peer and this notebook have the changes of both.
+  mutating func sync(_ id: RequestID, _ params: Parameters) throws(ResponseError) {
+    let peer = try params.requiredString("peer")
+    guard PeerAddress(peer) != nil else {
+      throw .invalidParams(
+        "peer", "must be a folder, a command, or rclone: with the name of a remote")
+    }
+    let isAdopting = try params.boolean("adopt") ?? false
+    let progress = try progressToken(params)
+    guard exchanges.count < Self.mostExchanges else {
+      throw .requestFailed("peerFailed", "notebook/sync: so many are under way already")
+    }
+    if let progress { self.progress(progress, "begin", "Exchanging changes") }
+    beginExchange(
+      with: peer, for: RunningExchange.Request(id: id, progress: progress), adopting: isAdopting)
+  }
+
+  /// Begins the exchanges that are due.
+  ///
+  /// - Returns: the time of the next one; nil if there is none, or that depends on exchanges under way.
+  public mutating func syncIfDue(
+    at now: ContinuousClock.Instant
+  ) -> ContinuousClock.Instant? {
+    guard phase == .ready, exitStatus == nil else { return nil }
+    let busy = Set(exchanges.values.map(\.peer))
+    let (due, next) = peerSchedule.takeDue(at: now, unless: busy.contains)
+    for peer in due {
+      peers.insert(peer)
+      beginExchange(with: peer, for: nil, adopting: false)
+    }
+    return next
+  }
+
+  private mutating func beginExchange(
+    with peer: String, for request: RunningExchange.Request?, adopting isAdopting: Bool
+  ) {
+    lastExchange += 1
+    exchanges[lastExchange] = RunningExchange(
+      id: lastExchange, request: request,
+      exchange: PeerExchange(
+        with: peer, isAdopting: isAdopting, pieceSize: environment.syncPiece),
+      wire: PeerWire(programVersion: Self.programVersion))
+    advance(lastExchange, by: .begin)
+  }
+
+  // MARK: - Events and effects
+
+  /// Takes bytes from a peer, and acts on every message that is whole.
+  public mutating func receive(_ bytes: ArraySlice<UInt8>, fromPeer id: Int) {
+    exchanges[id]?.wire.append(bytes)
+    while let event = exchanges[id]?.wire.next() { advance(id, by: event) }
+    push()
+  }
+
+  /// Takes the end of the link to a peer: it ended, or could not be reached.
+  ///
+  /// - Parameter failure: the reason in a user's words; nil if the link ended in order.
+  public mutating func peerEnded(_ id: Int, failure: String?) {
+    advance(id, by: .ended(failure: failure))
+    push()
+  }
+
+  /// Gives an event to an exchange, carries out the effects, and goes on with the result of the last one, if it has any.
+  private mutating func advance(_ id: Int, by event: PeerExchange.Event) {
+    var next: PeerExchange.Event? = event
+    while let event = next {
+      next = nil
+      let ours = book.version
+      let effects = exchanges[id]?.exchange.handle(event, knowing: ours) ?? []
+      for effect in effects { next = perform(effect, of: id) }
+    }
+  }
+
+  /// Carries out an effect; returns its result.
+  private mutating func perform(
+    _ effect: PeerExchange.Effect, of id: Int
+  ) -> PeerExchange.Event? {
+    do throws(ResponseError) {
+      switch effect {
+      case .send(let message): exchanges[id]?.wire.send(message)
+      case .recognize(let notebook, let revision): return try recognize(notebook, revision)
+      case .adopt(let notebook):
+        do { try store?.adopt(notebook) } catch { throw ResponseError(error) }
+        return .adopted
+      case .merge(let bytes):
+        try merge(changes: bytes)
+        return .merged
+      case .read(let version, let limit): return try piece(since: version, limit)
+      case .report(let received, let sent):
+        if let token = exchanges[id]?.request?.progress {
+          progress(token, "report", "received \(received) bytes, sent \(sent)")
+        }
+      case .end(let outcome): end(id, outcome)
+      }
+      return nil
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  private func recognize(
+    _ notebook: Identifier?, _ revision: String
+  ) throws(ResponseError) -> PeerExchange.Event {
+    let version = try version(ofRevision: revision)
+    guard let store, let notebook, let ours = store.identity, !store.isOurs(notebook) else {
+      return .recognized(version)
+    }
+    return .foreign(there: notebook, here: ours, version)
+  }
+
+  /// The version that a revision of a peer stands for; nil if it has something that is missing here.
+  private func version(ofRevision revision: String) throws(ResponseError) -> Version? {
+    // Most exchanges find both notebooks alike, and need no look into the past.
+    if revision == self.revision { return book.version }
+    return try recall { book throws(ArchiveFailure) in try book.version(ofRevision: revision) }
+  }
+
+  private func piece(
+    since version: Version, _ limit: Int
+  ) throws(ResponseError) -> PeerExchange.Event {
+    let (changes, reached, _) = try recall { book throws(ArchiveFailure) in
+      try book.changes(since: version, limit: limit)
+    }
+    let identity = store?.identity ?? Identifier(high: 0, low: 0)
+    return .piece(changes.encoded(of: identity), upTo: reached)
+  }
+
+  // MARK: - Ending
+
+  /// Ends an exchange: at its own effect, when the client cancels it, or when the process leaves. Its request is answered.
+  mutating func end(_ id: Int, _ outcome: PeerExchange.Outcome) {
+    guard let ended = exchanges.removeValue(forKey: id) else { return }
+    if let token = ended.request?.progress { progress(token, "end") }
+    record(outcome, of: ended)
+    guard let request = ended.request else { return }
+    switch outcome {
+    case .failure(let error): said.respond(to: request.id, error: error)
+    case .done:
+      let revision = revision
+      said.respond(to: request.id) {
+        $0.beginObject()
+        $0.member("sent", ended.exchange.sent)
+        $0.member("received", ended.exchange.received)
+        $0.member("revision", revision)
+        $0.endObject()
+      }
+    }
+  }
+
+  /// Records the outcome of an exchange, and logs when a peer of the schedule goes away or comes back.
+  private mutating func record(_ outcome: PeerExchange.Outcome, of ended: RunningExchange) {
+    let peer = ended.peer
+    switch outcome {
+    case .done:
+      if peerSchedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
+      peers.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
+    case .failure(.requestCancelled): peers.insert(peer)
+    case .failure(let error):
+      if peerSchedule.failed(peer) { logMessage(.error, error.message) }
+      peers.failed(peer, error)
+    }
+  }
+
+  /// Writes the member `peers` of `notebook/status`.
+  func writePeers(_ result: inout JSONWriter) { peers.write(&result, knowing: book.version) }
+}

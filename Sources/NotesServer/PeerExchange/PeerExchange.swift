@@ -1,0 +1,333 @@
+internal import JSONRPC
+internal import Notes
+internal import ReplicatingTypes
+
+// An exchange of changes with a peer: a state machine without I/O. It is given events and returns effects, which the driver
+// (`NotesServer+Sync.swift`) carries out. It is a client of the peer, in the protocol that this program serves itself:
+//
+//     initialize                             which notebook it is, and its revision, which is often one that is known here
+//     notebook/status                        if the revision is not known here: what the peer knows
+//     notebook/changes {since}, again        what is missing here, in pieces: the next may come while one is merged
+//     notebook/merge {changes}, again        what is missing there, several pieces under way at once
+//     notebook/flush, shutdown, exit
+//
+// Every piece is causally closed, and is kept once it is answered. So an exchange can end at any point and nothing has to be
+// undone: the next one begins with what both know then. Two exchanges at once only send some changes twice.
+//
+// In the states comparing, adopting, merging, mergingLast and reading the machine waits for the result of its last effect,
+// which the driver gives before any other event. In all others but new and closed it waits for the peer.
+//
+// "lacks": the peer does not know everything that was known here when the first piece was read (`goal`). Changes that are made
+// later go with the next exchange; otherwise an exchange during which the user types might never end.
+//
+//     state         event                                  next          effects
+//     ------------  -------------------------------------  ------------  ---------------------------
+//     new           begin                                  initializing  send initialize
+//     initializing  initialized                            comparing     recognize
+//     comparing     recognized, peer lacks changes         reading       read
+//     comparing     recognized, peer lacks nothing         leaving       send shutdown
+//     comparing     recognized, version unknown            asking        send status
+//     comparing     foreign                                closed        end foreignNotebook
+//     comparing     foreign, to be adopted                 adopting      adopt
+//     adopting      adopted, peer lacks changes            reading       read
+//     adopting      adopted, peer lacks nothing            leaving       send shutdown
+//     adopting      adopted, version unknown               asking        send status
+//     asking        status, peer has more                  pulling       send changes
+//     asking        status, peer lacks changes             reading       read
+//     asking        status, peer lacks nothing             leaving       send shutdown
+//     pulling       changes, more to come                  merging       send changes, merge
+//     pulling       changes                                mergingLast   merge
+//     merging       merged                                 pulling       report
+//     merging       merged, too many empty pieces          closed        report, end badPeer
+//     mergingLast   merged, peer lacks changes             reading       report, read
+//     mergingLast   merged, peer lacks nothing             leaving       report, send shutdown
+//     reading       piece, room for another                reading       send merge, read
+//     reading       piece                                  pushing       send merge
+//     pushing       accepted, peer lacks changes           reading       report, read
+//     pushing       accepted, others under way             pushing       report
+//     pushing       accepted                               flushing      report, send flush
+//     flushing      flushed                                leaving       send shutdown
+//     leaving       shutDown                               over          send exit
+//     over          ended                                  closed        end done
+//     over          ended, failure                         closed        end peerUnreachable
+//     comparing     refused                                closed        end of its error
+//     adopting      refused                                closed        end of its error
+//     merging       refused                                closed        end of its error
+//     mergingLast   refused                                closed        end of its error
+//     reading       refused                                closed        end of its error
+//     any other     ended                                  closed        end peerUnreachable
+//     any           failed                                 closed        end peerFailed
+//     any           failed, foreign                        closed        end foreignNotebook
+//     any           violated                               closed        end badPeer
+//     any           notified                               the same
+//     closed        any                                    closed
+//
+// Every other pair is forbidden: no peer can bring it about, because `PeerWire` passes on only answers to what was asked. It
+// ends the exchange with an internal error.
+
+/// The state of an exchange of changes with a peer, and its transitions.
+struct PeerExchange {
+  /// The exchange waits for something in each state.
+  enum State: CaseIterable {
+    /// `begin` is to come.
+    case new
+    /// The answer to `initialize` is to come.
+    case initializing
+    /// The result of the effect `recognize` is to come.
+    case comparing
+    /// The result of the effect `adopt` is to come.
+    case adopting
+    /// The answer to `notebook/status` is to come.
+    case asking
+    /// The answer to `notebook/changes` is to come.
+    case pulling
+    /// The result of the effect `merge` is to come, and then the next piece of the peer.
+    case merging
+    /// The result of the effect `merge` is to come, and no further piece.
+    case mergingLast
+    /// The result of the effect `read` is to come.
+    case reading
+    /// Answers to `notebook/merge` are to come.
+    case pushing
+    /// The answer to `notebook/flush` is to come.
+    case flushing
+    /// The answer to `shutdown` is to come.
+    case leaving
+    /// All was sent, `exit` last; the end of the link is to come.
+    case over
+    /// The exchange has ended.
+    case closed
+  }
+
+  /// An event: at the peer, or here as the result of an effect.
+  enum Event: Equatable {
+    /// The link to the peer can be used.
+    case begin
+    /// Answers of the peer: to `initialize`, `notebook/status`, `notebook/changes`, `notebook/merge`, `notebook/flush`, `shutdown`.
+    case initialized(notebook: Identifier?, revision: String)
+    case status(Version)
+    /// `reached` is the revision of the peer that the piece leads to.
+    case changes([UInt8], reached: String, isMore: Bool)
+    case accepted, flushed, shutDown
+    /// The peer has answered with an error.
+    case failed(reason: String?, message: String?)
+    /// The peer has sent a notification.
+    case notified(method: String)
+    /// The peer has sent what this protocol does not allow.
+    case violated(String)
+    /// The link to the peer has ended; `failure` says why, in a user's words, nil if it ended in order.
+    case ended(failure: String?)
+
+    /// Results of effects. Both notebooks are one, or can become one; the version is what the peer's revision stands for, nil if
+    /// it has something that is missing here.
+    case recognized(Version?)
+    /// The notebook there is another than the one here.
+    case foreign(there: Identifier, here: Identifier, Version?)
+    case adopted, merged
+    /// Changes that the peer lacks, encoded, and the version that they lead to.
+    case piece([UInt8], upTo: Version)
+    /// An effect could not be carried out here.
+    case refused(ResponseError)
+  }
+
+  /// A message to the peer.
+  enum Message: Equatable {
+    case initialize, status
+    /// Asks for at most so many bytes of changes.
+    case changes(since: String, limit: Int)
+    case merge([UInt8], isAdopting: Bool)
+    case flush, shutdown
+    /// A notification, which has no answer.
+    case exit
+  }
+
+  /// A task for the driver. `recognize`, `adopt`, `merge` and `read` have a result; each is the last in its list.
+  enum Effect: Equatable {
+    case send(Message)
+    /// Find out whether the peer's notebook is the one here, and what its revision stands for.
+    case recognize(notebook: Identifier?, revision: String)
+    /// Make the two notebooks one.
+    case adopt(Identifier)
+    /// Merge encoded changes.
+    case merge([UInt8])
+    /// Read the next changes that are not in a version, at most so many bytes.
+    case read(since: Version, limit: Int)
+    /// Report the bytes of changes so far.
+    case report(received: Int, sent: Int)
+    /// The exchange has ended.
+    case end(Outcome)
+  }
+
+  /// The end of an exchange.
+  enum Outcome: Equatable {
+    case done
+    case failure(ResponseError)
+  }
+
+  /// The most pieces under way to the peer: a line with a long delay can be full all the same.
+  static let mostUnderWay = 16
+  /// The most pieces in a row that bring nothing new. Some do, because what the peer sends may have come another way meanwhile; an
+  /// exchange with a peer that sends nothing else would never end.
+  static let mostEmptyPieces = 1000
+
+  /// The peer as the user has called it, for messages to the user.
+  let peer: String
+  /// True if two notebooks that were begun independently are to become one.
+  let isAdopting: Bool
+  /// Bytes of changes in one piece.
+  let pieceSize: Int
+
+  private(set) var state = State.new
+  /// Bytes of changes that came from the peer.
+  private(set) var received = 0
+  /// Bytes of changes that the peer has accepted.
+  private(set) var sent = 0
+  /// The version of the peer, with the pieces that are under way to it.
+  private(set) var theirs = Version()
+
+  /// The version that the peer's revision stands for, nil if it is not known here; kept while a notebook is adopted.
+  private var recognized: Version?
+  /// The version of the peer at the end of the exchange.
+  private var goal = Version()
+  /// The sizes of the pieces that are under way to the peer, in bytes, the oldest first.
+  private var underWay: [Int] = []
+  /// The version here before the piece that is being merged.
+  private var versionBeforeMerge = Version()
+  private var emptyPiecesInARow = 0
+
+  /// Creates an exchange that has not begun.
+  init(with peer: String, isAdopting: Bool, pieceSize: Int) {
+    self.peer = peer
+    self.isAdopting = isAdopting
+    self.pieceSize = pieceSize
+  }
+
+  /// Makes the transition that an event leads to.
+  ///
+  /// - Parameter ours: the version of the notebook here, now.
+  /// - Returns: the effects, to be carried out in this order.
+  mutating func handle(_ event: Event, knowing ours: Version) -> [Effect] {
+    switch (state, event) {
+    case (.closed, _), (_, .notified): return []
+    case (_, .violated(let detail)): return fail(violation(detail))
+    case (_, .failed(let reason, let message)): return fail(failure(reason, message))
+    case (.over, .ended(nil)): return go(to: .closed, [.end(.done)])
+    case (_, .ended(let failure)): return fail(unreachable(failure))
+    case (.comparing, .refused(let error)), (.adopting, .refused(let error)),
+      (.reading, .refused(let error)):
+      return fail(error)
+    case (.merging, .refused(var error)), (.mergingLast, .refused(var error)):
+      error.message = "\(peer): \(error.message)"
+      return fail(error)
+
+    case (.new, .begin): return go(to: .initializing, [.send(.initialize)])
+    case (.initializing, .initialized(let notebook, let revision)):
+      return go(to: .comparing, [.recognize(notebook: notebook, revision: revision)])
+    case (.comparing, .recognized(let version)): return compare(version, ours)
+    case (.comparing, .foreign(let there, let here, let version)):
+      guard isAdopting else { return fail(foreign(there, here)) }
+      recognized = version
+      return go(to: .adopting, [.adopt(there)])
+    case (.adopting, .adopted): return compare(recognized, ours)
+    case (.asking, .status(let version)):
+      theirs = version
+      if ours.isSuperset(of: version) { return startPushing(to: ours) }
+      return go(to: .pulling, [.send(.changes(since: ours.description, limit: pieceSize))])
+
+    case (.pulling, .changes(let bytes, let reached, let isMore)):
+      return take(bytes, reached, isMore, ours)
+    case (.merging, .merged): return finishMerge(ours)
+    case (.mergingLast, .merged): return [report] + startPushing(to: ours)
+
+    case (.reading, .piece(let bytes, let version)):
+      theirs.merge(version)
+      underWay.append(bytes.count)
+      return [.send(.merge(bytes, isAdopting: isAdopting))] + continuePushing()
+    case (.pushing, .accepted):
+      sent += underWay.removeFirst()
+      return [report] + continuePushing()
+    case (.flushing, .flushed): return go(to: .leaving, [.send(.shutdown)])
+    case (.leaving, .shutDown): return go(to: .over, [.send(.exit)])
+    default: return fail(.internalError("\(peer): an exchange received an event out of turn"))
+    }
+  }
+
+  private mutating func go(to next: State, _ effects: [Effect]) -> [Effect] {
+    state = next
+    return effects
+  }
+
+  private var report: Effect { .report(received: received, sent: sent) }
+
+  // MARK: - Changes that are missing here
+
+  private mutating func compare(_ version: Version?, _ ours: Version) -> [Effect] {
+    guard let version else { return go(to: .asking, [.send(.status)]) }
+    theirs = version
+    return startPushing(to: ours)
+  }
+
+  private mutating func take(
+    _ bytes: [UInt8], _ reached: String, _ isMore: Bool, _ ours: Version
+  ) -> [Effect] {
+    received += bytes.count
+    versionBeforeMerge = ours
+    guard isMore else { return go(to: .mergingLast, [.merge(bytes)]) }
+    // The next one can come while this one is merged.
+    return go(
+      to: .merging, [.send(.changes(since: reached, limit: pieceSize)), .merge(bytes)])
+  }
+
+  private mutating func finishMerge(_ ours: Version) -> [Effect] {
+    emptyPiecesInARow = ours == versionBeforeMerge ? emptyPiecesInARow + 1 : 0
+    guard emptyPiecesInARow < Self.mostEmptyPieces else {
+      return [report]
+        + fail(violation("more: is true again and again, and nothing new comes"))
+    }
+    return go(to: .pulling, [report])
+  }
+
+  // MARK: - Changes that are missing there
+
+  private mutating func startPushing(to ours: Version) -> [Effect] {
+    goal = ours
+    return continuePushing()
+  }
+
+  private mutating func continuePushing() -> [Effect] {
+    if underWay.count < Self.mostUnderWay, !theirs.isSuperset(of: goal) {
+      return go(to: .reading, [.read(since: theirs, limit: pieceSize)])
+    }
+    if !underWay.isEmpty { return go(to: .pushing, []) }
+    if sent > 0 { return go(to: .flushing, [.send(.flush)]) }
+    return go(to: .leaving, [.send(.shutdown)])
+  }
+
+  // MARK: - Failures
+
+  private mutating func fail(_ error: ResponseError) -> [Effect] {
+    go(to: .closed, [.end(.failure(error))])
+  }
+
+  private func violation(_ detail: String) -> ResponseError {
+    .requestFailed("badPeer", "\(peer): this does not speak our protocol: \(detail)")
+  }
+
+  private func failure(_ reason: String?, _ message: String?) -> ResponseError {
+    .requestFailed(
+      reason == "foreignNotebook" ? "foreignNotebook" : "peerFailed",
+      "\(peer): \(message?.prefix(1000) ?? "an error")")
+  }
+
+  private func unreachable(_ failure: String?) -> ResponseError {
+    .requestFailed(
+      "peerUnreachable", "\(peer): \(failure ?? "it ended before everything was said")")
+  }
+
+  private func foreign(_ there: Identifier, _ here: Identifier) -> ResponseError {
+    .requestFailed(
+      "foreignNotebook",
+      "\(peer): this is another notebook, \(there), and ours is \(here); with"
+        + " \"adopt\": true (sync --adopt) the two become one that has the notes of both")
+  }
+}

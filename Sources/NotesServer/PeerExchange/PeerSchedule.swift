@@ -1,0 +1,88 @@
+/// The times at which exchanges with the peers of the schedule are due. It is told the time and reads no clock.
+///
+/// - The first exchange is due at once.
+/// - After one that succeeded, the next is due an interval after its beginning, and no sooner than half an interval after its end.
+/// - After a failure the time counts from the end: 1, 2, 4 seconds, at most the interval; then twice the interval, and twice as long
+///   after each further failure, up to the longer of ten minutes and the interval.
+///
+/// The end of an exchange counts from the first call of `takeDue` after it.
+struct PeerSchedule {
+  typealias Instant = ContinuousClock.Instant
+
+  private struct Entry {
+    let peer: String
+    /// The beginning of the last exchange; nil before the first.
+    var began: Instant?
+    /// The time of the next one; nil before the first, and from the beginning of one until `takeDue` finds that it has ended.
+    var due: Instant?
+    /// Failures in a row.
+    var failures = 0
+  }
+
+  /// So many failures in a row are retried soon and without a message: most pass by themselves.
+  static let quietRetries = 3
+  private static let longestBackOff = Duration.seconds(600)
+
+  private let interval: Duration
+  /// One for each peer, in the order of the user.
+  private var entries: [Entry] = []
+
+  /// - Parameters:
+  ///   - peers: addresses as the user gave them; one that is named twice counts once.
+  ///   - interval: the time from the beginning of one exchange to the beginning of the next.
+  init(_ peers: [String], every interval: Duration) {
+    self.interval = interval
+    for peer in peers where index(of: peer) == nil { entries.append(Entry(peer: peer)) }
+  }
+
+  private func index(of peer: String) -> Int? { entries.firstIndex { $0.peer == peer } }
+
+  /// Takes the peers whose exchange is due. The schedule counts them as begun.
+  ///
+  /// - Parameter isBusy: true for a peer with which an exchange is under way. Until it has ended no other is due.
+  /// - Returns: the peers that are due, in order, and the time of the next one; nil if that depends on exchanges under way.
+  mutating func takeDue(
+    at now: Instant, unless isBusy: (_ peer: String) -> Bool
+  ) -> (due: [String], next: Instant?) {
+    var (peers, next): ([String], Instant?) = ([], nil)
+    for index in entries.indices where !isBusy(entries[index].peer) {
+      let due = entries[index].due ?? self.due(after: entries[index], at: now)
+      if due > now {
+        entries[index].due = due
+        next = min(next ?? due, due)
+      } else {
+        (entries[index].began, entries[index].due) = (now, nil)
+        peers.append(entries[index].peer)
+      }
+    }
+    return (peers, next)
+  }
+
+  /// The time of the next exchange, if the last one has just ended.
+  private func due(after entry: Entry, at now: Instant) -> Instant {
+    guard let began = entry.began else { return now }
+    let failures = entry.failures
+    if failures == 0 { return max(now + interval / 2, began + interval) }
+    if failures <= Self.quietRetries { return now + min(.seconds(1 << (failures - 1)), interval) }
+    let longest = max(interval, Self.longestBackOff)
+    return now + min(interval * (1 << min(failures - Self.quietRetries, 16)), longest)
+  }
+
+  /// An exchange with a peer was completed.
+  ///
+  /// - Returns: true if the user is to be told that the peer can be reached again, after `failed` has returned true.
+  mutating func succeeded(_ peer: String) -> Bool {
+    guard let index = index(of: peer) else { return false }
+    defer { entries[index].failures = 0 }
+    return entries[index].failures > Self.quietRetries
+  }
+
+  /// An exchange with a peer has failed.
+  ///
+  /// - Returns: true if the user is to be told: once, until the peer has been reached again.
+  mutating func failed(_ peer: String) -> Bool {
+    guard let index = index(of: peer) else { return false }
+    entries[index].failures += 1
+    return entries[index].failures == Self.quietRetries + 1
+  }
+}

@@ -1,0 +1,162 @@
+internal import JSONRPC
+internal import Notes
+internal import ReplicatingTypes
+
+/// The messages of an exchange as bytes: encodes what goes to the peer, and decodes what comes from it into events.
+///
+/// Answers come in the order of the requests. A peer may also send notifications. Everything else is a violation of the protocol,
+/// also a request: it would be one from here, sent back by an echo.
+struct PeerWire {
+  /// Bytes that the peer is still to read.
+  var outbox = Outbox(framing: .contentLength)
+  private var input = FrameDecoder(framing: .contentLength)
+  /// The first bytes that came, up to a line. A login may print a message instead of an answer, and to a user that message says
+  /// more than an error of framing.
+  private var beginning: [UInt8] = []
+  /// True after the first answer.
+  private var isAnswered = false
+  /// The requests that are not answered, the oldest first.
+  private var unanswered: [Request] = []
+  private var lastRequest = 0
+  private let programVersion: String
+
+  private static let longestBeginning = 80
+
+  /// The messages that are answered, by their methods.
+  private enum Request: String {
+    case initialize, shutdown
+    case status = "notebook/status"
+    case changes = "notebook/changes"
+    case merge = "notebook/merge"
+    case flush = "notebook/flush"
+  }
+
+  /// - Parameter programVersion: the version of this program, for the peer.
+  init(programVersion: String) { self.programVersion = programVersion }
+
+  // MARK: - To the peer
+
+  /// Appends a message to the outbox.
+  mutating func send(_ message: PeerExchange.Message) {
+    switch message {
+    case .initialize: sendInitialize()
+    case .status: ask(.status)
+    case .changes(let since, let limit):
+      ask(.changes) {
+        $0.member("since", since)
+        $0.member("limit", limit)
+      }
+    case .merge(let changes, let isAdopting):
+      ask(.merge) {
+        $0.member("changes", Base64.encode(changes))
+        if isAdopting { $0.member("adopt", true) }
+      }
+    case .flush: ask(.flush)
+    case .shutdown: ask(.shutdown)
+    case .exit: outbox.notify("exit") { _ in }
+    }
+  }
+
+  private mutating func sendInitialize() {
+    let version = programVersion
+    ask(.initialize) {
+      $0.key("clientInfo")
+      $0.beginObject()
+      $0.member("name", "decent-notes sync")
+      $0.member("version", version)
+      $0.endObject()
+    }
+  }
+
+  private mutating func ask(_ request: Request, _ members: (inout JSONWriter) -> Void = { _ in }) {
+    lastRequest += 1
+    unanswered.append(request)
+    outbox.request(.integer(lastRequest), request.rawValue) {
+      $0.beginObject()
+      members(&$0)
+      $0.endObject()
+    }
+  }
+
+  // MARK: - From the peer
+
+  /// Takes bytes that the peer has sent; `next` gives the events in them.
+  mutating func append(_ bytes: ArraySlice<UInt8>) {
+    if beginning.count < Self.longestBeginning, !beginning.contains(0x0A) {
+      beginning = Array((beginning + bytes).prefix(Self.longestBeginning))
+    }
+    input.append(bytes)
+  }
+
+  /// The next event; nil if that takes more bytes.
+  mutating func next() -> PeerExchange.Event? {
+    switch input.next() {
+    case .message(let bytes)?: event(bytes)
+    case .refused(let error)?: .violated(error.message)
+    case .broken(let error)? where isAnswered: .violated(error.message)
+    case .broken?:
+      .violated("it says: \(String(decoding: firstLine, as: UTF8.self))")
+    case nil: nil
+    }
+  }
+
+  private var firstLine: ArraySlice<UInt8> { beginning.prefix { $0 != 0x0A && $0 != 0x0D } }
+
+  private mutating func event(_ bytes: [UInt8]) -> PeerExchange.Event {
+    let message: JSONValue
+    do { message = try JSONValue(parsing: bytes) } catch {
+      return .violated("\(error.reason), at byte \(error.offset)")
+    }
+    if let method = message["method"] {
+      return message["id"] == nil
+        ? .notified(method: method.string ?? "") : .violated("a request")
+    }
+    guard let request = unanswered.first,
+      message["id"]?.integer == lastRequest - unanswered.count + 1
+    else { return .violated("an answer to nothing") }
+    unanswered.removeFirst()
+    isAnswered = true
+    if let error = message["error"] {
+      return .failed(
+        reason: error["data"]?["reason"]?.string, message: error["message"]?.string)
+    }
+    guard let result = message["result"] else { return .violated("neither result nor error") }
+    do throws(ResponseError) {
+      return try Self.event(request, answeredBy: Parameters(value: result))
+    } catch {
+      return .violated(error.message)
+    }
+  }
+
+  private static func event(
+    _ request: Request, answeredBy result: Parameters
+  ) throws(ResponseError) -> PeerExchange.Event {
+    switch request {
+    case .initialize:
+      guard let notebook = try result.object("notebook") else {
+        throw .invalidParams("notebook", "is missing")
+      }
+      let name = try notebook.string("id")
+      let identity = name.flatMap(Identifier.init)
+      guard (name == nil) == (identity == nil) else {
+        throw .invalidParams("notebook.id", "is none")
+      }
+      return .initialized(notebook: identity, revision: try notebook.requiredString("revision"))
+    case .status:
+      guard let version = Version(try result.requiredString("version")) else {
+        throw .invalidParams("version", "is none")
+      }
+      return .status(version)
+    case .changes:
+      let text = try result.requiredText("changes")
+      let reached = try result.requiredString("revision")
+      guard let bytes = Base64.decode(text) else {
+        throw .invalidParams("changes", "is not base64")
+      }
+      return .changes(bytes, reached: reached, isMore: try result.boolean("more") ?? false)
+    case .merge: return .accepted
+    case .flush: return .flushed
+    case .shutdown: return .shutDown
+    }
+  }
+}

@@ -1,0 +1,35 @@
+public import JSONRPC
+
+/// An exchange with a peer that is under way: its state, its messages, and the request of the client that it answers.
+///
+/// The owner of the descriptors carries the bytes: it reaches `peer`, writes `outbox` to it, passes on what comes from it, and says
+/// when the link has ended.
+public struct RunningExchange {
+  /// The request that is answered when the exchange has ended.
+  struct Request {
+    let id: RequestID
+    /// The token of its progress as the client wrote it; nil if the client wants no reports.
+    var progress: [UInt8]?
+  }
+
+  /// The number of the exchange. No other of this process has the same.
+  public let id: Int
+  /// nil if the exchange was begun by the schedule.
+  let request: Request?
+  /// The state machine.
+  var exchange: PeerExchange
+  /// The messages as bytes.
+  var wire: PeerWire
+
+  /// The peer as the user has called it.
+  public var peer: String { exchange.peer }
+
+  /// Bytes that the peer is still to read.
+  public var outbox: Outbox {
+    get { wire.outbox }
+    _modify { yield &wire.outbox }
+  }
+
+  /// True if all was sent: the peer gets no further message and may end.
+  public var isOver: Bool { exchange.state == .over }
+}
