@@ -1,7 +1,8 @@
 internal import NotesServer
 
-/// What the command line asks for.
+/// The command line, parsed and checked.
 struct Arguments: Equatable {
+  /// The command, `serve` if none is named.
   enum Command: Equatable {
     case serve
     case call(method: String, params: String)
@@ -14,18 +15,23 @@ struct Arguments: Equatable {
   }
 
   var command = Command.serve
+  /// The notebook's folder; nil if none is named.
   var folder: String?
+  /// `auto`, `content-length` or `lines`.
   var framing = "auto"
+  /// Bytes of the longest message taken.
   var maximumMessage = 32 << 20
+  /// `background` or `reply`.
   var durability = "background"
   /// Peers to exchange changes with while serving.
   var peers: [String] = []
-  /// How often; nil for once.
+  /// The time from one exchange with a peer to the next; nil means once.
   var interval: Duration?
-  /// Makes every identifier and every reading of the clock the same in each run: for recorded sessions. Not for real notes,
-  /// since two runs with one seed would be one replica.
+  /// Makes every identifier and every reading of the clock the same in each run, for recorded sessions. Never for real notes:
+  /// two runs with one seed would be one replica.
   var seed: UInt64?
 
+  /// The text of `--help`.
   static let usage = """
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
@@ -63,11 +69,12 @@ struct Arguments: Equatable {
 
     """
 
-  /// A line that says what is wrong with the arguments.
+  /// Arguments that can't be used; the message is one line.
   struct Misuse: Error {
     var message: String
   }
 
+  /// Parses the arguments after the program's name.
   init(_ arguments: [String]) throws(Misuse) {
     var rest = arguments[...]
     var words: [String] = []

@@ -6,6 +6,12 @@ struct Call {
   /// The result as JSON.
   let result: String
 
+  /// Makes the request.
+  ///
+  /// - Parameters:
+  ///   - params: JSON.
+  ///   - serve: serves a client of this process.
+  /// - Throws: `RequestFailure` if the params are no JSON, or there is no result.
   init(
     _ method: String, params: [UInt8], _ serve: (LocalClient) -> Void
   ) throws(RequestFailure) {
@@ -15,11 +21,11 @@ struct Call {
     var answer: JSONValue?
     let client = LocalClient([(method, params)]) { message in
       guard message["id"]?.integer == 1 || message["error"] != nil else {
-        // Damage, for instance: the answer is without what could not be read.
+        // Of damage, for instance: then the result lacks what could not be read.
         if message["method"]?.string == "window/showMessage",
           let text = message["params"]?["message"]?.string
         {
-          complain(text)
+          printError(text)
         }
         return false
       }

@@ -2,15 +2,18 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-/// Reads everything in a notebook's folder, and says in a user's words what is there and what is wrong with it.
+/// Reads everything in a notebook's folder, and says in a user's words what is there and what is damaged.
 ///
-/// Changes nothing in what it finds: what is damaged may be all there is.
+/// No file that was found is changed: a damaged one may be the only copy.
 struct Check {
-  /// What to tell.
+  /// The lines of the report.
   let lines: [String]
+  /// True if nothing is damaged.
   let isSound: Bool
 
-  /// - Parameter repair: where programs keep their state, if what can be repaired is to be.
+  /// - Parameters:
+  ///   - stateFolder: the folder where the user's programs keep their state, if damage is to be repaired with what is there; else nil.
+  ///   - makeIdentifier: makes random identifiers.
   init(
     folder: String, repair stateFolder: String?, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
@@ -18,12 +21,12 @@ struct Check {
     if let stateFolder {
       lines += try Self.repaired(folder, stateFolder, makeIdentifier)
     }
-    // Nothing is written, so no identity is ever needed; and nothing is believed that was kept elsewhere.
+    // Nothing is written, so no identity is needed; and nothing is taken from the state folder, which may hide damage.
     let store = try NoteStore(path: folder, makeIdentifier: { Identifier(high: 0, low: 0) })
     store.verifySnapshots()
     isSound = store.damage.isEmpty
     guard let identity = store.identity else {
-      self.lines = lines + ["\(folder): there is no notebook"] + Self.told(store)
+      self.lines = lines + ["\(folder): there is no notebook"] + Self.damageLines(store)
       return
     }
     let counts = store.notebook.counts
@@ -34,7 +37,7 @@ struct Check {
         + " \(Self.count(Int(clamping: changes), "change")) in"
         + " \(Self.count(store.notebook.version.count, "session"))",
     ]
-    lines += Self.told(store)
+    lines += Self.damageLines(store)
     lines.append(
       isSound
         ? "everything can be read"
@@ -43,7 +46,7 @@ struct Check {
     self.lines = lines
   }
 
-  /// Does what can be done without touching what is damaged, and tells it.
+  /// Repairs what can be repaired without changing damaged files; returns lines for the report.
   private static func repaired(
     _ folder: String, _ stateFolder: String, _ makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) -> [String] {
@@ -60,7 +63,7 @@ struct Check {
       ]
   }
 
-  private static func told(_ store: NoteStore) -> [String] {
+  private static func damageLines(_ store: NoteStore) -> [String] {
     store.damage.map { damage in
       let line = "damage: \(damage.path), byte \(damage.offset): \(damage.description)"
       switch store.loss(at: damage.path) {

@@ -4,13 +4,14 @@
   import Darwin
 #endif
 
-/// A program that was started here, with pipes to it.
+/// A process that was started here, with pipes to its standard input, output and error.
 final class ChildProcess {
+  /// A failure, in one line for the user.
   struct Failure: Error {
     var message: String
   }
 
-  /// Ends of pipes: its standard input, output and error; -1 once closed.
+  /// The ends of the pipes to its standard input, output and error; -1 once closed.
   private(set) var input: Int32
   private(set) var output: Int32
   private(set) var error: Int32
@@ -18,14 +19,14 @@ final class ChildProcess {
   private let hasOwnSession: Bool
   private var status: Int32?
 
-  /// Starts a program, which is looked for as a shell does.
+  /// Starts a program, which is looked for in the search path as by a shell.
   ///
   /// - Parameters:
   ///   - words: the program and its arguments.
-  ///   - variables: what is different in its environment.
-  ///   - ownSession: without the terminal, where it could ask for a password; what it starts is ended with it.
-  ///   - keepingError: whether its standard error is ours.
-  ///   - lock: a descriptor that it gets besides the three; -1 if there is none.
+  ///   - variables: replace those of the same names in its environment.
+  ///   - ownSession: true for a session without the terminal, where it could ask for a password; `end` kills the whole session.
+  ///   - keepingError: true if its standard error is that of this process.
+  ///   - lock: a descriptor that it gets besides the three standard ones; -1 if there is none.
   init(
     _ words: [String], variables: [String: String] = [:], ownSession: Bool = false,
     keepingError: Bool = false, holding lock: Int32 = -1
@@ -51,7 +52,7 @@ final class ChildProcess {
     if lock >= 0 { posix_spawn_file_actions_adddup2(&actions, lock, STDERR_FILENO + 1) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
-    // What we ignore it should not.
+    // Signals that this process ignores would be ignored there, too.
     var signals = sigset_t()
     sigemptyset(&signals)
     for number in [SIGPIPE, SIGXFSZ] { sigaddset(&signals, number) }
@@ -96,30 +97,32 @@ final class ChildProcess {
     return all + variables.map { "\($0)=\($1)" }
   }
 
+  /// Closes the pipe to its standard input.
   func closeInput() {
     if input >= 0 { _ = sysClose(input) }
     input = -1
   }
 
-  /// Reads what has come; none if nothing has, nil at the end.
+  /// Reads once; returns no bytes if none have come, nil at the end.
   static func read(_ descriptor: Int32, into buffer: inout [UInt8]) -> ArraySlice<UInt8>? {
     let count = buffer.withUnsafeMutableBytes { sysRead(descriptor, $0) }
     if count > 0 { return buffer[..<count] }
     return count < 0 && [EINTR, EAGAIN].contains(errno) ? [] : nil
   }
 
-  /// Writes as much as the pipe takes now; nil if nobody reads it any more. The pipe must not block.
+  /// Writes as much as the pipe takes now; returns how much, nil if it has no reader any more. The pipe must not block.
   func write(_ bytes: ArraySlice<UInt8>) -> Int? {
     let count = bytes.withUnsafeBytes { sysWrite(input, $0) }
     if count >= 0 { return count }
     return [EINTR, EAGAIN].contains(errno) ? 0 : nil
   }
 
+  /// Makes reads and writes return at once.
   func stopBlocking() {
     for end in [input, output, error] { _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK) }
   }
 
-  /// The status it has ended with; nil while it runs. Of one that a signal has ended: 128 and the signal.
+  /// The status it has ended with; nil while it runs. If a signal has ended it: 128 plus the signal.
   func ended() -> Int32? {
     if status == nil {
       var code: Int32 = 0
@@ -130,7 +133,7 @@ final class ChildProcess {
     return status
   }
 
-  /// Ends it at once, with what it has started, if it hasn't ended by itself.
+  /// Kills it, and what it has started if it has a session of its own, unless it has ended by itself. Closes the pipes.
   func end() {
     for descriptor in [input, output, error] where descriptor >= 0 { _ = sysClose(descriptor) }
     (input, output, error) = (-1, -1, -1)

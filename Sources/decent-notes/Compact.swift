@@ -1,13 +1,15 @@
 internal import NoteStore
 internal import ReplicatingTypes
 
-/// Folds what is complete in a notebook's folder into a snapshot, removes what was folded a day ago, and says what came of
-/// it.
+/// Folds the complete files in a notebook's folder into a snapshot, removes those that were folded a day ago, and reports
+/// what was done.
 struct Compact {
-  /// What to tell.
+  /// The lines of the report.
   let lines: [String]
 
-  /// - Parameter isDue: whether to do only what a process would do by itself.
+  /// - Parameters:
+  ///   - isDue: true to fold only if there is enough to fold, as any process that writes does by itself.
+  ///   - makeIdentifier: makes random identifiers.
   init(
     folder: String, stateFolder: String?, isDue: Bool, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {

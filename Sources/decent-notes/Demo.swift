@@ -11,6 +11,7 @@ internal import JSONRPC
 ///
 /// The editors here are the smallest there can be: they send and receive whole texts.
 struct Demo {
+  /// A failure, in one line for the user.
   struct Failure: Error {
     var message: String
   }
@@ -52,15 +53,15 @@ struct Demo {
     try first.open(note)
     try second.open(note)
 
-    // Both before either has heard of the other.
+    // Both write before either has received the other's change.
     try first.write("Written at the top by editor 1.\n" + text)
     try second.write(text + "Written at the end by editor 2.\n")
     print("editor 1  writes a line at the top")
     print("editor 2  writes a line at the end, at the same moment")
-    var patience = 500
+    var rounds = 500
     while first.text != second.text {
-      guard patience > 0 else { throw Failure(message: "the editors don't agree") }
-      patience -= 1
+      guard rounds > 0 else { throw Failure(message: "the editors don't agree") }
+      rounds -= 1
       try first.receive(waiting: 20)
       try second.receive(waiting: 20)
     }
@@ -167,7 +168,8 @@ private final class Editor {
     return lastID
   }
 
-  /// Takes what the process says within so many milliseconds; returns the result of one request, if it is among it.
+  /// Takes the messages of the process that come within so many milliseconds; returns the result of a request, if it is among
+  /// them.
   @discardableResult
   func receive(waiting milliseconds: Int32, for id: Int? = nil) throws(Demo.Failure) -> JSONValue? {
     var descriptor = pollfd(fd: process.output, events: Int16(POLLIN), revents: 0)

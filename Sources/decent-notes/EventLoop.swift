@@ -120,7 +120,7 @@ struct EventLoop: ~Copyable {
       pollfd(fd: server.presenceDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     for (id, link) in links {
-      polls += link.polls(isSaying: server.exchanges[id]?.outbox.isEmpty == false)
+      polls += link.polls(isSending: server.exchanges[id]?.outbox.isEmpty == false)
     }
     let hasWork = server.hasWork
     let count = poll(&polls, nfds_t(polls.count), hasWork ? 0 : milliseconds())
@@ -228,7 +228,7 @@ struct EventLoop: ~Copyable {
       link.proceed(&server.exchanges[id]!.outbox, isOver: isOver) { events.append($0) }
       for event in events {
         switch event {
-        case .said(let bytes): server.receive(bytes, fromPeer: id)
+        case .received(let bytes): server.receive(bytes, fromPeer: id)
         case .ended(let failure): server.peerEnded(id, failure: failure)
         }
       }

@@ -1,17 +1,19 @@
 internal import JSONRPC
 
-/// A client in this process: for what the command line asks for. Its messages are lines.
+/// A client in this process, for a command of the command line. Its messages are lines.
 final class LocalClient {
-  /// What it has to say, all at once, `initialize` first.
+  /// The bytes of all its requests, `initialize` first, with the ids 0, 1, 2 and so on.
   let requests: [UInt8]
   private var frames = FrameDecoder(framing: .lines)
-  private let hear: (JSONValue) -> Bool
-  /// Whether it wants nothing more.
+  private let handle: (JSONValue) -> Bool
+  /// True if it needs no further message.
   private(set) var isDone = false
 
-  /// - Parameter hear: is told what the server says, and says whether that was all.
+  /// - Parameters:
+  ///   - requests: the requests after `initialize`; params as JSON.
+  ///   - handle: receives each message of the server; returns true if it needs no further one.
   init(
-    _ requests: [(method: String, params: [UInt8])], hear: @escaping (JSONValue) -> Bool
+    _ requests: [(method: String, params: [UInt8])], handle: @escaping (JSONValue) -> Bool
   ) {
     var lines: [UInt8] = []
     let initialize = (method: "initialize", params: Array("{}".utf8))
@@ -30,25 +32,27 @@ final class LocalClient {
       lines += writer.bytes + [0x0A]
     }
     self.requests = lines
-    self.hear = hear
+    self.handle = handle
   }
 
+  /// Takes bytes of the server.
   func take(_ bytes: ArraySlice<UInt8>) {
     frames.append(bytes)
     while case .message(let message)? = frames.next() {
       guard !isDone, let value = try? JSONValue(parsing: message) else { continue }
-      isDone = hear(value)
+      isDone = handle(value)
     }
   }
 }
 
-/// Why a request of the command line has no result, in one line.
+/// The reason why a request of the command line has no result, in one line.
 struct RequestFailure: Error {
   var message: String
 
+  /// A failure of its own, not of an answer.
   init(_ message: String) { self.message = message }
 
-  /// - Parameter answer: an answer with an error.
+  /// The failure in an answer; nil if the answer has no error.
   init?(_ method: String, _ answer: JSONValue) {
     guard let error = answer["error"] else { return nil }
     let reason = error["data"]?["reason"]?.string.map { ", \($0)" } ?? ""

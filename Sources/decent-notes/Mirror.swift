@@ -7,49 +7,58 @@ internal import Notes
   import Darwin
 #endif
 
-/// A notebook of ours that looks like a folder that only rclone reaches, and how the two are kept alike.
+/// A local copy of a folder that only rclone reaches, and what keeps the two alike.
 ///
-///     <state>/decent-notes/remotes/<16 hex>/mirror    what the remote folder looks like, as far as we know
-///                                          /incoming  what is being fetched
-///                                          /state     of the process that serves the mirror
-///                                          /lock      who is at it, with the programs it has started
+///     <state>/decent-notes/remotes/<16 hex>/mirror    the remote folder's files, as far as they are known here
+///                                          /incoming  files that are being fetched
+///                                          /state     the state folder of the process that serves the mirror
+///                                          /lock      held during an exchange, also by the programs that it has started
 ///
-/// An exchange fetches the files that are new there, lets a process serve the mirror, and delivers the files that are new
-/// here. Each file is written once under a name of its own and complete before it has it, so there is nothing to compare but names and
-/// sizes. Several machines may do so at once.
+/// An exchange fetches the files that are new there, lets a process serve the mirror as a peer, and delivers the files that are
+/// new here. A file of a notebook is written once, under a name of its own, and is complete before it has that name, so names and
+/// sizes are all there is to compare. Several machines may do so at once.
 ///
-/// rclone writes a file under its name from the first byte on, here and on some remotes. So what was fetched is looked through
-/// before it is believed to be whole: what is cut short here, because rclone was killed, or there, because it is being
-/// delivered, would otherwise take the place of the whole file there. Who has that delivers it again.
+/// rclone writes a file under its name from the first byte on, here and on some remotes. A file may be cut short here, because
+/// rclone was killed, or there, because it is being delivered. So each fetched file is checked for being complete before it goes
+/// into the mirror: a cut one there would be delivered in the place of the complete one. The machine that has the complete file
+/// delivers it again.
 ///
-/// Files go from the remote folder when they have gone from the mirror, and they go from there as from any notebook: when a snapshot has
-/// stood for them for a day, which was delivered before. Whoever has fetched them and not the snapshot yet delivers them
-/// again; that ends when it has both.
+/// A file is deleted from the remote folder when it was fetched and the process has deleted it from the mirror. That happens as in
+/// any notebook: when a snapshot has stood for it for a day, and the snapshot was delivered before. Another machine that has
+/// the file, and not the snapshot yet, delivers the file again; that ends when it has both.
 ///
-/// The mirror holds nothing of its own. All there is in it came from the remote folder or from our notebook, so what an exchange has left
-/// that was killed, unfinished files of its process, is thrown away.
+/// The mirror holds nothing of its own: all files in it came from the remote folder or from the notebook here. So the unfinished
+/// files of an exchange that was killed are removed.
 final class Mirror {
   private let remote: String
-  /// nil if there is no place for it.
+  /// The folder of all that is kept for this remote; nil if there is no state folder.
   private let place: String?
+  /// The path of this program.
+  private let program: String
+  private let now: () -> ContinuousClock.Instant
+  /// The descriptor of the lock; -1 before it is open.
   private var lock: Int32 = -1
+  /// The step that is under way, or was done last.
   private var stage = Stage.preparing
-  /// The files after fetching.
+  /// The files in the mirror after fetching.
   private var fetched: Set<String> = []
-
-  /// What was fetched and not looked at yet, and the file that is being looked at.
-  private var left: [String] = []
+  /// The fetched files that are not checked yet.
+  private var unchecked: [String] = []
+  /// The last of those, when its check has begun.
   private var file: CompleteFile?
 
-  private enum Stage { case preparing, fetching, taking, talking, folding, delivering, removing }
+  /// The steps of an exchange.
+  private enum Stage {
+    case preparing, fetching, checking, exchanging, compacting, delivering, deleting
+  }
 
-  /// If there are more complete files than this, it is time to fold some, or to remove some that were: each is one more to list
-  /// and to fetch. Never all of them: a snapshot of all would travel with every change.
+  /// If there are more complete files than this, some are folded into a snapshot, or removed where that was done: each is one more
+  /// to list and to fetch. Never all of them: a snapshot of everything would travel with every change.
   private static let mostFiles = 64
-  /// Every failure is tried three times. A remote that can't be reached is told of within 30 seconds; but one that has been reached
-  /// may think about a file that it was given.
-  private static let patience = (fetching: "9s", delivering: "60s")
-  /// No download in parts, which has its full length from the beginning. Of the log only what a user is told.
+  /// rclone's limit for a connection that carries nothing, and it tries three times. While fetching it is short, so that a remote
+  /// that can't be reached is reported within 30 seconds. A remote that was given a file may think about it for longer.
+  private static let timeout = (fetching: "9s", delivering: "60s")
+  /// No download in parts: such a file has its full length from the beginning. Of the log only what is worth showing to a user.
   private static let options = [
     "--contimeout", "9s", "--retries", "1", "--low-level-retries", "3",
     "--multi-thread-streams", "0", "--log-level", "ERROR", "--log-format", "",
@@ -58,22 +67,26 @@ final class Mirror {
     "--filter", "+ /decent*.json", "--filter", "+ /log/*/*.seg", "--filter", "+ /snap/*.snap",
     "--filter", "- *",
   ]
-  /// How long an editor may have to wait for us while files are looked at.
+  /// Checking files stops after this time, so that an editor need not wait longer.
   private static let slice = Duration.milliseconds(10)
-  /// What rclone ends with when there is no such folder.
+  /// rclone's exit status when there is no such folder.
   private static let noFolder: Int32 = 3
 
-  init(of remote: String, for folder: String, stateFolder: String?) {
+  /// Creates the mirror of a remote folder for the notebook in `folder`.
+  init(of remote: String, for folder: String, _ environment: PeerEnvironment) {
     self.remote = remote
+    program = environment.program
+    now = environment.now
     let digits = String(SHA256.prefix64(of: Array("\(remote)\n\(folder)".utf8)[...]), radix: 16)
     let hash = String(repeating: "0", count: 16 - digits.count) + digits
-    place = stateFolder.map { "\($0)/decent-notes/remotes/\(hash)" }
+    place = environment.stateFolder.map { "\($0)/decent-notes/remotes/\(hash)" }
   }
 
   deinit {
     if lock >= 0 { close(lock) }
   }
 
+  /// Does what is next in an exchange, or returns the program that does.
   func next() throws(ChildProcess.Failure) -> PeerLink.Turn {
     guard let place else {
       throw ChildProcess.Failure(message: "no state folder: set XDG_STATE_HOME or HOME")
@@ -82,42 +95,42 @@ final class Mirror {
     let incoming = "\(place)/incoming"
     switch stage {
     case .preparing:
-      guard try isOurTurn(place) else { return .wait }
+      guard try hasLock(place) else { return .wait }
       prepare(place)
       stage = .fetching
       return rclone(
-        ["copy", "--size-only", "--compare-dest", folder, "--timeout", Self.patience.fetching]
+        ["copy", "--size-only", "--compare-dest", folder, "--timeout", Self.timeout.fetching]
           + Self.filter, [remote, incoming], accepting: [Self.noFolder])
     case .fetching:
-      stage = .taking
-      left = files(incoming).filter { access("\(folder)/\($0)", F_OK) != 0 }
+      stage = .checking
+      unchecked = files(incoming).filter { access("\(folder)/\($0)", F_OK) != 0 }
       return try next()
-    case .taking:
-      if try take(incoming, into: folder) { return .again }
+    case .checking:
+      if try check(incoming, into: folder) { return .again }
       remove(everythingIn: incoming)
       fetched = files(folder)
-      stage = .talking
+      stage = .exchanging
       return serve(folder, as: .peer, ["--framing", "content-length"])
-    case .talking:
-      stage = .folding
+    case .exchanging:
+      stage = .compacting
       guard files(folder).count > Self.mostFiles else { return try next() }
-      return serve(folder, as: .help, ["compact", "--due"])
-    case .folding:
+      return serve(folder, as: .tool, ["compact", "--due"])
+    case .compacting:
       stage = .delivering
       if files(folder).isEmpty { return try next() }
       return rclone(
-        ["copy", "--size-only", "--timeout", Self.patience.delivering] + Self.filter,
+        ["copy", "--size-only", "--timeout", Self.timeout.delivering] + Self.filter,
         [folder, remote])
     case .delivering:
-      stage = .removing
+      stage = .deleting
       let gone = fetched.subtracting(files(folder))
       if gone.isEmpty { return .over }
       let list = "\(place)/gone"
       try write(gone.sorted().joined(separator: "\n") + "\n", to: list)
       return rclone(
-        ["delete", "--rmdirs", "--timeout", Self.patience.delivering, "--files-from-raw", list],
+        ["delete", "--rmdirs", "--timeout", Self.timeout.delivering, "--files-from-raw", list],
         [remote])
-    case .removing: return .over
+    case .deleting: return .over
     }
   }
 
@@ -126,7 +139,7 @@ final class Mirror {
   ) -> PeerLink.Turn {
     .run(
       PeerLink.Step(
-        role: .help, words: ["rclone"] + command + Self.options + ["--"] + folders,
+        role: .tool, words: ["rclone"] + command + Self.options + ["--"] + folders,
         accepted: accepted, lock: lock))
   }
 
@@ -135,20 +148,19 @@ final class Mirror {
   ) -> PeerLink.Turn {
     .run(
       PeerLink.Step(
-        role: role, words: [ownProgram(), "--notebook", folder] + arguments,
+        role: role, words: [program, "--notebook", folder] + arguments,
         variables: ["XDG_STATE_HOME": String(folder.dropLast("mirror".count)) + "state"], lock: lock
       ))
   }
 
-  /// Puts some of what was fetched into the mirror. What is not whole gets a name there under which it is read as far as it goes,
-  /// and never delivered.
+  /// Checks some of the fetched files and moves them into the mirror. One that is not complete gets a name there under which it is
+  /// read as far as it goes, and never delivered.
   ///
-  /// - Returns: whether there is more.
-  private func take(_ incoming: String, into folder: String) throws(ChildProcess.Failure) -> Bool {
-    let clock = ContinuousClock()
-    let end = clock.now + Self.slice
-    while let path = left.last {
-      if clock.now > end { return true }
+  /// - Returns: true if there are more.
+  private func check(_ incoming: String, into folder: String) throws(ChildProcess.Failure) -> Bool {
+    let end = now() + Self.slice
+    while let path = unchecked.last {
+      if now() > end { return true }
       let (new, old) = ("\(incoming)/\(path)", "\(folder)/\(path)")
       let file = file ?? CompleteFile(new)
       guard let isWhole = file.isWhole() else {
@@ -156,7 +168,7 @@ final class Mirror {
         continue
       }
       self.file = nil
-      left.removeLast()
+      unchecked.removeLast()
       if path.hasSuffix(".json"), !isWhole { continue }
       makeFolders(above: old)
       guard rename(new, isWhole ? old : old + ".cut") == 0 else { throw failure(old) }
@@ -173,7 +185,7 @@ final class Mirror {
     }
   }
 
-  private func isOurTurn(_ place: String) throws(ChildProcess.Failure) -> Bool {
+  private func hasLock(_ place: String) throws(ChildProcess.Failure) -> Bool {
     if lock < 0 {
       makeFolders(above: "\(place)/mirror/")
       lock = open("\(place)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -186,7 +198,7 @@ final class Mirror {
     ChildProcess.Failure(message: "\(path): \(String(cString: strerror(errno)))")
   }
 
-  /// Throws away what an exchange has left that was killed, and what was known of it.
+  /// Removes the unfinished files of an exchange that was killed, and with them the state in which they are known.
   private func prepare(_ place: String) {
     let logs = "\(place)/mirror/log"
     for session in names(logs) {
@@ -207,7 +219,7 @@ final class Mirror {
     }
   }
 
-  /// The files that are carried, by their paths in the folder.
+  /// The files that are fetched and delivered, by their paths in the folder.
   private func files(_ folder: String) -> Set<String> {
     var files: Set<String> = []
     for name in names(folder) where name.hasPrefix("decent") && name.hasSuffix(".json") {

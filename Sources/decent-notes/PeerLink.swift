@@ -7,136 +7,178 @@ internal import NotesServer
   import Darwin
 #endif
 
-/// The way to a peer: the programs that are run to reach it, one after the other.
+/// The link to a peer: runs the programs that reach it, one after the other, and carries the bytes of an exchange.
 ///
-/// A folder is served by a process of our own program, so that whatever lies in it, and however slow its disk is, an editor is not
-/// held up by it. What rclone reaches is a folder of ours that looks like the remote one: what is new there is fetched, its
-/// process is spoken to, and what is new here is delivered. Files of a notebook are written once under names of their own, so that
-/// is all; see `Mirror`.
+/// A folder is served by a process of this program, so that a slow disk there never holds up the editor here. For a folder that
+/// only rclone reaches there are several programs: one fetches the files that are new there, one serves the local copy, one
+/// delivers the files that are new here; see `Mirror`.
 final class PeerLink {
-  /// What is said to the peer and what it says; it has failed, or is over.
+  /// An event at the peer.
   enum Event {
-    case said(ArraySlice<UInt8>)
+    /// The peer has sent bytes.
+    case received(ArraySlice<UInt8>)
+    /// The link has ended; `failure` is the reason in a user's words, nil if it ended in order.
     case ended(failure: String?)
   }
 
   /// A program to run.
   struct Step {
     enum Role {
-      /// It speaks the protocol.
+      /// It speaks the protocol on its standard input and output.
       case peer
-      /// It does something and ends.
-      case help
+      /// It does something and ends; what it writes to its standard output is not read.
+      case tool
     }
 
     var role: Role
+    /// The program and its arguments.
     var words: [String]
+    /// Variables that are different in its environment.
     var variables: [String: String] = [:]
     /// Exit statuses that are as good as 0.
     var accepted: Set<Int32> = []
-    /// A descriptor that it holds, too, as long as it runs; -1 if there is none. Who is killed can't end what it has started.
+    /// A descriptor that the program holds, too, as long as it runs; -1 if there is none. When this process is killed, what it has
+    /// started goes on, and so does the lock.
     var lock: Int32 = -1
   }
 
+  /// The next thing to do.
   enum Turn {
     case run(Step)
-    /// It is somebody else's turn; ask again in a moment.
+    /// Another process has the lock: ask again later.
     case wait
-    /// There was something to do here, and there is more.
+    /// A piece of work was done here, and there is more: ask again at once.
     case again
+    /// The link ends.
     case over
   }
 
-  /// What to do when the program before has ended, or nothing was done yet.
+  typealias Instant = ContinuousClock.Instant
+
+  /// Called at first, and when a program has ended.
   private let next: () throws(ChildProcess.Failure) -> Turn
-  /// Whether a program may ask something at the terminal.
+  /// True if a program may ask for a password at the terminal.
   private let isInteractive: Bool
+  private let now: () -> Instant
+
+  // The program that runs.
+
   private var step: Step?
   private var process: ChildProcess?
-  private var isOver = false
-  private var isOutputOver = false
-  private var isErrorOver = false
-  /// The last that the program has said on its standard error.
-  private var complaint: [UInt8] = []
+  /// True once all was sent: then the deadline is that for the peer's end.
+  private var isLeaving = false
+  private var isOutputClosed = false
+  private var isErrorClosed = false
+  /// The end of its standard error, for the message when it fails.
+  private var errorOutput: [UInt8] = []
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
-  private let clock = ContinuousClock()
-  /// When it has been silent for too long.
-  private var deadline: ContinuousClock.Instant
-  /// When to look after it though nothing has happened.
-  private(set) var due: ContinuousClock.Instant
+  /// The time at which the peer is given up, if it sends and takes nothing until then.
+  private var deadline: Instant
+  /// The time at which `proceed` is to be called although no descriptor is ready.
+  private(set) var due: Instant
 
-  /// A peer that says nothing for so long says nothing any more.
-  private static let patience = Duration.seconds(25)
-  /// How long a peer may take to leave.
-  private static let farewell = Duration.seconds(5)
-  /// How long to wait for the end of one that has closed its output.
-  private static let moment = Duration.milliseconds(5)
-  private static let pause = Duration.milliseconds(200)
-  /// rclone knows itself when to give up.
-  private static let endless = Duration.seconds(1 << 30)
-  private static let longestComplaint = 2000
+  /// A peer that neither sends nor takes a byte for so long is given up.
+  private static let silenceLimit = Duration.seconds(25)
+  /// A peer that has not ended so long after all was sent is killed.
+  private static let leaveLimit = Duration.seconds(5)
+  /// A tool has no limit: rclone has limits of its own.
+  private static let unlimited = Duration.seconds(1 << 30)
+  /// A program that has closed its output is about to end. No descriptor becomes ready then, so its end is polled.
+  private static let exitInterval = Duration.milliseconds(5)
+  /// The time after which a lock is tried again that another process has.
+  private static let lockInterval = Duration.milliseconds(200)
+  private static let longestErrorOutput = 2000
 
-  init(isInteractive: Bool, _ next: @escaping () throws(ChildProcess.Failure) -> Turn) {
+  /// - Parameters:
+  ///   - isInteractive: true if programs may ask for a password at the terminal.
+  ///   - now: reads the clock.
+  ///   - next: returns the next thing to do; called at first and when a program has ended.
+  init(
+    isInteractive: Bool, now: @escaping () -> Instant,
+    _ next: @escaping () throws(ChildProcess.Failure) -> Turn
+  ) {
     self.isInteractive = isInteractive
+    self.now = now
     self.next = next
-    (deadline, due) = (clock.now, clock.now)
+    deadline = now()
+    due = deadline
   }
 
-  /// What to wait for: that it says something, complains, and takes what is said to it.
-  func polls(isSaying: Bool) -> [pollfd] {
+  /// The descriptors to wait for: the program's output and error, and its input if there is something to send.
+  func polls(isSending: Bool) -> [pollfd] {
     guard let process else { return [] }
     return [
-      pollfd(fd: isOutputOver ? -1 : process.output, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: isErrorOver ? -1 : process.error, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: isSaying ? process.input : -1, events: Int16(POLLOUT), revents: 0),
+      pollfd(fd: isOutputClosed ? -1 : process.output, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: isErrorClosed ? -1 : process.error, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: isSending ? process.input : -1, events: Int16(POLLOUT), revents: 0),
     ]
   }
 
-  /// Reads what has come, says what there is to say, and goes on to the next program when one has ended.
+  /// Reads and writes what is possible without waiting, and goes on to the next program when one has ended.
   ///
   /// - Parameters:
-  ///   - outbox: what the peer is still to read.
-  ///   - isOver: everything has been said.
-  func proceed(_ outbox: inout Outbox, isOver: Bool, _ tell: (Event) -> Void) {
+  ///   - outbox: bytes that the peer is still to read.
+  ///   - isOver: true if nothing more will be put there.
+  ///   - report: is called with each event.
+  func proceed(_ outbox: inout Outbox, isOver: Bool, _ report: (Event) -> Void) {
     do throws(ChildProcess.Failure) {
       if process == nil {
         switch try next() {
         case .run(let step): try start(step)
-        case .wait: due = clock.now + Self.pause
-        case .again: due = clock.now
-        case .over: tell(.ended(failure: nil))
+        case .wait: due = now() + Self.lockInterval
+        case .again: due = now()
+        case .over: report(.ended(failure: nil))
         }
       }
       guard let process, let step else { return }
-      if step.role == .peer { say(&outbox, to: process, isOver: isOver) }
-      // First what it says is acted on, then its end.
-      if read(process, step, tell) { return }
-      if isOver, !self.isOver { deadline = clock.now + Self.farewell }
-      self.isOver = isOver
-      if isOutputOver, let status = process.ended() {
-        // Its last words may have come after we looked.
-        hearComplaint(of: process)
+      if step.role == .peer { send(&outbox, to: process, isOver: isOver) }
+      // Bytes that came are acted on before the end.
+      if read(process, step, report) { return }
+      if isOver, !isLeaving { deadline = now() + Self.leaveLimit }
+      isLeaving = isOver
+      if isOutputClosed, let status = process.ended() {
+        // It may have written its error after the last look.
+        readError(of: process)
         return try end(of: step, status)
       }
-      if clock.now >= deadline, step.role == .peer {
-        // It has said all it had to say.
-        if isOver { return finish(process) }
-        throw ChildProcess.Failure(message: "no answer for 25 seconds\(told)")
-      }
-      due = isOutputOver ? clock.now + Self.moment : deadline
+      if step.role == .peer, now() >= deadline { return try giveUp(process) }
+      due = isOutputClosed ? now() + Self.exitInterval : deadline
     } catch {
       process?.end()
       process = nil
-      tell(.ended(failure: error.message))
+      report(.ended(failure: error.message))
     }
   }
 
+  // MARK: - The program
+
+  private func start(_ step: Step) throws(ChildProcess.Failure) {
+    self.step = step
+    (errorOutput, isOutputClosed, isErrorClosed) = ([], false, false)
+    let process = try ChildProcess(
+      step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock)
+    process.stopBlocking()
+    if step.role == .tool { process.closeInput() }
+    self.process = process
+    deadline = now() + (step.role == .peer ? Self.silenceLimit : Self.unlimited)
+    due = deadline
+  }
+
+  /// The deadline of a peer has passed. One to which all was sent has only not ended, and that is no failure.
+  private func giveUp(_ process: ChildProcess) throws(ChildProcess.Failure) {
+    guard isLeaving else {
+      throw ChildProcess.Failure(message: "no answer for 25 seconds\(errorSuffix)")
+    }
+    finish(process)
+  }
+
   private func end(of step: Step, _ status: Int32) throws(ChildProcess.Failure) {
-    guard step.role == .help || isOver else {
-      throw ChildProcess.Failure(message: "it ended before everything was said\(told)")
+    guard step.role == .tool || isLeaving else {
+      throw ChildProcess.Failure(message: "it ended before everything was said\(errorSuffix)")
     }
     guard step.role == .peer || status == 0 || step.accepted.contains(status) else {
-      throw ChildProcess.Failure(message: "\(step.words[0]) ended with status \(status)\(told)")
+      throw ChildProcess.Failure(
+        message: "\(step.words[0]) ended with status \(status)\(errorSuffix)")
     }
     if let process { finish(process) }
   }
@@ -144,59 +186,49 @@ final class PeerLink {
   private func finish(_ process: ChildProcess) {
     process.end()
     self.process = nil
-    due = clock.now
+    due = now()
   }
 
-  private func start(_ step: Step) throws(ChildProcess.Failure) {
-    self.step = step
-    (complaint, isOutputOver, isErrorOver) = ([], false, false)
-    let process = try ChildProcess(
-      step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock)
-    process.stopBlocking()
-    if step.role == .help { process.closeInput() }
-    self.process = process
-    deadline = clock.now + (step.role == .peer ? Self.patience : Self.endless)
-    due = deadline
-  }
+  // MARK: - Bytes
 
-  /// Reads what has come; returns whether the peer has said something.
-  private func read(_ process: ChildProcess, _ step: Step, _ tell: (Event) -> Void) -> Bool {
-    hearComplaint(of: process)
-    guard !isOutputOver else { return false }
+  /// Reads once; returns true if the peer has sent something.
+  private func read(_ process: ChildProcess, _ step: Step, _ report: (Event) -> Void) -> Bool {
+    readError(of: process)
+    guard !isOutputClosed else { return false }
     guard let bytes = ChildProcess.read(process.output, into: &buffer) else {
-      isOutputOver = true
+      isOutputClosed = true
       return false
     }
     guard !bytes.isEmpty, step.role == .peer else { return false }
-    deadline = clock.now + Self.patience
-    due = clock.now
-    tell(.said(bytes))
+    due = now()
+    deadline = due + Self.silenceLimit
+    report(.received(bytes))
     return true
   }
 
-  /// Reads once what the program complains of: one that does so without end must not hold us up.
-  private func hearComplaint(of process: ChildProcess) {
-    guard !isErrorOver else { return }
+  /// Reads standard error once, not to its end: a program that writes there without end must not hold up this process.
+  private func readError(of process: ChildProcess) {
+    guard !isErrorClosed else { return }
     guard let bytes = ChildProcess.read(process.error, into: &buffer) else {
-      isErrorOver = true
+      isErrorClosed = true
       return
     }
-    complaint = Array((complaint + bytes).suffix(Self.longestComplaint))
+    errorOutput = Array((errorOutput + bytes).suffix(Self.longestErrorOutput))
   }
 
-  private func say(_ outbox: inout Outbox, to process: ChildProcess, isOver: Bool) {
+  private func send(_ outbox: inout Outbox, to process: ChildProcess, isOver: Bool) {
     while process.input >= 0, !outbox.isEmpty {
       guard let count = process.write(outbox.unsent) else { return process.closeInput() }
       if count == 0 { return }
       outbox.removeFirst(count)
-      deadline = clock.now + Self.patience
+      deadline = now() + Self.silenceLimit
     }
     if isOver, outbox.isEmpty { process.closeInput() }
   }
 
-  /// What the program has complained of, to be added to a message.
-  private var told: String {
-    let lines = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
+  /// The last lines of the program's standard error, to be added to a message.
+  private var errorSuffix: String {
+    let lines = String(decoding: errorOutput, as: UTF8.self).split(whereSeparator: \.isNewline)
     return lines.isEmpty ? "" : ": " + lines.suffix(3).joined(separator: "; ")
   }
 }

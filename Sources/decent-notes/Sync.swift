@@ -9,9 +9,12 @@ internal import NotesServer
 
 /// Exchanges changes with peers from the command line: once, or for as long as it runs.
 struct Sync {
+  /// The exit status of the program.
   let status: Int32
 
-  /// With each peer once, all at the same time; prints what came of it.
+  /// Exchanges with each peer once, with all at the same time, and prints the results.
+  ///
+  /// - Parameter serve: serves a client of this process.
   init(_ peers: [String], adopting isAdopting: Bool, _ serve: (LocalClient) -> Void) {
     let isTerminal = isatty(STDERR_FILENO) == 1
     let requests = peers.map { peer in
@@ -34,20 +37,20 @@ struct Sync {
         let peer = message["params"]?["token"]?.string,
         let text = message["params"]?["value"]?["message"]?.string
       {
-        complain("\(peer): \(text)")
+        printError("\(peer): \(text)")
       }
       guard let id = message["id"]?.integer else {
         Self.show(message)
         return false
       }
       if let error = message["error"] {
-        complain(error["message"]?.string ?? "an error")
+        printError(error["message"]?.string ?? "an error")
         failures += 1
         // There is no notebook to do anything with.
         if id == 0 { return true }
       } else if id > 0, let result = message["result"] {
-        let count = { (name: String) in result[name]?.integer ?? 0 }
-        say("\(peers[id - 1]): sent \(count("sent")) bytes, received \(count("received"))\n")
+        let (sent, received) = (result["sent"]?.integer ?? 0, result["received"]?.integer ?? 0)
+        printOutput("\(peers[id - 1]): sent \(sent) bytes, received \(received)\n")
       }
       if id > 0 { left -= 1 }
       if left == 0 { status = failures > 0 ? 1 : 0 }
@@ -57,7 +60,7 @@ struct Sync {
     self.status = status
   }
 
-  /// With the peers that the server has been told, again and again.
+  /// Exchanges with the peers of the server's schedule until the process is ended.
   init(_ serve: (LocalClient) -> Void) {
     var status: Int32 = 0
     serve(
@@ -66,19 +69,19 @@ struct Sync {
           Self.show(message)
           return false
         }
-        complain(error["message"]?.string ?? "an error")
+        printError(error["message"]?.string ?? "an error")
         status = 1
         return true
       })
     self.status = status
   }
 
-  /// Says what an editor would show its user.
+  /// Prints a message that an editor would show its user.
   private static func show(_ message: JSONValue) {
     if ["window/logMessage", "window/showMessage"].contains(message["method"]?.string),
       let text = message["params"]?["message"]?.string
     {
-      complain(text)
+      printError(text)
     }
   }
 }

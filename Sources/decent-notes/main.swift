@@ -14,28 +14,26 @@ internal import ReplicatingTypes
 /// sysexits.h: the command was used incorrectly.
 let misuse: Int32 = 64
 
-func complain(_ message: String) {
-  let line = Array("decent-notes: \(message)\n".utf8)
-  _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-}
-
+/// A variable of the environment; nil if it is not set or empty.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   return String(cString: value)
 }
 
+/// The notebook's folder if the command line names none.
 func defaultFolder() -> String? {
   if let folder = variable("DECENT_NOTES") { return folder }
   if let data = variable("XDG_DATA_HOME") { return data + "/decent-notes" }
   return variable("HOME").map { $0 + "/.local/share/decent-notes" }
 }
 
-/// Where programs keep what need not be kept: by the XDG base directory specification.
+/// The folder for data that may be lost, by the XDG base directory specification.
 func stateFolder() -> String? {
   if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state }
   return variable("HOME").map { $0 + "/.local/state" }
 }
 
+/// The server's environment for a command line; nil if there is no folder for the notebook.
 func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   guard let folder = arguments.folder ?? defaultFolder() else { return nil }
   let framing: Framing =
@@ -65,6 +63,7 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   return environment
 }
 
+/// An identifier of random bits.
 func randomIdentifier() -> Identifier {
   var random = SystemRandomNumberGenerator()
   return Identifier(high: random.next(), low: random.next())
@@ -86,55 +85,59 @@ func splitMix(_ state: inout UInt64) -> UInt64 {
   return mixed ^ mixed >> 31
 }
 
-func standardInput() -> [UInt8] {
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 1 << 16)
-  while true {
-    let count = read(STDIN_FILENO, &buffer, buffer.count)
-    if count <= 0 { return bytes }
-    bytes += buffer[..<count]
-  }
+/// The environment for a link to a peer. Made for each link, because the file of this program may be replaced while it runs.
+func peerEnvironment() -> PeerEnvironment {
+  PeerEnvironment(
+    homeFolder: variable("HOME"), stateFolder: stateFolder(),
+    searchPath: variable("PATH") ?? "/usr/bin:/bin", program: ownProgram(),
+    now: { ContinuousClock.now })
 }
 
-func say(_ text: String) {
-  var rest = Array(text.utf8)[...]
-  while !rest.isEmpty {
-    let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-    if count < 0 && errno == EINTR { continue }
-    if count <= 0 { return }
-    rest = rest.dropFirst(count)
-  }
+/// The path of the program that this process runs.
+func ownProgram() -> String {
+  #if os(Linux)
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(
+      decoding: buffer[..<max(0, count)].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // A new version may have taken its place; the peer is to be of this one.
+    return path.isEmpty || path.hasSuffix(" (deleted)") ? "/proc/self/exe" : path
+  #else
+    return CommandLine.arguments[0]
+  #endif
 }
 
+/// Reports that there is no folder for the notebook; returns the exit status.
 func noFolder() -> Int32 {
-  complain("no folder: give --notebook DIR, or set DECENT_NOTES or HOME")
+  printError("no folder: give --notebook DIR, or set DECENT_NOTES or HOME")
   return misuse
 }
 
+/// Runs the command of the command line; returns the exit status.
 func run() -> Int32 {
-  // A write to a reader that is gone, or beyond a limit of size, is an error to be told, not the end.
+  // A write to a reader that is gone, or beyond a limit of size, is to be an error, and not to end the process.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
-  // Notes are private. And who may not enter the folders just created could not write into them.
+  // Notes are private: no other user may enter the folders that are created here.
   umask(0o077)
   let arguments: Arguments
   do { arguments = try Arguments(Array(CommandLine.arguments.dropFirst())) } catch {
-    complain("\(error.message) (decent-notes --help says more)")
+    printError("\(error.message) (decent-notes --help says more)")
     return misuse
   }
   switch arguments.command {
   case .help:
-    say(Arguments.usage)
+    printOutput(Arguments.usage)
     return 0
   case .version:
-    say("decent-notes \(NotesServer.programVersion)\n")
+    printOutput("decent-notes \(NotesServer.programVersion)\n")
     return 0
   case .demo(let path):
     do {
       try Demo.run(CommandLine.arguments[0], path: path)
       return 0
     } catch {
-      complain("demo: \(error.message)")
+      printError("demo: \(error.message)")
       return 1
     }
   case .check(let isRepairing):
@@ -142,10 +145,10 @@ func run() -> Int32 {
     do {
       let check = try Check(
         folder: folder, repair: isRepairing ? stateFolder() : nil, makeIdentifier: randomIdentifier)
-      say(check.lines.joined(separator: "\n") + "\n")
+      printOutput(check.lines.joined(separator: "\n") + "\n")
       return check.isSound ? 0 : 1
     } catch {
-      complain("\(error)")
+      printError("\(error)")
       return 1
     }
   case .compact(let isDue):
@@ -154,10 +157,10 @@ func run() -> Int32 {
       let compact = try Compact(
         folder: folder, stateFolder: stateFolder(), isDue: isDue,
         makeIdentifier: randomIdentifier)
-      say(compact.lines.joined(separator: "\n") + "\n")
+      printOutput(compact.lines.joined(separator: "\n") + "\n")
       return 0
     } catch {
-      complain("\(error)")
+      printError("\(error)")
       return 1
     }
   case .serve, .call, .sync: break
@@ -167,11 +170,11 @@ func run() -> Int32 {
   case .call(let method, let params):
     environment.isSingleRequest = true
     do {
-      let input = params == "-" ? standardInput() : Array(params.utf8)
-      say(try Call(method, params: input) { serve(environment, $0) }.result + "\n")
+      let input = params == "-" ? readStandardInput() : Array(params.utf8)
+      printOutput(try Call(method, params: input) { serve(environment, $0) }.result + "\n")
       return 0
     } catch {
-      complain(error.message)
+      printError(error.message)
       return 1
     }
   case .sync(let peers, let isAdopting):
@@ -184,15 +187,16 @@ func run() -> Int32 {
   }
 }
 
-/// Serves a client of this process, or the one at standard input and output.
+/// Serves a client until it has left; returns the exit status.
+///
+/// - Parameter client: a client of this process; nil for the one at standard input and output.
 @discardableResult
 func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> Int32 {
   var environment = environment
   if client != nil { environment.framing = .lines }
-  let stateFolder = environment.stateFolder
   var loop = EventLoop(NotesServer(environment), for: client) { peer, folder in
-    // Only who sits at the terminal can be asked for a password there.
-    PeerLink(to: peer, from: folder, stateFolder: stateFolder, isInteractive: client != nil)
+    // Only the user of a command line can be asked for a password at the terminal.
+    PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
   }
   return loop.run()
 }
