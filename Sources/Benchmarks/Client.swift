@@ -7,7 +7,7 @@ import JSONRPC
   import Darwin
 #endif
 
-/// A process that answers on its standard output what it is asked on its standard input, one message a line.
+/// A process that reads requests on its standard input and answers on its standard output, one message a line.
 final class Client {
   private let process = Process()
   private let input = Pipe()
@@ -24,6 +24,9 @@ final class Client {
     return FileManager.default.isExecutableFile(atPath: url.path) ? url : nil
   }
 
+  /// Starts a program.
+  ///
+  /// - Parameter state: the state folder of the process.
   init(_ program: URL, _ arguments: [String], state: String) {
     process.executableURL = program
     process.arguments = arguments
@@ -41,6 +44,7 @@ final class Client {
     _ = request("initialize", "{}")
   }
 
+  /// Sends text as it stands, and waits until it is taken.
   func send(_ message: String) {
     var rest = Array(message.utf8)[...]
     while !rest.isEmpty {
@@ -79,6 +83,7 @@ final class Client {
     }
   }
 
+  /// Sends a request and waits for its answer, which must be a result; returns the whole message.
   func request(_ method: String, _ params: String) -> String {
     lastID += 1
     send(#"{"jsonrpc":"2.0","id":\#(lastID),"method":"\#(method)","params":\#(params)}"# + "\n")
@@ -110,7 +115,7 @@ final class Client {
     }
   }
 
-  /// How much memory it has had at most, in bytes.
+  /// The most memory that the process has had, in bytes.
   var peakMemory: Int {
     let status = try? String(
       contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)

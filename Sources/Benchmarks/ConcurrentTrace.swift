@@ -1,16 +1,19 @@
 import ReplicatingTypes
 
-/// What several authors did to one text at the same time, as the messages that they sent.
+/// Edits of several authors to one text at the same time, as the messages that they sent.
 struct ConcurrentTrace {
+  /// Edits of one author, made together.
   struct Message {
     var operations: [(operation: ReplicatingText.Operation, stamp: Stamp)]
   }
 
+  /// The name in the table.
   var name: String
   /// Each after everything it follows.
   var messages: [Message] = []
   /// A replica that has everything.
   var whole = ReplicatingText()
+  /// The text that all replicas show in the end.
   var end: [UInt8] = []
 }
 
@@ -37,14 +40,17 @@ struct ConcurrentRecorder {
     }
   }
 
+  /// Begins a trace of so many authors, who are numbered from 0.
   init(name: String, agents: Int) {
     trace = ConcurrentTrace(name: name)
     sent = Array(repeating: [], count: agents)
     for number in 0..<agents { replicas.append(Author(number, of: agents)) }
   }
 
+  /// The number of messages.
   var count: Int { trace.messages.count }
 
+  /// The text as an author sees it.
   func utf8(of agent: Int) -> [UInt8] { replicas[agent].utf8 }
 
   /// Begins a message of an author, who has seen these messages and all they follow.
@@ -71,6 +77,7 @@ struct ConcurrentRecorder {
     if !missing.isEmpty { author.utf8 = author.text.utf8 }
   }
 
+  /// Makes an edit of the author whose message was begun; the place is in scalars of the text that the author sees.
   mutating func editScalars(
     _ agent: Int, at position: Int, removing removed: Int, inserting new: [UInt8]
   ) {
@@ -87,6 +94,7 @@ struct ConcurrentRecorder {
     edit(agent, start..<end(removed, from: start), new)
   }
 
+  /// Makes an edit of the author whose message was begun; the range is in bytes of the text that the author sees.
   mutating func edit(_ agent: Int, _ range: Range<Int>, _ new: [UInt8]) {
     let author = replicas[agent]
     let edits = [Edit(range: range, replacement: new)]
@@ -100,6 +108,7 @@ struct ConcurrentRecorder {
     author.utf8.replaceSubrange(range, with: new)
   }
 
+  /// Ends the message of an author.
   mutating func end(_ agent: Int) {
     sent[agent].append(count - 1)
     replicas[agent].seen[agent] += 1

@@ -1,7 +1,7 @@
 import Notes
 import ReplicatingTypes
 
-/// What leads from one text to another, found by comparing the two. The floor is one look at each byte of both.
+/// Edits that lead from one text to another, found by comparing the two. The floor is one look at each byte of both.
 func differenceRows(_ report: inout Report) {
   for (name, length) in [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)] {
     var random = SeededRandom(seed: 5)

@@ -1,6 +1,6 @@
 import ReplicatingTypes
 
-/// A text in bytes: how many, and how fast they are written and read.
+/// A text in bytes: their number, and the time to write and read them.
 func encodingRows(_ trace: Trace, _ report: inout Report) {
   let floor = floor(trace)
   let isPaper = trace.name == "automerge-paper"
@@ -38,13 +38,14 @@ func encodingRows(_ trace: Trace, _ report: inout Report) {
   report.add(Row("encoding", "\(trace.name), as changes, read and join", joining, floor: floor))
 }
 
+/// The value of an encoding that must be a right one.
 func decoded<Value: BinaryCodable>(_: Value.Type, _ bytes: [UInt8]) -> Value {
   do { return try Value(encoded: bytes) } catch {
     fatalError("wrong result: an encoding is refused: \(error)")
   }
 }
 
-/// A text without its past: how many bytes, how fast it is read, and edited for the first time.
+/// A text without its past: the bytes, and the time to read it and to edit it for the first time.
 func trimmedRows(_ trace: Trace, _ report: inout Report) {
   let floor = floor(trace)
   let isPaper = trace.name == "automerge-paper"

@@ -6,8 +6,9 @@ import Foundation
   import Darwin
 #endif
 
-// The folder: what it costs that many sessions were there, and what others notice of a compaction.
+// The folder: the cost of many sessions, and the delay that a compaction causes to others.
 
+/// Starts in folders of many sessions, and answers during a compaction.
 func folderRows(_ report: inout Report) {
   withProgram("folder", &report) { program, scratch, report in
     sessionRows(program, scratch + "/sessions", state: scratch + "/state", &report)
@@ -24,7 +25,7 @@ private func sessionRows(
   let writer = Client(notebook: folder, program, state: state + "-writer")
   for number in 0..<count {
     let note = writer.createNote()
-    // A session is named by its notes. It ends when somebody else has linked its file.
+    // A session is named by its notes. It ends when another process has linked its file.
     let session = note.split(separator: "-")[1]
     let log = "\(folder)/log/\(session)/0.open"
     expect(link(log, "\(folder)/../link-\(number % 2)") == 0, log)
@@ -90,7 +91,7 @@ private func forgetEnds(_ folder: String) {
 /// A folder that has changed within two seconds is looked at again.
 private func waitForOldFolders() { sleep(3) }
 
-/// A process folds 100 MB of its own history while somebody types: the longest time that an answer takes.
+/// A process folds 100 MB of its own history while the user types: the longest time that an answer takes.
 private func compactionRows(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
 ) {
@@ -129,7 +130,7 @@ private func compactionRows(
     let (seconds, attoseconds) = (clock.now - start).components
     times.append(Double(seconds) * 1e9 + Double(attoseconds) / 1e9)
     usleep(2000)
-    // What comes after its name is a part of it, too.
+    // The bytes after its name belong to it, too.
     if isFolded() { rest -= 1 }
   }
   client.end()

@@ -8,6 +8,7 @@ struct GapBuffer: ~Copyable {
   private var gapStart = 0
   private var gapEnd: Int
 
+  /// Makes an empty text with room for so many bytes.
   init(capacity: Int) {
     self.capacity = capacity
     gapEnd = capacity
@@ -17,17 +18,21 @@ struct GapBuffer: ~Copyable {
 
   deinit { bytes.deallocate() }
 
+  /// The bytes of the text.
   var count: Int { capacity &- gapEnd &+ gapStart }
 
+  /// The byte at an offset in the text.
   subscript(offset: Int) -> UInt8 {
     bytes[offset < gapStart ? offset : offset &+ (gapEnd &- gapStart)]
   }
 
+  /// A copy of the text.
   var text: [UInt8] {
     Array(UnsafeBufferPointer(start: bytes, count: gapStart))
       + Array(UnsafeBufferPointer(start: bytes + gapEnd, count: capacity - gapEnd))
   }
 
+  /// Replaces some bytes. There must be room for the result.
   @inline(__always)
   mutating func replace(at offset: Int, removing count: Int, with new: borrowing Span<UInt8>) {
     precondition(
@@ -46,14 +51,5 @@ struct GapBuffer: ~Copyable {
     gapEnd &+= count
     for index in 0..<new.count { bytes[gapStart &+ index] = new[index] }
     gapStart &+= new.count
-  }
-
-  /// Makes all edits of a trace.
-  mutating func replay(_ trace: Trace) {
-    let inserted = trace.inserted.span
-    for edit in trace.edits {
-      replace(
-        at: Int(edit.offset), removing: Int(edit.removed), with: inserted.extracting(edit.range))
-    }
   }
 }

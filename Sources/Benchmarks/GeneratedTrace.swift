@@ -1,4 +1,4 @@
-/// Text as somebody might write it: words, some of them not ASCII, with spaces and line feeds.
+/// Text as an author might write it: words, some of them not ASCII, with spaces and line feeds.
 struct Prose {
   private static let words = [
     "the", "of", "and", "a", "note", "text", "that", "merges", "always", "in", "every", "replica",
@@ -8,6 +8,7 @@ struct Prose {
 
   private var column = 0
 
+  /// The next word, with the space or line feed after it.
   mutating func word(_ random: inout SeededRandom) -> [UInt8] {
     // Eight of nine words are plain ones.
     let word = Self.words[random.oneIn(9) ? random.below(Self.words.count) : random.below(19)]
@@ -17,6 +18,7 @@ struct Prose {
     return word + [0x0A]
   }
 
+  /// The next words, of so many bytes or a few more.
   mutating func text(atLeast count: Int, _ random: inout SeededRandom) -> [UInt8] {
     var text: [UInt8] = []
     while text.count < count { text += word(&random) }

@@ -3,12 +3,14 @@ struct Timing {
   var minimum: Double
   var median: Double
 
+  /// The times of runs, of which there must be one.
   init(_ runs: [Double]) {
     let sorted = runs.sorted()
     minimum = sorted[0]
     median = sorted[sorted.count / 2]
   }
 
+  /// The times of one of so many equal steps.
   func divided(by count: Int) -> Timing {
     Timing(minimum: minimum / Double(count), median: median / Double(count))
   }
@@ -40,6 +42,7 @@ func measure<State, Result>(
   return Timing(runs)
 }
 
+/// Times `body`, which needs nothing prepared.
 func measure<Result>(_ body: () -> Result, check: (Result) -> Void) -> Timing {
   measure(prepare: {}, body: { _ in body() }, check: { check($1) })
 }
@@ -53,8 +56,10 @@ func expect(_ condition: Bool, _ what: @autoclosure () -> String) {
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
+  /// - Parameter seed: equal seeds give equal numbers.
   init(seed: UInt64) { state = seed }
 
+  /// The next 64 random bits.
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
@@ -63,6 +68,7 @@ struct SeededRandom: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
+  /// A number from 0 up to but not including `bound`.
   mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
   /// True once in `n` times.

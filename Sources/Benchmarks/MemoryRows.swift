@@ -1,7 +1,7 @@
 import Foundation
 import ReplicatingTypes
 
-/// How many bytes are allocated, what was freed not counted; `nil` where the allocator can't be asked.
+/// The bytes that are allocated and not freed; nil where the allocator can't be asked.
 func allocatedBytes() -> Int? {
   #if canImport(Darwin)
     var statistics = malloc_statistics_t()
@@ -40,7 +40,7 @@ private func allocatedBytes(_ report: String) -> Int? {
   return system - fast - rest + mapped
 }
 
-/// What a text keeps allocated after a trace.
+/// The bytes that a text keeps allocated after a trace.
 func memoryRows(_ trace: Trace, _ report: inout Report) {
   let isPaper = ["automerge-paper", "generated"].contains(trace.name)
   func row(_ name: String, _ make: () -> ReplicatingText) {

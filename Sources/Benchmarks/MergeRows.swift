@@ -3,10 +3,12 @@ import ReplicatingTypes
 
 /// Random single edits in a text of ASCII; also made in plain bytes, to compare with.
 struct RandomEdits {
+  /// Inserts a letter at an offset, or removes the one there if `letter` is nil.
   var edits: [(offset: Int, letter: UInt8?)] = []
-  /// Of the text afterwards.
+  /// The bytes of the text afterwards.
   var length: Int
 
+  /// Makes edits of a text of so many bytes, two thirds of them insertions.
   init(_ count: Int, in length: Int, _ random: inout SeededRandom) {
     self.length = length
     for _ in 0..<count {
@@ -20,6 +22,7 @@ struct RandomEdits {
     }
   }
 
+  /// Makes the edits in a replicating text.
   @inline(__always)
   func make(in text: inout ReplicatingText, by replica: inout Replica) {
     for (offset, letter) in edits {
@@ -31,6 +34,7 @@ struct RandomEdits {
     }
   }
 
+  /// Makes the edits in plain bytes.
   func make(in buffer: inout GapBuffer) {
     for (offset, letter) in edits {
       if let letter {

@@ -142,11 +142,12 @@ private func moved(_ book: NoteBook, _ count: Int) -> NoteBook {
   return book
 }
 
+/// Applies a change that must be a right one.
 func apply(_ change: Change, to book: inout NoteBook) {
   readable { try book.apply(change) }
 }
 
-/// What a notebook in memory says, of which everything can be read.
+/// The result of reading a notebook that is in memory, where nothing can be unreadable.
 @discardableResult
 func readable<Result>(_ body: () throws -> Result) -> Result {
   do { return try body() } catch { fatalError("a notebook in memory: \(error)") }
@@ -165,7 +166,9 @@ private func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {
 /// Writes one note, as the server does: a change is planned, encoded, and then applied.
 struct NotebookWriter {
   var book = NoteBook()
+  /// The author of the edits.
   var replica = ReplicaID(high: 0, low: 1)
+  /// The only note.
   let note: NoteID
   private var encodedBytes = 0
   private var time: Int64 = 1_000
@@ -180,14 +183,17 @@ struct NotebookWriter {
     return writer.book
   }
 
+  /// Makes a notebook with one empty note.
   init() {
     note = NoteID(creation: book.next(by: replica))
     let placement = book.placement(of: note, at: 0)
     apply(book.change(by: replica, at: 1_000, [.create, .place(placement)]), to: &book)
   }
 
+  /// The note's text.
   var text: ReplicatingText { book.read(note) { $0.text } }
 
+  /// Replaces a range of bytes.
   mutating func edit(_ range: Range<Int>, _ new: [UInt8]) {
     let operations = book.operations(for: [Edit(range: range, replacement: new)], in: note)
     let encoded = book.encode(book.change(by: replica, at: time, operations))
@@ -195,12 +201,14 @@ struct NotebookWriter {
     book.apply(encoded)
   }
 
+  /// Makes random edits, each as a change.
   mutating func make(_ random: RandomEdits) {
     for (offset, letter) in random.edits {
       edit(offset..<offset + (letter == nil ? 1 : 0), letter.map { [$0] } ?? [])
     }
   }
 
+  /// Makes all edits of a trace, each as a change.
   mutating func replay(_ trace: Trace) {
     for edit in trace.edits where edit.removed > 0 || edit.count > 0 {
       make(edit, of: trace)

@@ -1,7 +1,7 @@
 import Notes
 import ReplicatingTypes
 
-/// Packed changes: how many bytes, and how fast they are written and read, in raw bytes of changes.
+/// Packed changes: their bytes, and the time to write and read them, by raw bytes of changes.
 func packedRows(_ trace: Trace, _ report: inout Report) {
   var random = SeededRandom(seed: 21)
   let steady = NotebookWriter.typing(trace) { 100 }

@@ -1,6 +1,6 @@
 import ReplicatingTypes
 
-/// What it costs to find a line, or an offset in UTF-16, at random: in texts that were written in random order, word by
+/// The cost of finding a line, or an offset in UTF-16, at random: in texts that were written in random order, word by
 /// word, and in one that was pasted, whose leaves hold most bytes. The floor is to look at the plain bytes up to there.
 func positionRows(_ report: inout Report) {
   for (name, length) in [("1k", 1_000), ("100k", 100_000), ("10M", 10_000_000)] {

@@ -46,6 +46,7 @@ func echo() -> Never {
   }
 }
 
+/// Requests, changes, pushes and starts of whole processes.
 func processRows(_ report: inout Report) {
   withProgram("process", &report) { program, scratch, report in
     let state = scratch + "/state"
@@ -114,7 +115,7 @@ private func prose(_ length: Int) -> String {
     .replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\"", with: "'")
 }
 
-/// A client that sends its whole text of 1 MB with each word: beside somebody who only reads it, and answers.
+/// A client that sends its whole text of 1 MB with each word: beside another client that only reads the text, and answers.
 private func wholeTextRow(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
 ) {
@@ -166,7 +167,7 @@ private func largeNoteRow(
         let client = Client(notebook: "\(folder)-\(name)-\(folders)", program, state: state)
         let id = client.createNote(#"{"text":"\#(text)"}"#)
         _ = client.request("note/open", #"{"id":"\#(id)","mode":"edit","check":"none"}"#)
-        // What it takes to put 10 MB on disk and away is not what typing takes.
+        // The time to write 10 MB and to remove them is no part of typing.
         _ = client.request("notebook/flush", "{}")
         client.waitUntilIdle()
         return client
@@ -258,7 +259,7 @@ private func startRows(
     answered += writer.lines().count
   }
   writer.end()
-  // What was done since the archive was written is read from the logs, and the archive written anew, once.
+  // The changes since the archive was written are read from the logs, and the archive is written anew, once.
   let clock = ContinuousClock()
   let start = clock.now
   let first = Client(notebook: folder, program, state: state)

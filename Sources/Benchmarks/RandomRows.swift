@@ -1,6 +1,6 @@
 import ReplicatingTypes
 
-/// What an edit at a random place costs in texts that were written in random order, word by word: how it grows.
+/// The cost of an edit at a random place in texts that were written in random order, word by word, by their lengths.
 func randomRows(_ report: inout Report) {
   for (name, length) in [
     ("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000), ("10M", 10_000_000),
@@ -46,7 +46,7 @@ func randomRows(_ report: inout Report) {
 func scattered(
   _ end: [UInt8], cuts: [Int], by replica: inout Replica, _ random: inout SeededRandom
 ) -> ReplicatingText {
-  // How many bytes before each part are here already: a Fenwick tree.
+  // The bytes before each part that are here already: a Fenwick tree.
   var present = [Int32](repeating: 0, count: cuts.count + 1)
   var text = ReplicatingText()
   for part in cuts.indices.shuffled(using: &random) {

@@ -11,6 +11,7 @@ extension ReplicatingText {
     }
   }
 
+  /// The text after all edits of a trace, by the replica of a number.
   static func replaying(_ trace: Trace, number: UInt64 = 1) -> ReplicatingText {
     var text = ReplicatingText()
     var replica = Replica(id: ReplicaID(high: 0, low: number))
@@ -20,6 +21,7 @@ extension ReplicatingText {
 }
 
 extension ReplicatingArray<UInt8> {
+  /// The bytes after all edits of a trace.
   static func replaying(_ trace: Trace) -> ReplicatingArray {
     var array = ReplicatingArray()
     var replica = Replica(id: ReplicaID(high: 0, low: 1))

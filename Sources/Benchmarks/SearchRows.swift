@@ -2,6 +2,7 @@ import Foundation
 
 // Search through a notebook, beside a grep of the same bytes.
 
+/// A search in all notes of a notebook; the floor is `grep`.
 func searchRows(_ report: inout Report) {
   withProgram("search", &report) { program, scratch, report in
     for (language, isGerman) in [("English", false), ("German", true)] {

@@ -6,8 +6,9 @@ import Foundation
   import Darwin
 #endif
 
-// Exchanging changes with a peer: what it costs when nothing is new, when one note is, and when everything is.
+// Exchanges of changes with a peer: their cost when nothing is new, when one note is, and when everything is.
 
+/// Exchanges with a folder of one session, and of many.
 func syncRows(_ report: inout Report) {
   withProgram("sync", &report) { program, scratch, report in
     for (sessions, notes) in [(1, 100), (1000, 100_000)] {
@@ -87,7 +88,7 @@ private func write(
     let note = writer.createNote(
       #"{"title":"Note \#(number)","text":"What note \#(number) says."}"#)
     guard number % (notes / sessions) == 0, number < notes else { continue }
-    // A session is named by its notes. It ends when somebody else has linked its file.
+    // A session is named by its notes. It ends when another process has linked its file.
     let session = note.split(separator: "-")[1]
     let log = "\(folder)/log/\(session)"
     for file in (try? FileManager.default.contentsOfDirectory(atPath: log)) ?? []

@@ -2,13 +2,14 @@ import JSONRPC
 
 /// One line of the table.
 struct Row {
+  /// The unit in which a value is printed.
   enum Unit: String {
     case milliseconds = "ms"
     case microseconds = "µs"
     case bytes = "B"
   }
 
-  /// What the project goes for.
+  /// The value that is aimed at.
   enum Goal {
     /// So many times the floor beside it.
     case floor(Double)
@@ -19,15 +20,19 @@ struct Row {
     case median(Double)
   }
 
+  /// The first column, by which rows are chosen on the command line.
   var group: String
+  /// The second column.
   var name: String
   var unit = Unit.milliseconds
   /// The least of all runs, and their median; nanoseconds or bytes.
   var value: Double
   var median: Double?
+  /// The least time of the floor in this run, in nanoseconds; nil if there is none.
   var floor: Double?
   var goal: Goal?
 
+  /// A row of times.
   init(
     _ group: String, _ name: String, _ timing: Timing, _ unit: Unit = .milliseconds,
     floor: Timing? = nil, goal: Goal? = nil
@@ -41,6 +46,7 @@ struct Row {
     self.goal = goal
   }
 
+  /// A row of bytes.
   init(_ group: String, _ name: String, bytes: Int, goal: Goal? = nil) {
     self.group = group
     self.name = name
@@ -61,6 +67,7 @@ struct Row {
     return floor ?? u
   }
 
+  /// True if the goal is met; nil if there is none.
   func isMet(_ u: Double) -> Bool? {
     switch goal {
     case .floor(let most): value / floor(u) <= most
@@ -75,11 +82,15 @@ struct Row {
 /// All rows, and the unit that goals are counted in: the floor's time for automerge-paper, or for the generated trace if
 /// that one isn't there.
 struct Report {
+  /// The unit of goals.
   var u: Timing
+  /// The name of the trace that the unit is of.
   var unitTrace: String
+  /// True if nothing is printed before `json`.
   var isJSON: Bool
   private var rows: [Row] = []
 
+  /// Begins a report: prints the head of the table.
   init(u: Timing, unitTrace: String, isJSON: Bool) {
     self.u = u
     self.unitTrace = unitTrace
@@ -91,8 +102,10 @@ struct Report {
     print(line(["---", "---", "--:", "--:", "--:", "--:", "--:", "---"]))
   }
 
+  /// True if there are no rows.
   var isEmpty: Bool { rows.isEmpty }
 
+  /// Adds a row and prints it.
   mutating func add(_ row: Row) {
     rows.append(row)
     if isJSON { return }
@@ -199,7 +212,7 @@ private func number(_ value: Double) -> String {
   return digits
 }
 
-/// What is replayed.
+/// Prints the traces.
 func describe(_ flat: [Trace], _ concurrent: [ConcurrentTrace]) {
   for trace in flat {
     print(

@@ -1,4 +1,4 @@
-/// What one author did to one text, edit by edit, in UTF-8 bytes.
+/// The edits of one author to one text, in UTF-8 bytes.
 struct Trace {
   /// At `offset`, `removed` bytes go and a part of the trace's `inserted` comes.
   struct Edit {
@@ -7,17 +7,22 @@ struct Trace {
     var start: Int32
     var count: Int32
 
+    /// The part of `inserted`.
     var range: Range<Int> { Int(start)..<Int(start &+ count) }
   }
 
+  /// The name in the table.
   var name: String
   var edits: [Edit] = []
   /// Everything that is inserted, one after the other.
   var inserted: [UInt8] = []
+  /// The text after all edits.
   var end: [UInt8] = []
 
+  /// Makes a trace without edits.
   init(name: String) { self.name = name }
 
+  /// Appends an edit.
   mutating func append(at offset: Int, removing removed: Int, inserting new: [UInt8]) {
     edits.append(
       Edit(
@@ -35,6 +40,17 @@ struct Trace {
     buffer.replay(part)
     part.end = buffer.text
     return part
+  }
+}
+
+extension GapBuffer {
+  /// Makes all edits of a trace.
+  mutating func replay(_ trace: Trace) {
+    let inserted = trace.inserted.span
+    for edit in trace.edits {
+      replace(
+        at: Int(edit.offset), removing: Int(edit.removed), with: inserted.extracting(edit.range))
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 //
-// Prints a table: each row our figure, the floor of the same run, the ratio, the goal and whether it is met.
+// Prints a table: in each row the figure of this project, the floor of the same run, the ratio, the goal, and yes if it is met.
 
 import Foundation
 
