@@ -111,10 +111,10 @@ struct PeerScheduleTests {
     #expect(run.end(after: .zero, fails: true) == min(.seconds(1), interval))
   }
 
-  @Test func `backs off from a peer that fails for years`() {
+  @Test func `backs off from a peer that fails for days`() {
     let run = Run(every: .seconds(30))
     _ = run.wait(.zero)
-    for _ in 0..<100_000 {
+    for _ in 0..<1000 {
       _ = run.end(after: .zero, fails: true)
       #expect(run.wait(.seconds(600)).due == ["ben"])
     }

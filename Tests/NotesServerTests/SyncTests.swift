@@ -253,6 +253,9 @@ struct SyncTests {
     ].merging(more) { $1 }
   }
 
+  private static let answer = FalsePartner.frame(
+    ["id": 1, "result": ["notebook": ["id": nil, "revision": .string("\(identity).5")]]])
+
   private static let violations: [(String, [UInt8])] = [
     ("a banner", Array("Welcome to the machine\n".utf8)),
     ("no JSON", FalsePartner.frame(Array("hello".utf8))),
@@ -260,6 +263,8 @@ struct SyncTests {
     ("a batch", FalsePartner.frame(Array("[]".utf8))),
     ("neither result nor error", FalsePartner.frame(["id": 1])),
     ("an answer to something else", FalsePartner.frame(["id": 7, "result": [:]])),
+    ("two answers to one request", answer + answer),
+    ("a request, as an echo sends it", FalsePartner.frame(["id": 1, "method": "initialize"])),
     ("an answer without an id", FalsePartner.frame(["id": nil, "result": [:]])),
     ("a negative length", Array("Content-Length: -1\r\n\r\n".utf8)),
     ("a huge length", Array("Content-Length: 99999999999\r\n\r\n".utf8)),

@@ -36,8 +36,10 @@ extension NotesServer {
     at now: ContinuousClock.Instant
   ) -> ContinuousClock.Instant? {
     guard phase == .ready, exitStatus == nil else { return nil }
-    let busy = Set(exchanges.values.map(\.peer))
-    let (due, next) = peerSchedule.takeDue(at: now, unless: busy.contains)
+    let exchanges = exchanges
+    let (due, next) = peerSchedule.takeDue(at: now) { peer in
+      exchanges.values.contains { $0.peer == peer }
+    }
     for peer in due {
       peers.insert(peer)
       beginExchange(with: peer, for: nil, adopting: false)

@@ -1,0 +1,116 @@
+import Foundation
+import JSONRPC
+import Testing
+
+@testable import decent_notes
+
+/// A link with real programs, and a clock that the test moves.
+@Suite("The link to a peer")
+struct PeerLinkTests {
+  private final class Run {
+    private(set) var now = ContinuousClock.now
+    private var link: PeerLink!
+    var outbox = Outbox(framing: .lines)
+    var received: [UInt8] = []
+    /// The failure of the end, if the link has ended.
+    private(set) var end: String??
+
+    init(_ turns: [PeerLink.Turn]) {
+      var rest = turns[...]
+      let clock = { [unowned self] in now }
+      link = PeerLink(isInteractive: false, now: clock) { rest.popFirst() ?? .over }
+    }
+
+    convenience init(_ words: String..., role: PeerLink.Step.Role = .peer) {
+      self.init([.run(PeerLink.Step(role: role, words: words))])
+    }
+
+    /// Lets time pass, and proceeds once; returns how long after that the link is due.
+    @discardableResult
+    func wait(_ time: Duration = .zero, isOver: Bool = false) -> Duration {
+      now += time
+      link.proceed(&outbox, isOver: isOver) { event in
+        switch event {
+        case .received(let bytes): received += bytes
+        case .ended(let failure): end = .some(failure)
+        }
+      }
+      return link.due - now
+    }
+
+    /// Proceeds as often as it takes. No time passes by the link's clock.
+    func wait(until condition: (Run) -> Bool) throws {
+      for _ in 0..<10_000 {
+        wait()
+        if condition(self) { return }
+        Thread.sleep(forTimeInterval: 0.001)
+      }
+      throw TimeoutError()
+    }
+  }
+
+  private struct TimeoutError: Error {}
+
+  @Test("A peer that is silent for 25 seconds is given up")
+  func silence() {
+    let run = Run("sleep", "1000")
+    #expect(run.wait() == .seconds(25))
+    #expect(run.wait(.milliseconds(24_999)) == .milliseconds(1))
+    #expect(run.end == nil)
+    run.wait(.milliseconds(1))
+    #expect(run.end == "no answer for 25 seconds")
+  }
+
+  @Test("The 25 seconds begin again with every byte, in both directions")
+  func sounds() throws {
+    let run = Run("cat")
+    run.wait()
+    for _ in 0..<3 {
+      run.received = []
+      run.outbox.notify("exit") { _ in }
+      // Sent, and taken by the pipe.
+      #expect(run.wait(.seconds(4)) == .seconds(25) || !run.received.isEmpty)
+      try run.wait { $0.received.last == 0x0A }
+      #expect(run.wait() == .seconds(25))
+      #expect(run.wait(.seconds(20)) == .seconds(5))
+    }
+    #expect(run.end == nil)
+  }
+
+  @Test("A peer that has not ended 5 seconds after all was sent is killed, and that is no failure")
+  func leaving() {
+    let run = Run("sleep", "1000")
+    run.wait(.seconds(1))
+    #expect(run.wait(.seconds(20), isOver: true) == .seconds(5))
+    #expect(run.wait(.milliseconds(4999), isOver: true) == .milliseconds(1))
+    #expect(run.end == nil)
+    #expect(run.wait(.milliseconds(1), isOver: true) == .zero)
+    run.wait(isOver: true)
+    #expect(run.end == .some(nil))
+  }
+
+  @Test("A tool has all the time that it takes")
+  func tool() {
+    let run = Run("sleep", "1000", role: .tool)
+    run.wait()
+    #expect(run.wait(.seconds(86_400)) > .seconds(86_400))
+    #expect(run.end == nil)
+  }
+
+  @Test("A program that has closed its output is looked after every 5 milliseconds")
+  func closed() throws {
+    let run = Run("sh", "-c", "exec >&- 2>&-; sleep 1000")
+    try run.wait { $0.wait() == .milliseconds(5) }
+    #expect(run.end == nil)
+  }
+
+  @Test("A lock that another process has is tried again every 200 milliseconds")
+  func lock() {
+    let run = Run([.wait, .wait, .again, .over])
+    #expect(run.wait() == .milliseconds(200))
+    #expect(run.wait(.milliseconds(200)) == .milliseconds(200))
+    #expect(run.wait(.milliseconds(200)) == .zero)
+    run.wait()
+    #expect(run.end == .some(nil))
+  }
+}
