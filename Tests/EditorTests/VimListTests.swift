@@ -162,7 +162,7 @@ struct VimListTests {
     try vim.terminal.type("ggdd")
     try vim.agree(id, on: "two\nthree")
     try vim.terminal.type(":NoteHistory\r")
-    try vim.wait("b:note_title .. line('$')", "history2")
+    try vim.wait("get(b:, 'note_title', '') .. line('$')", "history2")
     // In its buffer it is an edit like any other.
     try vim.terminal.type("G\r")
     try vim.wait("g:Text()", "one\ntwo\nthree")
@@ -177,7 +177,7 @@ struct VimListTests {
     try vim.terminal.type(":Notes\r")
     try vim.wait("getline(2)[13 :]", "Note")
     try vim.terminal.type(":NoteHistory\r")
-    try vim.wait("b:note_title", "history")
+    try vim.wait("get(b:, 'note_title', '')", "history")
     try vim.change(id) { $0 += "\nfive" }
     try vim.terminal.type("GR")
     try vim.terminal.wait("the message") { $0.last?.contains("the text of then is back") == true }

@@ -659,7 +659,7 @@ struct VimTests {
   @Test func `others are not shown in a text that was changed since`() throws {
     let (vim, _) = try Vim.showing("one\ntwo and more")
     try vim.run(
-      "let g:note = decent_notes#live#Of(bufnr()) | call setline(2, 't') | call decent_notes#live#TakePeers("
+      "let g:note = decent_notes#live#Of(bufnr()) | call setline(2, 't') | call decent_notes#live#TakePresence("
         + "{'attachment': g:note.attachment, 'version': g:note.version, 'rev': g:note.rev, 'peers': [{'ranges':"
         + " [{'start': {'line': 1, 'character': 9}, 'end': {'line': 1, 'character': 12}}]}]})")
     #expect(try vim.eval("prop_list(2)->len()") == "0")

@@ -8,7 +8,6 @@ g:loaded_decent_notes = 1
 
 import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
-import autoload 'decent_notes/cursors.vim'
 import autoload 'decent_notes/edit.vim'
 import autoload 'decent_notes/list.vim'
 import autoload 'decent_notes/live.vim'
@@ -16,13 +15,13 @@ import autoload 'decent_notes/server.vim'
 
 command -bar Notes server.Try(() => list.Open())
 command -nargs=1 -complete=customlist,commands.Titles Note server.Try(() => commands.Open(<q-args>))
-command -nargs=? NoteNew server.Try(() => commands.New(<q-args>))
+command -nargs=? NoteNew server.Try(() => buffer.New(<q-args>))
 command -nargs=* -complete=customlist,commands.Tags NoteTag server.Try(() => commands.Tag([<f-args>]))
 command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Try(() => commands.Update({priority: <q-args>}))
 command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
 command -nargs=1 NoteGrep server.Try(() => commands.Grep(<q-args>))
 command -bar NoteHistory server.Try(() => commands.History())
-command -bar NotesRestart server.Try(() => server.Restart())
+command -bar NotesRestart server.Try(() => commands.Restart())
 command -bar NotesLog commands.ShowLog()
 
 nnoremap <Plug>(decent-notes-undo) <Cmd>call decent_notes#buffer#Undo('note/undo')<CR>
@@ -38,7 +37,7 @@ augroup decent_notes
   autocmd BufEnter notes://list list.Entered()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* edit.NoteMode()
-  autocmd CursorMoved,CursorMovedI,BufEnter note://* cursors.Moved()
-  autocmd QuitPre * live.SendAllUnsent(2000)
+  autocmd CursorMoved,CursorMovedI,BufEnter note://* live.CursorMoved()
+  autocmd QuitPre * live.SettleAll(2000)
   autocmd VimLeavePre * buffer.Leave()
 augroup END

@@ -1,19 +1,19 @@
 vim9script
-# What a buffer of a note is for Vim: its name, how it is read, written, undone and left.
+# The buffer of a note as a user meets it: its name, reading, writing, undo and redo, and leaving.
 
 import autoload './live.vim'
 import autoload './server.vim'
 
-# The ids of notes by the short ones in names of buffers.
+# Ids of notes by the short ids in buffer names.
 var ids: dict<string> = {}
 
-# The buffer's name for a note: a beginning of its id that is enough, and its title.
+# The buffer name of a note: the beginning of its id, and its title.
 export def Name(summary: dict<any>): string
   var title = summary.title->substitute('[\x01-,/:-@[-^`{-\x7f]\+', '-', 'g')->strcharpart(0, 60)
   return 'note://' .. Short(summary.id) .. (title == '' ? '' : '/' .. title)
 enddef
 
-# Eight of the digits by which replicas differ, unless there is another note of which they are a beginning.
+# An id with eight of the digits by which replicas differ. The whole id, if another note's begins with the same.
 def Short(id: string): string
   var short = id->matchstr('^\d\+-\x\{8}\ze\x\{24}$')
   if short == '' || get(ids, short, id) != id
@@ -23,7 +23,7 @@ def Short(id: string): string
   return short
 enddef
 
-# The id of the note of which the current buffer is by its name. Names are kept in sessions.
+# The id of the note that the current buffer's name stands for. A session may have an old name.
 def Id(): string
   var word = bufname()->matchstr('^note://\zs[^/]\+')
   for isTrash in word =~ '^\d\+-\x\{8}$' ? [false, true] : []
@@ -40,7 +40,7 @@ def Id(): string
   return get(ids, word, word)
 enddef
 
-# Fills the current buffer, whose name says which note it is: for BufReadCmd.
+# Reads the note that the current buffer's name stands for: for BufReadCmd.
 export def Read()
   var buf = bufnr()
   setlocal buftype= noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
@@ -48,7 +48,7 @@ export def Read()
   if !live.Reopen(buf, id)
     var other = live.BufferOf(id)
     if other > 0 && other != buf
-      # A note has one buffer. Vim can't leave for another one before it has read this one.
+      # A note has one buffer. Vim cannot go to another one before it has read this one.
       timer_start(0, (_) => Replace(buf, other))
       return
     endif
@@ -62,12 +62,34 @@ export def Read()
     endif
   endif
   if &g:statusline == ''
-    setlocal statusline=%<%{get(b:,'note_title','')}\ %h%m%r[%{decent_notes#Status()}]%=%-14.(%l,%c%V%)\ %P
+    setlocal statusline=%<%{get(b:,'note_title','')}\ %h%m%r[%{decent_notes#buffer#Status()}]%=%-14.(%l,%c%V%)\ %P
   endif
   silent doautocmd <nomodeline> BufReadPost
   if &filetype == ''
     &filetype = get(g:, 'decent_notes_filetype', '')
   endif
+enddef
+
+# Shows a note in the current window.
+export def Edit(summary: dict<any>)
+  var buf = live.BufferOf(summary.id)
+  execute 'edit' fnameescape(buf > 0 ? bufname(buf) : Name(summary))
+enddef
+
+# Makes a note, and shows it in the current window.
+export def New(title: string)
+  var before = bufnr()
+  # This fails if the window cannot show another buffer; there is no new note then.
+  enew
+  var summary: dict<any>
+  try
+    summary = server.Call('note/create', {title: title}).note
+  catch /^Decent Notes: /
+    # What is typed next must not go into an empty buffer.
+    execute 'buffer' before
+    throw v:exception
+  endtry
+  Edit(summary)
 enddef
 
 def Replace(buf: number, other: number)
@@ -77,7 +99,8 @@ def Replace(buf: number, other: number)
   execute 'bwipeout!' buf
 enddef
 
-# Gives the current buffer the name that is due to its title. A session that is being read calls buffers by the names it knows.
+# Gives the current buffer the name that fits its title. Returns false if it has that name, or while a session is read, which calls
+# buffers by the names it knows.
 def Rename(): bool
   var old = bufname()
   var name = Name({id: live.Of(bufnr()).id, title: b:note_title})
@@ -85,19 +108,19 @@ def Rename(): bool
     return false
   endif
   execute 'silent keepalt file' fnameescape(name)
-  # Vim keeps the old name for a buffer of its own.
+  # Vim has made a new buffer with the old name.
   execute 'silent! bwipeout' bufnr($'^{old}$')
   return true
 enddef
 
-# The current buffer has been entered, or its note has another title: its name follows, and its filetype.
+# The current buffer was entered, or its note has a new title. Its name and filetype follow the title.
 export def Entered()
   if !empty(live.Of(bufnr())) && Rename()
     silent! doautocmd <nomodeline> filetypedetect BufRead
   endif
 enddef
 
-# After `:saveas` or `:file` the buffer is a file's, and the note has none.
+# The current buffer has a new name. After `:saveas` or `:file` it belongs to a file, and the note is closed.
 export def Renamed()
   if !empty(live.Of(bufnr())) && bufname() !~ '^note://'
     live.Close(bufnr())
@@ -110,7 +133,7 @@ enddef
 
 # Undo {{{1
 
-# Keys of the user's own which mean Vim's undo mean that of notes here.
+# The user's own keys that stand for Vim's undo or redo stand for those of the note here.
 const KEYS = {u: 'undo', ':u<cr>': 'undo', ':undo<cr>': 'undo', '<cmd>undo<cr>': 'undo',
   '<c-r>': 'redo', ':red<cr>': 'redo', ':redo<cr>': 'redo', '<cmd>redo<cr>': 'redo'}
 
@@ -131,16 +154,16 @@ def MapUndo()
   &cpoptions = options
 enddef
 
-# Has the server take back what was done here last, or do it again. What that does to the text comes as a push.
+# Has the server undo or redo the last step made in this buffer: `method` is note/undo or note/redo. The effect comes as a push.
 export def Undo(method: string)
   var note = live.Of(bufnr())
   var times = v:count1
   if empty(note)
     return
   endif
-  live.Flush(note)
+  live.SendPending(note)
   if note.attachment == 0
-    # Vim's own undo would take back what others did before.
+    # Vim's own undo may take back what others did.
     server.Tell('the program is gone, nothing can be taken back now', 'WarningMsg')
     return
   endif
@@ -150,22 +173,12 @@ export def Undo(method: string)
         server.Tell(response.error.message)
       elseif response.result.done
         note.isJumping = true
-        Changed(note)
+        TakenOutOfTrash(note)
       else
         server.Tell(method == 'note/undo' ? 'nothing of yours to take back' : 'nothing to make again', 'None')
       endif
     })
   endfor
-enddef
-
-# Puts a text into an empty buffer, as what cannot be undone.
-export def Fill(buf: number, text: string)
-  var levels = getbufvar(buf, '&undolevels')
-  setbufvar(buf, '&modifiable', true)
-  setbufvar(buf, '&undolevels', -1)
-  setbufline(buf, 1, split(text, "\n", true))
-  setbufvar(buf, '&undolevels', levels)
-  setbufvar(buf, '&modified', false)
 enddef
 
 # Sends everything and waits until it is on disk: for BufWriteCmd.
@@ -178,37 +191,17 @@ export def Write()
   endif
   server.Start()
   silent doautocmd <nomodeline> BufWritePre
-  live.SendUnsent(note)
-  server.WaitFor(() => !live.IsUnderWay(note), 5000)
+  live.Settle(note, 5000)
   if !live.IsSettled(note)
-    throw 'Decent Notes: the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : note.cause ?? 'see :NotesLog')
+    throw 'Decent Notes: the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : note.problem ?? 'see :NotesLog')
   endif
   server.Call('notebook/flush')
-  live.Settle(note)
+  live.ShowModified(note)
   silent doautocmd <nomodeline> BufWritePost
   server.Tell($'"{strcharpart(b:note_title, 0, 40)}" written', 'None')
 enddef
 
-# Writes a text that the server does not have to a file.
-export def Keep(id: string, text: string)
-  var state = $XDG_STATE_HOME ?? expand('~/.local/state')
-  var folder = state .. '/decent-notes/unsent'
-  mkdir(folder, 'p', 0o700)
-  var path = $'{folder}/{id}-{strftime('%Y%m%dT%H%M%S')}.txt'
-  writefile(split(text, "\n", true), path, 'b')
-  setfperm(path, 'rw-------')
-  if v:exiting == v:null || v:dying > 0
-    server.Tell($'what could not be sent is in a file: {fnamemodify(path, ':~')}')
-    return
-  endif
-  # All of the path is needed, were it longer than a line, and Vim's screen goes with Vim.
-  echohl ErrorMsg
-  echomsg $'Decent Notes: not everything could be sent; the text is in {path}'
-  echohl None
-  input('Press ENTER')
-enddef
-
-# Vim ends: for VimLeavePre. As a rule all buffers have been unloaded before; not so when Vim is killed.
+# Vim ends: for VimLeavePre. Buffers are still loaded if Vim is being killed.
 export def Leave()
   for note in live.All()
     live.Close(note.buf)
@@ -216,7 +209,7 @@ export def Leave()
   server.Leave()
 enddef
 
-# A note has got another title, or was put into the trash or taken out, it seems.
+# Asks for the title of a note, and whether it is in the trash, if it has a buffer.
 export def Update(id: string)
   if live.BufferOf(id) > 0
     server.Request('note/get', {id: id}, (response) => {
@@ -227,14 +220,14 @@ export def Update(id: string)
   endif
 enddef
 
-# Something was changed here, which takes a note out of the trash.
-export def Changed(note: dict<any>)
+# The note was changed here, which takes it out of the trash.
+def TakenOutOfTrash(note: dict<any>)
   if getbufvar(note.buf, 'note_trashed', false)
     Update(note.id)
   endif
 enddef
 
-# Shows what a note is, where it is shown.
+# Shows the title of a note, and whether it is in the trash, in its buffer.
 export def Show(summary: dict<any>)
   var buf = live.BufferOf(summary.id)
   if buf == 0
@@ -249,18 +242,27 @@ export def Show(summary: dict<any>)
   endif
   if getbufvar(buf, 'note_title') != summary.title
     setbufvar(buf, 'note_title', summary.title)
-    # A buffer gets its name where it is shown, now or later.
+    # A buffer is renamed in its window. Without one, it is renamed when it is entered.
     win_execute(get(win_findbuf(buf), 0), 'call decent_notes#buffer#Entered()')
     redrawstatus!
   endif
 enddef
 
-# For the status line.
+# One or two words for 'statusline': `connected`, `offline`, how many others are in the note, and so on. Empty where there is no note.
 export def Status(): string
   var note = live.Of(bufnr())
-  return empty(note) ? '' : note.attachment == 0 ? 'offline' : note.isUnsent ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
-    : note.others == 0 ? 'connected' : note.others == 1 ? '1 other' : note.others .. ' others'
+  return empty(note) ? '' : note.attachment == 0 ? 'offline' : note.needsWhole ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
+    : note.participants == 0 ? 'connected' : note.participants == 1 ? '1 other' : note.participants .. ' others'
 enddef
+
+live.OnTaken(TakenOutOfTrash)
+server.On('notebook/didChange', (params: dict<any>) => {
+  for change in params.changed
+    if index(change.what, 'title') >= 0 || index(change.what, 'trashed') >= 0
+      Update(change.id)
+    endif
+  endfor
+})
 
 # See server.vim.
 defcompile

@@ -1,5 +1,5 @@
 vim9script
-# The commands, and what they complete.
+# The commands, and their completion.
 
 import autoload './buffer.vim'
 import autoload './edit.vim'
@@ -12,18 +12,13 @@ def All(): list<dict<any>>
   return server.Call('notebook/list').notes
 enddef
 
-# The id of the note of the current buffer, or on the current line of the list.
+# The id of the note in the current buffer, or on the cursor's line of the list.
 def Id(): string
   var id = get(list.Here(), 'id', get(live.Of(bufnr()), 'id', ''))
   if id == ''
     throw 'Decent Notes: there is no note here'
   endif
   return id
-enddef
-
-export def Edit(summary: dict<any>)
-  var buf = live.BufferOf(summary.id)
-  execute 'edit' fnameescape(buf > 0 ? bufname(buf) : buffer.Name(summary))
 enddef
 
 # Opens a note by its title or its id.
@@ -43,32 +38,18 @@ export def Open(name: string)
     redraw
   endif
   if choice >= 1 && choice <= len(found)
-    Edit(found[choice - 1])
+    buffer.Edit(found[choice - 1])
   endif
 enddef
 
-export def New(title: string)
-  var before = bufnr()
-  # Fails if this window can't show another buffer, before there is a note that nobody sees.
-  enew
-  var summary: dict<any>
-  try
-    summary = server.Call('note/create', {title: title}).note
-  catch /^Decent Notes: /
-    # What is typed next must not go into a buffer that is no note.
-    execute 'buffer' before
-    throw v:exception
-  endtry
-  Edit(summary)
-enddef
-
+# Changes the title, the tags or the priority of the note here.
 export def Update(fields: dict<any>)
   var summary = server.Call('note/update', {id: Id()}->extend(fields)).note
   buffer.Show(summary)
   list.Update(summary)
 enddef
 
-# `+a -b` adds and removes tags, `a b` are all tags, nothing shows them.
+# `+a -b` adds and removes tags, `a b` sets them; no words show them.
 export def Tag(words: list<string>)
   if !empty(words)
     var [add, remove] = ['+', '-']->mapnew((_, sign) =>
@@ -85,12 +66,18 @@ export def Tag(words: list<string>)
   echo empty(tags) ? 'no tags' : join(tags, ', ')
 enddef
 
+# Restarts the program. It gets what it lacks first.
+export def Restart()
+  live.SettleAll(1000)
+  server.Restart()
+enddef
+
 export def ShowLog()
   Scratch(server.log, 'log')
   normal! G
 enddef
 
-# Puts what a search finds into the quickfix list.
+# Searches all notes, and puts the matches into the quickfix list.
 export def Grep(query: string)
   var result = server.Call('notebook/search', {query: query, limit: 500})
   var items: list<dict<any>> = []
@@ -98,7 +85,7 @@ export def Grep(query: string)
     var note = match.note
     var buf = live.BufferOf(note.id)
     var place = buf > 0 ? {bufnr: buf} : {filename: buffer.Name(note)}
-    # Of the first place there is the line; the others are looked up.
+    # The answer has the line of the first match only.
     var lines = len(match.ranges) > 1 ? server.Call('note/get', {id: note.id}).text->split("\n", true) : []
     for range in match.ranges
       add(items, {lnum: range.start.line + 1, col: range.start.character + 1,
@@ -143,8 +130,8 @@ def ShowPast()
   Map('R', 'server.Try(() => BringBack(b:note_revision))')
 enddef
 
-# Makes a text of the past that of the note again: as an edit of its buffer, which can be undone like any other; where it has none, as
-# an edit of the text that was there when the history was shown, so that what others did since stays.
+# Makes a text of the past the text of the note. If the note has a buffer, this is an edit of the buffer, which can be undone. Otherwise
+# it is an edit of the text at the time when the history was shown, so that later changes by others stay.
 def BringBack(revision: string)
   var [id, base] = [b:note_id, b:note_base]
   var text = server.Call('note/get', {id: id, revision: revision}).text
@@ -183,7 +170,7 @@ def Complete(words: list<string>, lead: string): list<string>
   return words->filter((_, word) => stridx(tolower(word), tolower(lead)) == 0)
 enddef
 
-# What goes wrong while completing is no answer, and told by the command itself.
+# Words to complete; none after an error, which the command itself will report.
 def Offered(Words: func(): list<string>): list<string>
   try
     return Words()
@@ -193,7 +180,7 @@ def Offered(Words: func(): list<string>): list<string>
 enddef
 
 export def Titles(_: string, line: string, position: number): list<string>
-  # A title may have blanks: all that is there is the beginning of one, and Vim replaces the last word.
+  # A title may have blanks. All words typed so far are its beginning, but Vim replaces only the last one.
   var start = strpart(line, 0, position)->substitute('\C^.\{-}Note\s\+', '', '')
   var before = strlen(start) - strlen(start->matchstr('\S*$'))
   return Offered(() => All()->mapnew((_, note) => note.title)->Complete(start)->uniq()

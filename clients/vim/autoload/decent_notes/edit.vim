@@ -1,28 +1,39 @@
 vim9script
-# What others did, put into a buffer in the smallest edits of lines, so that everything stays on its text: cursors, the lines at
-# the tops of windows, the ends of a selection, marks. Vim itself moves marks and folds when lines come and go; the rest is here.
-# A place is [line, byte], both from 0, as the protocol has it.
+# Edits of a buffer that are not the user's. Lines change as little as possible, so that everything stays on its text: cursors, the
+# lines at the tops of windows, the ends of a selection, marks. Vim itself moves marks and folds when lines come and go; the rest is
+# done here. A place is [line, byte], both from 0, as in the protocol. Knows nothing of notes.
 
-# What a text of a note can't hold: NUL (which Vim has as a line feed inside a line), surrogates, what is beyond Unicode.
-# Vim's old engine for patterns, which it also takes for very long lines, knows no such ranges; and where case is ignored the new one
-# goes through all characters of a range, which takes minutes.
+# What the text of a note cannot hold: NUL (which Vim stores as a line feed inside a line), surrogates, and numbers beyond Unicode.
+# Vim's old engine for patterns, which it also uses for very long lines, does not support such ranges. The new one goes through all
+# characters of a range if case is ignored, which takes minutes.
 const IMPOSSIBLE = "\\%#=2\\C[\ud800-\udfff\U00110000-\U7fffffff\n]"
 
-# While Vim or a script remembers places for what comes next, lines must not move: an operator waits for its motion, a completion
-# for a choice, :s for a confirmation, a mapping for a character (all of which Vim says by the state "S"), a command or a pattern
-# for its end, what is typed into a block for the other lines of the block.
+# True while text is inserted into a block. It is repeated on the other lines of the block when Insert mode ends.
 var isBlockInsert = false
 
-# For ModeChanged. When typing has ended, the other lines get their text before anything else can happen.
+# For ModeChanged. When Insert mode ends, the block's other lines get their text before any message is handled.
 export def NoteMode()
   isBlockInsert = v:event.new_mode != 'n' && (isBlockInsert || v:event.old_mode[0] == "\<C-V>")
 enddef
 
+# True while Vim or a script remembers places, so that lines must not move: an operator waits for its motion, a completion for a
+# choice, :s for a confirmation, a mapping for a character (Vim reports these by the state "S"), a command or a pattern for its end,
+# or text inserted into a block for the other lines of the block.
 export def IsBusy(buf: number): bool
   return buf == bufnr() && (isBlockInsert || mode() =~ '^[cr]' || state('S') != '')
 enddef
 
-# The ranges by which some lines become what a note can hold.
+# Puts a text into an empty buffer, as a change that cannot be undone.
+export def Fill(buf: number, text: string)
+  var levels = getbufvar(buf, '&undolevels')
+  setbufvar(buf, '&modifiable', true)
+  setbufvar(buf, '&undolevels', -1)
+  setbufline(buf, 1, split(text, "\n", true))
+  setbufvar(buf, '&undolevels', levels)
+  setbufvar(buf, '&modified', false)
+enddef
+
+# The edits by which some lines become what a note can hold.
 export def Replacements(buf: number, first: number, last: number): list<dict<any>>
   var lines = getbufline(buf, first, last)
   var ranges: list<dict<any>> = []
@@ -40,12 +51,12 @@ export def Replacements(buf: number, first: number, last: number): list<dict<any
   return ranges
 enddef
 
-# JSON tells what is no UTF-8: it does not come back as it was.
+# Bytes that are no UTF-8 do not survive a conversion to JSON and back.
 def IsImpossible(lines: list<string>): bool
   return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
 enddef
 
-# Applies ranges which all refer to the text before, in rising order. `isJump`: the cursor goes to the change.
+# Applies edits that all refer to the text before them and are in ascending order. `isJump`: the cursor goes to the first one.
 export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
   var windows = win_findbuf(buf)->mapnew((_, id) => Window(id))
   var isVisual = buf == bufnr() && mode() =~ "^[vV\<C-V>]"
@@ -56,15 +67,15 @@ export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
     var range = edit.range
     var [start, end] = [range.start, range.end]->mapnew((_, at) => [at.line, at.character])
     var new = split(edit.newText, "\n", true)
-    # Text inserted at a place comes before the character there, and pushes it. At the end of a line there is none, and the place
-    # stays. Only whole lines that come above an empty line push it.
+    # Text inserted at a place comes before the character there, and moves the place. At the end of a line there is no character,
+    # and the place stays. Only whole lines inserted above an empty line move it.
     var isAtEnd = start[1] >= strlen(getbufline(buf, start[0] + 1)[0])
     var isAbove = start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')
     var isPushing = isAbove || !isAtEnd
     var Move = (place, isPushed) => Moved(place, start, end, new, isPushed)
     ReplaceText(buf, start, end, new)
     for window in windows
-      # While its user types at a cursor, all comes after it but whole lines above.
+      # Text inserted where the user types comes after the cursor, except for whole lines above.
       var isTyping = mode() =~ '^[iR]' && window.id == win_getid()
       window.cursor = Move(window.cursor, isTyping ? isAbove : isPushing)
       window.top = Move([window.top, 0], isPushing && window.top > 0)[0]
@@ -105,11 +116,11 @@ enddef
 
 def Restore(window: dict<any>)
   var view: dict<any> = {lnum: window.cursor[0] + 1, col: window.cursor[1], topline: window.top + 1}
-  # The column that j and k go for stays, unless the cursor's own has changed.
+  # The column that j and k aim at stays, unless the cursor's own column has changed.
   if window.cursor[1] == window.before[1]
-    # After `$` it is no column, but as far as lines go.
+    # After `$` it is the end of each line.
     view.curswant = window.column == v:maxcol ? v:maxcol : window.column - 1
-    # With 'virtualedit' a cursor may be beyond the end of its line.
+    # With 'virtualedit' the cursor may be beyond the end of its line.
     view.coladd = window.beyond
   endif
   if window.id == win_getid()
@@ -119,7 +130,7 @@ def Restore(window: dict<any>)
   endif
 enddef
 
-# Where a place is after an edit. What is inserted just there pushes it or not.
+# A place after an edit. `isPushed`: text inserted exactly there moves it.
 def Moved(place: list<number>, start: list<number>, end: list<number>, new: list<string>, isPushed: bool): list<number>
   if IsBefore(place, start) || (place == start && !(isPushed && start == end))
     return place
@@ -142,14 +153,14 @@ def ReplaceText(buf: number, start: list<number>, end: list<number>, inserted: l
   var new = copy(inserted)
   new[0] = strpart(old[0], 0, start[1]) .. new[0]
   new[-1] ..= strpart(old[-1], end[1])
-  # When text comes before a line, that line is the last one, even if the first one is equal.
+  # The line that text was inserted before is the last one, even if the first one is equal.
   if start[1] == 0
     TrimEnd(old, new)
   endif
   SetLines(buf, start[0] + 1, old, new)
 enddef
 
-# Replaces lines, of which there are `old` from `from` on. Those that stay are not touched.
+# Replaces the lines `old`, which begin at `from`. Equal lines at both ends are not touched.
 export def SetLines(buf: number, from: number, old: list<string>, new: list<string>)
   var first = from + Trim(old, new)
   var both = min([len(old), len(new)])
@@ -163,10 +174,10 @@ export def SetLines(buf: number, from: number, old: list<string>, new: list<stri
   endif
 enddef
 
-# Takes out what is the same at the beginnings and at the ends; returns how much there was at the beginnings.
+# Removes from both lists what is equal at their beginnings and at their ends. Returns how many items were equal at the beginnings.
 export def Trim(old: list<string>, new: list<string>): number
   var [low, high] = [0, min([len(old), len(new)])]
-  # Comparing a part of a list is quicker by far than going through it.
+  # Comparing slices is much faster than a loop.
   while low < high
     var middle = (low + high + 1) / 2
     if old[low : middle - 1] == new[low : middle - 1]

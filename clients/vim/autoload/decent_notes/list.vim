@@ -1,19 +1,18 @@
 vim9script
-# The list of notes. A notebook may have tens of thousands, so that notes come from the server in pages, between which Vim takes keys,
-# and of what others change only the note that it is about is asked for, where that is enough.
+# The list of notes. A notebook may have tens of thousands of notes: they come from the server in pages, between which Vim handles
+# keys. After a change by others, only the note that was changed is asked for, where that is enough.
 
 import autoload './buffer.vim'
-import autoload './commands.vim'
 import autoload './edit.vim'
 import autoload './live.vim'
 import autoload './server.vim'
 import autoload './time.vim'
 
 const NAME = 'notes://list'
-# As many notes come at once; as many matches are shown.
+# Notes in one page; matches that are shown at most.
 const PAGE = 250
 const FOUND = 500
-# Changes of others are gathered for so long before they are asked for; so many are asked for one by one.
+# Milliseconds for which changes are gathered before notes are asked for; notes that are asked for one by one at most.
 const PAUSE = 100
 const FEW = 20
 const ORDERS = ['order', 'modified', 'created', 'title']
@@ -23,25 +22,24 @@ var isTrash = false
 var query = ''
 var tagged = ''
 var order = 'order'
-# The notes in the server's order: their summaries, each with its `line`, and those that a search has found with `ranges` and
+# The summaries of the notes in the server's order, each with its `line`. Those that a search has found also have `ranges` and
 # `snippet`.
 var entries: list<dict<any>> = []
 var isMore = false
-# For each line of the buffer one of these, or {} for a line that stands for none.
+# For each line of the buffer one of these summaries, or {} for a line without a note.
 var rows: list<dict<any>> = [{}]
-# The width of titles.
+# The width of the column of titles.
 var width = 0
-# Counts the walks through the pages: what comes for one that was given up is not taken.
+# The number of the present walk through the pages. Answers to an earlier walk are dropped.
 var walk = 0
 var isWalking = false
-# The notes that others have changed since; `all` if these are too many to ask for one by one; and the timer after which they are
-# asked for.
+# The ids of notes that were changed since; `all`: all notes have to be asked for; and the timer that will ask.
 var changed: dict<bool> = {}
 var all = false
 var refresh = 0
-# The milliseconds that it took to get all notes. The longer they are, the later comes the next time.
+# How many milliseconds it took to get all notes. The longer it took, the later they are asked for again.
 var cost = 0
-# The notes that were put into the trash here, a list for each key.
+# The ids of notes that were put into the trash here, one list for each time.
 var deleted: list<list<string>> = []
 # The buffer that was shown before the list.
 var previous = 0
@@ -68,7 +66,7 @@ export def Open()
   endif
 enddef
 
-# A command of Vim's, or a session, has put the list into a window.
+# The list was put into a window by a command of Vim's or a session.
 export def Shown()
   if !isOpening
     Prepare()
@@ -76,7 +74,7 @@ export def Shown()
   endif
 enddef
 
-# The cursor has come into the list. What was done in open notes is told to others only.
+# The list was entered. The server does not report what was done in open notes here.
 export def Entered()
   if !isOpening
     NotebookChanged(live.All()->mapnew((_, note) => ({id: note.id, what: []})))
@@ -117,7 +115,7 @@ export def Help()
   echo KEYS->mapnew((_, key) => printf('%-5s %s', key[0], key[1]))->join("\n")
 enddef
 
-# The note on the cursor's line, where the current buffer is the list.
+# The note on the cursor's line if the current buffer is the list, else {}.
 export def Here(): dict<any>
   return bufnr() == Buffer() ? get(rows, line('.') - 1, {}) : {}
 enddef
@@ -132,8 +130,8 @@ enddef
 
 # Getting notes {{{1
 
-# Others have changed something.
-export def NotebookChanged(changes: list<dict<any>>)
+# Notes were changed.
+def NotebookChanged(changes: list<dict<any>>)
   for change in changes
     var what = change.what
     all = all || query != '' || index(what, 'created') >= 0 || index(what, 'position') >= 0 || index(what, 'trashed') >= 0
@@ -146,15 +144,16 @@ export def NotebookChanged(changes: list<dict<any>>)
   RefreshSoon()
 enddef
 
-# The process has ended, and what was asked for will not come.
-export def GoOffline()
+# The process has ended. Answers will not come.
+def Lost()
   walk += 1
   isWalking = false
   all = true
 enddef
 
-export def RefreshSoon()
-  # A list that is not shown costs nothing.
+# Asks soon for what was changed.
+def RefreshSoon()
+  # A list that is not shown asks for nothing.
   if empty(win_findbuf(Buffer()))
     all = all || !empty(changed)
     changed = {}
@@ -183,7 +182,7 @@ def RefreshNow()
   changed = {}
 enddef
 
-# Asks for the note behind another one, which is the one that has changed unless the order has changed, too.
+# Asks for the note behind another one. It is the one that was changed, unless the order was changed, too.
 def AskFor(id: string, before: string)
   var page = Filter()->extend({limit: 1})->extend(before == '' ? {} : {after: before})
   server.Request('notebook/list', page, (response) => {
@@ -197,7 +196,7 @@ def AskFor(id: string, before: string)
   })
 enddef
 
-# Gets all notes anew; waits for the first ones.
+# Gets all notes again, and waits for the first page.
 export def Refresh()
   if Buffer() > 0
     Walk((method, params, Take) => {
@@ -214,7 +213,7 @@ def Filter(): dict<any>
   return {trashed: isTrash}->extend(tagged == '' ? {} : {tags: [tagged]})
 enddef
 
-# Goes through the pages. `Fetch` gets a request, and what is to be done with the response.
+# Gets all pages. `Fetch` is called with a method, its parameters and a function of the response.
 def Walk(Fetch: func)
   walk += 1
   isWalking = true
@@ -250,7 +249,7 @@ def Walk(Fetch: func)
     cost = float2nr(1000 * reltimefloat(reltime(start)))
     isMore = get(result, 'more', false)
     if has_key(response, 'error')
-      # The note after which to go on is no longer there.
+      # The last note of the page before is gone.
       all = true
     else
       Show(found)
@@ -267,7 +266,7 @@ enddef
 
 # Showing them {{{1
 
-# Makes lines of the notes that have none yet.
+# Makes the lines of notes that have none yet.
 def Render(found: list<dict<any>>)
   var notes = found->copy()->filter((_, note) => !has_key(note, 'line'))
   if len(notes) == len(found)
@@ -286,7 +285,7 @@ def Line(note: dict<any>): string
     empty(note.tags) ? '' : '[' .. join(note.tags, ', ') .. ']')->substitute('\s\+$', '', '')
 enddef
 
-# Shows notes; cursors stay on theirs.
+# Shows these notes. The cursors of all windows stay on their notes.
 def Show(found: list<dict<any>>)
   var buf = Buffer()
   entries = found
@@ -327,7 +326,7 @@ def Sorted(): list<dict<any>>
   if order == 'order'
     return entries
   endif
-  # Comparing strings is quicker than calling a function for each pair.
+  # Sorting strings is faster than calling a function for each pair.
   var ordered: dict<dict<any>> = {}
   var place = 0
   for note in entries
@@ -349,7 +348,7 @@ def Index(notes: list<dict<any>>, id: string): number
   return -1
 enddef
 
-# Shows what a note is now.
+# Shows a note that was changed.
 export def Update(summary: dict<any>)
   all = all || isWalking
   var place = Index(entries, summary.id)
@@ -410,7 +409,7 @@ def Restore(ids: list<string>)
   endfor
 enddef
 
-# Takes a note out of the trash, or takes back what was put there last.
+# Takes a note out of the trash; outside the trash the notes that were put there last.
 def TakeBack()
   if isTrash
     var id = Selected().id
@@ -467,7 +466,7 @@ def Move(by: number)
   Show(entries)
 enddef
 
-# Asks for a line; nothing is done if the user gives up.
+# Asks for a line. Nothing is done if the user cancels.
 def Ask(prompt: string, text: string, Do: func)
   var answer = inputdialog(prompt, text, "\n")
   if answer != "\n"
@@ -480,10 +479,16 @@ def EditTags()
   var before = note.tags
   Ask('Tags, with commas between them: ', join(before, ', '), (answer) => {
     var tags = split(answer, ',')->map((_, tag) => trim(tag))->filter((_, tag) => tag != '')
-    # Only what was altered here: somebody else may be at these tags, too.
+    # Only the difference is sent: others may change tags at the same time.
     Update(server.Call('note/update', {id: note.id, tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
       remove: before->copy()->filter((_, tag) => index(tags, tag) < 0)}}).note)
   })
+enddef
+
+def Rename(title: string)
+  var summary = server.Call('note/update', {id: Selected().id, title: title}).note
+  buffer.Show(summary)
+  Update(summary)
 enddef
 
 def CyclePriority()
@@ -493,7 +498,7 @@ enddef
 
 def Enter()
   var note = Selected()
-  commands.Edit(note)
+  buffer.Edit(note)
   if !empty(get(note, 'ranges', []))
     var start = note.ranges[0].start
     normal! m'
@@ -510,10 +515,10 @@ def Quit()
   endif
 enddef
 
-# What the keys do, as the help says it. At the end, as only now all functions are known.
+# Keys, what the help says of them, and their functions. This stands behind the functions that it names.
 const KEYS: list<list<any>> = [
   ['<CR>', 'open', () => Enter()],
-  ['n', 'new', () => Ask('Title: ', '', commands.New)],
+  ['n', 'new', () => Ask('Title: ', '', buffer.New)],
   ['dd', 'delete: into the trash; also of some lines selected', () => DeleteHere()],
   ['u', 'take back what dd did; in the trash: restore', () => TakeBack()],
   ['T', 'show the trash or leave it', () => Select(ToggleTrash)],
@@ -521,7 +526,7 @@ const KEYS: list<list<any>> = [
   ['J', 'move down', () => Move(1)],
   ['t', 'tags', () => EditTags()],
   ['p', 'priority: low, normal, high', () => CyclePriority()],
-  ['r', 'rename', () => Ask('Title: ', Selected().title, (title) => commands.Update({title: title}))],
+  ['r', 'rename', () => Ask('Title: ', Selected().title, Rename)],
   ['s', 'search; nothing: all notes', () => Ask('Search: ', query, (words) => Select(() => Search(words)))],
   ['f', 'only notes with a tag; nothing: all notes',
     () => Ask('Tag: ', tagged ?? get(get(Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],
@@ -529,6 +534,10 @@ const KEYS: list<list<any>> = [
   ['R', 'refresh', () => Refresh()],
   ['q', 'close', () => Quit()],
 ]
+
+server.On('notebook/didChange', (params: dict<any>) => NotebookChanged(params.changed))
+server.OnReady(RefreshSoon)
+server.OnLost(Lost)
 
 # See server.vim.
 defcompile

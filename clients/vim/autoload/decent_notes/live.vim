@@ -1,47 +1,57 @@
 vim9script
-# Notes in buffers: what is typed goes to the server as note/change, what others do comes as note/edit. The server merges, and a
-# buffer's side of it is two numbers: `version` counts its own changes, `rev` is the last push it applied.
+# Open notes: what the user types goes to the server as note/change, what others do comes back as note/edit. The server merges. The
+# client's side is a few fields for each buffer. clients/README.md has the table of them, the states, and the transitions.
 
-import autoload './buffer.vim'
 import autoload './cursors.vim'
 import autoload './edit.vim'
 import autoload './server.vim'
+import autoload './unsent.vim'
 
-# Above so many bytes a text's size is sent with each change, and its hash only when the typing pauses.
+# A text of more bytes is sent with its size; its hash follows when the typing pauses for so many milliseconds.
 const LARGE = 262'144
 const PAUSE = 500
-# How often to look whether edits of others may come again; each time Vim draws a command anew that is being written.
+# A push that had to wait is asked for again after so many milliseconds. Vim redraws a command line that is being typed each time.
 const WAIT = 100
-# More changes than these in a moment, while somebody inserts, are no typing; listening stops then for another moment.
+# More changes than BURST within MOMENT milliseconds in Insert mode are no typing; listening stops then for another moment.
 const BURST = 20
 const MOMENT = 100
+# The cursor's place is sent at most once in so many milliseconds.
+const INTERVAL = 100
 
-# The notes in buffers, by the buffer's number:
-#   attachment      its name for the server; 0 while there is no process that knows the buffer
-#   isOpening       whether it has been asked for
-#   version, rev    the numbers of the protocol
-#   answered        the last version that was answered
-#   whole           the version of the last change that was the whole text
-#   isUnsent        whether the next change has to be the whole text
-#   text            the text that was sent last, or is to be sent; of a large one the last that was looked at as a whole
-#   cause           the error by which a change was refused last
-#   base            the last text that the server is known to have had, for coming back
-#   lineCount       how many lines the text has that was sent last
-#   changed         what is not sent yet: how many lines at both ends are as they were, and how many there are; or {}
-#   skipped         the version for which pushes are not applied
-#   block           the number of the last change in Vim's own list of what can be undone
-#   isBurst         whether so much is being inserted that listening is to stop for a moment
-#   since, told     when the present moment began, and how many changes Vim has told of in it
-#   before          while it has stopped: the lines that there were; else []
+# The open notes by their buffers' numbers. Fields of all clients (see clients/README.md):
+#   buf, id, attachment, isOpening, version, rev, answered, whole, needsWhole, pending, skipped, lineCount, base, problem,
+#   resumeToken, isJumping, participants
+# Fields of this client:
+#   text           the text that was sent last or is to be sent; of a large text the one that was hashed last
+#   isProblemTold  true if the user was told of `problem`
+#   readOnly       true if the note cannot be changed here
+#   block          Vim's undo sequence number when the last change was sent: equal numbers are one step of undo
+#   timer          the timer that will send a change of nothing
+#   isApplying     true while a push is applied
+#   isClosing      true while the buffer is being unloaded
+#   listener       Vim's id of the listener
+#   since, told    the beginning of the present moment, and how many changes Vim has reported in it
+#   isBurst        true if listening is to stop for a moment
+#   before         the lines when listening stopped; [] while it goes on
 var notes: dict<dict<any>> = {}
 
-# Notes whose buffers have just lost their text, until Vim has done what it does: `:edit!` fills them again at once.
+# Notes whose buffers were unloaded a moment ago, by buffer number: `:edit!` loads them again in the same command.
 var unloaded: dict<dict<any>> = {}
 
+# Called with a note when the server has taken a change of it.
+var Taken: func = (_) => 0
+
+# Sets the function that is called with a note when the server has taken a change of it.
+export def OnTaken(Handler: func)
+  Taken = Handler
+enddef
+
+# The note of a buffer, or {}.
 export def Of(buf: number): dict<any>
   return get(notes, buf, {})
 enddef
 
+# All open notes.
 export def All(): list<dict<any>>
   return values(notes)
 enddef
@@ -59,25 +69,44 @@ def Text(buf: number): string
   return getbufline(buf, 1, '$')->join("\n")
 enddef
 
-# Whether the server has all that is in the buffer.
-export def IsSettled(note: dict<any>): bool
-  return note.attachment != 0 && !note.isUnsent && note.answered == note.version && empty(note.changed) && empty(note.before)
+# States {{{1
+
+# True if the server lacks something that was done in the buffer, as far as it has answered.
+def HasUnsent(note: dict<any>): bool
+  return note.needsWhole || note.answered != note.version || !empty(note.pending) || !empty(note.before)
 enddef
 
-# Whether an answer is to come that may settle it.
+# True if the server has everything that was done in the buffer.
+export def IsSettled(note: dict<any>): bool
+  return note.attachment != 0 && !HasUnsent(note)
+enddef
+
+# True if an answer is expected that may settle the note.
 export def IsUnderWay(note: dict<any>): bool
   return note.isOpening || note.answered < note.version || (note.attachment == 0 && server.IsStarting())
 enddef
 
+# Sets 'modified' to true as long as the note is not settled.
+export def ShowModified(note: dict<any>)
+  if !bufloaded(note.buf)
+    return
+  endif
+  # Changes that Vim has not reported yet count as pending.
+  listener_flush(note.buf)
+  if getbufvar(note.buf, '&modified') == IsSettled(note)
+    setbufvar(note.buf, '&modified', !IsSettled(note))
+  endif
+enddef
+
 # Opening {{{1
 
-# Opens a note for an empty buffer, and fills it.
+# Opens a note for an empty buffer, and fills the buffer.
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
-    isUnsent: false, text: '', cause: '', base: '', lineCount: 1, changed: {}, skipped: -1, block: -1, timer: 0, others: 0,
-    isBurst: false, since: reltime(), told: 0, before: [],
-    isApplying: false, isClosing: false, isJumping: false, hasTold: false}
-  # Not after the answer, but as it is taken in: a push may stand right behind it.
+    needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
+    participants: 0, isBurst: false, since: reltime(), told: 0, before: [],
+    isApplying: false, isClosing: false, isJumping: false, isProblemTold: false}
+  # The result is taken before any other message is handled: the next message may be a push for this attachment.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
     [note.base, note.text] = [result.text, result.text]
     Begin(note)
@@ -86,14 +115,14 @@ export def Open(buf: number, id: string)
 enddef
 
 def Begin(note: dict<any>)
-  buffer.Fill(note.buf, note.base)
+  edit.Fill(note.buf, note.base)
   note.lineCount = getbufinfo(note.buf)[0].linecount
   note.listener = listener_add(Listen, note.buf)
   notes[note.buf] = note
 enddef
 
-# Goes on with a note whose buffer has just been unloaded, and fills the buffer again: undo goes on, too. Returns whether there is
-# one.
+# Goes on with the note `id` if its buffer was unloaded by the same command, and fills the buffer again. The attachment stays, and
+# with it the steps of undo. Returns false if there is no such note.
 export def Reopen(buf: number, id: string): bool
   var note = get(unloaded, buf, {})
   if get(note, 'id', '') != id
@@ -103,28 +132,29 @@ export def Reopen(buf: number, id: string): bool
   extend(note, {isClosing: false, block: -1})
   Begin(note)
   setbufvar(buf, '&modifiable', !note.readOnly)
-  # Pushes that came meanwhile were not applied, and come again.
-  Send(note, {lines: []})
+  # Pushes that came meanwhile were not applied. A change of nothing makes the server send them again.
+  SendChange(note, {lines: []})
   return true
 enddef
 
+# Takes over the answer to note/open.
 def Attach(note: dict<any>, result: dict<any>)
-  extend(note, {attachment: result.attachment, session: result.session, rev: result.rev, isOpening: false, isUnsent: false,
+  extend(note, {attachment: result.attachment, resumeToken: result.session, rev: result.rev, isOpening: false, needsWhole: false,
     readOnly: result.readOnly})
   setbufvar(note.buf, '&modifiable', !result.readOnly)
 enddef
 
 # Own changes {{{1
 
-# Vim tells that lines were changed, also in the middle of a command: of a line with the words of the next one, which still has
-# them too, when it joins the two. Sent as it is then, that would be words typed anew, and stay when their author deletes
-# them. So nothing is sent before the command is over, and Vim waits.
+# Vim reports changed lines, also in the middle of a command. While it joins two lines, the first has the words of the second, which
+# still has them too. Sent at that moment, they would count as typed anew, and stay when their author deletes them. So nothing is
+# sent before the command is over.
 def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<number>>)
   var note = notes[buf]
   if note.isApplying
     return
   endif
-  # A paste may come in small pieces, with time between them to tell of each.
+  # A paste may come in small pieces, with time between them to report each.
   if reltimefloat(reltime(note.since)) * 1000 > MOMENT
     extend(note, {since: reltime(), told: 0})
   endif
@@ -132,40 +162,41 @@ def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<numb
   if note.told > BURST && mode() =~ '^[iR]'
     note.isBurst = true
   endif
-  Merge(note, changes)
+  RecordChanges(note, changes)
 enddef
 
-def Merge(note: dict<any>, changes: list<dict<number>>)
-  if empty(note.changed)
-    note.changed = {head: note.lineCount, tail: note.lineCount, count: note.lineCount}
-    timer_start(0, (_) => note.isBurst ? Deafen(note) : Flush(note))
+# Adds changes to `pending`, and sends it when the command is over.
+def RecordChanges(note: dict<any>, changes: list<dict<number>>)
+  if empty(note.pending)
+    note.pending = {head: note.lineCount, tail: note.lineCount, count: note.lineCount}
+    timer_start(0, (_) => note.isBurst ? Deafen(note) : SendPending(note))
   endif
-  # They are told one after another, as they were made.
-  var changed = note.changed
+  # Each change refers to the lines after the one before it.
+  var pending = note.pending
   for change in changes
-    changed.head = min([changed.head, change.lnum - 1])
-    changed.tail = min([changed.tail, changed.count - change.end + 1])
-    changed.count += change.added
-    if changed.count == 0
-      # A buffer without lines has an empty one.
-      [changed.head, changed.tail, changed.count] = [0, 0, 1]
+    pending.head = min([pending.head, change.lnum - 1])
+    pending.tail = min([pending.tail, pending.count - change.end + 1])
+    pending.count += change.added
+    if pending.count == 0
+      # A buffer without lines has one empty line.
+      [pending.head, pending.tail, pending.count] = [0, 0, 1]
     endif
   endfor
 enddef
 
-# Vim tells of each character of a paste into insertion mode by a dictionary, which takes several times as long as the paste itself. So
-# for a moment nobody listens, and the lines before and after it tell what was done.
+# Stops listening for a moment. Vim reports each character of a paste in Insert mode by a dictionary, which takes several times as long
+# as the paste itself. A comparison of the lines before and after shows what was pasted.
 def Deafen(note: dict<any>)
   note.isBurst = false
   if bufloaded(note.buf) && empty(note.before)
     listener_flush(note.buf)
     listener_remove(note.listener)
     note.before = getbufline(note.buf, 1, '$')
-    timer_start(MOMENT, (_) => Flush(note))
+    timer_start(MOMENT, (_) => SendPending(note))
   endif
 enddef
 
-# Hears of all that the user did until now.
+# Brings `pending` up to date, and listens again.
 def Hear(note: dict<any>)
   if empty(note.before)
     listener_flush(note.buf)
@@ -176,57 +207,58 @@ def Hear(note: dict<any>)
   note.listener = listener_add(Listen, note.buf)
   if before != after
     var head = edit.Trim(before, after)
-    Merge(note, [{lnum: head + 1, end: head + len(before) + 1, added: len(after) - len(before)}])
+    RecordChanges(note, [{lnum: head + 1, end: head + len(before) + 1, added: len(after) - len(before)}])
   endif
 enddef
 
-# Sends what the user did and was not sent yet. Not to be called in the middle of a command.
-export def Flush(note: dict<any>)
+# Sends what is pending. Must not be called in the middle of a command.
+export def SendPending(note: dict<any>)
   if !bufloaded(note.buf)
     return
   endif
   Hear(note)
-  if empty(note.changed)
+  if empty(note.pending)
     return
   endif
-  var [changed, before] = [note.changed, note.lineCount]
-  note.changed = {}
+  var [pending, before] = [note.pending, note.lineCount]
+  note.pending = {}
   note.lineCount = getbufinfo(note.buf)[0].linecount
-  if note.isUnsent || note.attachment == 0
+  if note.needsWhole || note.attachment == 0
     SendWhole(note)
-  elseif changed.count != note.lineCount
-    server.Log($'a change was not told: sending the whole text of {note.id}')
+  elseif pending.count != note.lineCount
+    server.Log($'a change was not reported: sending the whole text of {note.id}')
     SendWhole(note)
   else
-    var lines = Lines(note, changed.head + 1, changed.count - changed.tail)
-    Send(note, {lines: [[changed.head, before - changed.tail, lines]]})
+    var lines = Lines(note, pending.head + 1, pending.count - pending.tail)
+    SendChange(note, {lines: [[pending.head, before - pending.tail, lines]]})
   endif
 enddef
 
+# Sends the whole text, or has it sent once the note is attached.
 def SendWhole(note: dict<any>)
   if note.attachment == 0
-    MarkUnsent(note)
+    NeedWhole(note)
     return
   endif
-  note.isUnsent = false
+  note.needsWhole = false
   note.whole = note.version + 1
-  Send(note, {text: Lines(note, 1, note.lineCount)->join("\n")})
+  SendChange(note, {text: Lines(note, 1, note.lineCount)->join("\n")})
 enddef
 
-def MarkUnsent(note: dict<any>)
-  note.isUnsent = true
-  # Buffers have no text any more when Vim says that it is being killed: it is what was sent last then.
+def NeedWhole(note: dict<any>)
+  note.needsWhole = true
+  # A buffer has no text any more when Vim reports that it is being killed. The text that was sent last is kept then.
   if bufloaded(note.buf)
     note.text = Text(note.buf)
   endif
 enddef
 
-# Sends a change; one of nothing always has the hash.
-def Send(note: dict<any>, change: dict<any>)
+# Sends a change. A change of nothing always has the hash.
+def SendChange(note: dict<any>, change: dict<any>)
   note.version += 1
   extend(change, {attachment: note.attachment, version: note.version, rev: note.rev})
   var isNothing = get(change, 'lines', [0]) == []
-  # What Vim's own undo would take back at once is one step for the server.
+  # Changes that Vim's own undo would take back at once are one step for the server.
   var block = note.buf == bufnr() ? changenr() : -1
   if isNothing || (block == note.block && block >= 0 && !has_key(change, 'text'))
     change.sameStep = true
@@ -234,7 +266,7 @@ def Send(note: dict<any>, change: dict<any>)
   note.block = block
   timer_stop(note.timer)
   var text = ''
-  # Vim knows the size of a text that it shows without looking at all of it.
+  # Of the current buffer Vim knows the size without reading the text.
   var bytes = note.buf == bufnr() ? line2byte(line('$') + 1) - 1 : 0
   if bytes > LARGE && !isNothing
     extend(change, {bytes: bytes, lineCount: note.lineCount})
@@ -244,43 +276,45 @@ def Send(note: dict<any>, change: dict<any>)
     change.sha256 = sha256(text)
     note.text = text
   endif
-  server.Request('note/change', change, (response) => Answered(note, change, text, response))
+  server.Request('note/change', change, (response) => TakeAnswer(note, change, text, response))
 enddef
 
-# Soon sends a change of nothing: it has the hash of a long text, and brings again a push that was not applied.
+# Sends a change of nothing after so many milliseconds. It carries the hash of a large text, and makes the server send a push again
+# that was not applied.
 def ConfirmIn(note: dict<any>, milliseconds: number)
   timer_stop(note.timer)
   note.timer = timer_start(milliseconds, (_) => {
-    if Of(note.buf) isnot note || note.attachment == 0 || note.isUnsent
+    if Of(note.buf) isnot note || note.attachment == 0 || note.needsWhole
       return
     elseif edit.IsBusy(note.buf)
       ConfirmIn(note, WAIT)
     else
-      Flush(note)
-      Send(note, {lines: []})
+      SendPending(note)
+      SendChange(note, {lines: []})
     endif
   })
 enddef
 
-def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<any>)
+# The server has answered a change.
+def TakeAnswer(note: dict<any>, change: dict<any>, text: string, response: dict<any>)
   if change.attachment != note.attachment
     return
   endif
   note.answered = change.version
   if !has_key(response, 'error')
-    if note.hasTold
+    if note.isProblemTold
       redrawstatus!
     endif
-    note.hasTold = false
-    buffer.Changed(note)
+    note.isProblemTold = false
+    Taken(note)
     if change.version == note.version && has_key(change, 'sha256')
       note.base = text
     endif
   elseif !bufloaded(note.buf)
-    # There is no text to be sent again; an empty one would take away all of the note.
-    MarkUnsent(note)
+    # There is no text to be sent again. An empty one would delete the whole text of the note.
+    NeedWhole(note)
   elseif change.version < note.whole
-    # The whole text is on its way already.
+    # The whole text was sent after this change.
     return
   elseif response.error->get('data', {})->get('reason', '') == 'reopen'
     Resume(note)
@@ -288,34 +322,22 @@ def Answered(note: dict<any>, change: dict<any>, text: string, response: dict<an
     server.Log($'sending the whole text of {note.id}')
     SendWhole(note)
   else
-    MarkUnsent(note)
-    note.cause = response.error.message
+    NeedWhole(note)
+    note.problem = response.error.message
     redrawstatus!
-    if !note.hasTold
-      note.hasTold = true
+    if !note.isProblemTold
+      note.isProblemTold = true
       server.Tell(response.error.message)
     endif
   endif
-  Settle(note)
+  ShowModified(note)
 enddef
 
-# Shows whether the server has all there is.
-export def Settle(note: dict<any>)
-  if !bufloaded(note.buf)
-    return
-  endif
-  # A change that is not sent yet will be.
-  listener_flush(note.buf)
-  if getbufvar(note.buf, '&modified') == IsSettled(note)
-    setbufvar(note.buf, '&modified', !IsSettled(note))
-  endif
-enddef
-
-# Some lines of the text, after replacing in the buffer what can't be in a note.
+# Some lines of the text. What no note can hold is replaced in the buffer first.
 def Lines(note: dict<any>, first: number, last: number): list<string>
   var replacements = edit.Replacements(note.buf, first, last)
   if !empty(replacements)
-    Edit(note, replacements, false)
+    ApplyEdits(note, replacements, false)
     server.Tell('what no Unicode text can hold was replaced by U+FFFD')
   endif
   return getbufline(note.buf, first, last)
@@ -323,60 +345,62 @@ enddef
 
 # Pushes {{{1
 
-export def TakePush(push: dict<any>)
+# Applies a push, or has it come again.
+def TakePush(push: dict<any>)
   var note = Find((one) => one.attachment == push.attachment)
   if empty(note) || note.isClosing
     return
   elseif !bufloaded(note.buf)
-    # It went without an event. What is left is not the note's text.
+    # The buffer was unloaded without an event.
     Close(note.buf)
     return
   endif
-  Flush(note)
+  SendPending(note)
   if push.version != note.version || push.version == note.skipped
-    # It has crossed a change, and another one is coming.
+    # It has crossed a change. The server sends another one.
     return
   elseif edit.IsBusy(note.buf)
-    PutOff(note)
+    SkipPush(note)
   elseif !Fits(note, push)
     server.Log($'a push does not fit: sending the whole text of {note.id}')
     SendWhole(note)
   else
     try
-      Edit(note, push.ranges, note.isJumping)
+      ApplyEdits(note, push.ranges, note.isJumping)
     catch /:E565:/
-      # Vim lets no text be changed, as while an <expr> mapping asks for a character.
-      PutOff(note)
+      # Vim allows no change of text now, as while an <expr> mapping asks for a character.
+      SkipPush(note)
       return
     endtry
     note.rev = push.rev
     note.base = Text(note.buf)
     note.text = note.base
     note.isJumping = false
-    Settle(note)
-    cursors.Moved()
+    ShowModified(note)
+    CursorMoved()
   endif
 enddef
 
-# Leaves out what has come for this version, until a change of nothing brings it again.
-def PutOff(note: dict<any>)
+# Drops pushes for this version, and has them come again soon.
+def SkipPush(note: dict<any>)
   note.skipped = note.version
   ConfirmIn(note, WAIT)
 enddef
 
+# True if a push was made for the text of the buffer.
 def Fits(note: dict<any>, push: dict<any>): bool
   var text = Text(note.buf)
   return has_key(push, 'sha256') ? sha256(text) == push.sha256
     : strlen(text) == push.bytes && note.lineCount == push.lineCount
 enddef
 
-# Edits the buffer, not as its user does.
-def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
+# Edits the buffer. This is no change of the user's.
+def ApplyEdits(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
   var modifiable = getbufvar(note.buf, '&modifiable')
   note.isApplying = true
   try
     setbufvar(note.buf, '&modifiable', true)
-    # What was changed last, for `. and g;, is what the user changed.
+    # The place of the last change, for `. and g;, stays that of the user's.
     keepjumps edit.Apply(note.buf, ranges, isJump)
     listener_flush(note.buf)
   finally
@@ -386,49 +410,86 @@ def Edit(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
   endtry
 enddef
 
-export def TakePeers(presence: dict<any>)
+# Participants {{{1
+
+var cursorTimer = 0
+
+# The cursor has moved, or the text around it: tells the server soon.
+export def CursorMoved()
+  if cursorTimer == 0 && !empty(Of(bufnr()))
+    cursorTimer = timer_start(INTERVAL, (_) => SendCursor())
+  endif
+enddef
+
+def SendCursor()
+  cursorTimer = 0
+  var note = Of(bufnr())
+  if empty(note) || note.attachment == 0
+    return
+  endif
+  SendPending(note)
+  var at = Position(getpos('.'))
+  server.Notify('note/cursor', {attachment: note.attachment, version: note.version, rev: note.rev,
+    ranges: [{start: mode() =~ "^[vV\<C-V>]" ? Position(getpos('v')) : at, end: at}]})
+enddef
+
+def Position(at: list<number>): dict<number>
+  return {line: at[1] - 1, character: min([at[2] - 1, strlen(getline(at[1]))])}
+enddef
+
+# Shows the other participants, unless their places are those of another version of the text.
+export def TakePresence(presence: dict<any>)
   var note = Find((one) => one.attachment == presence.attachment)
   if empty(note) || !bufloaded(note.buf)
     return
   endif
-  # What was typed and not sent yet has moved the places that it tells of.
-  Flush(note)
-  if note.version == presence.version && note.rev == presence.rev
-    cursors.Show(note, presence.peers)
+  # What is pending has moved those places.
+  SendPending(note)
+  if note.version != presence.version || note.rev != presence.rev
+    return
+  endif
+  cursors.Show(note.buf, presence.peers)
+  if note.participants != len(presence.peers)
+    note.participants = len(presence.peers)
+    redrawstatus!
   endif
 enddef
 
 # Without the server, and back {{{1
 
-export def GoOffline()
+# The process has ended.
+def Lost()
   unloaded = {}
   for note in values(notes)
     Detach(note)
-    cursors.Clear(note)
-    Settle(note)
+    note.participants = 0
+    cursors.Clear(note.buf)
+    ShowModified(note)
   endfor
 enddef
 
+# The note has lost its attachment. Changes without an answer count as not made.
 def Detach(note: dict<any>)
-  if note.isUnsent || note.answered < note.version
-    MarkUnsent(note)
+  if note.needsWhole || note.answered < note.version
+    NeedWhole(note)
   endif
   extend(note, {attachment: 0, isOpening: false, answered: note.version})
 enddef
 
-# Opens a note again. What is typed before the answer is there is simply the next change.
+# Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
 def Resume(note: dict<any>)
   Detach(note)
-  Flush(note)
+  SendPending(note)
   note.isOpening = true
   var text = Lines(note, 1, note.lineCount)->join("\n")
-  server.Request('note/open', {id: note.id, mode: 'edit', push: 'ranges', resume: {session: note.session,
-    version: note.version, rev: note.rev, text: text, baseText: note.base}}, (response) => Resumed(note, text, response))
+  server.Request('note/open', {id: note.id, mode: 'edit', push: 'ranges', resume: {session: note.resumeToken,
+    version: note.version, rev: note.rev, text: text, baseText: note.base}}, (response) => TakeResumed(note, text, response))
 enddef
 
-def Resumed(note: dict<any>, text: string, response: dict<any>)
+# The server has answered `Resume`, which has sent this text.
+def TakeResumed(note: dict<any>, text: string, response: dict<any>)
   note.isOpening = false
-  Flush(note)
+  SendPending(note)
   if has_key(response, 'error')
     server.Tell($'{getbufvar(note.buf, 'note_title')} is offline: {response.error.message}')
     return
@@ -441,35 +502,41 @@ def Resumed(note: dict<any>, text: string, response: dict<any>)
   if Text(note.buf) != text
     SendWhole(note)
   endif
-  Settle(note)
-  cursors.Moved()
+  ShowModified(note)
+  CursorMoved()
   redrawstatus!
 enddef
 
-# Sends all that the server does not have, if there is one.
-export def SendUnsent(note: dict<any>)
+# Sends all that the server lacks. Resumes the note if it is detached. Without a process nothing is sent.
+def SendUnsent(note: dict<any>)
   if !bufloaded(note.buf)
     return
   endif
-  Flush(note)
+  SendPending(note)
   if note.attachment == 0
     if !note.isOpening && server.IsReady()
       Resume(note)
     endif
-  elseif note.isUnsent
+  elseif note.needsWhole
     SendWhole(note)
   endif
 enddef
 
-# The same for all notes, and waits for the answers if `milliseconds` says so.
-export def SendAllUnsent(milliseconds = 0)
+# Sends all that the server lacks, and waits for the answers. Returns false if they do not come within so many milliseconds.
+export def Settle(note: dict<any>, milliseconds: number): bool
+  SendUnsent(note)
+  return server.WaitFor(() => !IsUnderWay(note), milliseconds)
+enddef
+
+# The same for all notes.
+export def SettleAll(milliseconds: number)
   for note in values(notes)
     SendUnsent(note)
   endfor
   server.WaitFor(() => empty(Find(IsUnderWay)), milliseconds)
 enddef
 
-# The buffer's text goes: for BufUnload.
+# The buffer is unloaded. A text that the server does not get is written to a file.
 export def Close(buf: number)
   var note = Of(buf)
   if empty(note)
@@ -478,16 +545,15 @@ export def Close(buf: number)
   note.isClosing = true
   # True if `base` is the text that the server takes the buffer to show.
   var isKept = false
-  SendUnsent(note)
-  if !server.WaitFor(() => !IsUnderWay(note), 3000)
-    MarkUnsent(note)
+  if !Settle(note, 3000)
+    NeedWhole(note)
   endif
   if bufloaded(buf)
     note.base = Text(buf)
-    isKept = note.attachment != 0 && IsSettled(note)
+    isKept = IsSettled(note)
   endif
-  if note.isUnsent
-    buffer.Keep(note.id, note.text)
+  if note.needsWhole
+    unsent.KeepInFile(note.id, note.text)
   endif
   listener_remove(note.listener)
   timer_stop(note.timer)
@@ -500,12 +566,24 @@ export def Close(buf: number)
   endif
 enddef
 
+# The command that has unloaded the buffer is over.
 def Forget(note: dict<any>)
   if get(unloaded, note.buf, {}) is note
     remove(unloaded, note.buf)
     server.Request('note/close', {attachment: note.attachment}, (_) => 0)
   endif
 enddef
+
+server.On('note/edit', TakePush)
+server.On('note/presence', TakePresence)
+server.OnReady(() => SettleAll(0))
+server.OnLost(Lost)
+# The disk may take changes again.
+server.On('window/showMessage', (message: dict<any>) => {
+  if message.type == 3
+    SettleAll(0)
+  endif
+})
 
 # See server.vim.
 defcompile

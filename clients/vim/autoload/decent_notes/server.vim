@@ -1,12 +1,11 @@
 vim9script
-# The process: one for the whole editor, spoken to in JSON-RPC, a message a line. Vim's own mode "lsp" throws a message away
-# whose parts come with a pause of 100 ms between them, which happens to long ones while the machine has much to do.
+# The process: one for the whole editor. It is spoken to in JSON-RPC, one message a line. This file knows nothing of notes: others
+# register what is to be done about a notification, about a new process, and about the end of one.
+#
+# Vim's own channel mode "lsp" throws away a message whose parts arrive with a pause of 100 ms between them. Long messages do so on
+# a busy machine.
 
-import autoload './buffer.vim'
-import autoload './list.vim'
-import autoload './live.vim'
-
-# The process is started again by itself at most so often within so many seconds.
+# The process is started again automatically at most RESTARTS times in PERIOD seconds.
 const RESTARTS = 5
 const PERIOD = 180
 
@@ -14,18 +13,38 @@ var job: job = null_job
 # Why `initialize` failed; empty if it has not.
 var refusal = ''
 var isReady = false
-# Whether someone waits for the answer to `initialize`, to whom its error goes.
+# True while a caller waits for the answer to `initialize`; its error is then thrown instead of shown.
 var isAwaited = false
 var isLeaving = false
-# When the process was started again by itself.
+# The times of automatic restarts, in seconds.
 var restarts: list<number> = []
 export var log: list<string> = []
 var lastId = 0
-# What is to be done with responses, by the request's id.
+# Functions of a response, by the request's id.
 var callbacks: dict<func> = {}
+# Functions of a notification's parameters, by method.
+var handlers: dict<list<func>> = {}
+# Functions that are called after `initialize` was answered, and after the process has ended.
+var readyHandlers: list<func> = []
+var lostHandlers: list<func> = []
 export var suggestedTags: list<string> = []
 
-# Runs a command of the user's. What goes wrong is told in one line.
+# Registers a function of the parameters of each notification of this method.
+export def On(method: string, Handler: func)
+  handlers[method] = get(handlers, method, []) + [Handler]
+enddef
+
+# Registers a function that is called whenever a process has been initialized.
+export def OnReady(Handler: func)
+  add(readyHandlers, Handler)
+enddef
+
+# Registers a function that is called whenever the process has ended.
+export def OnLost(Handler: func)
+  add(lostHandlers, Handler)
+enddef
+
+# Runs a command of the user's. An error is shown in one line.
 export def Try(Command: func)
   try
     Command()
@@ -43,22 +62,22 @@ export def Tell(message: string, highlight = 'ErrorMsg')
 enddef
 
 def Show(message: string, highlight: string)
-  # Below a command that is being written, or a question, it would make the user press a key.
+  # Below a command line that is being typed, or a question, the message would ask for a key.
   if mode() =~ '^[cr]'
     timer_start(100, (_) => Show(message, highlight))
     return
   endif
-  # So that it takes the place of the command line, or of another message, instead of coming below.
+  # The message must replace the command line or an earlier message. Below it, it would ask for a key.
   redraw
   execute 'echohl' highlight
   echomsg Fitted('Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g'))
   echohl None
 enddef
 
-# A longer line than there is room for would make the user press a key, in the middle of typing maybe. The log has all of it. The
-# cause is behind the path of the file that it is about, as a rule, and comes first when not all fits.
+# A message that fits into the screen's width: a longer one would ask for a key, perhaps while the user types. The log has all of it.
+# A cause that stands behind a path is put before it, so that it is not cut off.
 def Fitted(line: string): string
-  # Beside it Vim shows keys that are being written, and the ruler.
+  # Vim shows pending keys and the ruler on the same line.
   var room = &columns - 13 - (&ruler && &laststatus == 0 ? 18 : 0)
   if strdisplaywidth(line) <= room
     return line
@@ -87,12 +106,12 @@ export def IsStarting(): bool
   return IsRunning() && !isReady && refusal == ''
 enddef
 
-# Whether there is a process that has been initialized.
+# True if there is a process that has been initialized.
 export def IsReady(): bool
   return isReady
 enddef
 
-# The process's id, for whoever looks after it.
+# The id of the process; 0 if there is none.
 export def Process(): number
   return IsRunning() ? job_info(job).process : 0
 enddef
@@ -122,8 +141,8 @@ def Launch()
   endif
   isReady = false
   refusal = ''
-  # Without `stoponexit` Vim would kill the process while it writes to the disk. Without `noblock` Vim would stand still while the
-  # process does not read.
+  # Without `stoponexit` Vim would kill the process while it writes to the disk. Without `noblock` Vim would hang while the process
+  # does not read.
   job = job_start(words, {mode: 'nl', stoponexit: '', noblock: 1, out_cb: (_, line) => Receive(line),
     err_cb: (_, line) => Log(line), close_cb: Gone})
   var params: dict<any> = {processId: getpid(), clientInfo: {name: 'decent-notes.vim'},
@@ -145,11 +164,12 @@ def Initialized(response: dict<any>)
   endif
   suggestedTags = get(response.result, 'suggestedTags', [])
   isReady = true
-  live.SendAllUnsent()
-  list.RefreshSoon()
+  for Handler in readyHandlers
+    Handler()
+  endfor
 enddef
 
-# Waits, while messages are taken in, and returns whether the condition came to hold.
+# Waits until the condition holds, and handles messages meanwhile. Returns false after so many milliseconds.
 export def WaitFor(Condition: func(): bool, milliseconds: number): bool
   var start = reltime()
   while !Condition()
@@ -161,7 +181,7 @@ export def WaitFor(Condition: func(): bool, milliseconds: number): bool
   return true
 enddef
 
-# Sends a request. `Done` gets the response, which has `result` or `error`, unless the process ends before.
+# Sends a request. `Done` gets the response, which has `result` or `error`. It is never called if the process ends before.
 export def Request(method: string, params: dict<any>, Done: func)
   lastId += 1
   callbacks[lastId] = Done
@@ -176,12 +196,12 @@ def Send(message: dict<any>)
   try
     ch_sendraw(job, json_encode(message) .. "\n")
   catch /^Vim\%((\a\+)\)\=:E\%(906\|630\|631\)/
-    # It is gone, which `Gone` will be told.
+    # The process has ended. `Gone` will be called.
   endtry
 enddef
 
-# Makes a request, starting the process if need be, and returns the result; `Take` gets it before any other message is read.
-# Throws the server's message.
+# Makes a request and returns the result. Starts the process if there is none. `Take` gets the result before any other message is
+# handled. Throws the server's error message.
 export def Call(method: string, params: dict<any> = {}, Take: func = null_function): dict<any>
   Start()
   var response: dict<any> = {}
@@ -208,29 +228,13 @@ def Receive(line: string)
     remove(callbacks, id)(message)
     return
   endif
-  var method = get(message, 'method', '')
-  var params = get(message, 'params', {})
-  if method == 'note/edit'
-    live.TakePush(params)
-  elseif method == 'note/presence'
-    live.TakePeers(params)
-  elseif method == 'notebook/didChange'
-    for change in params.changed
-      if index(change.what, 'title') >= 0 || index(change.what, 'trashed') >= 0
-        buffer.Update(change.id)
-      endif
-    endfor
-    list.NotebookChanged(params.changed)
-  elseif method == 'window/showMessage'
-    Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
-    if params.type == 3
-      live.SendAllUnsent()
-    endif
-  elseif method == 'window/logMessage'
-    Log(params.message)
-  else
+  if !has_key(message, 'method')
     Log(line)
+    return
   endif
+  for Handler in get(handlers, message.method, [])
+    Handler(get(message, 'params', {}))
+  endfor
 enddef
 
 # The process has ended, or closed its output.
@@ -243,8 +247,9 @@ def Gone(channel: channel)
   isReady = false
   callbacks = {}
   Log('the program has ended')
-  live.GoOffline()
-  list.GoOffline()
+  for Handler in lostHandlers
+    Handler()
+  endfor
   if isLeaving || refusal != ''
     return
   endif
@@ -257,12 +262,11 @@ def Gone(channel: channel)
   Try(Launch)
 enddef
 
-# Starts the process anew at the user's wish.
+# Starts the process anew, however often it was started before.
 export def Restart()
   restarts = []
   if IsRunning()
-    live.SendAllUnsent(1000)
-    # Of its end `Gone` is told, which starts another one.
+    # After its end `Gone` starts another one.
     var old = job
     ch_close_in(old)
     if !WaitFor(() => job != old, 3000)
@@ -286,6 +290,11 @@ export def Leave()
   endif
 enddef
 
-# All functions are compiled now: when Vim compiles one at its first call, and a message of the server is what calls it, the messages
-# after that scroll the screen, and a search demands a key.
+On('window/showMessage', (params: dict<any>) => {
+  Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
+})
+On('window/logMessage', (params: dict<any>) => Log(params.message))
+
+# All functions are compiled now. Vim would compile a function at its first call; if that is caused by a message of the server, later
+# messages scroll the screen, and a search asks for a key.
 defcompile
