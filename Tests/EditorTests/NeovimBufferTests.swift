@@ -29,11 +29,56 @@ struct NeovimBufferTests {
         try again.value(
           "vim.api.nvim_win_call(vim.fn.win_getid(\(window)), function() return "
             + "vim.fn.bufname() .. vim.fn.foldclosed(7) .. '-' .. vim.fn.foldclosedend(7) end)")
-          == "note://\(scene.id)5-9")
+          == "note://\(scene.id.prefix(10))/Shopping5-9")
     }
     #expect(try again.value("vim.v.errmsg") == "")
     try again.type("Ax<Esc>")
     try scene.expect(lines)
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `another title means another name, with marks, undo and windows as they were`(
+    _ program: String
+  ) throws {
+    let lines = (1...60).map { "line \($0)" }.joined(separator: "\n")
+    let scene = try NeovimScene(program, text: lines)
+    let (editor, short) = (scene.editor, scene.id.prefix(10))
+    #expect(try editor.value("vim.fn.bufname()") == "note://\(short)/Shopping")
+    try scene.type("GA!<Esc>", lines + "!")
+    try editor.command("set foldmethod=manual | 5,9fold | split | call cursor(40, 1)")
+    try editor.command("normal! ma20Gzt2j")
+    let state = """
+      vim.inspect({ vim.tbl_map(function(window) return vim.api.nvim_win_call(window, function()
+        local view = vim.fn.winsaveview()
+        return { view.lnum, view.topline, vim.fn.foldclosedend(7), vim.api.nvim_get_current_buf() }
+      end) end, vim.api.nvim_list_wins()), vim.fn.line("'a"), vim.fn.changenr(), vim.fn.bufnr('#') })
+      """
+    let before = try editor.value(state)
+    try scene.other.call("note/update", ["id": scene.note, "title": "To do/now: 50 %"])
+    try editor.wait("the name", "vim.fn.bufname() == 'note://\(short)/To-do-now-50-'")
+    #expect(try editor.value(state) == before)
+    #expect(try editor.value("vim.fn.bufnr('Shopping')") == "-1")
+    try scene.type("u", lines)
+
+    // A buffer that no window shows is renamed, too, and no other one is left.
+    try editor.command("set hidden | only | enew")
+    try editor.command("NoteNew Second")
+    try scene.other.call("note/update", ["id": scene.note, "title": "Hidden"])
+    try editor.wait("the name of a hidden buffer", "vim.fn.bufnr('/Hidden$') > 0")
+    let names = "table.concat(vim.tbl_map(vim.fn.bufname, vim.api.nvim_list_bufs()), ' ')"
+    #expect(try !editor.value(names).contains("To-do"))
+    #expect(try editor.value("vim.fn.bufname()").hasSuffix("/Second"))
+    for old in ["note://\(scene.id)", "note://\(scene.id)/Old_title", "note://\(short)/Shopping"] {
+      try editor.command("edit \(old)")
+      try editor.wait(old, "vim.fn.bufname() == 'note://\(short)/Hidden'")
+      #expect(try editor.text == lines)
+      try editor.command("bwipeout")
+    }
+    // Also where the short id is not known yet.
+    let again = try Neovim(program, notebook: scene.folder("notes"), in: scene.folder)
+    try again.command("edit note://\(short)/an-old-title")
+    #expect(try again.text == lines)
+    #expect(try again.value("vim.fn.bufname()") == "note://\(short)/Hidden")
   }
 
   @Test(arguments: Neovim.programs)
@@ -55,9 +100,10 @@ struct NeovimBufferTests {
     try scene.editor.type("GAx  <Esc>:w<CR>")
     try scene.expect("one\ntwox")
     try scene.editor.wait("the answer", "told[1] and told[#told]:find('written')")
+    let name = "note://\(scene.id.prefix(10))/Shopping"
     #expect(
       try scene.editor.value("table.concat(events, '|')").replacing(" true|", with: " false|")
-        == "BufWritePre note://\(scene.id) false|BufWritePost note://\(scene.id) false")
+        == "BufWritePre \(name) false|BufWritePost \(name) false")
     try scene.editor.command("1write!")
     #expect(try scene.editor.value("told[#told]").contains("as a whole"))
   }
@@ -176,7 +222,7 @@ struct NeovimBufferTests {
         try scene.type("u", "zero\none\ntwo\nthree")
       } else {
         // What others have done since is kept.
-        try scene.editor.command("call search('+6 -0') | bdelete note://\(scene.id)")
+        try scene.editor.command("call search('+6 -0') | bdelete note://\(scene.id.prefix(10))/Shopping")
         try scene.set("zero\none\ntwo\nthree\nfour")
         try scene.editor.type("r")
         try scene.editor.wait("the answer", "told[1] and told[#told]:find('is back')")
@@ -210,15 +256,15 @@ struct NeovimBufferTests {
     #expect(
       try scene.editor.value(
         "vim.fn.bufname() .. ' ' .. vim.fn.line('.') .. ',' .. vim.fn.col('.')")
-        == "note://\(id)/Third_one 2,7")
+        == "note://\(id.prefix(10))/Third-one 2,7")
     try scene.editor.command("cc 4")
     try scene.editor.wait("the note", "vim.fn.getline('.') == 'MILK and milk'")
     // By a name that it had when it was looked for.
-    try scene.editor.command("bwipeout! note://\(id)/Third_one")
+    try scene.editor.command("bwipeout! note://\(id.prefix(10))/Third-one")
     try scene.editor.command("NoteGrep nothing")
     try scene.editor.command("cclose | edit note://\(id)/Other")
     try scene.editor.command("cc 1")
-    try scene.editor.wait("one buffer", "vim.fn.bufname():find('/Other$')")
+    try scene.editor.wait("one buffer", "vim.fn.bufname():find('/Third.one$')")
     try scene.editor.command("NoteGrep no such text")
     #expect(try scene.editor.value("told[#told]").contains("in no note"))
   }

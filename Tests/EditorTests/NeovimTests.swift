@@ -364,17 +364,17 @@ struct NeovimTests {
     try scene.editor.lua(
       """
       local note = require('decent-notes.note').of()
-      note.applying = true
+      note.is_applying = true
       vim.fn.setline(2, 'TWO')
-      note.applying = false
+      note.is_applying = false
       """)
     try scene.type("Ax<Esc>", "onex\nTWO")
     try scene.editor.lua(
       """
       local note = require('decent-notes.note').of()
-      note.applying = true
+      note.is_applying = true
       vim.fn.setline(2, 'Two')
-      note.applying = false
+      note.is_applying = false
       """)
     try scene.set("zero\nonex\nTWO")
     try scene.expect("zero\nonex\nTwo")
@@ -444,9 +444,9 @@ struct NeovimTests {
     try scene.editor.lua(
       """
       local note = require('decent-notes.note').of()
-      note.applying = true
+      note.is_applying = true
       vim.fn.setline(2, 'LONG line of text')
-      note.applying = false
+      note.is_applying = false
       """)
     try scene.type("x", "long line of text\nLONG" + long.dropFirst(22))
   }
@@ -665,7 +665,8 @@ struct NeovimCommandTests {
 
     try editor.command("enew")
     try editor.command("Note Über alles")
-    #expect(try editor.value("vim.api.nvim_buf_get_name(0)") == "note://\(scene.id)")
+    #expect(
+      try editor.value("vim.api.nvim_buf_get_name(0)") == "note://\(scene.id.prefix(10))/Über-alles")
     try editor.command("NoteTag +a -b +home")
     try editor.command("NotePriority high")
     try editor.command("NoteTitle New | title")

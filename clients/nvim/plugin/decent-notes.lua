@@ -1,4 +1,4 @@
--- Commands and autocommands of Decent Notes. Everything else is loaded when it is needed first.
+-- Commands and autocommands of Decent Notes. The other files are loaded when they are needed first.
 
 if vim.g.loaded_decent_notes or vim.fn.has('nvim-0.7') == 0 then
   return
@@ -15,24 +15,24 @@ local function command(name, nargs, complete, use)
   api.nvim_create_user_command(name, function(it)
     local done, problem = pcall(use, it)
     if not done then
-      -- An error of Neovim's own, as E37, without where it was in which function.
+      -- An error of Neovim's own, as E37, without the places in functions.
       require('decent-notes.server').tell(problem:gsub('^.-(E%d+: [^\n]*).*', '%1'), vim.log.levels.WARN)
     end
   end, {
     nargs = nargs,
-    complete = complete and function(...) return notes()[complete](...) end,
+    complete = complete and function(...) return require('decent-notes.complete')[complete](...) end,
   })
 end
 command('Notes', 0, nil, function() require('decent-notes.list').open() end)
-command('Note', 1, 'complete_title', function(it) notes().open_titled(it.args) end)
-command('NoteNew', '?', nil, function(it) notes().create(it.args) end)
-command('NoteTag', '*', 'complete_tag', function(it) notes().tag(it.fargs) end)
-command('NotePriority', 1, 'complete_priority', function(it) notes().set('priority', it.args) end)
+command('Note', 1, 'title', function(it) notes().open_titled(it.args) end)
+command('NoteNew', '?', nil, function(it) require('decent-notes.actions').create(it.args) end)
+command('NoteTag', '*', 'tag', function(it) notes().tag(it.fargs) end)
+command('NotePriority', 1, 'priority', function(it) notes().set('priority', it.args) end)
 command('NoteTitle', 1, nil, function(it) notes().set('title', it.args) end)
 command('NoteHistory', 0, nil, function() notes().history() end)
 command('NoteGrep', 1, nil, function(it) require('decent-notes.grep').grep(it.args) end)
 command('NotesRestart', 0, nil, function() notes().restart() end)
-command('NotesLog', 0, nil, function() require('decent-notes.list').log() end)
+command('NotesLog', 0, nil, function() notes().log() end)
 
 local group = api.nvim_create_augroup('DecentNotes', {})
 local function on(events, pattern, use)
@@ -52,9 +52,14 @@ on('BufFilePost', '*', function(it)
     require('decent-notes.buffer').renamed(it.buf, it.match)
   end
 end)
+on('SessionLoadPost', '*', vim.schedule_wrap(function()
+  if package.loaded['decent-notes.buffer'] then
+    require('decent-notes.buffer').rename_all()
+  end
+end))
 on('BufWinEnter', 'note://*', function() require('decent-notes.buffer').show_status() end)
--- An insertion into a block is repeated on the block's other lines when it ends, by row and column. (InsertLeave does not
--- come when CTRL-C ends it.)
+-- Text inserted into a block is repeated on the block's other lines when Insert mode ends, by row and column. (There is no InsertLeave
+-- when CTRL-C ends it.)
 on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
   local note = package.loaded['decent-notes.note'] and require('decent-notes.note')
   local shown = note and note.of()
@@ -67,11 +72,11 @@ on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
   end
 end)
 on('QuitPre', '*', function()
-  if package.loaded['decent-notes.buffer'] then
-    require('decent-notes.buffer').settle()
+  if package.loaded['decent-notes.note'] then
+    require('decent-notes.note').settle_all_at_end(2000)
   end
 end)
--- Also where only the list was shown: left to itself Neovim waits for the process for ever when its terminal is closed.
+-- Also where only the list was shown: otherwise Neovim waits for the process forever when its terminal is closed.
 on('VimLeavePre', '*', function()
   if package.loaded['decent-notes.server'] then
     require('decent-notes.buffer').quit()

@@ -1,6 +1,8 @@
--- What a buffer of a note is for Neovim: how it is read, written and left, and its status line.
+-- The buffer of a note as a user meets it: its filetype, reading, writing and leaving, and its status line.
 
+local changes = require('decent-notes.changes')
 local edit = require('decent-notes.edit')
+local names = require('decent-notes.names')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
 
@@ -8,25 +10,41 @@ local M = {}
 local api = vim.api
 local warning = vim.log.levels.WARN
 
---- The name of a note's buffer. It has the title, without what means something in file names or to Neovim's command line.
+--- The name of a note's buffer, or the name that it will get.
 function M.name_of(summary)
   local shown = note.find(summary.id)
-  if shown then
-    return api.nvim_buf_get_name(shown.buffer)
+  return shown and api.nvim_buf_get_name(shown.buffer) or names.of(summary.id, summary.title)
+end
+
+--- Gives a buffer the name that fits its title. A session that is being read calls buffers by the names it knows.
+local function rename(shown)
+  local buffer, name = shown.buffer, names.of(shown.id, shown.title)
+  local old = api.nvim_buf_get_name(buffer)
+  if name == old or vim.g.SessionLoad then
+    return
   end
-  local title = vim.fn.strcharpart(summary.title, 0, 60):gsub('[%c%s/\\*?%[%]{}$`%%#<>|"\'~]+', '_')
-  return ('note://%s/%s'):format(summary.id, title)
+  api.nvim_buf_call(buffer, function() vim.cmd('silent keepalt file ' .. vim.fn.fnameescape(name)) end)
+  -- Neovim has made a new buffer with the old name.
+  local left = vim.fn.bufadd(old)
+  if left ~= buffer then
+    pcall(api.nvim_buf_delete, left, { force = true })
+  end
+end
+
+--- Renames the buffers of all notes: a session has been read.
+function M.rename_all()
+  vim.tbl_map(rename, note.all())
 end
 
 -- The filetype
 
---- Whether a buffer has one. Neovim calls any text "conf" that begins with "#", as Markdown does.
+--- Returns true if a buffer has a filetype. Neovim takes any text that begins with "#" for "conf", even Markdown.
 local function has_filetype(buffer, title)
   local found = vim.bo[buffer].filetype
   return found ~= '' and (found ~= 'conf' or title:find('%.conf$') ~= nil)
 end
 
---- Finds it by the title, as if that were the name of a file, unless the buffer has one.
+--- Finds the filetype by the title, as if it were a file name, unless the buffer has a filetype.
 local function find_filetype(buffer, title)
   if not has_filetype(buffer, title) then
     api.nvim_buf_call(buffer, function()
@@ -37,7 +55,7 @@ local function find_filetype(buffer, title)
   end
 end
 
---- Takes the user's, if there is none. Notes it, to tell it from one that the user sets.
+--- Sets the user's default if there is no filetype. The result is remembered, to tell it from one that the user sets.
 local function settle_filetype(shown)
   local default = vim.g.decent_notes_filetype or ''
   if default ~= '' and not has_filetype(shown.buffer, shown.title) then
@@ -46,6 +64,7 @@ local function settle_filetype(shown)
   shown.filetype = vim.bo[shown.buffer].filetype
 end
 
+--- The note has a new title: the filetype follows it, unless the user has set one, and so does the buffer's name.
 local function retitle(shown, title)
   local buffer, before = shown.buffer, vim.bo[shown.buffer].filetype
   local function set(filetype)
@@ -55,17 +74,19 @@ local function retitle(shown, title)
   set('')
   find_filetype(buffer, title)
   if before ~= shown.filetype and not has_filetype(buffer, title) then
-    set(before) -- the user's stays
+    set(before) -- the user has set it
   else
     settle_filetype(shown)
     if shown.filetype == '' and before ~= '' then
-      vim.bo[buffer].filetype = '' -- with its event
+      vim.bo[buffer].filetype = '' -- now with the event
     end
   end
+  rename(shown)
 end
 
 -- The summary
 
+--- Shows the title of a note, and whether it is in the trash. `is_others`: others changed it.
 local function take_summary(shown, summary, is_others)
   if summary.title ~= shown.title then
     retitle(shown, summary.title)
@@ -81,7 +102,7 @@ local function take_summary(shown, summary, is_others)
   vim.cmd('redrawstatus!')
 end
 
-server.on_changed[#server.on_changed + 1] = function(id, what, summary, is_others)
+changes.on(function(id, what, summary, is_others)
   local shown = note.find(id)
   if shown and summary then
     take_summary(shown, summary, is_others)
@@ -92,11 +113,11 @@ server.on_changed[#server.on_changed + 1] = function(id, what, summary, is_other
       return result and note.of(shown.buffer) == shown and take_summary(shown, result.note, is_others)
     end)
   end
-end
+end)
 
 -- Reading and writing
 
---- Maps u and CTRL-R, and the user's own keys that mean the same and would pass these mappings by.
+--- Maps u and CTRL-R to undo and redo of the note, and also the user's own keys that are mapped to just these.
 local function map_undo(buffer)
   local methods = { u = 'note/undo', ['\18'] = 'note/redo' }
   local function map(lhs, key)
@@ -120,47 +141,56 @@ local function map_undo(buffer)
   end
 end
 
---- Reads a note into a buffer whose name is note://<id> or note://<id>/<title>.
-function M.read(buffer, name)
-  local id = name:match('^note://([^/]+)')
-  local open = note.find(id)
-  if open and open.buffer ~= buffer then
-    -- One note, one buffer: this one is given up when the command is over, which may go to a line of it.
-    vim.bo[buffer].swapfile = false
-    edit.fill(buffer, api.nvim_buf_get_lines(open.buffer, 0, -1, true))
-    vim.bo[buffer].modified = false
-    return vim.schedule(function()
-      for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-        local cursor = api.nvim_win_get_cursor(window)
-        api.nvim_win_set_buf(window, open.buffer)
-        if cursor[1] > 1 or cursor[2] > 0 then
-          pcall(api.nvim_win_set_cursor, window, cursor)
-        end
+--- A note has one buffer, and this is another one: deletes it when the present command is over, which may go to a line of it.
+local function give_up(buffer, lines, other)
+  vim.bo[buffer].swapfile, vim.bo[buffer].modifiable = false, true
+  edit.fill(buffer, lines)
+  vim.bo[buffer].modified = false
+  vim.schedule(function()
+    for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+      local cursor = api.nvim_win_get_cursor(window)
+      api.nvim_win_set_buf(window, other)
+      if cursor[1] > 1 or cursor[2] > 0 then
+        pcall(api.nvim_win_set_cursor, window, cursor)
       end
-      pcall(api.nvim_buf_delete, buffer, { force = true })
-    end)
+    end
+    pcall(api.nvim_buf_delete, buffer, { force = true })
+  end)
+end
+
+--- Reads a note into a buffer whose name stands for it.
+function M.read(buffer, name)
+  local id = names.id_of(name)
+  local open = id and note.find(id)
+  if open and open.buffer ~= buffer then
+    return give_up(buffer, api.nvim_buf_get_lines(open.buffer, 0, -1, true), open.buffer)
   end
   for option, value in pairs({
-    -- There is no 'buftype': of a buffer that has one sessions remember neither cursor nor folds, and many plugins take no notice. The
-    -- text is the buffer's lines joined by line feeds, and nothing else.
+    -- There is no 'buftype': sessions do not store the cursor and folds of a buffer that has one, and many plugins ignore it. The text is
+    -- the buffer's lines joined by line feeds, and nothing else.
     fileformat = 'unix', fixendofline = false, endofline = false, fileencoding = 'utf-8', bomb = false,
     swapfile = false, undofile = false,
   }) do
     vim.bo[buffer][option] = value
   end
-  -- An .editorconfig of the current folder is for files.
+  -- An .editorconfig in the current folder is for files.
   vim.b[buffer].editorconfig = false
   vim.bo[buffer].modifiable = false
   local function fill(text)
-    -- No undo leads behind the note as it was opened.
+    -- This cannot be undone.
     local levels = vim.bo[buffer].undolevels
     vim.bo[buffer].modifiable, vim.bo[buffer].undolevels = true, -1
     edit.fill(buffer, vim.split(text, '\n', { plain = true }))
     vim.bo[buffer].undolevels, vim.bo[buffer].modified = levels, false
   end
-  local shown = note.come_back(buffer, id, fill)
+  local shown = id and note.reopen(buffer, id, fill)
   if not shown then
     local found = id and server.call('note/get', { id = id })
+    local due = found and names.of(id, found.note.title)
+    if due and due ~= api.nvim_buf_get_name(buffer) and vim.fn.bufexists(due) == 1 and not vim.g.SessionLoad then
+      -- That buffer is unloaded. Marks and jumps refer to it.
+      return give_up(buffer, vim.split(found.text, '\n', { plain = true }), vim.fn.bufnr(due))
+    end
     shown = found and note.open(buffer, id, found.note.title, fill)
     if not shown then
       return
@@ -178,15 +208,16 @@ function M.read(buffer, name)
     end })
   end
   on({ 'CursorMoved', 'CursorMovedI' }, note.cursor_moved)
-  -- Also when the buffer is read again, by :e!.
+  -- Also when :e! reads the buffer again.
   on('BufUnload', M.close)
+  rename(shown)
   api.nvim_exec_autocmds('BufReadPost', { buffer = buffer, modeline = false })
   find_filetype(buffer, shown.title)
   settle_filetype(shown)
   M.show_status()
 end
 
---- :w — sends what is unsent and waits until all is on disk. The other events of writing are left to us by Neovim.
+--- :w — sends all that the server lacks, and waits until everything is on disk. BufWriteCmd has to run the other events of writing.
 function M.write(buffer)
   local shown = note.of(buffer)
   if not shown then
@@ -195,21 +226,20 @@ function M.write(buffer)
     return
   end
   api.nvim_exec_autocmds('BufWritePre', { buffer = buffer, modeline = false })
-  note.send_unsent(shown)
-  server.wait(5000, function() return not note.is_under_way(shown) end)
+  note.settle(shown, 5000)
   if not note.is_settled(shown) then
     local problem = server.is_silent() and 'no answer; :NotesRestart starts another' or shown.problem or 'decent-notes does not take it'
     return server.tell(('not saved: %s ("%s")'):format(problem, shown.title), warning)
   end
   if server.call('notebook/flush') then
-    note.settle(shown)
+    note.show_modified(shown)
     api.nvim_exec_autocmds('BufWritePost', { buffer = buffer, modeline = false })
     server.tell(('"%s" written'):format(shown.title))
   end
 end
 
---- Writes a text that could not be sent into a file. Returns what to tell the user.
-local function keep(shown)
+--- Writes a text that could not be sent to a file that only the user can read. Returns a message for the user.
+local function keep_in_file(shown)
   local state = vim.env.XDG_STATE_HOME
   local folder = (state and state ~= '' and state or vim.fn.expand('~/.local/state')) .. '/decent-notes/unsent'
   pcall(vim.fn.mkdir, folder, 'p', 448) -- 0700
@@ -225,26 +255,26 @@ local function keep(shown)
     or ('"%s" could not be sent, nor its text kept: %s'):format(shown.title, problem)
 end
 
---- The buffer is unloaded: what the server did not get is kept in a file.
+--- The buffer is unloaded. A text that the server did not get is written to a file.
 function M.close(shown)
   if note.close(shown) then
     return
   end
-  local told = keep(shown)
+  local told = keep_in_file(shown)
   if vim.v.exiting == vim.NIL then
     server.tell(told, warning, true)
   elseif #api.nvim_list_uis() > 0 and vim.v.dying == 0 then
-    -- Neovim is about to leave the screen: without a question nobody would read this.
+    -- Neovim is about to clear the screen. A question makes it wait.
     vim.fn.confirm('Decent Notes: ' .. told)
   else
     io.stderr:write('Decent Notes: ' .. told .. '\n')
   end
 end
 
---- A buffer has another name: by :saveas it has become one of a file, and by the :file of a session one of a note.
+--- A buffer has a new name. After :saveas it belongs to a file, and after the :file of a session to a note.
 function M.renamed(buffer, name)
   local shown = note.of(buffer)
-  if shown and name:match('^note://([^/]+)') ~= shown.id then
+  if shown and names.id_of(name) ~= shown.id then
     M.close(shown)
     vim.b[buffer].editorconfig = nil
     vim.opt_local.statusline = ''
@@ -253,13 +283,7 @@ function M.renamed(buffer, name)
   end
 end
 
---- Before Neovim looks whether buffers are modified: what was typed a moment ago is acknowledged by then.
-function M.settle()
-  server.on_ready()
-  server.wait_at_end(2000, function() return #vim.tbl_filter(note.is_under_way, note.all()) == 0 end)
-end
-
---- Neovim ends. As a rule all buffers have been unloaded before; not so when it is killed.
+--- Neovim ends. Buffers are still loaded if it is being killed.
 function M.quit()
   for _, shown in ipairs(note.all()) do
     M.close(shown)
@@ -267,7 +291,7 @@ function M.quit()
   server.stop(5000)
 end
 
---- `connected`, `offline`, `in the trash`, or how many others are at the note of the current buffer; nothing elsewhere.
+--- `connected`, `offline`, `in the trash`, or how many others are in the note of the current buffer; empty elsewhere.
 function M.status()
   local shown = note.of()
   if not shown then
@@ -277,7 +301,7 @@ function M.status()
   elseif vim.b.decent_notes_trashed then
     return 'in the trash'
   end
-  return shown.peers == 0 and 'connected' or shown.peers == 1 and '1 other' or shown.peers .. ' others'
+  return shown.participants == 0 and 'connected' or shown.participants == 1 and '1 other' or shown.participants .. ' others'
 end
 
 --- The title of the note in the current buffer.
@@ -289,8 +313,8 @@ end
 --- Gives the current window a status line for its note, unless the user has one for all windows.
 function M.show_status()
   if note.of() and vim.go.statusline == '' then
-    vim.opt_local.statusline = "%<%{v:lua.require'decent-notes'.title()} %m%r"
-      .. "%=%{v:lua.require'decent-notes'.status()}  %-14.(%l,%c%V%) %P"
+    vim.opt_local.statusline = "%<%{v:lua.require'decent-notes.buffer'.title()} %m%r"
+      .. "%=%{v:lua.require'decent-notes.buffer'.status()}  %-14.(%l,%c%V%) %P"
   end
 end
 

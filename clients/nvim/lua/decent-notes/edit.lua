@@ -1,13 +1,13 @@
--- Edits of a buffer that nobody makes at its keyboard. Knows nothing of notes.
+-- Edits of a buffer that are not the user's. Knows nothing of notes.
 
 local M = {}
 local api = vim.api
 
-M.is_in_block = false -- whether what is typed is an insertion into a block
+M.is_in_block = false -- true while text is inserted into a block
 
---- Whether text must not change under the editor now: while an operator waits for its motion, a question is asked in the middle of
---- a command, lines are selected in select mode, a word is completed, or a block's insertion is to be repeated on its lines. While
---- a command or a pattern is written Neovim remembers where the cursor was, and may undo what it thinks it did as a preview.
+--- Returns true while Neovim remembers places, so that the text must not change: an operator waits for its motion, a command asks a
+--- question, text is selected in Select mode, a word is completed, or text inserted into a block waits for the block's other lines.
+--- While a command or a pattern is typed Neovim remembers the cursor, and may undo a preview.
 function M.is_busy()
   local mode = api.nvim_get_mode().mode
   return mode:find('^cr?$') and vim.fn.getcmdtype():find('[:/?]') or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
@@ -17,8 +17,8 @@ local function is_tail(byte)
   return byte and byte >= 128 and byte < 192
 end
 
---- How many bytes the character has that begins with these, if it is one of UTF-8 and not NUL. (Patterns would need a tenth of a
---- second for a line of 300 kB, at each key.)
+--- The number of bytes of the UTF-8 character that begins with these bytes; nil or false for NUL and bytes that are no UTF-8. (A pattern
+--- would take a tenth of a second for a line of 300 kB, at each key.)
 local function length_of(a, b, c, d)
   if a < 128 then
     return a > 0 and 1
@@ -32,8 +32,8 @@ local function length_of(a, b, c, d)
   return is_tail(c) and is_tail(d) and (a ~= 240 or b >= 144) and (a ~= 244 or b < 144) and 4
 end
 
---- The edits that make lines, the first of which is at `row`, such that a note can have them: NUL and bytes that are no UTF-8
---- become U+FFFD.
+--- The edits by which lines, the first of which is at `row`, become what a note can hold: NUL and bytes that are no UTF-8 become
+--- U+FFFD.
 function M.cleaning(row, lines)
   local edits = {}
   for index, line in ipairs(lines) do
@@ -51,7 +51,7 @@ function M.cleaning(row, lines)
   return edits
 end
 
---- Whether a line is in a fold made by hand, in any window.
+--- Returns true if a line is in a fold made by hand, in any window.
 local function is_folded(buffer, row)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     if vim.wo[window].foldmethod == 'manual'
@@ -62,8 +62,8 @@ local function is_folded(buffer, row)
   return false
 end
 
---- Replaces whole lines; `folded` if the first is in a fold made by hand. Of Neovim's two ways only the one of Vim's functions
---- keeps such folds as long as they are, and only the other one keeps extmarks in lines that are replaced.
+--- Replaces whole lines. `folded`: the first is in a fold made by hand. Vim's functions keep the lengths of such folds; the API keeps
+--- extmarks in lines that are replaced. Neither keeps both.
 local function replace_lines(buffer, first, last, new, folded)
   if not folded then
     return api.nvim_buf_set_lines(buffer, first, last, true, new)
@@ -77,8 +77,8 @@ local function replace_lines(buffer, first, last, new, folded)
   vim.fn.setbufline(buffer, first + 1, vim.list_slice(new, 1, both))
 end
 
---- Replaces the text from row and column to row and column, inserting and removing whole lines as such: Neovim then moves what
---- belongs to the lines below. Returns a function by which a place, { row, column }, follows its text.
+--- Replaces the text from a row and column to a row and column. Whole lines are inserted and removed as such, so that Neovim moves
+--- what belongs to the lines below. Returns a function that moves a place, { row, column }, along with its text.
 local function replace(buffer, row, column, old_row, old_column, text)
   local folded = is_folded(buffer, row)
   local new = vim.split(text, '\n', { plain = true })
@@ -87,7 +87,7 @@ local function replace(buffer, row, column, old_row, old_column, text)
   local new_row, new_column = row + #new - 1, #new[#new] + (#new == 1 and column or 0)
 
   local is_change_of_lines = (#new == 1) ~= (old_row == row) -- only inserted, or only removed
-  -- What is inserted into an empty line could be either. It comes below: who types in that line goes on there.
+  -- Text inserted into an empty line could be either. It comes below, so that a user who types in that line stays there.
   local from_end = column == #line and old_column == #rest and new[1] == ''
   local from_start = column == 0 and old_column == 0 and new[#new] == '' and not (from_end and old_row == row)
   if is_change_of_lines and (from_start or from_end) then
@@ -112,7 +112,7 @@ local function replace(buffer, row, column, old_row, old_column, text)
   return function(place)
     if place.row < row or place.row == row and place.column < column
       or place.typing and place.row == row and place.column == column then
-      return -- it is before; so is what others insert at the very place where the user types
+      return -- it is before the edit; text inserted exactly where the user types comes after the cursor
     elseif place.row < old_row or place.row == old_row and place.column < old_column then
       place.row, place.column = row, column
     else
@@ -122,25 +122,26 @@ local function replace(buffer, row, column, old_row, old_column, text)
   end
 end
 
---- Makes `change` under modifiers of Neovim's commands, which its functions obey, too.
+--- Calls `change` under command modifiers, which Neovim's functions obey too.
 local function modified(modifiers, change)
   M.step = change
   vim.cmd(modifiers .. " lua require('decent-notes.edit').step()")
 end
 
---- Gives the lines of a note to a buffer that was just made or unloaded. Places in the note that Neovim remembers, as those of the quickfix
---- list, of marks and of jumps, are in these lines already and must not be moved.
+--- Puts lines into a buffer that was just made or unloaded. Places that Neovim remembers, as those of the quickfix list, of marks and
+--- of jumps, refer to these lines already and must not move.
 function M.fill(buffer, lines)
   modified('lockmarks', function() api.nvim_buf_set_lines(buffer, 0, -1, true, lines) end)
 end
 
---- Carries out edits so that every window's cursor and view, the selection and the marks stay on their text. Neovim
---- does this itself for lines above, and within a line for extmarks only. `is_jump`: the cursor goes to the first change.
+--- Applies edits that all refer to the text before them and are in ascending order. Every window's cursor and view, the selection
+--- and the marks stay on their text. Neovim itself moves them for lines above, and within a line only extmarks. `is_jump`: the cursor
+--- goes to the first edit.
 function M.apply(buffer, edits, is_jump)
   local current = api.nvim_get_current_win()
   local mode = api.nvim_get_mode().mode
   local is_current = api.nvim_get_current_buf() == buffer
-  local places = {} -- each with row and column, which follow the text; row is nil when that is gone
+  local places = {} -- each with the row and column of its text; row is nil when the text is gone
   local function place(row, column, more)
     places[#places + 1] = vim.tbl_extend('error', { row = row, column = column }, more)
     return places[#places]
@@ -165,11 +166,11 @@ function M.apply(buffer, edits, is_jump)
     end
   end
 
-  -- All refer to the text before: from the last to the first.
+  -- From the last to the first, as all refer to the text before.
   for index = #edits, 1, -1 do
     local from, to, text = edits[index].range.start, edits[index].range['end'], edits[index].newText
     local follow
-    -- Others' changes are none to go back to by g; and within a line Neovim would remove marks that cannot be set again, as '^.
+    -- The change list is for the user's changes. Within a line Neovim would remove marks that cannot be set again, as '^.
     local modifiers = from.line == to.line and not text:find('\n') and 'lockmarks keepjumps' or 'keepjumps'
     modified(modifiers, function()
       follow = replace(buffer, from.line, from.character, to.line, to.character, text)

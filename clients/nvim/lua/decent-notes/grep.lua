@@ -1,4 +1,4 @@
--- :NoteGrep, what a search has found, in the quickfix list.
+-- :NoteGrep: the matches of a search in the quickfix list.
 
 local buffers = require('decent-notes.buffer')
 local server = require('decent-notes.server')
@@ -21,7 +21,7 @@ function M.grep(query)
   if not result then
     return
   end
-  -- The answer has the first line only; texts are asked for all at once.
+  -- The answer has the line of the first match only. Texts are asked for all at once.
   local texts, left = {}, 0
   for _, match in ipairs(result.matches) do
     if #places(match) > 1 then

@@ -1,33 +1,35 @@
--- What happened to a note, its text as it was then, and how that comes back.
+-- The history of a note, its text at a time of the past, and the way to bring that text back.
 
+local changes = require('decent-notes.changes')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
-local show = require('decent-notes.list').show
+local show = require('decent-notes.scratch').show
+local times = require('decent-notes.time')
 
 local M = {}
 local api = vim.api
 
---- Makes the text of a buffer another one, line by line, as its user would: what is the same stays, with its marks and folds.
+--- Replaces the text of a buffer as an edit of the user's. Equal lines stay, with their marks and folds.
 local function edit(buffer, text)
   local now = table.concat(api.nvim_buf_get_lines(buffer, 0, -1, true), '\n') .. '\n'
   local lines = vim.split(text, '\n', { plain = true })
   local hunks = vim.diff(now, text .. '\n', { result_type = 'indices' })
   for index = #hunks, 1, -1 do
     local from, count, new_from, new_count = unpack(hunks[index])
-    -- Of a hunk that is only inserted, or only removed, diff names the line before.
+    -- For a hunk that only inserts or only removes, diff names the line before.
     from, new_from = count == 0 and from or from - 1, new_count == 0 and new_from or new_from - 1
     api.nvim_buf_set_lines(buffer, from, from + count, true, vim.list_slice(lines, new_from + 1, new_from + new_count))
   end
 end
 
---- Brings a text back. Of a note that is not open it is merged with what others have done since `base`.
+--- Brings a text back. If the note is not open, the text is merged with what others have done since the revision `base`.
 local function bring_back(id, text, base)
   local shown = note.find(id)
   if shown then
     api.nvim_win_set_buf(0, shown.buffer)
     edit(shown.buffer, text)
   elseif server.call('note/setText', { id = id, text = text, base = base }) then
-    server.changed(id, { 'text' })
+    changes.report(id, { 'text' })
     server.tell('the text of then is back')
   end
 end
@@ -48,7 +50,7 @@ function M.open(id)
     vim.keymap.set('n', key, use, { buffer = buffer, nowait = true, desc = description })
   end
   local function time(entry)
-    return server.local_time(entry.time, '%Y-%m-%d %H:%M:%S')
+    return times.to_local(entry.time, '%Y-%m-%d %H:%M:%S')
   end
   local name = 'decent-notes://history/' .. present.note.title
   local lines = vim.tbl_map(function(entry)

@@ -1,27 +1,20 @@
--- The list of notes, and other buffers that only show something.
+-- The list of notes.
 
+local actions = require('decent-notes.actions')
+local changes = require('decent-notes.changes')
 local rows = require('decent-notes.rows')
+local scratch = require('decent-notes.scratch')
 local server = require('decent-notes.server')
+local times = require('decent-notes.time')
 
 local M = {}
 local api = vim.api
--- The list's buffer, its lines and which of `rows.all` they show, and what it shows: the trash or not, the text that was looked for, the tag
--- that notes have to have, and the order; `sorted` is that in which they are shown now.
+-- The list's buffer; its lines, and the rows that they show; what it shows: the trash or not, the text that was searched, the tag that
+-- notes must have, and the order. `sorted` is the order in which rows are shown now.
 local list = { buffer = nil, lines = {}, shown = {}, sorted = 'order', trashed = false, query = '', tag = '', order = 'order' }
-local deleted = {} -- ids of notes that were put into the trash here, the last one last
+local deleted = {} -- ids of notes that were put into the trash here, the latest at the end
 
---- A buffer in the current window that shows lines and is gone when it is left.
-function M.show(name, lines, filetype)
-  vim.cmd('enew')
-  local buffer = api.nvim_get_current_buf()
-  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile, vim.bo.buflisted = 'nofile', 'wipe', false, false
-  pcall(api.nvim_buf_set_name, buffer, name)
-  api.nvim_buf_set_lines(buffer, 0, -1, true, lines)
-  vim.bo.modifiable, vim.bo.filetype = false, filetype
-  return buffer
-end
-
---- A text cut or filled to a width. Most need no call of Vim's functions, which would take most of the time.
+--- Cuts or fills a text to a width. For ASCII no function of Vim's is called: such calls would take most of the time.
 local function fit(text, width)
   if text:find('[^\32-\126]') then
     text = vim.fn.strcharpart(text, 0, width):gsub('%c', ' ')
@@ -33,13 +26,13 @@ local function fit(text, width)
   return text:sub(1, width) .. (' '):rep(width - #text)
 end
 
---- Makes the line of a row as it comes, as that takes longer than all else.
+--- Makes the line of a row when it comes, which takes longer than everything else.
 function rows.prepare(row)
   local note = row.note
   row.title = note.title:lower()
   row.line = table.concat({
     fit(note.title, 34), fit(table.concat(note.tags, ', '), 16), fit(note.priority == 'normal' and '' or note.priority, 6),
-    server.local_time(note.modified, '%Y-%m-%d %H:%M'),
+    times.to_local(note.modified, '%Y-%m-%d %H:%M'),
   }, '  ') .. (row.snippet and '  ' .. row.snippet:gsub('%c', ' ') or '')
 end
 
@@ -50,7 +43,7 @@ local before = {
   title = function(a, b) return a.title < b.title end,
 }
 
---- Sorts rows. Most are in `sorted` already, as a rule, and the others go to their places among them.
+--- Sorts rows. `sorted` has most of them in order as a rule; the others are inserted at their places.
 local function sort(found, is_before, sorted)
   local left, result, new = {}, {}, {}
   for place = 1, #found do
@@ -103,7 +96,7 @@ function rows.is_shown()
   return is_loaded() and #vim.fn.win_findbuf(list.buffer) > 0
 end
 
---- Replaces the lines that are others now; the cursors in all windows stay at their notes.
+--- Replaces the lines that have changed. The cursors of all windows stay on their notes.
 local function draw()
   local found = selection()
   local old, new, shown = list.lines, {}, {}
@@ -148,7 +141,7 @@ local function draw()
   end
 end
 
---- The rows are others now. Lines stay where they are while some of them are selected.
+--- The rows have changed. Lines stay where they are while some of them are selected.
 function rows.on_rows()
   local is_here = api.nvim_get_current_buf() == list.buffer
   if not is_loaded() or not rows.is_complete and list.order ~= 'order' and #list.shown > 0 then
@@ -163,7 +156,7 @@ function rows.on_rows()
   end
 end
 
---- What the list shows now, for its status line.
+--- The heading of the list, for its status line.
 function M.describe()
   local parts = { list.trashed and 'Trash' or 'Notes' }
   parts[#parts + 1] = list.query ~= '' and 'with "' .. list.query .. '"' or nil
@@ -172,7 +165,7 @@ function M.describe()
   return table.concat(parts, ' ')
 end
 
---- Shows the list anew, or something else in it.
+--- Shows another part of the notebook, or the same one again.
 local function show(trashed, query)
   list.trashed, list.query = trashed, query
   rows.show(trashed, query)
@@ -189,7 +182,7 @@ function M.id_at_cursor()
   return item and item.note.id
 end
 
---- Makes a request about each of some notes, and takes from the list those for which it was done.
+--- Makes a request about each of some notes, and removes those for which it succeeded from the list.
 local function remove(method, items)
   local left = #items
   for _, item in ipairs(items) do
@@ -197,7 +190,7 @@ local function remove(method, items)
     server.request(method, { id = id }, function(problem)
       left = left - 1
       if not problem then
-        server.changed(id, { 'trashed' })
+        changes.report(id, { 'trashed' })
         rows.remove(id)
         deleted[#deleted + 1] = method == 'note/delete' and id or nil
       elseif not problem.gone then
@@ -209,14 +202,14 @@ local function remove(method, items)
   rows.on_rows()
 end
 
---- Puts the notes of some lines into the trash; those of the trash are there already.
+--- Puts the notes of some lines into the trash, unless the list shows the trash.
 local function delete(first, last)
   if not list.trashed then
     remove('note/delete', vim.list_slice(list.shown, first, math.min(last, #list.shown)))
   end
 end
 
---- What the operator d calls.
+--- The operator d.
 function M.delete_range()
   delete(vim.fn.line("'["), vim.fn.line("']"))
 end
@@ -227,7 +220,7 @@ local function restore(first, last)
   elseif #deleted > 0 then
     local id = table.remove(deleted)
     if server.call('note/restore', { id = id }) then
-      server.changed(id, { 'trashed' })
+      changes.report(id, { 'trashed' })
     end
   end
 end
@@ -246,12 +239,11 @@ local function move(by)
 end
 
 local function edit_tags(item)
-  local notes = require('decent-notes')
-  local line = notes.ask('Tags, separated by commas: ', table.concat(item.note.tags, ', '))
+  local line = actions.ask('Tags, separated by commas: ', table.concat(item.note.tags, ', '))
   if not line then
     return
   end
-  -- Only what is different: others may change tags at the same time.
+  -- Only the difference is sent: others may change tags at the same time.
   local add, remove = {}, {}
   local wanted = vim.tbl_filter(function(tag) return tag ~= '' end, vim.tbl_map(vim.trim, vim.split(line, ',')))
   for _, tag in ipairs(wanted) do
@@ -260,13 +252,13 @@ local function edit_tags(item)
   for _, tag in ipairs(item.note.tags) do
     remove[#remove + 1] = not vim.tbl_contains(wanted, tag) and tag or nil
   end
-  notes.update(item.note.id, { tags = { add = add, remove = remove } })
+  actions.update(item.note.id, { tags = { add = add, remove = remove } })
 end
 
--- Key, what it does as the help shows it, and how; `item` is what the cursor is at.
+-- Each key, its help, its function of the row at the cursor, and true if it needs no row.
 local keys = {
-  { '<CR>', 'open', function(item) require('decent-notes').open(item.note, item.ranges and (item.ranges[1] or {}).start) end },
-  { 'n', 'new note', function() require('decent-notes').create('') end, true },
+  { '<CR>', 'open', function(item) actions.open(item.note, item.ranges and (item.ranges[1] or {}).start) end },
+  { 'n', 'new note', function() actions.create('') end, true },
   { 'dd', 'delete: into the trash; also 3dd, dj, and d in Visual mode', function()
     local place = api.nvim_win_get_cursor(0)[1]
     delete(place, place + vim.v.count1 - 1)
@@ -281,20 +273,20 @@ local keys = {
   { 't', 'tags', edit_tags },
   { 'p', 'priority: low, normal, high', function(item)
     local next = { low = 'normal', normal = 'high', high = 'low' }
-    require('decent-notes').update(item.note.id, { priority = next[item.note.priority] })
+    actions.update(item.note.id, { priority = next[item.note.priority] })
   end },
   { 'r', 'rename', function(item)
-    local title = require('decent-notes').ask('Title: ', item.note.title)
-    return title and require('decent-notes').update(item.note.id, { title = title })
+    local title = actions.ask('Title: ', item.note.title)
+    return title and actions.update(item.note.id, { title = title })
   end },
   { 's', 'search; nothing: all notes', function()
-    local query = require('decent-notes').ask('Search: ', list.query)
+    local query = actions.ask('Search: ', list.query)
     if query then
       show(false, query)
     end
   end, true },
   { 'f', 'only those with a tag; nothing: all notes', function()
-    local tag = require('decent-notes').ask('Tag: ', list.tag, "customlist,v:lua.require'decent-notes'.complete_tag")
+    local tag = actions.ask('Tag: ', list.tag, "customlist,v:lua.require'decent-notes.complete'.tag")
     if tag then
       list.tag = vim.trim(tag)
       rows.on_rows()
@@ -324,7 +316,7 @@ local function help()
   api.nvim_echo({ { table.concat(lines, '\n') } }, false, {})
 end
 
---- Maps a key of Visual mode to what is to be done about the lines that are selected.
+--- Maps a key of Visual mode to a function of the first and last selected line.
 local function map_selection(key, use, description)
   vim.keymap.set('x', key, function()
     local first, last = vim.fn.line('v'), vim.fn.line('.')
@@ -342,7 +334,7 @@ function M.open()
     return api.nvim_win_set_buf(0, list.buffer)
   end
   list.lines, list.shown, list.tag, list.order = { '' }, {}, '', 'order'
-  list.buffer = M.show('decent-notes://list', {}, 'decentnotes')
+  list.buffer = scratch.show('decent-notes://list', {}, 'decentnotes')
   vim.bo.bufhidden = 'hide'
   vim.opt_local.wrap, vim.opt_local.cursorline = false, true
   if vim.go.statusline == '' then
@@ -363,11 +355,6 @@ function M.open()
   api.nvim_create_autocmd('BufWinEnter', { buffer = list.buffer, callback = rows.refresh })
   vim.keymap.set('n', 'g?', help, { buffer = list.buffer, desc = 'help' })
   show(false, '')
-end
-
---- :NotesLog
-function M.log()
-  M.show('decent-notes://log', server.log, '')
 end
 
 return M

@@ -1,33 +1,32 @@
--- Notes in buffers: what is typed goes to the server as note/change, what others do comes as note/edit. The server merges, and a
--- buffer's side of it is two numbers: `version` counts its own changes, `rev` is the last push it applied.
+-- Open notes: what the user types goes to the server as note/change, what others do comes back as note/edit. The server merges. The
+-- client's side is a few fields for each buffer. clients/README.md has the table of them, the states, and the transitions.
 --
--- A `note` here is what is known of one buffer that shows one:
---   attachment     its name for the server; nil while there is no process that knows the buffer
---   opening        whether it has been asked for
---   version, rev   the numbers of the protocol
---   answered       the last version that was answered
---   whole          the version of the last change that was the whole text
---   unsent         whether the next change has to be the whole text
---   base           the last text that the server is known to have had, for coming back
---   lines          how many lines the text has that was sent last
---   changed        what is not sent yet: how many lines at both ends are as they were, and how many there are; or nil
---   skipped        the version for which pushes are not applied
---   typing         whether the last change is one step with the next one
---   attached       stands for the time since the buffer's text was read
---   text           of a note whose buffer was unloaded: what it had
+-- Fields of all clients (see there):
+--   buffer, id, attachment, is_opening, version, rev, answered, whole, needs_whole, pending, skipped, line_count, base, problem,
+--   resume_token, is_jumping, participants
+-- Fields of this client:
+--   title        the note's title
+--   filetype     the filetype that the title or the option gave, to tell it from the user's choice
+--   is_typing    true if the last change and the next one are one step of undo
+--   is_applying  true while a push is applied
+--   is_closing   true while the buffer is being unloaded
+--   following    a new table for each time that the buffer's changes are followed
+--   cursor_timer the timer that will send the cursor's place
+--   text         the text of a note whose buffer was unloaded
+local changes = require('decent-notes.changes')
 local edit = require('decent-notes.edit')
+local participants = require('decent-notes.participants')
 local paste = require('decent-notes.paste')
-local peers = require('decent-notes.peers')
 local server = require('decent-notes.server')
 
 local M = {}
 local api = vim.api
 local notes = {} -- by buffer
-local left = {} -- by buffer: notes whose text went a moment ago, which :e! brings back
-local hash_limit = 256 * 1024 -- bytes; a longer text is hashed when the typing pauses
+local unloaded = {} -- notes whose buffers were unloaded a moment ago, by buffer: :e! loads them again in the same command
+local large = 256 * 1024 -- bytes; a longer text is sent with its size, and its hash follows when the typing pauses
 local warning = vim.log.levels.WARN
 
---- The note that a buffer shows, by default the current one; nil if it shows none.
+--- The note of a buffer, by default the current one; nil if there is none.
 function M.of(buffer)
   return notes[buffer or api.nvim_get_current_buf()]
 end
@@ -41,6 +40,7 @@ function M.find(value, field)
   end
 end
 
+--- All open notes.
 function M.all()
   return vim.tbl_values(notes)
 end
@@ -49,24 +49,31 @@ local function text_of(note)
   return table.concat(api.nvim_buf_get_lines(note.buffer, 0, -1, true), '\n')
 end
 
---- Its length in bytes, without reading it.
+--- The text's length in bytes. Does not read the text.
 local function size_of(note)
   return api.nvim_buf_get_offset(note.buffer, api.nvim_buf_line_count(note.buffer))
 end
 
---- Whether the server has all that is in the buffer.
+-- States
+
+--- Returns true if the server lacks something that was done in the buffer, as far as it has answered.
+local function has_unsent(note)
+  return note.needs_whole or note.answered ~= note.version or note.pending ~= nil
+end
+
+--- Returns true if the server has everything that was done in the buffer.
 function M.is_settled(note)
-  return note.attachment ~= nil and not note.unsent and note.answered == note.version and not note.changed
+  return note.attachment ~= nil and not has_unsent(note)
 end
 
---- Whether something is to come that may settle it.
+--- Returns true if an answer is expected, or the end of a paste, that may settle the note.
 function M.is_under_way(note)
-  return paste.is_under_way or note.opening or note.answered < note.version or not note.attachment and server.is_starting()
+  return paste.is_under_way or note.is_opening or note.answered < note.version or not note.attachment and server.is_starting()
 end
 
---- Shows whether the server has all there is.
-function M.settle(note)
-  M.flush(note)
+--- Sets 'modified' to true as long as the note is not settled.
+function M.show_modified(note)
+  M.send_pending(note)
   if notes[note.buffer] == note and vim.bo[note.buffer].modified == M.is_settled(note) then
     vim.bo[note.buffer].modified = not M.is_settled(note)
   end
@@ -74,9 +81,10 @@ end
 
 -- Opening
 
+--- Takes over the answer to note/open.
 local function attach(note, result)
-  note.attachment, note.session, note.rev = result.attachment, result.session, result.rev
-  note.opening, note.unsent = false, false
+  note.attachment, note.resume_token, note.rev = result.attachment, result.session, result.rev
+  note.is_opening, note.needs_whole = false, false
   vim.bo[note.buffer].modifiable = not result.readOnly
 end
 
@@ -84,51 +92,52 @@ local function forget(note)
   if notes[note.buffer] == note then
     notes[note.buffer] = nil
   end
-  note.changed = nil
+  note.pending = nil
   if note.attachment then
     server.request('note/close', { attachment = note.attachment })
   end
 end
 
---- Begins to hear what becomes of a buffer.
+--- Begins to follow the changes of the buffer.
 local function follow(note)
-  local buffer, attached = note.buffer, {}
-  notes[buffer], note.attached, note.closing = note, attached, false
+  local buffer, following = note.buffer, {}
+  notes[buffer], note.following, note.is_closing = note, following, false
   api.nvim_buf_attach(buffer, false, {
     on_lines = function(_, _, _, first, last, new_last)
       if notes[buffer] ~= note then
         return true
-      elseif not note.applying then
-        M.changed(note, first, last, new_last)
+      elseif not note.is_applying then
+        M.record_change(note, first, last, new_last)
       end
     end,
-    -- There is no text any more. As a rule the note is closed at BufUnload, which may come after this.
+    -- The buffer has lost its text. As a rule the note is closed at BufUnload, which may come after this.
     on_detach = vim.schedule_wrap(function()
-      return note.attached == attached and not note.closing and forget(note)
+      return note.following == following and not note.is_closing and forget(note)
     end),
   })
 end
 
---- Goes on with the note that this command has unloaded from the buffer, if it is the one with this id.
-function M.come_back(buffer, id, fill)
-  local note = left[buffer]
+--- Goes on with the note `id` if its buffer was unloaded by the same command; `fill(text)` fills the buffer again. The attachment
+--- stays, and with it the steps of undo. Returns nil if there is no such note.
+function M.reopen(buffer, id, fill)
+  local note = unloaded[buffer]
   if note and note.id == id then
-    left[buffer] = nil
+    unloaded[buffer] = nil
     fill(note.text)
     note.text = nil
     follow(note)
-    M.confirm_in(note, 0) -- what has come meanwhile was not applied
+    M.confirm_in(note, 0) -- pushes that came meanwhile were not applied
     return note
   end
 end
 
---- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns it; nil if the user was told of an error.
+--- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns the note; nil if the user was told of an error.
 function M.open(buffer, id, title, fill)
-  local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, peers = 0 }
-  -- Not after the answer, but as it is taken in: a push may stand right behind it.
+  local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, participants = 0 }
+  -- The result is taken before any other message is handled: the next message may be a push for this attachment.
   return server.call('note/open', { id = id, mode = 'edit', push = 'ranges' }, function(result)
     fill(result.text)
-    note.base, note.lines = result.text, api.nvim_buf_line_count(buffer)
+    note.base, note.line_count = result.text, api.nvim_buf_line_count(buffer)
     attach(note, result)
     follow(note)
   end) and note
@@ -136,190 +145,198 @@ end
 
 -- Own changes
 
---- Notes that the lines from `first` up to `last` have become those up to `new_last`. They are sent when the editor waits for
---- the next key.
-function M.changed(note, first, last, new_last)
-  local changed = note.changed
-  if not changed then
-    changed = { head = note.lines, tail = note.lines, count = note.lines }
-    note.changed = changed
-    vim.schedule(function() M.flush(note) end)
+--- Adds a change to `pending`: the lines from `first` up to `last` have become those up to `new_last`. It is sent when the editor
+--- waits for the next key.
+function M.record_change(note, first, last, new_last)
+  local pending = note.pending
+  if not pending then
+    pending = { head = note.line_count, tail = note.line_count, count = note.line_count }
+    note.pending = pending
+    vim.schedule(function() M.send_pending(note) end)
   end
-  changed.head = math.min(changed.head, first)
-  changed.tail = math.min(changed.tail, changed.count - last)
-  changed.count = changed.count + new_last - last
-  if changed.count == 0 then
-    -- A buffer without lines has an empty one.
-    changed.head, changed.tail, changed.count = 0, 0, 1
+  pending.head = math.min(pending.head, first)
+  pending.tail = math.min(pending.tail, pending.count - last)
+  pending.count = pending.count + new_last - last
+  if pending.count == 0 then
+    -- A buffer without lines has one empty line.
+    pending.head, pending.tail, pending.count = 0, 0, 1
   end
 end
 
---- Sends what the user did and was not sent yet, unless a paste is under way: what it has put into the buffer may end inside a
---- character. Never waits.
-function M.flush(note)
-  local changed, before = note.changed, note.lines
-  if not changed or paste.is_under_way or not api.nvim_buf_is_loaded(note.buffer) then
+--- Sends what is pending, unless a paste is under way: the buffer's text may end inside a character then. Never waits.
+function M.send_pending(note)
+  local pending, before = note.pending, note.line_count
+  if not pending or paste.is_under_way or not api.nvim_buf_is_loaded(note.buffer) then
     return
   end
-  note.changed, note.lines = nil, api.nvim_buf_line_count(note.buffer)
-  if note.unsent or not note.attachment then
+  note.pending, note.line_count = nil, api.nvim_buf_line_count(note.buffer)
+  if note.needs_whole or not note.attachment then
     M.send_whole(note)
   else
-    local lines = M.clean(note, changed.head, changed.count - changed.tail)
-    M.send(note, { lines = { { changed.head, before - changed.tail, lines } } })
+    local lines = M.clean(note, pending.head, pending.count - pending.tail)
+    M.send_change(note, { lines = { { pending.head, before - pending.tail, lines } } })
   end
 end
 
+--- Sends the whole text, or has it sent once the note is attached and no paste is under way.
 function M.send_whole(note)
-  note.unsent = not note.attachment or paste.is_under_way
-  if not note.unsent and api.nvim_buf_is_loaded(note.buffer) then
+  note.needs_whole = not note.attachment or paste.is_under_way
+  if not note.needs_whole and api.nvim_buf_is_loaded(note.buffer) then
     server.write_log('sending the whole text of ' .. note.id)
     note.whole = note.version + 1
-    M.send(note, { text = table.concat(M.clean(note, 0, -1), '\n') })
+    M.send_change(note, { text = table.concat(M.clean(note, 0, -1), '\n') })
   end
 end
 
---- Sends a change; one of nothing always has the hash.
-function M.send(note, change)
+--- Sends a change. A change of nothing always has the hash.
+function M.send_change(note, change)
   note.version = note.version + 1
   change.attachment, change.version, change.rev = note.attachment, note.version, note.rev
   local is_nothing = change.lines and #change.lines == 0
-  if is_nothing or note.typing and not change.text then
+  if is_nothing or note.is_typing and not change.text then
     change.sameStep = true
   end
-  -- What is typed until insert mode is left is one step of undo, as in Neovim itself.
+  -- What is typed until Insert mode ends is one step of undo, as in Neovim itself.
   if not is_nothing and note.buffer == api.nvim_get_current_buf() and api.nvim_get_mode().mode:find('^[iR]') then
-    note.typing = true
+    note.is_typing = true
   end
   local text
-  if is_nothing or size_of(note) <= hash_limit then
+  if is_nothing or size_of(note) <= large then
     text = text_of(note)
     change.sha256 = vim.fn.sha256(text)
   else
-    change.bytes, change.lineCount = size_of(note), note.lines
+    change.bytes, change.lineCount = size_of(note), note.line_count
     M.confirm_in(note, 1000)
   end
   server.request('note/change', change, function(problem)
     if change.attachment == note.attachment then
-      M.answered(note, change, text, problem)
+      M.take_answer(note, change, text, problem)
     end
   end)
 end
 
---- Soon sends a change of nothing: it has the hash of a long text, and brings again a push that was not applied.
+--- Sends a change of nothing after so many milliseconds, unless another change was sent before. It carries the hash of a large text,
+--- and makes the server send a push again that was not applied.
 function M.confirm_in(note, milliseconds)
   local version = note.version
   vim.defer_fn(function()
-    if note.version ~= version or notes[note.buffer] ~= note or not note.attachment or note.unsent then
+    if note.version ~= version or notes[note.buffer] ~= note or not note.attachment or note.needs_whole then
       return
     elseif edit.is_busy() or paste.is_under_way then
       return M.confirm_in(note, 30)
     end
-    M.flush(note)
-    M.send(note, { lines = {} })
+    M.send_pending(note)
+    M.send_change(note, { lines = {} })
   end, milliseconds)
 end
 
-function M.answered(note, change, text, problem)
+--- The server has answered a change.
+function M.take_answer(note, change, text, problem)
   note.answered = change.version
   if not problem then
     note.problem = nil
     if not change.lines or #change.lines > 0 then
-      server.changed(note.id, { 'text' })
+      changes.report(note.id, { 'text' })
     end
     if change.version == note.version then
       note.base = text or note.base
     end
   elseif change.version < note.whole then
-    return -- the whole text is on its way already
+    return -- the whole text was sent after this change
   elseif (problem.data or {}).reason == 'reopen' then
     M.resume(note)
   elseif problem.code == -32801 and change.version > note.whole then
     M.send_whole(note)
   else
-    note.unsent = true
+    note.needs_whole = true
     if note.problem ~= problem.message then
       note.problem = problem.message
       server.tell(problem.message, warning)
     end
   end
-  M.settle(note)
+  M.show_modified(note)
 end
 
---- The lines from `first` up to `last`, after replacing in the buffer what no note can have: NUL and bytes that are no UTF-8.
+--- The lines from `first` up to `last`. What no note can hold, NUL and bytes that are no UTF-8, is replaced in the buffer first.
 function M.clean(note, first, last)
   local lines = api.nvim_buf_get_lines(note.buffer, first, last, false)
   local edits = edit.cleaning(first, lines)
   if #edits == 0 then
     return lines
   end
-  M.edit(note, edits)
+  M.apply_edits(note, edits)
   server.tell('what no Unicode text can hold was replaced by U+FFFD', warning)
   return api.nvim_buf_get_lines(note.buffer, first, last, false)
 end
 
 -- Pushes
 
+--- Returns true if a push was made for the text of the buffer.
+local function fits(note, push)
+  return not (push.sha256 and push.sha256 ~= vim.fn.sha256(text_of(note)) or push.bytes and push.bytes ~= size_of(note)
+    or push.lineCount and push.lineCount ~= note.line_count)
+end
+
+--- Applies a push, or has it come again.
 server.on['note/edit'] = function(push)
   local note = M.find(push.attachment, 'attachment')
-  if not note or note.closing then
+  if not note or note.is_closing then
     return
   end
-  M.flush(note)
+  M.send_pending(note)
   if push.version ~= note.version or push.version == note.skipped then
-    return -- it has crossed a change, and another one is coming
+    return -- it has crossed a change; the server sends another one
   elseif edit.is_busy() or paste.is_under_way then
-    M.skip(note)
-  elseif push.sha256 and push.sha256 ~= vim.fn.sha256(text_of(note)) or push.bytes and push.bytes ~= size_of(note)
-    or push.lineCount and push.lineCount ~= note.lines then
+    M.skip_push(note)
+  elseif not fits(note, push) then
     M.send_whole(note)
-  elseif not M.edit(note, push.ranges, note.jumping) then
-    M.skip(note)
+  elseif not M.apply_edits(note, push.ranges, note.is_jumping) then
+    M.skip_push(note)
   else
-    note.rev, note.base, note.jumping = push.rev, text_of(note), false
-    M.settle(note)
+    note.rev, note.base, note.is_jumping = push.rev, text_of(note), false
+    M.show_modified(note)
     M.cursor_moved(note)
   end
 end
 
---- Lets pushes for this version go by; they come again for the next one.
-function M.skip(note)
+--- Drops pushes for this version, and has them come again soon.
+function M.skip_push(note)
   note.skipped = note.version
   M.confirm_in(note, 30)
 end
 
---- Edits the buffer, not as its user does. Returns whether it could be.
-function M.edit(note, edits, is_jump)
+--- Edits the buffer. This is no change of the user's. Returns false if it was not possible.
+function M.apply_edits(note, edits, is_jump)
   local modifiable = vim.bo[note.buffer].modifiable
-  note.applying, vim.bo[note.buffer].modifiable = true, true
+  note.is_applying, vim.bo[note.buffer].modifiable = true, true
   local done, problem = xpcall(edit.apply, debug.traceback, note.buffer, edits, is_jump)
-  note.applying, vim.bo[note.buffer].modifiable = false, modifiable
-  note.lines = api.nvim_buf_line_count(note.buffer)
+  note.is_applying, vim.bo[note.buffer].modifiable = false, modifiable
+  note.line_count = api.nvim_buf_line_count(note.buffer)
   if not done then
     server.write_log(problem)
   end
   return done
 end
 
---- Insert mode was left; the command that did it may still change lines.
+--- Insert mode has ended. The command that ended it may still change lines.
 function M.end_insert(note)
   vim.schedule(function()
-    M.flush(note)
-    note.typing, edit.is_in_block = false, false
+    M.send_pending(note)
+    note.is_typing, edit.is_in_block = false, false
   end)
 end
 
--- Others' cursors
+-- Participants
 
---- Sends where the cursor is, at most ten times a second.
+--- The cursor has moved, or the text around it: tells the server, at most ten times a second.
 function M.cursor_moved(note)
-  note.telling = note.telling or vim.defer_fn(function()
-    note.telling = nil
+  note.cursor_timer = note.cursor_timer or vim.defer_fn(function()
+    note.cursor_timer = nil
     if not note.attachment or M.of() ~= note then
       return
     end
-    M.flush(note)
-    if note.changed then
+    M.send_pending(note)
+    if note.pending then
       return
     end
     local function place(name)
@@ -332,28 +349,28 @@ function M.cursor_moved(note)
   end, 100)
 end
 
-server.on['note/presence'] = function(params)
-  local note = M.find(params.attachment, 'attachment')
-  if note and params.version == note.version and params.rev == note.rev then
-    note.peers = #params.peers
-    peers.show(note.buffer, params.peers)
+--- Shows the other participants, unless their places are those of another version of the text.
+server.on['note/presence'] = function(presence)
+  local note = M.find(presence.attachment, 'attachment')
+  if note and presence.version == note.version and presence.rev == note.rev then
+    note.participants = #presence.peers
+    participants.show(note.buffer, presence.peers)
     vim.cmd('redrawstatus!')
   end
 end
 
 -- Undo
 
---- Has the server take back what was done here last, or do it again; `method` is note/undo or note/redo. What that does to the
---- text comes as a push.
+--- Has the server undo or redo the last steps made in this buffer; `method` is note/undo or note/redo. The effect comes as a push.
 function M.undo(note, method, count)
-  M.flush(note)
+  M.send_pending(note)
   if not note.attachment then
     return server.tell('decent-notes is not running: nothing can be taken back now', warning)
   end
   for _ = 1, count do
     server.request(method, { attachment = note.attachment }, function(problem, result)
       if result and result.done then
-        note.jumping = true
+        note.is_jumping = true
       elseif result then
         server.tell(method == 'note/undo' and 'nothing of yours to take back' or 'nothing to make again')
       elseif not problem.gone then
@@ -365,66 +382,73 @@ end
 
 -- Without the server, and back
 
+--- The note has lost its attachment. Changes without an answer count as not made.
 local function detach(note)
-  note.unsent = note.unsent or note.answered < note.version
-  note.attachment, note.opening, note.answered = nil, false, note.version
+  note.needs_whole = note.needs_whole or note.answered < note.version
+  note.attachment, note.is_opening, note.answered = nil, false, note.version
 end
 
---- Opens a note again. What is typed before the answer is there is simply the next change.
+--- Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
 function M.resume(note)
   detach(note)
-  M.flush(note)
+  M.send_pending(note)
   if paste.is_under_way then
     return
   end
-  note.opening = true
+  note.is_opening = true
   local text = table.concat(M.clean(note, 0, -1), '\n')
   server.request('note/open', {
     id = note.id, mode = 'edit', push = 'ranges',
-    resume = { session = note.session, version = note.version, rev = note.rev, text = text, baseText = note.base },
+    resume = { session = note.resume_token, version = note.version, rev = note.rev, text = text, baseText = note.base },
   }, function(problem, result)
-    if problem and problem.gone then
-      return -- it is asked for again when there is a process
-    elseif notes[note.buffer] ~= note then
-      -- The buffer was closed meanwhile. What it has now must not be taken for the note's text.
-      return result and server.request('note/close', { attachment = result.attachment })
-    end
-    note.opening = false
-    M.flush(note)
-    if problem then
-      return server.tell(('"%s" is offline: %s'):format(note.title, problem.message), warning)
-    elseif result.resumed == 'conflict' then
-      server.tell(('what you had in "%s" is in a new note now: %s'):format(note.title, result.copy), warning, true)
-    end
-    attach(note, result)
-    note.base = text
-    if text_of(note) ~= text then
-      M.send_whole(note)
-    end
-    M.settle(note)
-    M.cursor_moved(note)
-    vim.cmd('redrawstatus!')
+    M.take_resumed(note, text, problem, result)
   end)
 end
 
---- Sends all that the server does not have, if there is one.
-function M.send_unsent(note)
-  M.flush(note)
-  if paste.is_under_way then
-    return -- the end of which does this again
-  elseif note.attachment and note.unsent then
+--- The server has answered `resume`, which has sent this text.
+function M.take_resumed(note, text, problem, result)
+  if problem and problem.gone then
+    return -- the note is resumed when there is another process
+  elseif notes[note.buffer] ~= note then
+    -- The buffer was closed meanwhile. Its text must not be taken for the note's.
+    return result and server.request('note/close', { attachment = result.attachment })
+  end
+  note.is_opening = false
+  M.send_pending(note)
+  if problem then
+    return server.tell(('"%s" is offline: %s'):format(note.title, problem.message), warning)
+  elseif result.resumed == 'conflict' then
+    server.tell(('what you had in "%s" is in a new note now: %s'):format(note.title, result.copy), warning, true)
+  end
+  attach(note, result)
+  note.base = text
+  if text_of(note) ~= text then
     M.send_whole(note)
-  elseif not note.attachment and not note.opening and server.is_ready() then
+  end
+  M.show_modified(note)
+  M.cursor_moved(note)
+  vim.cmd('redrawstatus!')
+end
+
+--- Sends all that the server lacks. Resumes the note if it is detached. Without a process nothing is sent.
+function M.send_unsent(note)
+  M.send_pending(note)
+  if paste.is_under_way then
+    return -- it is sent at the end of the paste
+  elseif note.attachment and note.needs_whole then
+    M.send_whole(note)
+  elseif not note.attachment and not note.is_opening and server.is_ready() then
     M.resume(note)
   end
 end
 
---- The same for all notes: there is a process again, or the disk takes changes again.
-function server.on_ready()
+local function send_all_unsent()
   for _, note in pairs(notes) do
     M.send_unsent(note)
   end
 end
+
+server.on_ready = send_all_unsent
 
 function paste.on_end()
   for _, note in pairs(notes) do
@@ -433,23 +457,35 @@ function paste.on_end()
   end
 end
 
---- The buffer's text goes. Returns whether the server has all of it. If so, and if the same command reads it again, as :e! does,
---- the attachment stays, with what can be undone.
+--- Sends all that the server lacks, and waits for the answers, at most so many milliseconds.
+function M.settle(note, milliseconds)
+  M.send_unsent(note)
+  server.wait(milliseconds, function() return not M.is_under_way(note) end)
+end
+
+--- The same for all notes when the user may be about to leave Neovim.
+function M.settle_all_at_end(milliseconds)
+  send_all_unsent()
+  server.wait_at_end(milliseconds, function() return #vim.tbl_filter(M.is_under_way, M.all()) == 0 end)
+end
+
+--- The buffer is unloaded. Returns true if the server has all of its text. The attachment stays until the present command is over, for
+--- :e! to go on with it.
 function M.close(note)
   local buffer = note.buffer
-  note.closing = true
+  note.is_closing = true
   M.send_unsent(note)
   server.wait_at_end(3000, function() return not M.is_under_way(note) end)
   if not M.is_settled(note) then
-    local is_kept = not note.unsent and note.answered == note.version and not note.changed
+    local is_kept = not has_unsent(note)
     forget(note)
     return is_kept
   end
   note.text = text_of(note)
-  notes[buffer], left[buffer] = nil, note
+  notes[buffer], unloaded[buffer] = nil, note
   vim.schedule(function()
-    if left[buffer] == note then
-      left[buffer] = nil
+    if unloaded[buffer] == note then
+      unloaded[buffer] = nil
       forget(note)
     end
   end)
@@ -457,12 +493,12 @@ function M.close(note)
 end
 
 function server.on_lost()
-  left = {}
+  unloaded = {}
   for _, note in pairs(notes) do
     detach(note)
-    note.peers = 0
-    peers.show(note.buffer, {})
-    M.settle(note)
+    note.participants = 0
+    participants.show(note.buffer, {})
+    M.show_modified(note)
   end
 end
 

@@ -1,10 +1,10 @@
--- A terminal's paste comes in pieces, which may end inside a character. Tells when one is under way. Knows nothing of notes.
+-- Knows when a terminal's paste is under way: it comes in pieces, which may end inside a character. Knows nothing of notes.
 
 local M = {
   is_under_way = false,
-  on_end = function() end,
+  on_end = function() end, -- called when the paste is over
 }
-local quiet, is_watching = 0, false -- for how many tenths of a second nothing has come
+local quiet, is_watching = 0, false -- tenths of a second since the last piece
 
 local function stop()
   if M.is_under_way then
@@ -13,7 +13,8 @@ local function stop()
   end
 end
 
---- A terminal that is lost does not send the end. Time is counted only while Neovim runs: it may be stopped between two pieces.
+--- Ends a paste of which no piece has come for 2 s: a lost terminal does not send the end. Only time in which Neovim runs is counted,
+--- as it may be stopped between two pieces.
 local function watch()
   quiet = quiet + 1
   if quiet > 20 then
@@ -35,7 +36,7 @@ function vim.paste(lines, phase)
     end
   end
   local done, result = pcall(paste, lines, phase)
-  -- After an error, and after false, no more pieces come.
+  -- After an error or false no more pieces come.
   if phase == 3 or not done or result == false then
     stop()
   end

@@ -1,25 +1,26 @@
--- What the list shows, kept as it is in the notebook while others change that: asked for by pages, and afterwards by single notes, so
--- that many thousands of notes hold nobody up. Knows no buffers.
+-- The rows of the list. They follow the notebook: all notes are asked for in pages, and changed notes one by one, so that many
+-- thousands of notes do not hold the user up. Knows no buffers.
 
+local changes = require('decent-notes.changes')
 local server = require('decent-notes.server')
 
 local M = {
-  all = {}, -- in the notebook's order; each has a note's summary as `note`, and perhaps what was found in it
+  all = {}, -- in the notebook's order; each has a note's summary as `note`; the rows of a search also `ranges` and `snippet`
   is_complete = false,
-  on_rows = function() end, -- they are others now
-  prepare = function() end, -- a row has come
-  is_shown = function() return false end, -- whether anybody sees them
+  on_rows = function() end, -- called when the rows have changed
+  prepare = function() end, -- called with each new row
+  is_shown = function() return false end, -- returns true if a window shows the rows
 }
 local uv = vim.loop
 local page = 200 -- notes in one answer, which takes Neovim a few milliseconds
 local view = { trashed = false, query = '' } -- what is asked for
-local asking -- the view of the question that is not answered yet
-local is_stale = true -- whether all is to be asked for
+local asking -- the view of the request that is not answered yet
+local is_stale = true -- all notes have to be asked for
 local changed, count = {}, 0 -- ids of notes that have changed since they were asked for, and how many
-local begun, pause = 0, 0 -- when all was asked for last, and how long not to do it again; in milliseconds
+local begun, pause = 0, 0 -- when all notes were asked for last, and how long to wait before the next time; in milliseconds
 local is_due = false
 
---- A new row. One that was changed is replaced.
+--- A new row. A row never changes; it is replaced.
 local function make(note)
   local row = { note = note }
   M.prepare(row)
@@ -44,7 +45,7 @@ local function refresh_in(milliseconds)
   end
 end
 
---- Asks, and hands on the answer if it is still wanted.
+--- Sends a request, and calls `use` with the result if the view is still the same.
 local function ask(method, params, use)
   local asked = view
   asking = asked
@@ -79,7 +80,7 @@ local function ask_all(rows, after, shown)
       return finish(rows)
     elseif #M.all == 0 or M.all == rows then
       M.all = rows
-      -- Not after each page: to look at all rows each time would take the square of their number.
+      -- Not after each page: to draw all rows each time would take time that grows with the square of their number.
       if #rows >= 2 * shown then
         shown = #rows
         M.on_rows()
@@ -89,14 +90,14 @@ local function ask_all(rows, after, shown)
   end)
 end
 
---- Asks for the note at the place of one that has changed: it is the same, or the next one if that has gone. If it is none of these,
---- all is asked for.
+--- Asks for the note at the place of a changed one. It is the same note, or the next one if that note has gone. If it is neither,
+--- all notes are asked for.
 local function ask_one(id, place)
   local before, next = M.all[place - 1], M.all[place + 1]
   ask('notebook/list', { trashed = view.trashed, limit = 1, after = before and before.note.id }, function(result)
     local found = result.notes[1] and result.notes[1].id
     if place_of(id) ~= place or M.all[place - 1] ~= before then
-      return place_of(id) and M.mark(id) -- we have changed them meanwhile
+      return place_of(id) and M.mark(id) -- the rows were changed here meanwhile
     elseif found == id then
       M.all[place] = make(result.notes[1])
     elseif found == (next and next.note.id) then
@@ -108,8 +109,8 @@ local function ask_one(id, place)
   end)
 end
 
---- Asks for the notes that are new before the first one: as a rule those that were made. If the one with this id is none of them, all
---- is asked for.
+--- Asks for new notes before the first one: as a rule those that were made last. If the note `id` is none of them, all notes are asked
+--- for.
 local function ask_first(id)
   ask('notebook/list', { trashed = view.trashed, limit = page }, function(result)
     local first, new = M.all[1] and M.all[1].note.id, {}
@@ -133,7 +134,7 @@ local function ask_first(id)
   end)
 end
 
---- Asks for what is not known: one question at a time, which the server answers between others.
+--- Asks for what has changed, one request at a time, so that the server can answer others in between.
 function M.refresh()
   if asking then
     return
@@ -163,7 +164,7 @@ function M.refresh()
   end
 end
 
---- Shows something else, or the same anew. Waits a moment for the first of it.
+--- Shows another view, or the same one again. Waits a moment for the first rows.
 function M.show(trashed, query)
   view = { trashed = trashed, query = query }
   asking, is_stale, pause = nil, true, 0
@@ -172,7 +173,7 @@ function M.show(trashed, query)
   server.wait(1000, function() return M.is_complete or #M.all > 0 end)
 end
 
---- Notes that one has to be asked for.
+--- Marks a note as changed, so that it is asked for.
 function M.mark(id)
   if not changed[id] then
     changed[id], count = true, count + 1
@@ -180,7 +181,7 @@ function M.mark(id)
   end
 end
 
-server.on_changed[#server.on_changed + 1] = function(id, what, summary)
+changes.on(function(id, what, summary)
   local place = place_of(id)
   local function is(word)
     return vim.tbl_contains(what, word)
@@ -197,9 +198,9 @@ server.on_changed[#server.on_changed + 1] = function(id, what, summary)
     M.mark(id)
   end
   refresh_in(200)
-end
+end)
 
---- Our own changes are shown at once: the next key may be about what has come to where the cursor is.
+--- Removes a row. Changes made in the list are shown at once: the next key may be for the row that comes to the cursor.
 function M.remove(id)
   local place = place_of(id)
   if place then

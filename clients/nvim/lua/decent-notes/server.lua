@@ -1,17 +1,17 @@
--- The process: started, spoken to and started again. Knows JSON-RPC and its frames, and nothing of notes.
+-- The process: one for the whole editor. It is spoken to in JSON-RPC with frames. This file knows nothing of notes: others set the
+-- functions that handle notifications, a new process, and the end of one.
 
 local M = {
-  on = {}, -- what to do about notifications, by method
-  on_lost = function() end, -- the process is gone
-  on_ready = function() end, -- a process was initialized
-  on_changed = {}, -- functions of the id of a note that was changed, what of it, its summary if known, and whether others did it
+  on = {}, -- functions of a notification's parameters, by method
+  on_lost = function() end, -- called when the process has ended
+  on_ready = function() end, -- called when a process was initialized, and when a refused change may be possible again
   log = {}, -- lines for :NotesLog
 }
 local uv = vim.loop
--- The process: its channel, id → callback of what it has not answered, the time of the first of these or of what came since, and the
--- bytes that are no message yet.
+-- The process: its channel; callbacks by the ids of unanswered requests; the time when the oldest of these was sent, or of the last
+-- output since; the bytes that are no whole message yet.
 local job
-local restarts = {} -- when it was started again by itself, in seconds
+local restarts = {} -- times of automatic restarts, in seconds
 
 function M.write_log(text)
   for line in tostring(text):gmatch('[^\n]+') do
@@ -22,7 +22,7 @@ function M.write_log(text)
   end
 end
 
---- Cuts a line so that Neovim need not wait for a key after it.
+--- Cuts a line to the width of the screen: after a longer one Neovim asks for a key.
 local function fit(line)
   local width = math.max(20, vim.o.columns - 13)
   line = vim.fn.strcharpart(line, 0, width)
@@ -32,9 +32,9 @@ local function fit(line)
   return line
 end
 
---- Tells the user something in one line, cut to the width of the screen; the log has the whole. `is_long`: something that has to be
---- read to its end, which is cut only while somebody types: Neovim would wait for a key and swallow what is being typed. Problems
---- are warnings: of an error Neovim would tell in two more lines in which autocommand it was.
+--- Shows a message in one line, cut to the width of the screen. The log has all of it. `is_long`: the message has to be read to its
+--- end; it is cut only in Insert mode, where Neovim would take a typed character as the key that it asks for. Problems are shown as
+--- warnings: to an error Neovim would add two lines that name the autocommand.
 function M.tell(text, level, is_long)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
@@ -42,37 +42,20 @@ function M.tell(text, level, is_long)
     line = fit(line)
   end
   local function show()
-    -- Below a command that is being written it would make the user press a key, and "-- INSERT --" is drawn over it at once.
+    -- Below a command line that is being typed the message would ask for a key. "-- INSERT --" would be drawn over it.
     if vim.api.nvim_get_mode().mode:find(vim.o.showmode and '^[ciR]' or '^c') then
       vim.defer_fn(show, 100)
     else
-      vim.cmd('redraw') -- Below a message that is still there it would make the user press a key too.
+      vim.cmd('redraw') -- Below an earlier message this one would ask for a key.
       vim.notify(line, level or vim.log.levels.INFO)
     end
   end
   show()
 end
 
---- Puts the cause before what was tried and the path, which may be long: `write /a/path: No space left` is cut to fit the screen.
+--- Puts the cause before a path, which may be long, so that it is not cut off: `write /a/path: No space left`.
 local function cause_first(message)
   return (message:gsub('^(%l+) (/.*): ([^:]+)$', '%3 (%1 %2)'))
-end
-
---- A time of the protocol, which is in UTC, as the user's clock shows it.
-function M.local_time(time, format)
-  local year, month, day, hour, minute, second = time:match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
-  -- Days since 1970, with years that begin in March.
-  year, month = month < '03' and year - 1 or year + 0, (month + 9) % 12
-  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-    + math.floor((153 * month + 2) / 5) + day - 719469
-  return os.date(format, ((days * 24 + hour) * 60 + minute) * 60 + second)
-end
-
---- A note was changed by us, which the server does not report. `what` is as in notebook/didChange; `summary` if it is known.
-function M.changed(id, what, summary)
-  for _, use in ipairs(M.on_changed) do
-    use(id, what, summary, false)
-  end
 end
 
 local function send(message)
@@ -100,8 +83,8 @@ local function take(message)
   end
 end
 
---- Takes whole messages out of what has come. Pieces are joined only when a message is complete: joining each piece to those
---- before it would cost the square of a long message's length.
+--- Takes whole messages out of the output. Pieces are joined only when a message is complete: to join each piece to those before it
+--- would take time that grows with the square of the message's length.
 local function receive(self, piece)
   self.heard = uv.now()
   self.pieces[#self.pieces + 1] = piece
@@ -114,7 +97,7 @@ local function receive(self, piece)
     if #bytes < last then
       self.pieces, self.needed = { bytes }, last
     else
-      -- All of this before the message is acted on, which may wait and thereby receive more.
+      -- The state is changed before the message is handled: a handler may wait, and thereby receive more.
       local rest = bytes:sub(last + 1)
       self.pieces, self.size, self.needed = { rest }, #rest, 1
       local done, problem = xpcall(function()
@@ -139,7 +122,7 @@ local function ended(self, status)
   for _, callback in pairs(self.waiting) do
     callback({ message = 'decent-notes has ended', gone = true })
   end
-  -- One that never was ready, like a wrong program, is not tried again; one that died on its way back is.
+  -- A process that never was ready, as of a wrong program, is not started again, unless it took the place of another one.
   if self.leaving or not (self.ready or self.is_again) then
     return
   end
@@ -152,21 +135,22 @@ local function ended(self, status)
   M.start(true)
 end
 
---- Whether there is a process that has been initialized.
+--- Returns true if there is a process that has been initialized.
 function M.is_ready()
   return job ~= nil and job.ready
 end
 
+--- Returns true if there is a process that has not been initialized yet.
 function M.is_starting()
   return job ~= nil and not job.ready
 end
 
---- Whether the process has said nothing for long, though it was asked.
+--- Returns true if the process has sent nothing for 4 s while a request was unanswered.
 function M.is_silent()
   return job ~= nil and next(job.waiting) ~= nil and uv.now() - job.heard > 4000
 end
 
---- Sends a request. `callback(error, result)` comes later; with `error.gone` if there is no process to answer it.
+--- Sends a request. `callback(error, result)` is called with the answer; with `error.gone` if the process ends before.
 function M.request(method, params, callback)
   if not job then
     return callback and callback({ message = 'decent-notes is not running', gone = true })
@@ -183,8 +167,8 @@ function M.notify(method, params)
   end
 end
 
---- Starts a process unless there is one, `is_again` in place of one that died. Returns whether there is one now; if not, the user
---- has been told.
+--- Starts a process unless there is one. `is_again`: it takes the place of one that died. Returns false if it cannot be started, which
+--- the user was told.
 function M.start(is_again)
   if job then
     return true
@@ -232,12 +216,12 @@ function M.start(is_again)
   return true
 end
 
---- Waits until `condition` holds, at most so many milliseconds; returns whether it does.
+--- Waits until the condition holds. Returns false if it does not within so many milliseconds.
 function M.wait(milliseconds, condition)
   return condition() or (vim.wait(milliseconds, condition, 10)) or condition() or false
 end
 
---- The same before the user leaves something, who is not to wait again for a process that is known not to answer.
+--- The same when the user leaves a buffer or Neovim, but shorter if the process is known not to answer.
 function M.wait_at_end(milliseconds, condition)
   return M.wait(M.is_silent() and 200 or milliseconds, condition)
 end
@@ -247,8 +231,8 @@ function M.ensure()
   return M.start() and M.wait(10000, function() return M.is_ready() or not job end) and M.is_ready()
 end
 
---- Makes a request and waits for its answer, which `take`, if given, gets before any other message is read; on an error tells the
---- user and returns nil.
+--- Makes a request and returns its result. `take`, if given, gets the result before any other message is handled. After an error the
+--- user is told, and the result is nil.
 function M.call(method, params, take)
   if not M.ensure() then
     return nil
@@ -268,7 +252,7 @@ function M.call(method, params, take)
   return result or true
 end
 
---- Ends the process in order, waiting at most so many milliseconds for what is to be written to disk.
+--- Ends the process in order. It gets so many milliseconds to write to the disk; none if there is no number.
 function M.stop(milliseconds)
   local self = job
   if not self then
@@ -283,14 +267,14 @@ function M.stop(milliseconds)
   M.notify('exit')
   local left = vim.fn.jobwait({ self.channel }, milliseconds and not M.is_silent() and 1000 or 200)[1]
   if left == -1 then
-    -- What a process that hangs did after another one has taken its place would be unknown to that one.
+    -- A process that hangs must not change anything after another one has taken its place.
     vim.fn.jobstop(self.channel)
     vim.fn.jobwait({ self.channel }, 3000)
   end
   ended(self, left)
 end
 
---- Starts anew, however often it was started before.
+--- Starts the process anew, however often it was started before.
 function M.restart()
   restarts = {}
   M.stop(2000)
@@ -302,13 +286,6 @@ M.on['window/showMessage'] = function(params)
   M.tell(cause_first(params.message), params.type <= 2 and levels.WARN or levels.INFO)
   if params.type == 3 then
     M.on_ready()
-  end
-end
-M.on['notebook/didChange'] = function(params)
-  for _, changed in ipairs(params.changed) do
-    for _, use in ipairs(M.on_changed) do
-      use(changed.id, changed.what, nil, true)
-    end
   end
 end
 M.on['window/logMessage'] = function(params)
