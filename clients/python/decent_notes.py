@@ -36,7 +36,7 @@ CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-
 
 
 class ClientError(Exception):
-    """Something a user can be told in one line: among others, that the server is gone."""
+    """An error whose message is one line for the user; among others, the server is gone."""
 
 
 class ResponseError(ClientError):
@@ -47,7 +47,7 @@ class ResponseError(ClientError):
 
 
 def splice(old, edits):
-    """The pieces of `old` with each (start, end, new) put in; all places refer to `old` itself."""
+    """Applies each (start, end, new) to `old`, to which all places refer. Returns the pieces."""
     done = 0
     for start, end, new in sorted(edits, key=lambda edit: (edit[0], edit[1])):
         if not done <= start <= end <= len(old):
@@ -58,7 +58,7 @@ def splice(old, edits):
 
 
 def apply_lines(text, edits):
-    """Lines are what `\\n` separates: an empty text has one line, and that is empty."""
+    """Applies edits of lines. `\\n` separates lines: an empty text has one line, which is empty."""
     return "\n".join(itertools.chain.from_iterable(splice(text.split("\n"), edits)))
 
 
@@ -84,36 +84,38 @@ def position(text, offset, encoding):
 
 
 def facts(text):
-    """What a message can say of a text, so that the other side can tell whether it has the same."""
+    """Hash and size of a text, by which the other side can check that it has the same."""
     data = text.encode()  # raises a ValueError for a lone surrogate
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data),
             "lineCount": data.count(b"\n") + 1}
 
 
 class LiveText:
-    """The whole algorithm of a client, as a value: what happens goes in, what to send comes out.
+    """The algorithm of a client, without input or output. clients/README.md has the table of the
+    fields, the states, and the transitions.
 
-    `version` counts the changes made here; `rev` names the last push applied here. A change says
-    both, and from them the server knows which text the change was made to. A push for another
-    version has crossed a change on its way: it is dropped, because the server sends a new one.
-    What comes out are the parameters of `note/change`, all but the attachment. While the server is
-    away nothing comes out; what to come back with is `resumption`.
+    Methods that return a change return the parameters of `note/change` without `attachment`, or
+    None if there is nothing to send. While the note is detached nothing is sent.
     """
 
-    def __init__(self, text, version=0, rev=0, encoding="utf-16", check="sha256", session=""):
-        self.text, self.version, self.rev, self.session = text, version, rev, session
+    def __init__(self, text, version=0, rev=0, encoding="utf-16", check="sha256", resume_token=""):
+        self.text, self.version, self.rev, self.resume_token = text, version, rev, resume_token
         self.encoding, self.check = encoding, check
-        self.base = text  # what the server had when we last heard that it has everything
-        self.unsent = False  # the server could not write: it lacks some change of ours
-        self.away = False  # there is no server at present that knows what we show
-        self._is_sure = True  # the last change had all the hash it needs
-        self._answered = version  # up to which version it is known to have our changes
-        self._whole_at = version  # the version that last brought the server our whole text
+        self.base = text
+        self.needs_whole = False
+        self.is_detached = False
+        self._is_hashed = True  # the last change had the hash, or needs none
+        self._answered = self._whole = version
 
     @property
-    def is_kept(self):
-        """Whether the server has everything that was done here."""
-        return not (self.unsent or self.away) and self._answered == self.version
+    def has_unsent(self):
+        """True if the server lacks something that was done here, as far as it has answered."""
+        return self.needs_whole or self._answered != self.version
+
+    @property
+    def is_settled(self):
+        """True if the server has everything that was done here."""
+        return not (self.is_detached or self.has_unsent)
 
     def replace(self, text):
         """The user's text is now this one. Returns the change to send."""
@@ -127,21 +129,21 @@ class LiveText:
         return self._change(text, {"ranges": [{"range": ends, "newText": new}]})
 
     def whole(self):
-        """The text again, all of it: this is how a client heals."""
+        """Sends the whole text again: after this the server has the same text."""
         return self.replace(self.text)
 
     def confirm(self):
-        """For a long text, when the typing pauses: a change of nothing, with the hash. Or None."""
-        if self._is_sure or self.away:
+        """When the typing pauses: a change of nothing, with the hash that a long text lacks."""
+        if self._is_hashed or self.is_detached:
             return None
         change = self._change(self.text, {"ranges": []})
-        self._is_sure = True
+        self._is_hashed = True
         return {**change, "sha256": facts(self.text)["sha256"]}
 
-    def receive(self, push):
-        """A `note/edit` came. Returns None, or the change to send because the push did not fit."""
+    def take_push(self, push):
+        """A `note/edit` came. Returns the whole text as a change if the push does not fit."""
         if push["version"] != self.version:
-            return None  # it crossed a change of ours
+            return None  # it has crossed a change; the server sends another one
         if any(push.get(name, value) != value for name, value in facts(self.text).items()):
             return self.whole()
         try:
@@ -155,32 +157,30 @@ class LiveText:
             return self.whole()
         self.rev, self.base = push["rev"], self.text
 
-    def answered(self, version):
-        """The change of this version was taken."""
+    def take_answer(self, version, error_code=None):
+        """The server has answered the change of this version. May return a change to send."""
+        if self.is_detached:
+            return None  # `resume` sends everything
         self._answered = version
-        if version == self.version:
-            self.base = self.text
-
-    def refused(self, version, code):
-        """The change of this version was answered by an error. Returns None or a change to send."""
-        if self.away:
-            return None  # the text that comes back has it
-        if code != CONTENT_MODIFIED:
-            self.unsent = True  # it did not happen; the next change brings the whole text
-        elif version >= self._whole_at:  # else the text that heals this is on its way already
+        if error_code is None:
+            if version == self.version:
+                self.base = self.text
+        elif error_code != CONTENT_MODIFIED:
+            self.needs_whole = True
+        elif version >= self._whole:  # otherwise the whole text was sent after this change
             return self.whole()
 
-    def resumption(self):
-        """What to open the note with when the server has died, or has forgotten us."""
-        self.away, self._answered, self._offered = True, self.version, self.text
-        return {"session": self.session, "version": self.version, "rev": self.rev,
+    def resume(self):
+        """Returns the parameter `resume` of `note/open`, for another server or the same one."""
+        self.is_detached, self._answered, self._resumed = True, self.version, self.text
+        return {"session": self.resume_token, "version": self.version, "rev": self.rev,
                 "text": self.text, "baseText": self.base}
 
-    def resumed(self, session, rev):
-        """It was opened. Returns None, or the change that brings what was typed meanwhile."""
-        self.session, self.rev, self.base = session, rev, self._offered
-        self.away = self.unsent = False
-        self._whole_at = self._answered
+    def take_resumed(self, resume_token, rev):
+        """The note is open again. Returns the change that has what was typed meanwhile, if any."""
+        self.resume_token, self.rev, self.base = resume_token, rev, self._resumed
+        self.is_detached = self.needs_whole = False
+        self._whole = self._answered
         return None if self._answered == self.version else self.whole()
 
     def _change(self, text, form):
@@ -190,16 +190,16 @@ class LiveText:
         hashed = self.check == "sha256" and known["bytes"] <= SHA256_LIMIT
         names = () if self.check == "none" else ("sha256",) if hashed else ("bytes", "lineCount")
         self.text, self.version = text, self.version + 1
-        self._is_sure = hashed or self.check != "sha256"
-        if self.unsent or "text" in form:
-            form, self.unsent, self._whole_at = {"text": text}, False, self.version
-        if self.away:
+        self._is_hashed = hashed or self.check != "sha256"
+        if self.needs_whole or "text" in form:
+            form, self.needs_whole, self._whole = {"text": text}, False, self.version
+        if self.is_detached:
             return None
         return {"version": self.version, "rev": self.rev, **form, **{n: known[n] for n in names}}
 
 
 def read_message(stream):
-    """The next message of a stream, or None where the stream ends."""
+    """The next message of a stream; None at the end of the stream."""
     headers = {}
     while (line := stream.readline()).strip():
         name, _, value = line.decode("latin-1").partition(":")
@@ -216,14 +216,14 @@ class Connection:
     """JSON-RPC over two byte streams, with any number of requests under way.
 
     One thread reads, and calls back; it may send, but not wait for an answer. Another thread
-    writes, so nobody ever waits for a pipe.
+    writes, so that no caller ever waits for a pipe.
     """
 
     def __init__(self, incoming, outgoing, callbacks=None):
         self._incoming, self._outgoing, self._outbox = incoming, outgoing, queue.SimpleQueue()
         self._lock, self._ids = threading.Lock(), itertools.count(1)
         self._callbacks = {} if callbacks is None else callbacks  # method to functions
-        self._pending, self.lost = {}, None  # id to (method, future, then); why there is no server
+        self._pending, self.lost = {}, None  # id to (method, future, then); the error of the end
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._writer = threading.Thread(target=self._write, daemon=True)
         self._reader.start()
@@ -236,8 +236,8 @@ class Connection:
         return self.request_async(method, params).result(timeout)
 
     def request_async(self, method, params=None, then=lambda result, error: None):
-        """A Future. `then(result, error)` is called before any later message is looked at, or at
-        once when the server is gone."""
+        """A Future. `then(result, error)` is called before any later message is handled, or at
+        once if the server is gone."""
         future = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
@@ -246,7 +246,7 @@ class Connection:
                 self._send({"id": future.id, "method": method, "params": params or {}})
                 self._pending[future.id] = (method, future, then)
                 return future
-        self._settle(future, then, None, self.lost)
+        self._complete(future, then, None, self.lost)
         return future
 
     def notify(self, method, params=None):
@@ -258,7 +258,7 @@ class Connection:
         self._callbacks.setdefault(method, []).append(callback)
 
     def hang_up(self, timeout=None):
-        """Closes our side once everything sent so far is out."""
+        """Closes our side after everything that was sent so far is written."""
         self._outbox.put(None)
         self._writer.join(timeout)
 
@@ -290,8 +290,8 @@ class Connection:
             reason = f"the server does not speak the protocol: {error!r}"
         with self._lock:
             self.lost = ClientError(reason)
-        for method, future, then in self._pending.values():  # nobody knows whether it was done
-            self._settle(future, then, None, ClientError(f"{reason}, before it answered {method}"))
+        for method, future, then in self._pending.values():  # these may have been done, or not
+            self._complete(future, then, None, ClientError(f"{reason}, before it answered {method}"))
 
     def _dispatch(self, message):
         if "method" in message:
@@ -301,19 +301,19 @@ class Connection:
         if error := message.get("error"):
             error = ResponseError(error["code"], error["message"], error.get("data"))
             if message["id"] is None:
-                raise error  # what we sent was no message for it; which one, nobody can tell
+                raise error  # something that we sent was no message; there is no telling which
         with self._lock:
             _, future, then = self._pending.pop(message["id"])
-        self._settle(future, then, message.get("result"), error)
+        self._complete(future, then, message.get("result"), error)
 
-    def _settle(self, future, then, result, error):
+    def _complete(self, future, then, result, error):
         self._call(then, result, error)
         future.set_exception(error) if error else future.set_result(result)
 
     def _call(self, callback, *arguments):
         try:
             callback(*arguments)
-        except Exception:  # one callback's mistake must not silence the connection
+        except Exception:  # an error of one callback must not end the connection
             sys.excepthook(*sys.exc_info())
 
 
@@ -354,16 +354,17 @@ class Process(Connection):
 
     def _read(self):
         super()._read()
-        self.process.kill()  # two that serve one client would not know of each other's changes
+        self.process.kill()  # two processes of one client would not know each other's changes
         self.process.wait()
         self._errors.close()
         self._ended(self)
 
 
 class Client:
-    """Notes by way of a decent-notes process, which is started on entering `with` and ended on
-    leaving it. If it dies in between, another one takes its place: requests under way fail, because
-    nobody knows whether they were done, and notes that are open stay so."""
+    """Notes, by a decent-notes process. `with` starts the process and ends it.
+
+    If the process dies in between, another one takes its place. Requests without an answer fail,
+    though they may have been done. Open notes stay open."""
 
     def __init__(self, notebook=None, command=None, encodings=("utf-32", "utf-8", "utf-16")):
         self._words, self.encodings = list(command or find_command()), list(encodings)
@@ -385,8 +386,8 @@ class Client:
         return self
 
     def __exit__(self, kind, *_):
-        """Ends the process. Where there is an error already, only what tells where a text is kept
-        comes on top of it."""
+        """Ends the process. If there is an error already, it is replaced only by one that says in
+        which file a text is kept."""
         problems = []
         for attachment in list(self.attachments):
             try:
@@ -407,7 +408,7 @@ class Client:
 
     @property
     def connection(self):
-        """To the process of now; while another one is being started, this waits for it."""
+        """The connection to the present process. Waits while another one is being started."""
         with self._lock:
             return self._process
 
@@ -433,14 +434,14 @@ class Client:
         for attachment in list(self.attachments):
             if result:
                 attachment.resume(process)
-            elif isinstance(error, ResponseError):  # else it has died as well
-                attachment.lost(error)
+            elif isinstance(error, ResponseError):  # otherwise this process has died as well
+                attachment.detach(error)
 
     def _ended(self, process):
-        """Called when the process is gone, after all that was under way has failed."""
+        """The process is gone, and all requests without an answer have failed."""
         failure, now = process.lost, time.monotonic()
         for attachment in list(self.attachments):
-            attachment.lost()
+            attachment.detach()
         with self._lock:
             self._restarts = [then for then in self._restarts if now - then < PERIOD]
             if len(self._restarts) == RESTARTS:
@@ -452,31 +453,32 @@ class Client:
                 except OSError as error:
                     failure = ClientError(f"{failure}, and cannot be started again: {error}")
         for attachment in list(self.attachments):
-            attachment.lost(failure)
+            attachment.detach(failure)
 
     def _edited(self, push):
         for attachment in list(self.attachments):
             if attachment.number == push["attachment"]:
-                attachment.receive(push)
+                attachment.take_push(push)
 
     def _told(self, message):
         for attachment in list(self.attachments):
-            if message["type"] >= 3:  # good news, perhaps
-                attachment.retry()
+            if message["type"] >= 3:  # the disk may take changes again
+                attachment.send_unsent()
 
 
 class Attachment:
-    """A note that is open, even while the server is away. Any thread may use it.
+    """An open note; it stays open while there is no server. Any thread may use it.
 
-    `on_change(text)` tells of others' changes; `on_resume(how, copy)` that another server knows the
-    note now: "exact", "merged", or "conflict", and then `copy` is the note that has the text.
+    `on_change(text)` is called after a change by others. `on_resume(how, copy)` is called when
+    another server has the note open: `how` is "exact", "merged", or "conflict"; after a conflict
+    the note `copy` has the text.
     """
 
     def __init__(self, client, note, mode="edit", push="ranges", check="sha256"):
         self.client, self.note, self.on_change, self.on_resume = client, note, None, None
         self._options = {"id": note, "mode": mode, "push": push, "check": check}
         self._news = threading.Condition()  # with a lock that may be taken again
-        self._live = self.number = self._failure = None  # _failure: what keeps us away, or unsent
+        self._live = self.number = self._problem = None  # _problem: why the note is not settled
         self._open(client.connection).result()
 
     def _open(self, connection, **resume):
@@ -484,17 +486,17 @@ class Attachment:
                                         functools.partial(self._opened, connection))
 
     def _opened(self, connection, result, error):
-        """Called before the next message is read, which may be a push for us."""
+        """Called before the next message is handled, which may be a push for this attachment."""
         with self._news:
-            if error:  # if it died, the client goes on
-                self._failure = error if isinstance(error, ResponseError) else None
+            if error:  # if the process died, another one is started
+                self._problem = error if isinstance(error, ResponseError) else None
                 return self._news.notify_all()
             self._connection, self.number = connection, result["attachment"]
-            self.read_only, self._failure = result["readOnly"], None
+            self.read_only, self._problem = result["readOnly"], None
             if not (before := self._live):
                 self.client.attachments.add(self)
             if "resumed" in result:
-                self._send(self._live.resumed(result["session"], result["rev"]))
+                self._send(self._live.take_resumed(result["session"], result["rev"]))
             else:
                 self._live = LiveText(result["text"], result["version"], result["rev"],
                                       self.client.encoding, self._options["check"],
@@ -510,7 +512,7 @@ class Attachment:
         return self._live.text
 
     def set_text(self, text):
-        """Makes this the text; the server finds out what changed."""
+        """Replaces the text; the server finds out what changed."""
         self._change(lambda live: live.replace(text))
 
     def edit(self, start, end, new):
@@ -518,65 +520,69 @@ class Attachment:
         self._change(lambda live: live.edit(start, end, new))
 
     def undo(self, method="note/undo"):
-        """Takes back the last change made here and nobody else's; whether there was one."""
+        """Takes back the last change made here, never one of others. Returns False if there is
+        none."""
         if self.number is None:
             raise ClientError("the server is away")
         return self._connection.request(method, {"attachment": self.number})["done"]
 
     def redo(self):
-        """Makes again what was taken back last; whether there was something."""
+        """Makes again what was taken back last. Returns False if there is nothing."""
         return self.undo("note/redo")
 
     def settle(self, timeout=30):
-        """Waits until the server has all that was done here; raises what keeps it from that."""
+        """Waits until the server has everything that was done here. Raises the error that prevents
+        that."""
         with self._news:
-            self.retry()
+            self.send_unsent()
             self._send(self._live.confirm())
-            self._news.wait_for(lambda: self._live.is_kept or self._failure, timeout)
-            if not self._live.is_kept:
-                raise self._failure or ClientError("the server does not answer")
+            self._news.wait_for(lambda: self._live.is_settled or self._problem, timeout)
+            if not self._live.is_settled:
+                raise self._problem or ClientError("the server does not answer")
 
     def close(self):
-        """Raises, if the server does not take the text, where it is kept."""
+        """Closes the note. If the server does not take the text, it is written to a file, which the
+        error names."""
         if self not in self.client.attachments:
             return
         try:
             if not self.read_only:
                 self.settle()
         except ClientError as error:
-            raise ClientError(f"{error}; the text is kept in {self._keep()}") from error
+            raise ClientError(f"{error}; the text is kept in {self._keep_in_file()}") from error
         finally:
             self.client.attachments.discard(self)
         self._connection.request_async("note/close", {"attachment": self.number})
 
-    def receive(self, push):
+    def take_push(self, push):
         with self._news:
             rev = self._live.rev
-            self._send(self._live.receive(push))
+            self._send(self._live.take_push(push))
             applied, text = self._live.rev != rev, self._live.text
         if applied and self.on_change:
             self.on_change(text)
 
-    def lost(self, failure=None):
-        """The server is gone, and with a failure it will not come back by itself."""
+    def detach(self, problem=None):
+        """The server is gone. With a problem, no other one is started automatically."""
         with self._news:
-            self.number, self._live.away, self._failure = None, True, failure
+            self.number, self._live.is_detached, self._problem = None, True, problem
             self._news.notify_all()
 
     def resume(self, connection):
-        """Goes on with a server that does not know us. One who only looks starts anew."""
+        """Opens the note again, with another server or the same one. If it is open for reading
+        only, it is opened anew."""
         with self._news:
-            self.lost()
+            self.detach()
             self._connection = connection
-            resume = {} if self.read_only else {"resume": self._live.resumption()}
+            resume = {} if self.read_only else {"resume": self._live.resume()}
             self._open(connection, **resume)
 
-    def retry(self):
-        """Tries again what could not be done, if there was something."""
+    def send_unsent(self):
+        """Sends everything that the server lacks. Resumes the note if that failed before."""
         with self._news:
-            if not self._live.away:
-                self._send(self._live.whole() if self._live.unsent else None)
-            elif self._failure and not self._connection.lost:
+            if not self._live.is_detached:
+                self._send(self._live.whole() if self._live.needs_whole else None)
+            elif self._problem and not self._connection.lost:
                 self.resume(self._connection)
 
     def _change(self, make):
@@ -587,37 +593,37 @@ class Attachment:
 
     def _send(self, change):
         if change:
-            self._failure = None
+            self._problem = None
             self._connection.request_async(
                 "note/change", {"attachment": self.number, **change},
-                functools.partial(self._answered, self._connection, change["version"]))
+                functools.partial(self._take_answer, self._connection, change["version"]))
 
-    def _answered(self, connection, version, _, error):
+    def _take_answer(self, connection, version, _, error):
         with self._news:
-            if connection is not self._connection or self._live.away:
+            if connection is not self._connection or self._live.is_detached:
                 return
             if not error:
-                self._live.answered(version)
+                self._live.take_answer(version)
             elif getattr(error, "reason", None) == "reopen":
                 self.resume(connection)
             else:
-                self._send(self._live.refused(version, getattr(error, "code", None)))
-                if self._live.unsent and isinstance(error, ResponseError):
-                    self._failure = error
+                self._send(self._live.take_answer(version, getattr(error, "code", 0)))
+                if self._live.needs_whole and isinstance(error, ResponseError):
+                    self._problem = error
             self._news.notify_all()
 
-    def _keep(self):
+    def _keep_in_file(self):
         state = pathlib.Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
         folder = state / "decent-notes" / "unsent"
         folder.mkdir(0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(".txt", f"{self.note}-", folder)  # for our eyes only
+        handle, name = tempfile.mkstemp(".txt", f"{self.note}-", folder)  # for the user only
         with open(handle, "wb") as file:
             file.write(self.text.encode())
         return name
 
 
 def resolve(client, name):
-    """The id of the note that an id, a title, or the beginning of an id names."""
+    """The id of the note with this id or title, or with an id that begins like this."""
     known = [note for trashed in (False, True)
              for note in client.request("notebook/list", {"trashed": trashed})["notes"]]
     found = ([note["id"] for note in known if name in (note["id"], note["title"])]
@@ -667,7 +673,7 @@ def show_history(client, options):
 
 
 def append_text(client, options):
-    """What comes begins a line, as it does where files are appended to."""
+    """Appends lines: adds a line end before them if the text has none at its end."""
     note, text = resolve(client, options.NOTE), sys.stdin.buffer.read().decode()
     before = client.request("note/get", {"id": note})["text"]
     start = "\n" if text and before and not before.endswith("\n") else ""
@@ -675,7 +681,7 @@ def append_text(client, options):
 
 
 def edit_note(client, options):
-    """The text goes out at a revision and comes back with it, so others may edit meanwhile."""
+    """Edits a text in a file. What others do meanwhile is merged, by the revision of the text."""
     note = resolve(client, options.NOTE)
     fetched = client.request("note/get", {"id": note})
     file = pathlib.Path(tempfile.mkdtemp(prefix="decent-notes-")) / "note.md"
@@ -704,7 +710,7 @@ def edit_note(client, options):
 
 
 def without_last_line_end(text, before):
-    """A line end after the last line is the editor's, unless the text had one before."""
+    """Removes the last line end, which editors add, unless the text had one before."""
     if before.endswith("\n") or not text.endswith("\n"):
         return text
     return text[:-2] if text.endswith("\r\n") and "\r\n" in before else text[:-1]

@@ -96,35 +96,35 @@ class TheAlgorithm(unittest.TestCase):
     def test_a_push_of_our_version_is_applied_and_its_rev_kept(self):
         live = LiveText("a\nb")
         push = {"version": 0, "rev": 1, "lines": [[0, 0, ["new"]]], "sha256": sha256("a\nb")}
-        self.assertIsNone(live.receive(push))
+        self.assertIsNone(live.take_push(push))
         self.assertEqual((live.text, live.version, live.rev), ("new\na\nb", 0, 1))
         push = {"version": 0, "rev": 2, "text": "other", "sha256": sha256("new\na\nb")}
-        self.assertIsNone(live.receive(push))
+        self.assertIsNone(live.take_push(push))
         self.assertEqual((live.text, live.rev, live.replace("x")["rev"]), ("other", 2, 2))
 
     def test_a_push_that_crossed_a_change_is_dropped(self):
         live = LiveText("a")
         live.replace("ab")
-        self.assertIsNone(live.receive({"version": 0, "rev": 1, "text": "za", "sha256": sha256("a")}))
+        self.assertIsNone(live.take_push({"version": 0, "rev": 1, "text": "za", "sha256": sha256("a")}))
         self.assertEqual((live.text, live.version, live.rev), ("ab", 1, 0))
 
     def test_a_push_that_does_not_fit_is_answered_by_the_whole_text(self):
         for push in [{"text": "b", "sha256": sha256("b")}, {"lines": [[9, 9, []]]}, {"text": "", "bytes": 9},
                      {"ranges": [replacement((0, 2), (0, 2), "x")]}, {"text": "", "lineCount": 2}]:
             live = LiveText("a")
-            heal = live.receive({"version": 0, "rev": 1, **push})
+            heal = live.take_push({"version": 0, "rev": 1, **push})
             self.assertEqual(heal, {"version": 1, "rev": 0, "text": "a", "sha256": sha256("a")})
 
     def test_content_modified_is_answered_by_the_whole_text_once(self):
         live = LiveText("")
         versions = [live.edit(0, 0, letter)["version"] for letter in "abc"]
-        self.assertEqual(live.refused(versions[0], -32801)["text"], "cba")
-        self.assertIsNone(live.refused(versions[1], -32801))
-        self.assertEqual(live.refused(4, -32801)["version"], 5)
+        self.assertEqual(live.take_answer(versions[0], -32801)["text"], "cba")
+        self.assertIsNone(live.take_answer(versions[1], -32801))
+        self.assertEqual(live.take_answer(4, -32801)["version"], 5)
 
     def test_what_could_not_be_written_goes_whole_with_the_next_change(self):
         live = LiveText("a")
-        self.assertIsNone(live.refused(live.edit(1, 1, "b")["version"], -32803))
+        self.assertIsNone(live.take_answer(live.edit(1, 1, "b")["version"], -32803))
         self.assertEqual(live.edit(2, 2, "c")["text"], "abc")
         self.assertIn("ranges", live.edit(3, 3, "d"))
 
@@ -147,35 +147,35 @@ class TheAlgorithm(unittest.TestCase):
         self.assertEqual((live.text, live.version), ("a", 0))
 
     def test_what_is_typed_while_the_server_is_away_is_sent_when_it_is_back(self):
-        live = LiveText("a", session="s1")
-        live.answered(live.edit(1, 1, "b")["version"])
+        live = LiveText("a", resume_token="s1")
+        live.take_answer(live.edit(1, 1, "b")["version"])
         unanswered = live.edit(2, 2, "c")
-        self.assertFalse(live.is_kept)
-        self.assertEqual(live.resumption(), {
+        self.assertFalse(live.is_settled)
+        self.assertEqual(live.resume(), {
             "session": "s1", "version": 2, "rev": 0, "text": "abc", "baseText": "ab"})
-        self.assertIsNone(live.refused(unanswered["version"], -32803))
+        self.assertIsNone(live.take_answer(unanswered["version"], -32803))
         self.assertIsNone(live.edit(3, 3, "d"))
-        self.assertEqual(live.resumed("s2", 0), {
+        self.assertEqual(live.take_resumed("s2", 0), {
             "version": 4, "rev": 0, "text": "abcd", "sha256": sha256("abcd")})
-        self.assertEqual((live.session, live.base, live.is_kept), ("s2", "abc", False))
-        live.answered(4)
-        self.assertEqual((live.base, live.is_kept), ("abcd", True))
+        self.assertEqual((live.resume_token, live.base, live.is_settled), ("s2", "abc", False))
+        live.take_answer(4)
+        self.assertEqual((live.base, live.is_settled), ("abcd", True))
 
     def test_who_comes_back_with_everything_sends_nothing_more(self):
-        live = LiveText("a", session="s1")
+        live = LiveText("a", resume_token="s1")
         live.edit(1, 1, "b")
-        live.resumption()
-        self.assertIsNone(live.resumed("s2", 0))
-        self.assertTrue(live.is_kept)
+        live.resume()
+        self.assertIsNone(live.take_resumed("s2", 0))
+        self.assertTrue(live.is_settled)
 
     def test_the_base_is_what_the_server_is_known_to_have(self):
         live = LiveText("a")
         first, second = live.edit(1, 1, "b")["version"], live.edit(2, 2, "c")["version"]
-        live.answered(first)
+        live.take_answer(first)
         self.assertEqual(live.base, "a")
-        live.answered(second)
+        live.take_answer(second)
         self.assertEqual(live.base, "abc")
-        live.receive({"version": 2, "rev": 1, "text": "abc!", "sha256": sha256("abc")})
+        live.take_push({"version": 2, "rev": 1, "text": "abc!", "sha256": sha256("abc")})
         self.assertEqual(live.base, "abc!")
 
     def test_clients_that_type_across_each_other_end_equal(self):
@@ -203,7 +203,7 @@ class Simulation:
                         (("lines", "utf-8"), ("ranges", "utf-16"), ("text", "utf-32"))]
 
     def client(self, text, push, encoding):
-        return {"live": LiveText(text, encoding=encoding, session=0), "push": push, "up": [], "down": [],
+        return {"live": LiveText(text, encoding=encoding, resume_token=0), "push": push, "up": [], "down": [],
                 "sessions": [{"view": list(self.order), "version": 0, "rev": 0, "pending": {}}],
                 "missed": False}
 
@@ -233,7 +233,7 @@ class Simulation:
         expected.add(character)
         after = live.text[:offset] + character + live.text[offset:]
         if self.chance.random() < 0.1:
-            live.text, client["missed"] = after, True  # nobody told the client
+            live.text, client["missed"] = after, True  # the client is not told
         elif self.chance.random() < 0.5:
             self.send(client, live.edit(offset, offset, character))
         else:
@@ -244,12 +244,12 @@ class Simulation:
             client["up"].append(change)
 
     def die(self, client):
-        client["up"], client["down"] = [{"resume": client["live"].resumption()}], []
+        client["up"], client["down"] = [{"resume": client["live"].resume()}], []
 
     def show(self, client, _=None):
         if client["down"]:
             message, live = client["down"].pop(0), client["live"]
-            reply = getattr(live, message.pop("do"))(**message) if "do" in message else live.receive(message)
+            reply = getattr(live, message.pop("do"))(**message) if "do" in message else live.take_push(message)
             self.send(client, reply)
 
     def serve(self, client, _=None):
@@ -267,14 +267,14 @@ class Simulation:
             if not is_back and sha256(text) != change["sha256"]:
                 raise ValueError
         except ValueError:
-            client["down"].append({"do": "refused", "version": change["version"], "code": -32801})
+            client["down"].append({"do": "take_answer", "version": change["version"], "error_code": -32801})
             return
         session.update(view=self.insert(view, text), pending={}, version=change["version"])
         if is_back:
-            client["down"].append({"do": "resumed", "session": len(client["sessions"]), "rev": 0})
+            client["down"].append({"do": "take_resumed", "resume_token": len(client["sessions"]), "rev": 0})
             client["sessions"].append({**session, "rev": 0, "pending": {}})
         else:
-            client["down"].append({"do": "answered", "version": change["version"]})
+            client["down"].append({"do": "take_answer", "version": change["version"]})
         for other in self.clients:
             self.push(other)
 
@@ -423,7 +423,7 @@ class Frames(unittest.TestCase):
                 server.write({"id": number, "result": number})
             self.assertEqual([answer.result(5) for answer in answers], list(range(1, 3001)))
 
-    def test_whoever_waits_hears_that_the_server_is_gone(self):
+    def test_a_waiting_caller_is_told_that_the_server_is_gone(self):
         for last_words in [b"", b"Content-Length: 99\r\n\r\n{", b"Content-Length: 2\r\n\r\n[]", b"hello\n\n"]:
             with self.subTest(last_words), FakeServer() as server:
                 answer = server.connection.request_async("x")
@@ -613,7 +613,7 @@ class TheRealProgram(unittest.TestCase):
         client = self.connect()
         note = self.create(client, text="one\ntwo\n")
         side, other = Attachment(client, note), Attachment(client, note)
-        side._live.text = "one\n2\n"  # the editor changed it and told nobody
+        side._live.text = "one\n2\n"  # a change that was not reported
         side.edit(0, 0, "zero\n")
         side.settle()
         self.assertTrue(eventually(lambda: other.text == "zero\none\n2\n"))
@@ -697,7 +697,7 @@ class TheRealProgram(unittest.TestCase):
                 self.assertTrue(eventually(lambda: len(back) == death))
             side.settle()
             self.kill(client)
-            self.assertTrue(eventually(lambda: side._failure))
+            self.assertTrue(eventually(lambda: side._problem))
             side.edit(0, 0, "6")
             with self.assertRaisesRegex(ClientError, "status -9, as did 5 before it"):
                 side.settle()
@@ -723,7 +723,7 @@ class TheRealProgram(unittest.TestCase):
         self.assertTrue(eventually(lambda: side.text == "oat milk\nbread\n"))
         self.assertEqual((back, self.read(client, note)), ([("merged", None)], side.text))
 
-    def test_what_nobody_can_merge_becomes_a_note_of_its_own(self):
+    def test_what_cannot_be_merged_becomes_a_note_of_its_own(self):
         client, other = self.connect(), self.connect()
         note = self.create(client, text="milk\n")
         self.assertTrue(eventually(lambda: self.knows(other, note)))
