@@ -12,9 +12,9 @@
 (require 'decent-notes-tests)
 
 (defun decent-notes-buffers-tests-title (title)
-  "Have the peer give the note of this buffer TITLE."
-  (decent-notes-tests-peer 'note/update :id (decent-notes--id decent-notes--here) :title title)
-  (decent-notes-tests-until (equal title (decent-notes--title decent-notes--here))))
+  "Have the other process give the note of this buffer TITLE."
+  (decent-notes-tests-other 'note/update :id (decent-notes--note-id decent-notes--here) :title title)
+  (decent-notes-tests-until (equal title (decent-notes--note-title decent-notes--here))))
 
 (decent-notes-tests-deftest buffers-are-called-by-titles
     "A buffer has the title of its note as its name, unless Emacs takes such a name for its own."
@@ -79,23 +79,23 @@
       (kill-buffer buffer))))
 
 (decent-notes-tests-deftest notes-in-the-trash
-    "The mode line says that somebody has trashed the note, and one message; also when it is back."
+    "The mode line says that the note was trashed, and one message; also when it is back."
   (decent-notes-tests-with "one\n"
-    (let ((id (decent-notes--id decent-notes--here)))
-      (decent-notes-tests-peer 'note/delete :id id)
+    (let ((id (decent-notes--note-id decent-notes--here)))
+      (decent-notes-tests-other 'note/delete :id id)
       (decent-notes-tests-until (equal (decent-notes-status) "in the trash"))
       (should (string-search "A note is in the trash now; what you type takes it out\n"
                              (decent-notes-tests-messages)))
-      (decent-notes-tests-peer 'note/restore :id id)
+      (decent-notes-tests-other 'note/restore :id id)
       (decent-notes-tests-until (equal (decent-notes-status) "connected"))
       (should (string-search "A note is out of the trash\n" (decent-notes-tests-messages)))
-      (decent-notes-tests-peer 'note/delete :id id)
+      (decent-notes-tests-other 'note/delete :id id)
       (decent-notes-tests-until (equal (decent-notes-status) "in the trash"))
       (insert "zero\n")
       (decent-notes-tests-until (equal (decent-notes-status) "connected")))))
 
 (decent-notes-tests-deftest undo-after-reverting
-    "What was typed before `revert-buffer' can be undone after it."
+    "Text typed before `revert-buffer' can be undone after it."
   (decent-notes-tests-with "one\n"
     (insert "mine\n")
     (decent-notes-tests-agree)
@@ -123,7 +123,7 @@
             (set-window-point other (point))
             (decent-notes-tests-agree)
             (if append
-                (decent-notes-tests-peer 'note/append :id (decent-notes--id decent-notes--here)
+                (decent-notes-tests-other 'note/append :id (decent-notes--note-id decent-notes--here)
                                          :text "\nfrom cron\n")
               (decent-notes-tests-replace "typing" "typing\n"))
             (decent-notes-tests-until (equal (buffer-string) (decent-notes-tests-theirs)))

@@ -35,14 +35,14 @@
     "An old text comes back to a note that is not open, and what others do meanwhile is kept."
   (let (id)
     (decent-notes-tests-with "one\n"
-      (setq id (decent-notes--id decent-notes--here))
+      (setq id (decent-notes--note-id decent-notes--here))
       (goto-char (point-max))
       (insert "two\n")
       (decent-notes-tests-agree))
     (cl-letf (((symbol-function 'decent-notes--this) (lambda () (decent-notes--summary id)))
               ((symbol-function 'y-or-n-p)
                (lambda (_prompt)
-                 (decent-notes-tests-peer 'note/setText :id id :text "0\none\ntwo\n")
+                 (decent-notes-tests-other 'note/setText :id id :text "0\none\ntwo\n")
                  (decent-notes-tests-until
                   (equal "0\none\ntwo\n"
                          (plist-get (decent-notes--call 'note/get (list :id id)) :text)))
@@ -53,7 +53,7 @@
       (decent-notes-history-restore))
     (kill-buffer)
     (decent-notes-tests-until
-     (equal "0\none\n" (plist-get (decent-notes-tests-peer 'note/get :id id) :text)))))
+     (equal "0\none\n" (plist-get (decent-notes-tests-other 'note/get :id id) :text)))))
 
 (decent-notes-tests-deftest old-texts-that-are-shown
     "From an old text `q' leads back to the history, and `r' brings the text back, in any mode."
@@ -83,7 +83,7 @@
         ;; The same if the note is not open; asked for twice it does nothing more.
         (insert "three\n")
         (decent-notes-tests-agree)
-        (let ((id (decent-notes--id decent-notes--here)))
+        (let ((id (decent-notes--note-id decent-notes--here)))
           (kill-buffer note)
           (switch-to-buffer history)
           (revert-buffer)
@@ -94,14 +94,14 @@
             (cl-letf (((symbol-function 'y-or-n-p) #'always)) (execute-kbd-macro "r"))
             (should (eq (window-buffer) history))
             (decent-notes-tests-until
-             (equal "* one\n" (plist-get (decent-notes-tests-peer 'note/get :id id) :text)))))
+             (equal "* one\n" (plist-get (decent-notes-tests-other 'note/get :id id) :text)))))
         (kill-buffer history)))))
 
 (decent-notes-tests-deftest matches
     "Each line with matches is once in the list; `next-error' and `previous-error' visit it."
   (save-window-excursion
     (let ((ids (mapcar (lambda (text)
-                         (plist-get (plist-get (decent-notes-tests-peer
+                         (plist-get (plist-get (decent-notes-tests-other
                                                 'note/create :title "Has it" :text text)
                                                :note)
                                     :id))
@@ -123,7 +123,7 @@ Has it:4: needle
       (let ((places (list (list (nth 1 ids) 3 2) (list (nth 0 ids) 2 2) (list (nth 0 ids) 4 0)))
             (where (lambda ()
                      (with-current-buffer (window-buffer)
-                       (list (decent-notes--id decent-notes--here) (line-number-at-pos)
+                       (list (decent-notes--note-id decent-notes--here) (line-number-at-pos)
                              (current-column))))))
         (dolist (place places)
           (next-error)
@@ -137,8 +137,8 @@ Has it:4: needle
       (should-error (next-error) :type 'user-error)
       (kill-buffer)
       (dolist (id ids)
-        (kill-buffer (decent-notes--buffer (decent-notes--with #'decent-notes--id id)))
-        (decent-notes-tests-peer 'note/delete :id id)))))
+        (kill-buffer (decent-notes--note-buffer (decent-notes--find-note #'decent-notes--note-id id)))
+        (decent-notes-tests-other 'note/delete :id id)))))
 
 (decent-notes-tests-deftest bookmarks
     "A bookmark of a note opens it with point where it was, wherever that is now."
@@ -161,13 +161,13 @@ Has it:4: needle
         (desktop-restore-frames nil)
         (inhibit-message t))
     (decent-notes-tests-with "one\ntwo\nthree\n"
-      (setq id (decent-notes--id decent-notes--here))
+      (setq id (decent-notes--note-id decent-notes--here))
       (search-forward "two")
       (desktop-save folder t))
-    (should-not (decent-notes--with #'decent-notes--id id))
+    (should-not (decent-notes--find-note #'decent-notes--note-id id))
     (save-window-excursion
       (load (expand-file-name desktop-base-file-name folder) nil t)
-      (with-current-buffer (decent-notes--buffer (decent-notes--with #'decent-notes--id id))
+      (with-current-buffer (decent-notes--note-buffer (decent-notes--find-note #'decent-notes--note-id id))
         (should (looking-back "two" 1))
         (kill-buffer)))
     (delete-directory folder t)))
@@ -223,7 +223,7 @@ One has been removed for good."
 (decent-notes-tests-deftest names-of-files
     "`find-file' with the address of a note opens the note, and no file is made."
   (decent-notes-tests-with "one\n"
-    (let ((id (decent-notes--id decent-notes--here)) (note (current-buffer)))
+    (let ((id (decent-notes--note-id decent-notes--here)) (note (current-buffer)))
       (switch-to-buffer "*scratch*")
       (dolist (name '("note://%s" "note://%s/Any title" "~/note://%s" "/tmp/note://%s/A note"))
         (let ((name (format name id)))
@@ -290,7 +290,7 @@ One has been removed for good."
                    (if (eq method 'note/change) (funcall failure problem)
                      (funcall request method params success failure)))))
         (insert "zero\n")
-        (decent-notes--flush decent-notes--here)
+        (decent-notes--send-pending decent-notes--here)
         (should (string-match-p "^Decent Notes: No space left on device (write /home"
                                 (decent-notes-tests-messages)))
         (let ((told (cadr (should-error (decent-notes-save) :type 'user-error))))
@@ -315,10 +315,10 @@ One has been removed for good."
                      (funcall request method params success failure)))))
         (dotimes (_ 5)
           (insert "x")
-          (decent-notes--flush decent-notes--here))
+          (decent-notes--send-pending decent-notes--here))
         (should (>= count 5))
         (should (= (funcall told) (1+ before)))
-        ;; What is said when the user asks is of the last time.
+        ;; The message that the user asks for is that of the last time.
         (let ((told (cadr (should-error (decent-notes-save) :type 'user-error))))
           (should (string-search (format "temporary-%d" count) told))))
       (insert "more\n")

@@ -3,6 +3,10 @@
 ;; Copyright (c) 2026 The Decent Notes authors
 ;; SPDX-License-Identifier: MIT
 
+;; Author: The Decent Notes authors
+;; Package: decent-notes
+;; Keywords: text, comm, convenience
+
 ;;; Commentary:
 
 ;; `M-x decent-notes-grep' lists the lines of all notes that have a text, for
@@ -13,10 +17,10 @@
 (require 'decent-notes-list)
 
 (defconst decent-notes--most-matches 200
-  "In how many notes a text is looked for.")
+  "The number of notes that a search lists at most.")
 
 (defvar-local decent-notes--pattern nil "The text whose matches these are.")
-(defvar-local decent-notes--visited nil "Whether a match was visited.")
+(defvar-local decent-notes--visited nil "Non-nil if a match was visited.")
 
 (defvar decent-notes-grep-mode-map
   (let ((map (make-sparse-keymap)))
@@ -103,7 +107,7 @@
   (when reset (setq decent-notes--visited nil))
   (let ((place (save-excursion
                  (if reset (goto-char (point-min)) (forward-line 0))
-                 ;; As long as none was visited, the one at point is the next.
+                 ;; As long as no match was visited, the one at point is the next.
                  (forward-line (if (and (not decent-notes--visited) (> count 0)) (1- count) count))
                  (and (get-text-property (point) 'decent-notes-match) (point)))))
     (unless (and place (or decent-notes--visited (> count 0)
@@ -121,7 +125,7 @@
               (place (line-beginning-position)))
     (setq decent-notes--visited t)
     (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window place))
-    ;; The window of the matches is to keep them.
+    ;; The window that shows the matches must go on showing them.
     (when-let ((window (get-buffer-window))) (select-window window))
     (pop-to-buffer (decent-notes--buffer-for note)
                    (when (get-buffer-window) '(nil (inhibit-same-window . t))))

@@ -1,15 +1,20 @@
-;;; decent-notes-history.el --- What happened to a note  -*- lexical-binding: t; -*-
+;;; decent-notes-history.el --- The history of a note  -*- lexical-binding: t; -*-
 
 ;; Copyright (c) 2026 The Decent Notes authors
 ;; SPDX-License-Identifier: MIT
 
+;; Author: The Decent Notes authors
+;; Package: decent-notes
+;; Keywords: text, comm, convenience
+
 ;;; Commentary:
 
-;; The history of a note, and its text of then.
+;; The history of a note, and its text at a time of the past.
 
 ;;; Code:
 
 (require 'decent-notes-list)
+(eval-when-compile (require 'subr-x))
 
 (defvar-local decent-notes--of nil "The summary of the note whose history this is.")
 (defvar-local decent-notes--present nil
@@ -24,8 +29,8 @@
   "The keys of `decent-notes-history-mode'.")
 
 (define-derived-mode decent-notes-history-mode tabulated-list-mode "History"
-  "What happened to the text of a note, the newest first.
-Each line is what one program did until it paused.
+  "The changes of the text of a note, the newest first.
+Each line stands for the changes of one program until it paused.
 
 \\{decent-notes-history-mode-map}"
   (setq tabulated-list-padding 1)
@@ -45,7 +50,7 @@ The history of a note
 "))))
 
 (defun decent-notes-history ()
-  "Show what happened to the text of the note of this buffer or line."
+  "Show the history of the note of this buffer or line."
   (interactive)
   (let ((note (decent-notes--this)))
     (pop-to-buffer-same-window
@@ -54,6 +59,8 @@ The history of a note
     (setq decent-notes--of note)
     (decent-notes--show-history)))
 
+(define-key decent-notes-list-mode-map "h" #'decent-notes-history)
+
 (defun decent-notes--show-history ()
   "Show the history of the note of this buffer as it is now."
   (let* ((present (plist-get (decent-notes--call 'notebook/status nil) :revision))
@@ -61,7 +68,7 @@ The history of a note
                               'note/history
                               (list :id (plist-get decent-notes--of :id) :limit 1000))
                              :entries))
-         ;; Who it was is worth a column if it was not always the same one.
+         ;; There is a column for the program only if there are several.
          (several (cdr (seq-uniq (seq-map (lambda (entry) (plist-get entry :replica))
                                           entries)))))
     (setq decent-notes--present present
@@ -154,26 +161,26 @@ Return the buffer of the note, or this one if the note is not open."
         (id (plist-get decent-notes--of :id))
         (time (aref (tabulated-list-get-entry) 0)))
     (when (y-or-n-p (format "Bring back the text of %s? " time))
-      (let ((note (decent-notes--with #'decent-notes--id id)))
+      (let ((note (decent-notes--find-note #'decent-notes--note-id id)))
         (if (not note)
             (progn
               (decent-notes--call 'note/setText
                                   (list :id id :text text :base decent-notes--present))
-              (decent-notes--did-change (list (list :id id :what '("text"))))
-              ;; What comes next is based on the notebook as it is now.
+              (decent-notes--report-changes (list (list :id id :what '("text"))))
+              ;; The next change is based on the notebook as it is now.
               (decent-notes--show-history))
           (decent-notes--in-whole note
             (with-temp-buffer
               (insert text)
               (let ((source (current-buffer)))
-                (with-current-buffer (decent-notes--buffer note)
+                (with-current-buffer (decent-notes--note-buffer note)
                   (let ((inhibit-read-only t))
                     (undo-boundary)
                     (replace-buffer-contents source 1)
                     (undo-boundary)))))
-            (decent-notes--flush note)))
+            (decent-notes--send-pending note)))
         (message "The text is that of %s" time)
-        (if note (decent-notes--buffer note) (current-buffer))))))
+        (if note (decent-notes--note-buffer note) (current-buffer))))))
 
 (provide 'decent-notes-history)
 ;;; decent-notes-history.el ends here

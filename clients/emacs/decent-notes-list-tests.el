@@ -5,14 +5,14 @@
 
 ;;; Commentary:
 
-;; What the list does is counted in requests and in printed lines.
+;; The work of the list is counted in requests and in printed lines.
 
 ;;; Code:
 
 (require 'decent-notes-tests)
 
 (defvar decent-notes-list-tests-asked nil "The methods asked for, the newest first.")
-(defvar decent-notes-list-tests-printed 0 "How many lines of the list were printed.")
+(defvar decent-notes-list-tests-printed 0 "The number of lines of the list that were printed.")
 
 (advice-add 'jsonrpc-async-request :before
             (lambda (_connection method &rest _) (push method decent-notes-list-tests-asked)))
@@ -24,19 +24,19 @@
   (mapcar (lambda (entry) (aref (cadr entry) 0)) (decent-notes--entries)))
 
 (defun decent-notes-list-tests-theirs ()
-  "The titles that the peer lists, as they are shown."
+  "The titles that the other process lists, as they are shown."
   (seq-map (lambda (note) (aref (cadr (decent-notes--row note)) 0))
-           (plist-get (decent-notes-tests-peer 'notebook/list) :notes)))
+           (plist-get (decent-notes-tests-other 'notebook/list) :notes)))
 
 (defun decent-notes-list-tests-idle ()
-  "Whether the list has nothing more to do."
+  "Return non-nil if the list has nothing more to do."
   (not (or decent-notes--stale decent-notes--loading decent-notes--list-timer)))
 
 (defun decent-notes-list-tests-create (count prefix)
-  "Have the peer make COUNT notes called PREFIX and a number; return their ids."
+  "Make COUNT notes called PREFIX and a number elsewhere; return their ids."
   (let (ids)
     (dotimes (i count)
-      (push (plist-get (plist-get (decent-notes-tests-peer
+      (push (plist-get (plist-get (decent-notes-tests-other
                                    'note/create :title (format "%s%03d" prefix (- count i)))
                                   :note)
                        :id)
@@ -45,11 +45,11 @@
 
 (defun decent-notes-list-tests-settle (ids)
   "Wait for the notes IDS in the list, and for all that was done before."
-  (decent-notes-tests-peer 'note/update :id (car (last ids)) :priority "low")
+  (decent-notes-tests-other 'note/update :id (car (last ids)) :priority "low")
   (decent-notes-tests-until
    (equal "low" (plist-get (gethash (car (last ids)) decent-notes--shown) :priority)))
   (decent-notes-tests-until (decent-notes-list-tests-idle))
-  ;; What is under way takes two requests, one after the other.
+  ;; The list still expects two answers, one after the other.
   (dotimes (_ 2) (decent-notes--call 'notebook/status nil))
   (should (seq-every-p (lambda (id) (gethash id decent-notes--shown)) ids)))
 
@@ -66,7 +66,7 @@ The ids of the notes are in IDS."
              (decent-notes-list-tests-settle ids)
              ,@body)
          (when (buffer-live-p list) (kill-buffer list))
-         (dolist (id ids) (decent-notes-tests-peer 'note/delete :id id))))))
+         (dolist (id ids) (decent-notes-tests-other 'note/delete :id id))))))
 
 (decent-notes-tests-deftest hidden-lists-do-nothing
     "While the list is hidden, what others do is noted down only; then it catches up."
@@ -74,7 +74,7 @@ The ids of the notes are in IDS."
     (switch-to-buffer "*scratch*")
     (setq decent-notes-list-tests-asked nil decent-notes-list-tests-printed 0)
     (dotimes (i 10)
-      (decent-notes-tests-peer 'note/update :id (nth i ids) :title (format "Again %d" i)))
+                                  (decent-notes-tests-other 'note/update :id (nth i ids) :title (format "Again %d" i)))
     (decent-notes-tests-until
      (and (not decent-notes--list-timer)
           (<= 10 (length (buffer-local-value 'decent-notes--stale list)))))
@@ -87,27 +87,27 @@ The ids of the notes are in IDS."
     ;; An hour of typing takes no more memory.
     (switch-to-buffer "*scratch*")
     (dotimes (i 1000)
-      (decent-notes--did-change (list (list :id (nth (mod i 3) ids) :what ["text"]))))
+                                  (decent-notes--report-changes (list (list :id (nth (mod i 3) ids) :what ["text"]))))
     (should (= 3 (length (buffer-local-value 'decent-notes--stale list))))))
 
 (decent-notes-tests-deftest visible-lists-print-what-was-changed
     "In a list that is shown, only the lines of the notes that others changed are printed."
   (decent-notes-list-tests-with 150
     (setq decent-notes-list-tests-asked nil decent-notes-list-tests-printed 0)
-    (decent-notes-tests-peer 'note/append :id (nth 100 ids) :text "x")
-    (decent-notes-tests-peer 'note/update :id (nth 50 ids) :title "Other")
+                                (decent-notes-tests-other 'note/append :id (nth 100 ids) :text "x")
+                                (decent-notes-tests-other 'note/update :id (nth 50 ids) :title "Other")
     (decent-notes-tests-until (equal "Other" (nth 50 (decent-notes-list-tests-titles))))
     (decent-notes-tests-until (decent-notes-list-tests-idle))
     (should (<= decent-notes-list-tests-printed 3))
     (should-not (memq 'notebook/list decent-notes-list-tests-asked))
     ;; New ones, moved ones and ones that go and come are put where they belong.
-    (decent-notes-tests-peer 'note/create :title "New")
-    (decent-notes-tests-peer 'note/move :id (nth 10 ids) :index 5)
-    (decent-notes-tests-peer 'note/delete :id (nth 20 ids))
-    (decent-notes-tests-peer 'note/move :id (nth 0 ids) :index 150)
+                                (decent-notes-tests-other 'note/create :title "New")
+                                (decent-notes-tests-other 'note/move :id (nth 10 ids) :index 5)
+                                (decent-notes-tests-other 'note/delete :id (nth 20 ids))
+                                (decent-notes-tests-other 'note/move :id (nth 0 ids) :index 150)
     (decent-notes-tests-until
      (equal (decent-notes-list-tests-titles) (decent-notes-list-tests-theirs)))
-    (decent-notes-tests-peer 'note/restore :id (nth 20 ids))
+                                (decent-notes-tests-other 'note/restore :id (nth 20 ids))
     (decent-notes-tests-until
      (and (decent-notes-list-tests-idle)
           (equal (decent-notes-list-tests-titles) (decent-notes-list-tests-theirs))))
@@ -120,7 +120,7 @@ The ids of the notes are in IDS."
     (forward-line 200)
     (let ((at-point (aref (tabulated-list-get-entry) 0)))
       (dotimes (i 30)
-        (decent-notes-tests-peer 'note/update :id (nth (* 3 i) ids) :priority "high"))
+                                    (decent-notes-tests-other 'note/update :id (nth (* 3 i) ids) :priority "high"))
       (decent-notes-tests-until
        (and (decent-notes-list-tests-idle)
             (equal "high" (plist-get (gethash (nth 87 ids) decent-notes--shown) :priority))))
@@ -137,18 +137,18 @@ The ids of the notes are in IDS."
                 (first () (car (decent-notes-list-tests-titles))))
         (sort-by "Modified")
         (sort-by "Modified") ; the other way round: the newest first
-        (decent-notes-tests-peer 'note/append :id id :text "x")
+                                    (decent-notes-tests-other 'note/append :id id :text "x")
         (decent-notes-tests-until (equal "N008" (first)))
         (should-error (decent-notes-list-move-down) :type 'user-error)
         (sort-by "Priority")
         (goto-char (point-max))
-        (decent-notes-tests-peer 'note/update :id (nth 3 ids) :priority "high")
+                                    (decent-notes-tests-other 'note/update :id (nth 3 ids) :priority "high")
         (decent-notes-tests-until (equal "N004" (first)))
         (sort-by "Title")
         (should (equal (decent-notes-list-tests-titles)
                        (sort (copy-sequence before)
                              (lambda (a b) (string< (downcase a) (downcase b))))))
-        (decent-notes-tests-peer 'note/update :id id :title " 0")
+                                    (decent-notes-tests-other 'note/update :id id :title " 0")
         (decent-notes-tests-until (equal " 0" (first)))
         ;; Before the titles there is no column: the title's is meant.
         (dolist (place (list (point-min) (point-max)))
@@ -169,14 +169,14 @@ The ids of the notes are in IDS."
 (decent-notes-tests-deftest lists-of-a-tag
     "A list of the notes with a tag follows what comes to have it, and what has it no more."
   (decent-notes-list-tests-with 5
-    (decent-notes-tests-peer 'note/update :id (nth 1 ids) :tags ["one tag"])
-    (decent-notes-tests-peer 'note/update :id (nth 3 ids) :tags ["one tag"])
+                                (decent-notes-tests-other 'note/update :id (nth 1 ids) :tags ["one tag"])
+                                (decent-notes-tests-other 'note/update :id (nth 3 ids) :tags ["one tag"])
     (decent-notes-tests-until
      (progn (decent-notes-list-filter "one tag")
             (equal '("N002" "N004") (decent-notes-list-tests-titles))))
     (should (equal mode-name "Notes tagged one tag"))
-    (decent-notes-tests-peer 'note/update :id (nth 2 ids) :tags ["one tag"])
-    (decent-notes-tests-peer 'note/update :id (nth 3 ids) :tags [])
+                                (decent-notes-tests-other 'note/update :id (nth 2 ids) :tags ["one tag"])
+                                (decent-notes-tests-other 'note/update :id (nth 3 ids) :tags [])
     (decent-notes-tests-until (equal '("N002" "N003") (decent-notes-list-tests-titles)))
     (decent-notes-list-filter "")
     (decent-notes-tests-until (< 4 (length (decent-notes-list-tests-titles))))))
@@ -196,11 +196,11 @@ The ids of the notes are in IDS."
     (should (< (- (float-time) begin) 10))))
 
 (decent-notes-tests-deftest deleting-the-note-meant
-    "What is trashed is the note at point, and no other, whatever others do to the list."
+    "The note at point is trashed, and no other, whatever others do to the list."
   (decent-notes-list-tests-with 9
     (goto-char (decent-notes--line-of (nth 4 ids)))
-    (decent-notes-tests-peer 'note/create :title "Above")
-    (decent-notes-tests-peer 'note/delete :id (nth 3 ids))
+                                (decent-notes-tests-other 'note/create :title "Above")
+                                (decent-notes-tests-other 'note/delete :id (nth 3 ids))
     (decent-notes-tests-until (and (string-search "Above" (buffer-string))
                                    (not (string-search "N004" (buffer-string)))))
     (decent-notes-list-delete)
@@ -211,7 +211,7 @@ The ids of the notes are in IDS."
                                       (seq-map #'decent-notes--title-of
                                                (seq-filter
                                                 (lambda (note) (member (plist-get note :id) ids))
-                                                (plist-get (decent-notes-tests-peer
+                                                                                   (plist-get (decent-notes-tests-other
                                                             'notebook/list :trashed t)
                                                            :notes)))))))
       (decent-notes-tests-until (equal '("N004" "N005") (trashed)))

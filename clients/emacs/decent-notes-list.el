@@ -3,30 +3,34 @@
 ;; Copyright (c) 2026 The Decent Notes authors
 ;; SPDX-License-Identifier: MIT
 
+;; Author: The Decent Notes authors
+;; Package: decent-notes
+;; Keywords: text, comm, convenience
+
 ;;; Commentary:
 
 ;; The list of the notes, and commands for the note of a line or a buffer.
 
 ;;; Code:
 
-(require 'decent-notes-live)
+(require 'decent-notes-buffers)
 (require 'tabulated-list)
 
 ;;; The list
 
 (defvar-local decent-notes--query nil "The text that this list searches, if any.")
-(defvar-local decent-notes--trash nil "Whether this list shows the trash.")
+(defvar-local decent-notes--trash nil "Non-nil if this list shows the trash.")
 (defvar-local decent-notes--tag nil "The tag that the notes of this list have, if any.")
 (defvar-local decent-notes--shown nil
   "The summaries of the notes of this list, by id.
 Each is `eq' to the `tabulated-list-id' of its line.")
 (defvar-local decent-notes--stale t
-  "The changes that this list does not show yet, or t if it has to be read anew.")
+  "The changes that this list does not show yet, or t to read it anew.")
 (defvar-local decent-notes--loading nil
-  "The place of what comes next, while the list is being read, else nil.")
+  "The place of the next note while the list is being read, else nil.")
 
 (defconst decent-notes--page 100
-  "How many notes are read at a time: so many are shown in some 20 ms.")
+  "The number of notes in one answer; to show them takes some 20 ms.")
 
 (defvar decent-notes-list-mode-map
   (let ((map (make-sparse-keymap)))
@@ -41,7 +45,7 @@ Each is `eq' to the `tabulated-list-id' of its line.")
                      ("r" . decent-notes-title) ("s" . decent-notes-search)
                      ("/" . decent-notes-list-filter)
                      ("S" . decent-notes-list-sort) ("o" . decent-notes-list-unsort)
-                     ("h" . decent-notes-history) ("R" . revert-buffer)
+                     ("R" . revert-buffer)
                      ("?" . decent-notes-list-help)))
       (define-key map (kbd key) command))
     map)
@@ -116,19 +120,18 @@ The list of notes
 \\[quit-window]	leave
 "))))
 
-;;; What the list shows
+;;; Following changes
 
-(defun decent-notes--list-changed (changes)
-  "Have the list follow what others did.
-CHANGES are as `decent-notes--did-change' has them.  While no window shows the
-list nothing is done but to note them down."
+(defun decent-notes--list-changed (changed)
+  "Record CHANGED, and show it soon if the list is visible.
+See `decent-notes--change-functions' for CHANGED."
   (when-let ((buffer (decent-notes--list-buffer)))
     (with-current-buffer buffer
-      (if (eq changes t) (setq decent-notes--stale t)
-        (seq-doseq (change changes)
+      (if (eq changed t) (setq decent-notes--stale t)
+        (seq-doseq (change changed)
           (unless (or (eq decent-notes--stale t) (member change decent-notes--stale))
             (push change decent-notes--stale))))
-      ;; So many are read anew as a whole.
+      ;; After many changes the whole list is read again.
       (when (and (consp decent-notes--stale) (nthcdr 100 decent-notes--stale))
         (setq decent-notes--stale t))
       (decent-notes--list-displayed))))
@@ -136,11 +139,11 @@ list nothing is done but to note them down."
 (defvar decent-notes--list-timer nil "The timer that will show what was changed.")
 
 (defun decent-notes--list-displayed (&rest _)
-  "Show soon what is new, if there is something."
+  "Show soon what was changed, if anything was."
   (when (and (not decent-notes--list-timer)
              (decent-notes--list-buffer)
              (buffer-local-value 'decent-notes--stale (decent-notes--list-buffer)))
-    ;; Somebody who types changes the note many times a second.
+    ;; A user who types changes a note many times a second.
     (setq decent-notes--list-timer
           (run-at-time 0.3 nil (lambda ()
                                  (setq decent-notes--list-timer nil)
@@ -154,7 +157,7 @@ list nothing is done but to note them down."
         (unless decent-notes--loading (decent-notes--catch-up))))))
 
 (defun decent-notes--catch-up (&optional now)
-  "Show in this list what was changed: NOW, or when the answers come."
+  "Show in this list what was changed; wait for answers if NOW."
   (let ((changes decent-notes--stale))
     (cond ((null changes))
           ((or (eq changes t) decent-notes--query
@@ -169,13 +172,13 @@ list nothing is done but to note them down."
                 now))))))
 
 (defun decent-notes--scope ()
-  "Which notes are in this list, as parameters of notebook/list."
+  "The notes of this list, as parameters of notebook/list."
   (append (list :trashed (if decent-notes--trash t :json-false))
           (when decent-notes--tag (list :tags (vector decent-notes--tag)))))
 
 (defun decent-notes--renew (id what &optional now)
-  "Show in this list the note ID, of which WHAT was changed, as it is.
-Do so NOW, or when the answers come."
+  "Show the note ID, of which WHAT was changed, in this list as it is now.
+Wait for answers if NOW."
   (let ((buffer (current-buffer))
         (ask (if now #'decent-notes--call #'decent-notes--request)))
     (cl-macrolet ((taking (result &rest body)
@@ -194,7 +197,7 @@ Do so NOW, or when the answers come."
                            (not (seq-intersection what '("created" "position" "trashed")))))
                   (decent-notes--put summary nil))
                  (t
-                  ;; It comes before the one that comes behind it.
+                  ;; The server names the note behind it.
                   (funcall
                    ask 'notebook/list (append (list :after id :limit 1) (decent-notes--scope))
                    (taking result
@@ -205,8 +208,8 @@ Do so NOW, or when the answers come."
                          (decent-notes--list-changed t)))))))))))))
 
 (defun decent-notes--load (&optional now)
-  "Read this list anew: the first of it NOW, or all of it when the answers come.
-Lines that are as they should be are left as they are."
+  "Read this list again; wait for its first notes if NOW.
+Lines that are right are not touched."
   (let ((buffer (current-buffer))
         (place (copy-marker (point-min)))
         (seen (make-hash-table :test #'equal)))
@@ -223,7 +226,7 @@ Lines that are as they should be are left as they are."
                (decent-notes--request method params (within #'take) (within #'give-up)))))
          (within (function)
            (lambda (result)
-             ;; Perhaps the list is to show something else by now.
+             ;; The list may have to show something else by now.
              (when (and (buffer-live-p buffer)
                         (eq place (buffer-local-value 'decent-notes--loading buffer)))
                (with-current-buffer buffer (funcall function result)))))
@@ -279,8 +282,8 @@ Lines that are as they should be are left as they are."
 
 (defun decent-notes--print (summary columns)
   "Insert the line of SUMMARY with COLUMNS, as `tabulated-list-printer' does.
-It has a tenth of the objects of what `tabulated-list-mode' inserts: each
-collection of garbage takes the longer, the more there are."
+It makes a tenth of the objects that `tabulated-list-mode' makes: the more there
+are, the longer each collection of garbage takes."
   (let ((inhibit-read-only t) (beg (point)))
     (insert (make-string tabulated-list-padding ?\s))
     (seq-mapn (lambda (format text)
@@ -295,7 +298,7 @@ collection of garbage takes the longer, the more there are."
                                            'tabulated-list-entry columns))))
 
 (defun decent-notes--entries ()
-  "What is in the lines, in their order, as `tabulated-list-entries' has it."
+  "The contents of the lines in order, as `tabulated-list-entries' has them."
   (let (entries)
     (save-excursion
       (goto-char (point-min))
@@ -394,7 +397,7 @@ its line move along; all other points, and the windows, stay where they are."
     (save-excursion
       (goto-char beg)
       (with-silent-modifications (delete-region beg (line-beginning-position 2))))
-    ;; Behind the last line there is no note.
+    ;; There is no note behind the last line.
     (pcase-dolist (`(,window ,point) (decent-notes--points))
       (when (and (= point (point-max)) (> point (point-min)))
         (decent-notes--set-point window (save-excursion
@@ -468,12 +471,12 @@ NOTES are the summaries of all notes, if they are known."
 (defun decent-notes--create (&rest params)
   "Make a note by PARAMS, and return its summary."
   (let ((note (plist-get (decent-notes--call 'note/create params) :note)))
-    (decent-notes--did-change (list (list :id (plist-get note :id) :what '("created"))))
+    (decent-notes--report-changes (list (list :id (plist-get note :id) :what '("created"))))
     note))
 
 (defun decent-notes--this ()
   "The summary of the note of this buffer or line, else of one asked for."
-  (cond (decent-notes--here (decent-notes--summary (decent-notes--id decent-notes--here)))
+  (cond (decent-notes--here (decent-notes--summary (decent-notes--note-id decent-notes--here)))
         ((derived-mode-p 'decent-notes-list-mode)
          (or (tabulated-list-get-id) (user-error "There is no note on this line")))
         (t (decent-notes--read-note "Note: "))))
@@ -482,10 +485,10 @@ NOTES are the summaries of all notes, if they are known."
   "Call METHOD, of which WHAT is the effect, with the note ID and PARAMS.
 Show what is so then."
   (let ((result (decent-notes--call method (append (list :id id) params))))
-    (when-let ((note (decent-notes--with #'decent-notes--id id))
+    (when-let ((note (decent-notes--find-note #'decent-notes--note-id id))
                (summary (plist-get result :note)))
-      (decent-notes--learn note summary))
-    (decent-notes--did-change (list (list :id id :what (list what))))
+      (decent-notes--show-summary note summary))
+    (decent-notes--report-changes (list (list :id id :what (list what))))
     (when-let ((buffer (decent-notes--list-buffer)))
       ;; The next key is for the list as it is then.
       (when (get-buffer-window buffer 'visible)
@@ -526,7 +529,7 @@ If each begins with + or -, they are added or removed."
                            (seq-filter (apply-partially #'string-prefix-p sign) after))))
          (relative (and after (seq-every-p (lambda (tag) (string-match-p "\\`[+-]." tag))
                                            after))))
-    ;; Only what was changed is said: somebody else may change tags, too.
+    ;; Only the difference is sent: others may change tags at the same time.
     (decent-notes--act
      'note/update (plist-get note :id) "tags"
      :tags (list :add (vconcat (if relative (funcall signed "+")

@@ -3,6 +3,10 @@
 ;; Copyright (c) 2026 The Decent Notes authors
 ;; SPDX-License-Identifier: MIT
 
+;; Author: The Decent Notes authors
+;; Package: decent-notes
+;; Keywords: text, comm, convenience
+
 ;;; Commentary:
 
 ;; Names of files that are those of notes, bookmarks, the desktop, and capturing.
@@ -14,7 +18,7 @@
 ;;; Names of files
 
 (defconst decent-notes--address "note://.*\\'"
-  "What is, at the end of the name of a file, the address of a note.")
+  "Matches the address of a note at the end of a file name.")
 
 (defun decent-notes--handle-name (operation &rest arguments)
   "Do OPERATION with ARGUMENTS for a name that is the address of a note.
@@ -42,15 +46,7 @@ For `find-file' it is a directory: of these, others may make buffers."
 
 (add-hook 'find-directory-functions #'decent-notes--find-address)
 
-;;; Bookmarks and the desktop
-
-;;;###autoload
-(defun decent-notes-bookmark-jump (bookmark)
-  "Go to the place in a note that BOOKMARK is of."
-  (let ((buffer (decent-notes--buffer-for
-                 (decent-notes--summary (bookmark-prop-get bookmark 'note)))))
-    (bookmark-default-handler
-     (cons "" (cons (cons 'buffer buffer) (bookmark-get-bookmark-record bookmark))))))
+;;; The desktop
 
 (defvar decent-notes--unrestored nil
   "The bookmarks of a desktop whose notes could not be opened.
@@ -64,12 +60,12 @@ The next desktop has them again: one bad start must not lose them.")
   (when-let ((bookmarks
               (append
                (delq nil (mapcar (lambda (note)
-                                   (when (buffer-live-p (decent-notes--buffer note))
-                                     (with-current-buffer (decent-notes--buffer note)
+                                   (when (buffer-live-p (decent-notes--note-buffer note))
+                                     (with-current-buffer (decent-notes--note-buffer note)
                                        (decent-notes--bookmark))))
                                  (reverse decent-notes--notes)))
                (seq-remove (lambda (bookmark)
-                             (decent-notes--with #'decent-notes--id
+                             (decent-notes--find-note #'decent-notes--note-id
                                                  (bookmark-prop-get bookmark 'note)))
                            decent-notes--unrestored))))
     (insert (format "(when (require 'decent-notes nil t)\n  (decent-notes--restore-desktop '%S))\n"

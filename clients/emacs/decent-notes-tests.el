@@ -5,11 +5,8 @@
 
 ;;; Commentary:
 
-;; DECENT_NOTES_COMMAND=/path/to/decent-notes \
-;;   emacs --batch -Q -L clients/emacs -l decent-notes-tests -f ert-run-tests-batch-and-exit
-;;
-;; Each test has a second process on the same folder, the peer, which sees and
-;; does what somebody else would.
+;; README.md says how to run these tests.  Each has a second process on the same
+;; folder, which sees and does what another user would.
 
 ;;; Code:
 
@@ -18,7 +15,7 @@
 (require 'sort)
 
 (defvar decent-notes-tests-program (or (getenv "DECENT_NOTES_COMMAND") "decent-notes"))
-(defvar decent-notes-tests-peer nil "The connection of the peer.")
+(defvar decent-notes-tests-other nil "The connection of the other process.")
 (defvar decent-notes-tests-sent nil "The parameters of each note/change, the newest first.")
 
 (setq decent-notes-program decent-notes-tests-program
@@ -31,57 +28,57 @@
   (when (eq method 'note/change) (push params decent-notes-tests-sent)))
 (advice-add 'jsonrpc-async-request :before #'decent-notes-tests-record)
 
-(defun decent-notes-tests-peer (method &rest params)
-  "The peer's result of METHOD with PARAMS."
-  (unless (and decent-notes-tests-peer (jsonrpc-running-p decent-notes-tests-peer))
-    (setq decent-notes-tests-peer
+(defun decent-notes-tests-other (method &rest params)
+  "The other process's result of METHOD with PARAMS."
+  (unless (and decent-notes-tests-other (jsonrpc-running-p decent-notes-tests-other))
+    (setq decent-notes-tests-other
           (make-instance
-           'jsonrpc-process-connection :name "peer" :events-buffer-scrollback-size 0
+           'jsonrpc-process-connection :name "other" :events-buffer-scrollback-size 0
            :process (lambda ()
                       (make-process
-                       :name "peer" :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t
+                       :name "other" :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t
                        :command (list decent-notes-tests-program
                                       "--notebook" decent-notes-notebook)
-                       :stderr (get-buffer-create "*peer stderr*")))))
-    (jsonrpc-request decent-notes-tests-peer 'initialize nil :timeout 30))
-  (jsonrpc-request decent-notes-tests-peer method params :timeout 30))
+                       :stderr (get-buffer-create "*other stderr*")))))
+    (jsonrpc-request decent-notes-tests-other 'initialize nil :timeout 30))
+  (jsonrpc-request decent-notes-tests-other method params :timeout 30))
 
 (defmacro decent-notes-tests-until (condition)
-  "Wait until CONDITION holds."
+  "Wait until CONDITION is non-nil."
   `(or (decent-notes--wait 30 (lambda () ,condition))
        (ert-fail (list "not within 30 seconds" ',condition (buffer-string)))))
 
 (defun decent-notes-tests-theirs ()
-  "The text that the peer has of the note of this buffer."
-  (plist-get (decent-notes-tests-peer 'note/get :id (decent-notes--id decent-notes--here)) :text))
+  "The text that the other process has of the note of this buffer."
+  (plist-get (decent-notes-tests-other 'note/get :id (decent-notes--note-id decent-notes--here)) :text))
 
 (defun decent-notes-tests-replace (old new)
-  "Have the peer put NEW in the place of OLD, and wait until it is here."
-  (let* ((id (decent-notes--id decent-notes--here))
-         (got (decent-notes-tests-peer 'note/get :id id))
+  "Have the other process replace OLD by NEW, and wait until it is here."
+  (let* ((id (decent-notes--note-id decent-notes--here))
+         (got (decent-notes-tests-other 'note/get :id id))
          (text (plist-get got :text))
-         (at (or (string-search old text) (ert-fail (list "the peer has no" old text)))))
-    (decent-notes-tests-peer
+         (at (or (string-search old text) (ert-fail (list "the other process has no" old text)))))
+    (decent-notes-tests-other
      'note/setText :id id :base (plist-get got :revision)
      :text (concat (substring text 0 at) new (substring text (+ at (length old)))))
     (decent-notes-tests-until (equal (buffer-string) (decent-notes-tests-theirs)))))
 
 (defun decent-notes-tests-agree ()
-  "Wait until everything is acknowledged and the peer has the text of this buffer."
+  "Wait until the note is settled and the other process has its text."
   (decent-notes-tests-until
    (progn (decent-notes--pause)
-          (and (not (decent-notes--unkept-p decent-notes--here))
+          (and (not (decent-notes--unsent-p decent-notes--here))
                (equal (save-restriction (widen) (decent-notes--text))
                       (decent-notes-tests-theirs))
                (not (buffer-modified-p))))))
 
 (defun decent-notes-tests-wholes ()
-  "How many whole texts were sent."
+  "The number of whole texts that were sent."
   (seq-count (lambda (params) (plist-member params :text)) decent-notes-tests-sent))
 
 (defun decent-notes-tests-open (text &optional title)
-  "Open a new note of the peer with TEXT and TITLE."
-  (let ((id (plist-get (plist-get (decent-notes-tests-peer
+  "Open a new note of the other process with TEXT and TITLE."
+  (let ((id (plist-get (plist-get (decent-notes-tests-other
                                    'note/create :title (or title "A note") :text text)
                                   :note)
                        :id)))
@@ -103,12 +100,12 @@
        (when (buffer-live-p buffer) (kill-buffer buffer)))))
 
 (defmacro decent-notes-tests-deftest (name sentence &rest body)
-  "Define the test NAME, which shows SENTENCE, as BODY."
+  "Define the test NAME as BODY; SENTENCE is what it proves."
   (declare (indent 2) (doc-string 2) (debug t))
   `(ert-deftest ,(intern (format "decent-notes-tests-%s" name)) () ,sentence ,@body))
 
 (defun decent-notes-tests-messages ()
-  "What the user was told so far."
+  "The messages that the user was shown so far."
   (with-current-buffer (messages-buffer) (buffer-string)))
 
 ;;; The files
@@ -162,7 +159,7 @@
       (should (equal (buffer-string) text))
       (goto-char 500000)
       (insert "here\nand there")
-      (decent-notes--flush decent-notes--here)
+      (decent-notes--send-pending decent-notes--here)
       (let ((change (car decent-notes-tests-sent)))
         (should-not (plist-member change :sha256))
         (should (equal (plist-get change :bytes) (string-bytes (buffer-string))))
@@ -177,7 +174,7 @@
   (decent-notes-tests-with "one\n"
     (insert "zero\n")
     (let ((decent-notes--sending t))
-      (decent-notes--tell-cursor decent-notes--here)
+      (decent-notes--send-cursor decent-notes--here)
       (decent-notes--pause)
       (decent-notes--work)
       (should-not decent-notes-tests-sent))
@@ -190,8 +187,8 @@
     (decent-notes-tests-with "a\n"
       (goto-char (point-max))
       (insert bad)
-      (decent-notes--flush decent-notes--here)
-      (should (string-search "no Unicode" (cdr (decent-notes--trouble decent-notes--here))))
+      (decent-notes--send-pending decent-notes--here)
+      (should (string-search "no Unicode" (cdr (decent-notes--note-problem decent-notes--here))))
       (should (buffer-modified-p))
       (should-error (decent-notes-save) :type 'user-error)
       (insert "more")
@@ -205,7 +202,7 @@
 ;;; Editing
 
 (decent-notes-tests-deftest commands-reach-the-other
-    "What commands of Emacs do is sent as changed lines, without the whole text."
+    "The changes by commands of Emacs are sent as changed lines, without the whole text."
   (decent-notes-tests-with "the quick brown fox\njumps over\nthe lazy dog\n\nand so on and on\n"
     (pcase-dolist (`(,command ,text)
                    '(((progn (goto-char 1) (let ((fill-column 10)) (fill-paragraph)))
@@ -241,7 +238,7 @@
     (should (= 0 (decent-notes-tests-wholes)))))
 
 (decent-notes-tests-deftest insertions-without-a-tick
-    "What files and programs insert is sent, although Emacs does not count it as a change."
+    "Text that files and programs insert is sent, although Emacs does not count it as a change."
   (decent-notes-tests-with "one\n"
     (let ((file (make-temp-file "decent-notes-tests")))
       (write-region "file\n" nil file nil 'quiet)
@@ -290,12 +287,12 @@
     (put-text-property 1 4 'face 'bold)
     (add-text-properties 1 3 '(invisible t))
     (decent-notes--pause)
-    (should-not (decent-notes--unkept-p decent-notes--here))
+    (should-not (decent-notes--unsent-p decent-notes--here))
     (should-not decent-notes-tests-sent)
     (set-buffer-modified-p nil)))
 
 (decent-notes-tests-deftest changes-behind-the-hooks-heal
-    "What was changed without hooks is found, alone and together with other changes."
+    "A change without hooks is found, alone and together with other changes."
   (decent-notes-tests-with "one\ntwo\nthree\n"
     (let ((inhibit-modification-hooks t)) (goto-char 1) (insert "zero\n"))
     (decent-notes-tests-agree)
@@ -306,7 +303,7 @@
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) "Zero\none\ntwo\nthree\nfour\n"))
     (let ((inhibit-modification-hooks t)) (erase-buffer) (insert "a"))
-    (decent-notes-tests-peer 'note/append :id (decent-notes--id decent-notes--here) :text "end\n")
+    (decent-notes-tests-other 'note/append :id (decent-notes--note-id decent-notes--here) :text "end\n")
     (decent-notes-tests-until (equal (decent-notes-tests-theirs) "aend\n"))))
 
 (decent-notes-tests-deftest hooks-that-edit-during-a-push
@@ -318,7 +315,7 @@
                      (setq done t)
                      (save-excursion (goto-char 1) (insert "! "))))))
       (add-hook 'after-change-functions hook nil t)
-      (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
+      (decent-notes-tests-other 'note/setText :id (decent-notes--note-id decent-notes--here)
                                :text "one 1\ntwo 1\n")
       (decent-notes-tests-until (and done (equal (buffer-string) "! one 1\ntwo 1\n")))
       (remove-hook 'after-change-functions hook t))))
@@ -331,7 +328,7 @@
     (insert "!")
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) "one\ntwo!\nthree\n"))
-    (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
+    (decent-notes-tests-other 'note/setText :id (decent-notes--note-id decent-notes--here)
                              :text "zero\none\ntwo?\nthree\nfour\n")
     (decent-notes-tests-until (equal (buffer-string) "two?"))
     (widen)
@@ -369,7 +366,7 @@
     (should-not decent-notes-tests-sent)))
 
 (decent-notes-tests-deftest keyboard-macros
-    "What a keyboard macro does is sent at its end, and is one step of undo."
+    "The changes of a keyboard macro are sent at its end, and are one step of undo."
   (decent-notes-tests-with (apply #'concat (make-list 100 "line\n"))
     (goto-char 1)
     (execute-kbd-macro (kbd "C-a x y C-e z C-n") 100)
@@ -397,7 +394,7 @@
     (decent-notes-tests-replace "one" "1")
     (should (= 0 (decent-notes-tests-wholes)))))
 
-;;; What others do
+;;; Changes by others
 
 (decent-notes-tests-deftest everything-stays-on-its-text
     "Point, mark, markers, overlays and registers stay on their text under edits of others."
@@ -476,13 +473,13 @@
 (decent-notes-tests-deftest both-edit-at-once
     "While one types, the edits of the other come in, and nothing is lost or doubled."
   (decent-notes-tests-with "start\n"
-    (let ((id (decent-notes--id decent-notes--here)) (words nil))
+    (let ((id (decent-notes--note-id decent-notes--here)) (words nil))
       (dotimes (i 60)
         (let ((mine (format "<m%d>" i)) (theirs (format "<t%d>" i)))
           (goto-char (if (zerop (% i 3)) (point-min) (point-max)))
           (insert mine (if (zerop (% i 5)) "\n" ""))
-          (decent-notes--flush decent-notes--here)
-          (jsonrpc-async-request decent-notes-tests-peer 'note/append
+          (decent-notes--send-pending decent-notes--here)
+          (jsonrpc-async-request decent-notes-tests-other 'note/append
                                  (list :id id :text (concat theirs "\n"))
                                  :success-fn #'ignore)
           (setq words (append (list mine theirs) words))
@@ -508,9 +505,9 @@
         (funcall busy
                  (lambda ()
                    (with-current-buffer note
-                     (decent-notes-tests-peer 'note/setText :text "zero\none\n"
-                                              :id (decent-notes--id decent-notes--here))
-                     (decent-notes-tests-until (seq-some #'consp decent-notes--queue))
+                     (decent-notes-tests-other 'note/setText :text "zero\none\n"
+                                               :id (decent-notes--note-id decent-notes--here))
+                     (decent-notes-tests-until decent-notes--deferred)
                      (decent-notes--wait 0.2 #'ignore)
                      (should (equal (buffer-string) "one\n"))))))
       (decent-notes-tests-until (equal (buffer-string) "zero\none\n")))))
@@ -519,9 +516,9 @@
     "A `quit' while a command waits, and a push is applied meanwhile, does not lose it."
   (decent-notes-tests-with "one\n"
     (let ((real-this-command 'some))
-      (decent-notes-tests-peer 'note/setText :id (decent-notes--id decent-notes--here)
+      (decent-notes-tests-other 'note/setText :id (decent-notes--note-id decent-notes--here)
                                :text "zero\none\n")
-      (decent-notes-tests-until (seq-some #'consp decent-notes--queue)))
+      (decent-notes-tests-until decent-notes--deferred))
     (let ((hook (lambda (&rest _) (setq quit-flag t))))
       (add-hook 'before-change-functions hook nil t)
       (condition-case nil (progn (decent-notes--work) (ignore)) (quit nil))
@@ -538,24 +535,24 @@
     (set-buffer-modified-p nil)))
 
 (decent-notes-tests-deftest the-base-follows-pushes
-    "While nobody types, the text to come back with is the one that the process has."
+    "While the user does not type, the base is the text that the process has."
   (decent-notes-tests-with "one\n"
     (cl-letf (((symbol-function 'current-idle-time) (lambda () '(0 1))))
       (decent-notes-tests-replace "one" "two")
-      (should (equal "two\n" (decent-notes--base decent-notes--here))))))
+      (should (equal "two\n" (decent-notes--note-base decent-notes--here))))))
 
 (decent-notes-tests-deftest presence
-    "Who else is in the note is shown where they are, and is gone with them."
+    "Other participants are shown where they are, and no longer when they leave."
   (decent-notes-tests-with "one\ntwo\n"
-    (let* ((id (decent-notes--id decent-notes--here))
+    (let* ((id (decent-notes--note-id decent-notes--here))
            (other (decent-notes--call 'note/open (list :id id :mode "edit"))))
-      (decent-notes--tell-cursor decent-notes--here)
+      (decent-notes--send-cursor decent-notes--here)
       (decent-notes--notify 'initialized)
       (jsonrpc-notify decent-notes--connection 'note/cursor
                       (list :attachment (plist-get other :attachment) :version 0 :rev 0
                             :ranges [(:start (:line 1 :character 0) :end (:line 1 :character 2))]))
       (decent-notes-tests-until (equal (decent-notes-status) "1 other"))
-      (let ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'decent-notes-peer))
+      (let ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'decent-notes-participant))
                                (overlays-in 1 (point-max)))))
         (should (equal "tw" (buffer-substring (overlay-start overlay) (overlay-end overlay)))))
       (decent-notes--call 'note/close (list :attachment (plist-get other :attachment)))
@@ -571,14 +568,14 @@
       (let ((real-last-command 'self-insert-command) (this-command 'self-insert-command))
         (dolist (letter '("a" "b" "c"))
           (insert letter)
-          (decent-notes--flush decent-notes--here)
+          (decent-notes--send-pending decent-notes--here)
           (decent-notes-tests-agree)))
       (should (equal (decent-notes-tests-theirs) (concat "abc" text)))
       (decent-notes-undo)
       (decent-notes-tests-until (equal (buffer-string) text)))))
 
 (decent-notes-tests-deftest undo-of-a-command-that-asks
-    "What one command does while it reads keys, as `query-replace' does, is one step of undo."
+    "All that one command does while it reads keys, as `query-replace' does, is one step of undo."
   (decent-notes-tests-with "x x x\n"
     (let ((real-this-command 'query-replace) (this-command 'query-replace))
       (while (search-forward "x" nil t)
@@ -651,12 +648,12 @@
     "`write-file' makes of the buffer one of that file, and the note stays as it was."
   (let ((folder (make-temp-file "decent-notes-tests" t)) id)
     (decent-notes-tests-with "one\n"
-      (setq id (decent-notes--id decent-notes--here))
+      (setq id (decent-notes--note-id decent-notes--here))
       (goto-char (point-max))
       (insert "two\n")
       (write-file (expand-file-name "copy.el" folder))
       (should-not decent-notes-note-mode)
-      (should-not (decent-notes--with #'decent-notes--id id))
+      (should-not (decent-notes--find-note #'decent-notes--note-id id))
       (fundamental-mode)
       (should-not (local-variable-p 'revert-buffer-function))
       (insert "of the file only\n")
@@ -668,7 +665,7 @@
                      (with-temp-buffer
                        (insert-file-contents (expand-file-name "copy.el" folder))
                        (buffer-string))))
-      (should (equal "one\ntwo\n" (plist-get (decent-notes-tests-peer 'note/get :id id) :text)))
+      (should (equal "one\ntwo\n" (plist-get (decent-notes-tests-other 'note/get :id id) :text)))
       (kill-buffer))
     (delete-directory folder t)))
 
@@ -706,11 +703,11 @@
     "Killing a buffer sends what is unsent and closes the attachment."
   (let (id)
     (decent-notes-tests-with "one\n"
-      (setq id (decent-notes--id decent-notes--here))
+      (setq id (decent-notes--note-id decent-notes--here))
       (goto-char (point-max))
       (insert "two\n")
       (kill-buffer)
-      (should-not (seq-find (lambda (note) (equal id (decent-notes--id note)))
+      (should-not (seq-find (lambda (note) (equal id (decent-notes--note-id note)))
                             decent-notes--notes))
       (should (equal "one\ntwo\n" (plist-get (decent-notes--call 'note/get (list :id id))
                                              :text))))))
@@ -751,8 +748,8 @@
             (decent-notes--after-command)
             (when (memq i '(10 11 25)) (decent-notes-tests-kill))
             (when (= i 20)
-              (decent-notes-tests-peer 'note/append :text "theirs"
-                                       :id (decent-notes--id decent-notes--here)))
+              (decent-notes-tests-other 'note/append :text "theirs"
+                                        :id (decent-notes--note-id decent-notes--here)))
             (decent-notes--wait 0.01 #'ignore)))
         (decent-notes-tests-agree)
         (dolist (word (cons "theirs" words))
@@ -766,7 +763,7 @@
       (insert "x")
       (decent-notes--after-command))
     (should (<= (length decent-notes-tests-sent) 51))
-    (decent-notes--flush decent-notes--here t)
+    (decent-notes--send-whole decent-notes--here)
     (should (<= (length decent-notes-tests-sent) 51))
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) (concat (make-string 200 ?x) "\n")))))
@@ -781,7 +778,7 @@
        (signal-process process 'CONT))))
 
 (decent-notes-tests-deftest stopped-while-typing
-    "What is typed while the process is stopped is sent by itself when it runs again."
+    "Text typed while the process is stopped is sent by itself when it runs again."
   (decent-notes-tests-with "start\n"
     (dolist (count '(1 100)) ; that are more than are sent without an answer
       (let (typed)
@@ -790,8 +787,8 @@
             (goto-char (if (zerop (% i 2)) (point-min) (point-max)))
             (insert (car (push (format "<%d of %d>" i count) typed)))
             (decent-notes--after-command))
-          (decent-notes-tests-peer 'note/append :text "theirs"
-                                   :id (decent-notes--id decent-notes--here))
+          (decent-notes-tests-other 'note/append :text "theirs"
+                                    :id (decent-notes--note-id decent-notes--here))
           (should (buffer-modified-p)))
         ;; Nothing is done here, not even what a pause does.
         (decent-notes-tests-until
@@ -828,7 +825,7 @@
                           (decent-notes--all)))))
 
 (decent-notes-tests-deftest stopped-and-killed
-    "What was to be sent to a process that is killed while it is stopped is not lost."
+    "Text for a process that is killed while it is stopped is not lost."
   (let ((decent-notes--restarts nil))
     (decent-notes-tests-with "start\n"
       (decent-notes-tests-stopped
@@ -861,18 +858,18 @@
 (decent-notes-tests-deftest attachments-that-are-forgotten
     "A change that is answered by `reopen' opens the note again and loses nothing."
   (decent-notes-tests-with "start\n"
-    (setf (decent-notes--rev decent-notes--here) 1000)
+    (setf (decent-notes--note-rev decent-notes--here) 1000)
     (goto-char (point-max))
     (insert "mine\n")
-    (decent-notes-tests-until (and (not (decent-notes--unkept-p decent-notes--here))
-                                   (decent-notes--attachment decent-notes--here)))
-    ;; What came back is what to come back with the next time.
-    (should (equal "start\nmine\n" (decent-notes--base decent-notes--here)))
+    (decent-notes-tests-until (and (not (decent-notes--unsent-p decent-notes--here))
+                                   (decent-notes--note-attachment decent-notes--here)))
+    ;; The text that came back is the base for the next time.
+    (should (equal "start\nmine\n" (decent-notes--note-base decent-notes--here)))
     (decent-notes-tests-agree)
     (should (equal (decent-notes-tests-theirs) "start\nmine\n"))))
 
 (decent-notes-tests-deftest unsent-over-two-deaths
-    "What was typed without a process is unsent until one that had it lives to say so."
+    "Text typed without a process is unsent until a process has acknowledged it."
   (decent-notes-tests-with "start\n"
     (let ((note decent-notes--here))
       (decent-notes--detach note)
@@ -880,7 +877,7 @@
       (cl-letf (((symbol-function 'decent-notes--request) #'ignore))
         (decent-notes--resume note))
       (decent-notes--detach note)
-      (should (decent-notes--unkept-p note))
+      (should (decent-notes--unsent-p note))
       (decent-notes-restart)
       (decent-notes-tests-agree)
       (should (equal (decent-notes-tests-theirs) "mine\nstart\n")))))
@@ -888,11 +885,11 @@
 (decent-notes-tests-deftest opening-again-on-saving
     "A note that could not be opened again is opened when it is saved."
   (decent-notes-tests-with "start\n"
-    (let* ((note decent-notes--here) (id (decent-notes--id note)) (decent-notes--restarts nil))
-      (setf (decent-notes--id note) "nowhere")
+    (let* ((note decent-notes--here) (id (decent-notes--note-id note)) (decent-notes--restarts nil))
+      (setf (decent-notes--note-id note) "nowhere")
       (decent-notes-tests-kill)
-      (decent-notes-tests-until (decent-notes--trouble note))
-      (setf (decent-notes--id note) id)
+      (decent-notes-tests-until (decent-notes--note-problem note))
+      (setf (decent-notes--note-id note) id)
       (insert "mine\n")
       (decent-notes-save)
       (should (equal (decent-notes-tests-theirs) "mine\nstart\n")))))
@@ -900,7 +897,7 @@
 (decent-notes-tests-deftest pushes-right-behind
     "A push right behind the answer that opens a note is applied."
   (decent-notes-tests-with "start\n"
-    (let ((id (decent-notes--id decent-notes--here))
+    (let ((id (decent-notes--note-id decent-notes--here))
           (request (symbol-function 'decent-notes--request))
           (work (symbol-function 'decent-notes--work)))
       (kill-buffer)
@@ -943,8 +940,8 @@
       (should (equal (decent-notes-tests-theirs) "zero\none\n")))))
 
 (decent-notes-tests-deftest windows-on-the-list
-    "What others do scrolls the list in no window, and point stays on its note in each."
-  (dotimes (i 60) (decent-notes-tests-peer 'note/create :title (format "N%d" (- 60 i))))
+    "Changes by others scroll the list in no window, and point stays on its note in each."
+  (dotimes (i 60) (decent-notes-tests-other 'note/create :title (format "N%d" (- 60 i))))
   (save-window-excursion
     (decent-notes)
     (decent-notes-tests-until (= 60 (how-many "^ N[0-9]" 1)))
@@ -964,12 +961,12 @@
                           (set-window-point window (point)))
                         windows)
         (setq before (views))
-        (decent-notes-tests-peer 'note/create :title "New at the top")
+        (decent-notes-tests-other 'note/create :title "New at the top")
         (decent-notes-tests-until (string-search "New at the top" (buffer-string)))
         (should (equal before (views)))
         ;; The first line of a window stays the first when it is printed again.
         (let ((title (car (nth 1 before))))
-          (decent-notes-tests-peer 'note/update :priority "high"
+          (decent-notes-tests-other 'note/update :priority "high"
                                    :id (plist-get (tabulated-list-get-id
                                                    (window-start (nth 1 windows)))
                                                   :id))
@@ -980,7 +977,7 @@
           (let* ((place (save-excursion (goto-char (window-start (nth 1 windows)))
                                         (line-beginning-position (- i))))
                  (title (elt (tabulated-list-get-entry place) 0)))
-            (decent-notes-tests-peer 'note/update :priority "high"
+            (decent-notes-tests-other 'note/update :priority "high"
                                      :id (plist-get (tabulated-list-get-id place) :id))
             (decent-notes-tests-until (string-match-p (format "^ %s .*high" title) (buffer-string)))
             (should (equal before (views)))))))
@@ -989,10 +986,10 @@
 (decent-notes-tests-deftest opening-by-title
     "Notes are opened by title and by id; what is unknown or not unique is an error."
   (decent-notes-tests-with "text"
-    (let ((id (decent-notes--id decent-notes--here)))
-      (decent-notes-tests-peer 'note/create :title "Twice/said" :text "1")
-      (decent-notes-tests-peer 'note/create :title "Twice/said" :text "2")
-      (decent-notes-tests-peer 'note/update :id id :title "Only/once")
+    (let ((id (decent-notes--note-id decent-notes--here)))
+      (decent-notes-tests-other 'note/create :title "Twice/said" :text "1")
+      (decent-notes-tests-other 'note/create :title "Twice/said" :text "2")
+      (decent-notes-tests-other 'note/update :id id :title "Only/once")
       (decent-notes-tests-until (equal (buffer-name) "Only/once"))
       (should (eq (current-buffer) (decent-notes-open "Only/once")))
       (should (eq (current-buffer) (decent-notes-open (concat "note://" id "/any"))))
@@ -1013,8 +1010,8 @@
 (decent-notes-tests-deftest commands-for-the-note
     "Title, tags, priority and history have commands in the buffer of a note."
   (decent-notes-tests-with "one\n"
-    (let ((id (decent-notes--id decent-notes--here)))
-      (cl-flet ((theirs (key) (plist-get (plist-get (decent-notes-tests-peer 'note/get :id id)
+    (let ((id (decent-notes--note-id decent-notes--here)))
+      (cl-flet ((theirs (key) (plist-get (plist-get (decent-notes-tests-other 'note/get :id id)
                                                     :note)
                                          key)))
         (should-error (decent-notes-title "two\nlines") :type 'user-error)

@@ -3,6 +3,7 @@
 ;; Copyright (c) 2026 The Decent Notes authors
 ;; SPDX-License-Identifier: MIT
 
+;; Author: The Decent Notes authors
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.2"))
 ;; Keywords: text, comm, convenience
@@ -14,13 +15,20 @@
 ;; in it is kept at once, and what other editors, programs and machines do to
 ;; the note appears in it as it happens.
 ;;
-;; `decent-notes-live' has the process and the text of open notes; the rest is
-;; built upon it: `decent-notes-list' and, upon that, `decent-notes-history',
-;; `decent-notes-grep' and `decent-notes-places'.
+;; The parts, each of which uses only those before it:
+;;
+;; - `decent-notes-process': the process, and JSON-RPC;
+;; - `decent-notes-live': open notes, the client's side of the protocol;
+;; - `decent-notes-buffers': the buffer of a note as a user meets it;
+;; - `decent-notes-list': the list, and commands for the note of a line or buffer;
+;; - `decent-notes-history', `decent-notes-grep', `decent-notes-places': the
+;;   history, the matches of a search, and ways to a note from elsewhere in Emacs.
 
 ;;; Code:
 
+(require 'decent-notes-process)
 (require 'decent-notes-live)
+(require 'decent-notes-buffers)
 (require 'decent-notes-list)
 (require 'decent-notes-history)
 (require 'decent-notes-grep)

@@ -1,0 +1,336 @@
+;;; decent-notes-buffers.el --- The buffers of notes  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 The Decent Notes authors
+;; SPDX-License-Identifier: MIT
+
+;; Author: The Decent Notes authors
+;; Package: decent-notes
+;; Keywords: text, comm, convenience
+
+;;; Commentary:
+
+;; The buffer of a note as a user meets it: its name and major mode, opening,
+;; saving, reverting, undo and redo, bookmarks, and leaving.
+
+;;; Code:
+
+(require 'bookmark)
+(require 'cl-lib)
+(require 'seq)
+(require 'decent-notes-live)
+(eval-when-compile (require 'subr-x))
+
+(defcustom decent-notes-major-mode #'text-mode
+  "The major mode of notes whose title names none.
+A title names one as the name of a file does, by `auto-mode-alist': the
+note \"journal.org\" is opened in Org mode."
+  :type '(choice (function-item text-mode) (function-item markdown-mode)
+                 (function-item org-mode) function)
+  :group 'decent-notes)
+
+(defcustom decent-notes-own-undo t
+  "Non-nil means that the undo keys take back one's own changes only.
+If nil they are Emacs's own, which knows nothing of others: it takes
+back whatever came last."
+  :type 'boolean
+  :group 'decent-notes)
+
+;;; The mode
+
+(defvar decent-notes-note-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [remap save-buffer] #'decent-notes-save)
+    (dolist (command '(undo undo-only advertised-undo))
+      (define-key map (vector 'remap command)
+        '(menu-item "" decent-notes-undo
+                    :filter (lambda (undo) (and decent-notes-own-undo undo)))))
+    (define-key map [remap undo-redo]
+      '(menu-item "" decent-notes-redo
+                  :filter (lambda (redo) (and decent-notes-own-undo redo))))
+    map)
+  "The keys of `decent-notes-note-mode'.")
+
+(define-minor-mode decent-notes-note-mode
+  "Live text in a buffer with a note.
+Whatever is done to the text of the buffer is done to the note, at once,
+and whatever others do to the note appears here.  It is on as long as the
+buffer shows the note, whatever its major mode: until `write-file' makes
+it a buffer of a file.
+\\<decent-notes-note-mode-map>
+\\[decent-notes-save] waits until everything is on disk.  The undo keys take
+back your own changes only, see `decent-notes-own-undo'.  The buffer is shown
+as modified as long as something in it has not been kept.
+
+`decent-notes-title', `decent-notes-tag', `decent-notes-priority' and
+`decent-notes-history' are commands for the note of the buffer."
+  :lighter (:eval (format " Note[%s]" (decent-notes-status)))
+  :keymap decent-notes-note-mode-map
+  ;; Not for users: without its hooks a buffer would only pretend to be a note.
+  (unless decent-notes--here
+    (setq decent-notes-note-mode nil)
+    (user-error "This buffer shows no note"))
+  (setq decent-notes-note-mode t)
+  (add-hook 'post-command-hook #'decent-notes--after-command nil t)
+  (add-hook 'kill-buffer-hook #'decent-notes--close nil t)
+  (add-hook 'write-contents-functions #'decent-notes--write nil t)
+  (add-hook 'after-set-visited-file-name-hook #'decent-notes--leave nil t)
+  (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
+  (decent-notes--major-mode))
+(put 'decent-notes-note-mode 'permanent-local t)
+
+(defun decent-notes--major-mode ()
+  "Set again what major modes forget, or set otherwise."
+  ;; A change of the major mode keeps this hook, but until something sets it or
+  ;; the buffer is left, Emacs 28 runs the hook without its local part.
+  (add-hook 'after-change-functions #'decent-notes--record-change nil t)
+  ;; A copy of the buffer is no note.
+  (add-hook 'clone-buffer-hook
+            (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
+  (setq-local require-final-newline nil
+              revert-buffer-function #'decent-notes--revert
+              bookmark-make-record-function #'decent-notes--bookmark
+              ;; Where \\[list-buffers] has the names of files.
+              list-buffers-directory (when decent-notes--here
+                                       (decent-notes--address-of decent-notes--here))))
+(put 'decent-notes--major-mode 'permanent-local-hook t)
+
+(defun decent-notes--address-of (note)
+  "Return the address of NOTE."
+  (concat "note://" (decent-notes--note-id note)))
+
+(defun decent-notes--bookmark ()
+  "A bookmark of this place, for `bookmark-make-record-function'."
+  (cons (decent-notes--note-title decent-notes--here)
+        (append (list (cons 'note (decent-notes--note-id decent-notes--here))
+                      (cons 'handler 'decent-notes-bookmark-jump)
+                      (cons 'location (decent-notes--address-of decent-notes--here)))
+                (bookmark-make-record-default 'no-file))))
+
+;;;###autoload
+(defun decent-notes-bookmark-jump (bookmark)
+  "Go to the place in a note that BOOKMARK is of."
+  (let ((buffer (decent-notes--buffer-for
+                 (decent-notes--summary (bookmark-prop-get bookmark 'note)))))
+    (bookmark-default-handler
+     (cons "" (cons (cons 'buffer buffer) (bookmark-get-bookmark-record bookmark))))))
+
+(defun decent-notes-status ()
+  "Return the state of the note, or how many others are in it, as some words.
+It is \"not answering\" while the process is stopped."
+  (cond ((not (and decent-notes--here (decent-notes--note-attachment decent-notes--here)))
+         "offline")
+        ((decent-notes--stopped-p) "not answering")
+        ((decent-notes--note-trashed-p decent-notes--here) "in the trash")
+        ((pcase (decent-notes--note-participants decent-notes--here)
+           (0 "connected")
+           (1 "1 other")
+           (count (format "%d others" count))))))
+
+(defun decent-notes--name (title)
+  "The name for the buffer of a note with TITLE, perhaps not the only one."
+  (let ((safe (replace-regexp-in-string "[[:cntrl:]]+" " " title)))
+    (cond ((string-blank-p safe) "(untitled)")
+          ;; Emacs takes buffers with such names for its own.
+          ((string-match-p "\\`[ *]" safe) (concat "|" safe))
+          (t safe))))
+
+(defun decent-notes--mode (title)
+  "The major mode for a note with TITLE."
+  (let ((mode (decent-notes--mode-named title)))
+    (when (and mode (autoloadp (symbol-function mode)))
+      (autoload-do-load (symbol-function mode) mode))
+    ;; Other modes show pictures or archives, and want their bytes.
+    (if (or (memq mode '(conf-mode-maybe c-or-c++-mode))
+            (and mode (provided-mode-derived-p mode 'text-mode 'prog-mode 'conf-mode)))
+        mode
+      decent-notes-major-mode)))
+
+(defun decent-notes--mode-named (title)
+  "The major mode that files called TITLE have, if there is one."
+  (cl-flet ((find ()
+                  (let ((mode (assoc-default title auto-mode-alist #'string-match-p)))
+                    (and mode (symbolp mode) (fboundp mode) mode))))
+    ;; A title that ends with a number has a date or a version; it is no manual page.
+    (unless (string-match-p "[0-9]\\'" title)
+      (or (let (case-fold-search) (find))
+          (let ((case-fold-search t)) (and auto-mode-case-fold (find)))))))
+
+(defun decent-notes--set-mode (title)
+  "Turn on the major mode for a note with TITLE."
+  ;; Whatever goes wrong in a mode or its hooks, the note has to live.
+  (condition-case problem (funcall (decent-notes--mode title))
+    (error (decent-notes--tell "%s" (error-message-string problem)))))
+
+(defun decent-notes--buffers-changed (changed)
+  "Ask for the summaries of open notes that CHANGED are about.
+See `decent-notes--change-functions' for CHANGED."
+  (dolist (note decent-notes--notes)
+    (when (or (eq changed t)
+              (seq-some (lambda (change)
+                          (and (equal (plist-get change :id) (decent-notes--note-id note))
+                               ;; Any change takes a note out of the trash.
+                               (or (decent-notes--note-trashed-p note)
+                                   (seq-intersection (plist-get change :what)
+                                                     '("title" "trashed")))))
+                        changed))
+      (decent-notes--ask-summary note))))
+(add-hook 'decent-notes--change-functions #'decent-notes--buffers-changed)
+
+(defun decent-notes--ask-summary (note)
+  "Ask for the title of NOTE, and for whether it is in the trash."
+  (decent-notes--request 'note/get (list :id (decent-notes--note-id note))
+                         (lambda (result)
+                           (decent-notes--show-summary note (plist-get result :note)))))
+
+(defun decent-notes--show-summary (note summary)
+  "Take over the SUMMARY of NOTE, and show what is different."
+  (let ((old (decent-notes--note-title note))
+        (title (plist-get summary :title))
+        (trashed (eq t (plist-get summary :trashed))))
+    (unless (equal old title)
+      (setf (decent-notes--note-title note) title)
+      (when (buffer-live-p (decent-notes--note-buffer note))
+        (with-current-buffer (decent-notes--note-buffer note)
+          (rename-buffer (decent-notes--name title) t)
+          ;; If the name says nothing new, it is the user who chose the mode.
+          (unless (eq (decent-notes--mode old) (decent-notes--mode title))
+            (decent-notes--set-mode title)))))
+    (unless (eq trashed (decent-notes--note-trashed-p note))
+      (setf (decent-notes--note-trashed-p note) trashed)
+      (decent-notes--tell (if trashed "%s is in the trash now; what you type takes it out"
+                            "%s is out of the trash")
+                          (decent-notes--name title))
+      (force-mode-line-update t))))
+
+(defun decent-notes--buffer-for (summary)
+  "The buffer of the note of SUMMARY, which is opened if need be."
+  (let* ((id (plist-get summary :id))
+         (title (plist-get summary :title))
+         (note (decent-notes--find-note #'decent-notes--note-id id)))
+    (unless note
+      (decent-notes--call
+       'note/open (list :id id :mode "edit" :push "ranges")
+       (lambda (result)
+         (setq note (decent-notes--make-note
+                     :id id :title title :trashed-p (eq t (plist-get summary :trashed))
+                     :buffer (generate-new-buffer (decent-notes--name title))))
+         (decent-notes--show-text note result)
+         (push note decent-notes--notes))))
+    (decent-notes--note-buffer note)))
+
+(defun decent-notes--visit (summary)
+  "Show the note of SUMMARY, and return its buffer."
+  (pop-to-buffer-same-window (decent-notes--buffer-for summary)))
+
+(defun decent-notes--summary (id)
+  "The summary of the note ID."
+  (plist-get (decent-notes--call 'note/get (list :id id)) :note))
+
+(defun decent-notes--show-text (note result)
+  "Show NOTE with the text of RESULT, of note/open."
+  (with-current-buffer (decent-notes--note-buffer note)
+    (let ((fresh (not decent-notes--here))
+          (text (plist-get result :text))
+          (buffer (current-buffer)))
+      (save-restriction
+        (widen)
+        (let ((inhibit-read-only t)
+              (decent-notes--here nil)) ; what follows is no change of the user's
+          (if fresh (insert text)
+            (with-temp-buffer
+              (insert text)
+              (let ((source (current-buffer)))
+                (with-current-buffer buffer (replace-buffer-contents source 1))))))
+        (setf (decent-notes--note-base note) text
+              (decent-notes--note-version note) (plist-get result :version)
+              (decent-notes--note-answered note) (plist-get result :version)
+              (decent-notes--note-whole note) 0
+              (decent-notes--note-problem note) nil)
+        (decent-notes--mark-sent note nil)
+        (setf (decent-notes--note-base-tick note) (decent-notes--note-tick note)))
+      (setq decent-notes--here note)
+      (when fresh
+        (setq buffer-undo-list nil)
+        (goto-char (point-min))
+        (decent-notes--set-mode (decent-notes--note-title note))
+        (decent-notes-note-mode)))
+    (decent-notes--attach note result)))
+
+(defun decent-notes--revert (_ignore-auto no-confirm)
+  "Show the note as the process has it.
+Ask first if text would be lost, unless NO-CONFIRM."
+  (let ((note decent-notes--here))
+    (decent-notes--ensure)
+    (cond
+     ((not (decent-notes--settle (list note) 5))
+      ;; The hash tells if the text is not what the process takes it for; what was
+      ;; dropped comes again; and what can be undone stays so.
+      (unless (decent-notes--wait 5 (lambda () (decent-notes--note-attachment note)))
+        (user-error "The note cannot be opened: %s" (cdr (decent-notes--note-problem note))))
+      (decent-notes--send-change note '(:lines [] :sameStep t) t)
+      (decent-notes--settle (list note) 5))
+     ((or no-confirm (yes-or-no-p "Discard what could not be sent? "))
+      (decent-notes--call
+       'note/open (list :id (decent-notes--note-id note) :mode "edit" :push "ranges")
+       (lambda (result)
+         (when-let ((old (decent-notes--note-attachment note)))
+           (decent-notes--request 'note/close (list :attachment old)))
+         (decent-notes--show-text note result)))))))
+
+(defun decent-notes--write ()
+  "Keep what is in this buffer, as `write-contents-functions' has it."
+  (when decent-notes--here
+    (decent-notes-save)
+    t))
+(put 'decent-notes--write 'permanent-local-hook t)
+
+(defun decent-notes--leave ()
+  "Leave the note if the buffer visits a file now, as by `write-file'."
+  (when-let ((note (and buffer-file-name decent-notes--here)))
+    (decent-notes--close)
+    (decent-notes--show-participants nil note)
+    (setf (decent-notes--note-buffer note) nil)
+    (setq decent-notes--here nil decent-notes-note-mode nil)
+    (remove-hook 'after-change-major-mode-hook #'decent-notes--major-mode t)
+    (kill-local-variable 'require-final-newline)
+    (kill-local-variable 'revert-buffer-function)
+    (kill-local-variable 'bookmark-make-record-function)
+    (kill-local-variable 'list-buffers-directory)))
+(put 'decent-notes--leave 'permanent-local-hook t)
+
+(defun decent-notes-save ()
+  "Wait until this note, and all else in the notebook, is on disk."
+  (interactive)
+  (let ((note (or decent-notes--here (user-error "This buffer shows no note"))))
+    (decent-notes--ensure)
+    (when (decent-notes--settle (list note) 10)
+      (user-error "Not written: %s" (or (cdr (decent-notes--note-problem note)) "no answer")))
+    (decent-notes--call 'notebook/flush nil)
+    (message "%s written" (buffer-name (decent-notes--note-buffer note)))))
+
+(defun decent-notes-undo (&optional count)
+  "Take back your own last change of this note, or COUNT of them."
+  (interactive "p")
+  (decent-notes--undo 'note/undo (or count 1)))
+
+(defun decent-notes-redo (&optional count)
+  "Make again what `decent-notes-undo' took back, COUNT times."
+  (interactive "p")
+  (decent-notes--undo 'note/redo (or count 1)))
+
+(defun decent-notes--undo (method count)
+  "Have the process carry out METHOD, COUNT times; the effect comes as a push."
+  (let ((note decent-notes--here))
+    (decent-notes--send-pending note)
+    (unless (decent-notes--note-attachment note)
+      (user-error "The program is gone; M-x decent-notes-restart starts it"))
+    (dotimes (_ count)
+      (decent-notes--request
+       method (list :attachment (decent-notes--note-attachment note))
+       (lambda (result)
+         (if (eq t (plist-get result :done)) (setf (decent-notes--note-jumping-p note) t)
+           (message "Nothing of yours left to %s" (substring (symbol-name method) 5))))
+       (lambda (problem) (decent-notes--tell "%s" (plist-get problem :message)))))))
+
+(provide 'decent-notes-buffers)
+;;; decent-notes-buffers.el ends here
