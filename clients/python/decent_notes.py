@@ -30,8 +30,8 @@ import time
 from concurrent.futures import Future
 
 CONTENT_MODIFIED = -32801
-SHA256_LIMIT = 256 * 1024  # bytes; a longer text is checked by its size while someone types
-RESTARTS, PERIOD = 5, 180  # how often a process is started again in so many seconds
+SHA256_LIMIT = 256 * 1024  # bytes; a longer text is checked by its size while the user types
+RESTARTS, PERIOD = 5, 180  # automatic restarts at most in so many seconds
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
@@ -241,7 +241,7 @@ class Connection:
         future = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
-            future.id = next(self._ids)  # what $/cancelRequest names
+            future.id = next(self._ids)  # for $/cancelRequest
             if not self.lost:
                 self._send({"id": future.id, "method": method, "params": params or {}})
                 self._pending[future.id] = (method, future, then)

@@ -1,5 +1,5 @@
 vim9script
-# What the tests load into Vim: every request in the file $DN_TEST/in is evaluated, in whatever mode Vim is, and answered in
+# The tests load this into Vim: every request in the file $DN_TEST/in is evaluated, in any mode of Vim, and answered in
 # $DN_TEST/out. A request is a number and an expression, or `:` and a command.
 
 set encoding=utf-8 nomore hidden backspace=indent,eol,start directory=. shortmess+=I ttimeout ttimeoutlen=5

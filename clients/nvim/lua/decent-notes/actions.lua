@@ -1,4 +1,4 @@
--- What both the commands and the list do with notes: open, create, change; and the question for a line.
+-- Actions of both the commands and the list: open, create and change notes, and ask for a line.
 
 local buffers = require('decent-notes.buffer')
 local changes = require('decent-notes.changes')

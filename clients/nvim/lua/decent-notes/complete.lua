@@ -1,4 +1,4 @@
--- What the commands' arguments and the list's questions complete.
+-- Completion for the commands' arguments and the list's questions.
 
 local server = require('decent-notes.server')
 

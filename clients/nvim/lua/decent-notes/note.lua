@@ -196,7 +196,7 @@ function M.send_change(note, change)
   if is_nothing or note.is_typing and not change.text then
     change.sameStep = true
   end
-  -- What is typed until Insert mode ends is one step of undo, as in Neovim itself.
+  -- Text typed until Insert mode ends is one step of undo, as in Neovim itself.
   if not is_nothing and note.buffer == api.nvim_get_current_buf() and api.nvim_get_mode().mode:find('^[iR]') then
     note.is_typing = true
   end

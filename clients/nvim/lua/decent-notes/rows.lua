@@ -13,7 +13,7 @@ local M = {
 }
 local uv = vim.loop
 local page = 200 -- notes in one answer, which takes Neovim a few milliseconds
-local view = { trashed = false, query = '' } -- what is asked for
+local view = { trashed = false, query = '' } -- the part of the notebook that is shown
 local asking -- the view of the request that is not answered yet
 local is_stale = true -- all notes have to be asked for
 local changed, count = {}, 0 -- ids of notes that have changed since they were asked for, and how many

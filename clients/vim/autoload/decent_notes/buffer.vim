@@ -85,7 +85,7 @@ export def New(title: string)
   try
     summary = server.Call('note/create', {title: title}).note
   catch /^Decent Notes: /
-    # What is typed next must not go into an empty buffer.
+    # Text typed next must not go into an empty buffer.
     execute 'buffer' before
     throw v:exception
   endtry

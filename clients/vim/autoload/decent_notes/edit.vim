@@ -3,7 +3,7 @@ vim9script
 # lines at the tops of windows, the ends of a selection, marks. Vim itself moves marks and folds when lines come and go; the rest is
 # done here. A place is [line, byte], both from 0, as in the protocol. Knows nothing of notes.
 
-# What the text of a note cannot hold: NUL (which Vim stores as a line feed inside a line), surrogates, and numbers beyond Unicode.
+# Characters that the text of a note cannot hold: NUL (which Vim stores as a line feed inside a line), surrogates, and numbers beyond Unicode.
 # Vim's old engine for patterns, which it also uses for very long lines, does not support such ranges. The new one goes through all
 # characters of a range if case is ignored, which takes minutes.
 const IMPOSSIBLE = "\\%#=2\\C[\ud800-\udfff\U00110000-\U7fffffff\n]"

@@ -37,7 +37,7 @@ var isWalking = false
 var changed: dict<bool> = {}
 var all = false
 var refresh = 0
-# How many milliseconds it took to get all notes. The longer it took, the later they are asked for again.
+# The milliseconds that it took to get all notes. The longer it took, the later they are asked for again.
 var cost = 0
 # The ids of notes that were put into the trash here, one list for each time.
 var deleted: list<list<string>> = []

@@ -443,7 +443,7 @@ export def TakePresence(presence: dict<any>)
   if empty(note) || !bufloaded(note.buf)
     return
   endif
-  # What is pending has moved those places.
+  # Pending changes have moved those places.
   SendPending(note)
   if note.version != presence.version || note.rev != presence.rev
     return
