@@ -238,6 +238,16 @@ If it is about the disk, its cause is put before the path."
   (dolist (function (alist-get method decent-notes--handlers))
     (decent-notes--enqueue (lambda () (funcall function params)))))
 
+(defun decent-notes--make-connection (&rest initargs)
+  "Return a `jsonrpc-process-connection' with INITARGS that logs no messages."
+  (condition-case nil
+      (apply #'make-instance 'jsonrpc-process-connection
+             :events-buffer-config '(:size 0) initargs)
+    ;; Older versions of the library, as those of Emacs 28 and 29, call it this.
+    (invalid-slot-name
+     (apply #'make-instance 'jsonrpc-process-connection
+            :events-buffer-scrollback-size 0 initargs))))
+
 (defun decent-notes--start ()
   "Start the process, or signal a `user-error'."
   (let ((command (ensure-list decent-notes-program))
@@ -247,9 +257,8 @@ If it is about the disk, its cause is put before the path."
     (setq decent-notes--ready nil decent-notes--failure nil)
     (condition-case problem
         (setq decent-notes--connection
-              (make-instance
-               'jsonrpc-process-connection :name "decent-notes"
-               :events-buffer-scrollback-size 0
+              (decent-notes--make-connection
+               :name "decent-notes"
                :process (lambda ()
                           (setq decent-notes--process
                                 (make-process

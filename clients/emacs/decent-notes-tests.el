@@ -32,8 +32,8 @@
   "The other process's result of METHOD with PARAMS."
   (unless (and decent-notes-tests-other (jsonrpc-running-p decent-notes-tests-other))
     (setq decent-notes-tests-other
-          (make-instance
-           'jsonrpc-process-connection :name "other" :events-buffer-scrollback-size 0
+          (decent-notes--make-connection
+           :name "other"
            :process (lambda ()
                       (make-process
                        :name "other" :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t

@@ -52,6 +52,11 @@ on('BufFilePost', '*', function(it)
     require('decent-notes.buffer').renamed(it.buf, it.match)
   end
 end)
+on('BufEnter', 'note://*', function()
+  if package.loaded['decent-notes.buffer'] then
+    require('decent-notes.buffer').entered()
+  end
+end)
 on('SessionLoadPost', '*', vim.schedule_wrap(function()
   if package.loaded['decent-notes.buffer'] then
     require('decent-notes.buffer').rename_all()

@@ -16,19 +16,26 @@ function M.name_of(summary)
   return shown and api.nvim_buf_get_name(shown.buffer) or names.of(summary.id, summary.title)
 end
 
---- Gives a buffer the name that fits its title. A session that is being read calls buffers by the names it knows.
+--- Gives a buffer the name that fits its title. A session that is being read calls buffers by the names it knows. If Neovim does not
+--- allow it now, it is done when the buffer is entered.
 local function rename(shown)
   local buffer, name = shown.buffer, names.of(shown.id, shown.title)
   local old = api.nvim_buf_get_name(buffer)
   if name == old or vim.g.SessionLoad then
     return
   end
-  api.nvim_buf_call(buffer, function() vim.cmd('silent keepalt file ' .. vim.fn.fnameescape(name)) end)
+  pcall(api.nvim_buf_call, buffer, function() vim.cmd('silent keepalt file ' .. vim.fn.fnameescape(name)) end)
   -- Neovim has made a new buffer with the old name.
   local left = vim.fn.bufadd(old)
   if left ~= buffer then
     pcall(api.nvim_buf_delete, left, { force = true })
   end
+end
+
+--- The current buffer was entered.
+function M.entered()
+  local shown = note.of()
+  return shown and rename(shown)
 end
 
 --- Renames the buffers of all notes: a session has been read.
