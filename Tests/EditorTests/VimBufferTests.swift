@@ -348,6 +348,30 @@ struct VimBufferTests {
     }
   }
 
+  @Test func `a user's functions of the same names are not in the way`() throws {
+    let folder = TemporaryFolder()
+    let files = Vim.plugin + "/autoload/decent_notes"
+    var functions = ""
+    for file in try FileManager.default.contentsOfDirectory(atPath: files) {
+      let script = try String(contentsOfFile: "\(files)/\(file)", encoding: .utf8)
+      for line in script.split(separator: "\n") {
+        guard let match = line.wholeMatch(of: /(?:export )?def (\w+)\(.*/) else { continue }
+        functions += "function! \(match.1)(...)\n  throw 'of the user'\nendfunction\n"
+      }
+    }
+    try functions.write(toFile: folder("functions.vim"), atomically: false, encoding: .utf8)
+    let vim = try Vim("--cmd \(quoted("source \(folder("functions.vim"))"))", folder: folder)
+    let id = try vim.note("Note", "one")
+    try vim.run("edit note://\(id)")
+    try vim.terminal.type("A two\u{1b}")
+    try vim.agree(id, on: "one two")
+    try vim.terminal.type("u")
+    try vim.agree(id, on: "one")
+    try vim.run("Notes")
+    try vim.wait("getline(2)[13 :]", "Note")
+    #expect(try vim.eval("exists('*Start') && exists('*Refresh')") == "1")
+  }
+
   @Test func `a Vim that was stopped shows what others did meanwhile`() throws {
     let (vim, id) = try Vim.showing("one\ntwo")
     let process = pid_t(try vim.eval("getpid()"))!

@@ -55,7 +55,7 @@ export def Read()
     var summary: dict<any> = server.Call('note/get', {id: id}).note
     live.Open(buf, id)
     b:note_title = summary.title
-    Show(summary)
+    decent_notes#buffer#Show(summary)
     Rename()
     if get(g:, 'decent_notes_undo', true)
       MapUndo()
@@ -73,7 +73,7 @@ enddef
 # Shows a note in the current window.
 export def Edit(summary: dict<any>)
   var buf = live.BufferOf(summary.id)
-  execute 'edit' fnameescape(buf > 0 ? bufname(buf) : Name(summary))
+  execute 'edit' fnameescape(buf > 0 ? bufname(buf) : decent_notes#buffer#Name(summary))
 enddef
 
 # Makes a note, and shows it in the current window.
@@ -89,7 +89,7 @@ export def New(title: string)
     execute 'buffer' before
     throw v:exception
   endtry
-  Edit(summary)
+  decent_notes#buffer#Edit(summary)
 enddef
 
 def Replace(buf: number, other: number)
@@ -103,7 +103,7 @@ enddef
 # buffers by the names it knows.
 def Rename(): bool
   var old = bufname()
-  var name = Name({id: live.Of(bufnr()).id, title: b:note_title})
+  var name = decent_notes#buffer#Name({id: live.Of(bufnr()).id, title: b:note_title})
   if name == old || exists('g:SessionLoad')
     return false
   endif
@@ -214,7 +214,7 @@ export def Update(id: string)
   if live.BufferOf(id) > 0
     server.Request('note/get', {id: id}, (response) => {
       if has_key(response, 'result')
-        Show(response.result.note)
+        decent_notes#buffer#Show(response.result.note)
       endif
     })
   endif
@@ -223,7 +223,7 @@ enddef
 # The note was changed here, which takes it out of the trash.
 def TakenOutOfTrash(note: dict<any>)
   if getbufvar(note.buf, 'note_trashed', false)
-    Update(note.id)
+    decent_notes#buffer#Update(note.id)
   endif
 enddef
 
@@ -259,7 +259,7 @@ live.OnTaken(TakenOutOfTrash)
 server.On('notebook/didChange', (params: dict<any>) => {
   for change in params.changed
     if index(change.what, 'title') >= 0 || index(change.what, 'trashed') >= 0
-      Update(change.id)
+      decent_notes#buffer#Update(change.id)
     endif
   endfor
 })

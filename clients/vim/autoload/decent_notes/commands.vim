@@ -55,9 +55,9 @@ export def Tag(words: list<string>)
     var [add, remove] = ['+', '-']->mapnew((_, sign) =>
       words->copy()->filter((_, word) => word[0] == sign)->map((_, word) => word[1 :]))
     if empty(add) && empty(remove)
-      Update({tags: words})
+      decent_notes#commands#Update({tags: words})
     elseif len(add) + len(remove) == len(words)
-      Update({tags: {add: add, remove: remove}})
+      decent_notes#commands#Update({tags: {add: add, remove: remove}})
     else
       throw 'Decent Notes: either all tags have a sign, or none has'
     endif

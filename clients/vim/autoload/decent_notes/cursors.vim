@@ -7,7 +7,7 @@ highlight default link DecentNotesCursor IncSearch
 
 # Shows these participants, as note/presence names them, and no others.
 export def Show(buf: number, participants: list<dict<any>>)
-  Clear(buf)
+  decent_notes#cursors#Clear(buf)
   if empty(prop_type_get(TYPE))
     prop_type_add(TYPE, {highlight: 'DecentNotesCursor'})
   endif

@@ -157,12 +157,12 @@ def ReplaceText(buf: number, start: list<number>, end: list<number>, inserted: l
   if start[1] == 0
     TrimEnd(old, new)
   endif
-  SetLines(buf, start[0] + 1, old, new)
+  decent_notes#edit#SetLines(buf, start[0] + 1, old, new)
 enddef
 
 # Replaces the lines `old`, which begin at `from`. Equal lines at both ends are not touched.
 export def SetLines(buf: number, from: number, old: list<string>, new: list<string>)
-  var first = from + Trim(old, new)
+  var first = from + decent_notes#edit#Trim(old, new)
   var both = min([len(old), len(new)])
   if both > 0
     setbufline(buf, first, new[: both - 1])

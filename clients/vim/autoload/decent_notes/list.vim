@@ -60,7 +60,7 @@ export def Open()
     isOpening = false
   endtry
   Prepare()
-  Refresh()
+  decent_notes#list#Refresh()
   if line('.') == 1
     cursor(2, 1)
   endif
@@ -70,7 +70,7 @@ enddef
 export def Shown()
   if !isOpening
     Prepare()
-    server.Try(Refresh)
+    server.Try(decent_notes#list#Refresh)
   endif
 enddef
 
@@ -121,7 +121,7 @@ export def Here(): dict<any>
 enddef
 
 def Selected(): dict<any>
-  var note = Here()
+  var note = decent_notes#list#Here()
   if empty(note)
     throw 'Decent Notes: there is no note on this line'
   endif
@@ -188,7 +188,7 @@ def AskFor(id: string, before: string)
   server.Request('notebook/list', page, (response) => {
     var note = response->get('result', {})->get('notes', [])->get(0, {})
     if get(note, 'id', '') == id
-      Update(note)
+      decent_notes#list#Update(note)
     else
       all = true
       RefreshSoon()
@@ -231,12 +231,11 @@ def Walk(Fetch: func)
       return
     endif
     var result = get(response, 'result', {})
-    if isSearch
-      extend(found, get(result, 'matches', [])->mapnew((_, match) => match.note->extend({ranges: match.ranges, snippet: match.snippet})))
-    else
-      extend(found, get(result, 'notes', []))
-    endif
-    Render(found)
+    var page: list<dict<any>> = isSearch
+      ? get(result, 'matches', [])->mapnew((_, match) => match.note->extend({ranges: match.ranges, snippet: match.snippet}))
+      : get(result, 'notes', [])
+    Render(page, empty(found))
+    extend(found, page)
     if has_key(result, 'next')
       if isFirst
         Show(copy(found))
@@ -266,13 +265,12 @@ enddef
 
 # Showing them {{{1
 
-# Makes the lines of notes that have none yet.
-def Render(found: list<dict<any>>)
-  var notes = found->copy()->filter((_, note) => !has_key(note, 'line'))
-  if len(notes) == len(found)
-    width = min([50, notes->mapnew((_, note) => strdisplaywidth(note.title))->max()])
+# Makes the lines of a page of notes. The first page settles the width of titles.
+def Render(page: list<dict<any>>, isFirst: bool)
+  if isFirst
+    width = min([50, page->mapnew((_, note) => strdisplaywidth(note.title))->max()])
   endif
-  for note in notes
+  for note in page
     note.line = Line(note)
   endfor
 enddef
@@ -420,7 +418,7 @@ def TakeBack()
   else
     var ids = remove(deleted, -1)
     Restore(ids)
-    Refresh()
+    decent_notes#list#Refresh()
     cursor(Index(rows, ids[0]) + 1, 1)
   endif
 enddef
@@ -429,7 +427,7 @@ enddef
 def Select(Do: func)
   Do()
   entries = []
-  Refresh()
+  decent_notes#list#Refresh()
 enddef
 
 def ToggleTrash()
@@ -480,7 +478,7 @@ def EditTags()
   Ask('Tags, with commas between them: ', join(before, ', '), (answer) => {
     var tags = split(answer, ',')->map((_, tag) => trim(tag))->filter((_, tag) => tag != '')
     # Only the difference is sent: others may change tags at the same time.
-    Update(server.Call('note/update', {id: note.id, tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
+    decent_notes#list#Update(server.Call('note/update', {id: note.id, tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
       remove: before->copy()->filter((_, tag) => index(tags, tag) < 0)}}).note)
   })
 enddef
@@ -488,12 +486,12 @@ enddef
 def Rename(title: string)
   var summary = server.Call('note/update', {id: Selected().id, title: title}).note
   buffer.Show(summary)
-  Update(summary)
+  decent_notes#list#Update(summary)
 enddef
 
 def CyclePriority()
   var note = Selected()
-  Update(server.Call('note/update', {id: note.id, priority: {low: 'normal', normal: 'high', high: 'low'}->get(note.priority, 'normal')}).note)
+  decent_notes#list#Update(server.Call('note/update', {id: note.id, priority: {low: 'normal', normal: 'high', high: 'low'}->get(note.priority, 'normal')}).note)
 enddef
 
 def Enter()
@@ -529,9 +527,9 @@ const KEYS: list<list<any>> = [
   ['r', 'rename', () => Ask('Title: ', Selected().title, Rename)],
   ['s', 'search; nothing: all notes', () => Ask('Search: ', query, (words) => Select(() => Search(words)))],
   ['f', 'only notes with a tag; nothing: all notes',
-    () => Ask('Tag: ', tagged ?? get(get(Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],
+    () => Ask('Tag: ', tagged ?? get(get(decent_notes#list#Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],
   ['o', 'order: yours, by change, by creation, by title', () => Select(Sort)],
-  ['R', 'refresh', () => Refresh()],
+  ['R', 'refresh', () => decent_notes#list#Refresh()],
   ['q', 'close', () => Quit()],
 ]
 

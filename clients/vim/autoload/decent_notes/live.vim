@@ -93,8 +93,8 @@ export def ShowModified(note: dict<any>)
   endif
   # Changes that Vim has not reported yet count as pending.
   listener_flush(note.buf)
-  if getbufvar(note.buf, '&modified') == IsSettled(note)
-    setbufvar(note.buf, '&modified', !IsSettled(note))
+  if getbufvar(note.buf, '&modified') == decent_notes#live#IsSettled(note)
+    setbufvar(note.buf, '&modified', !decent_notes#live#IsSettled(note))
   endif
 enddef
 
@@ -169,7 +169,7 @@ enddef
 def RecordChanges(note: dict<any>, changes: list<dict<number>>)
   if empty(note.pending)
     note.pending = {head: note.lineCount, tail: note.lineCount, count: note.lineCount}
-    timer_start(0, (_) => note.isBurst ? Deafen(note) : SendPending(note))
+    timer_start(0, (_) => note.isBurst ? Deafen(note) : decent_notes#live#SendPending(note))
   endif
   # Each change refers to the lines after the one before it.
   var pending = note.pending
@@ -192,7 +192,7 @@ def Deafen(note: dict<any>)
     listener_flush(note.buf)
     listener_remove(note.listener)
     note.before = getbufline(note.buf, 1, '$')
-    timer_start(MOMENT, (_) => SendPending(note))
+    timer_start(MOMENT, (_) => decent_notes#live#SendPending(note))
   endif
 enddef
 
@@ -284,12 +284,12 @@ enddef
 def ConfirmIn(note: dict<any>, milliseconds: number)
   timer_stop(note.timer)
   note.timer = timer_start(milliseconds, (_) => {
-    if Of(note.buf) isnot note || note.attachment == 0 || note.needsWhole
+    if decent_notes#live#Of(note.buf) isnot note || note.attachment == 0 || note.needsWhole
       return
     elseif edit.IsBusy(note.buf)
       ConfirmIn(note, WAIT)
     else
-      SendPending(note)
+      decent_notes#live#SendPending(note)
       SendChange(note, {lines: []})
     endif
   })
@@ -330,7 +330,7 @@ def TakeAnswer(note: dict<any>, change: dict<any>, text: string, response: dict<
       server.Tell(response.error.message)
     endif
   endif
-  ShowModified(note)
+  decent_notes#live#ShowModified(note)
 enddef
 
 # Some lines of the text. What no note can hold is replaced in the buffer first.
@@ -352,10 +352,10 @@ def TakePush(push: dict<any>)
     return
   elseif !bufloaded(note.buf)
     # The buffer was unloaded without an event.
-    Close(note.buf)
+    decent_notes#live#Close(note.buf)
     return
   endif
-  SendPending(note)
+  decent_notes#live#SendPending(note)
   if push.version != note.version || push.version == note.skipped
     # It has crossed a change. The server sends another one.
     return
@@ -376,8 +376,8 @@ def TakePush(push: dict<any>)
     note.base = Text(note.buf)
     note.text = note.base
     note.isJumping = false
-    ShowModified(note)
-    CursorMoved()
+    decent_notes#live#ShowModified(note)
+    decent_notes#live#CursorMoved()
   endif
 enddef
 
@@ -416,18 +416,18 @@ var cursorTimer = 0
 
 # The cursor has moved, or the text around it: tells the server soon.
 export def CursorMoved()
-  if cursorTimer == 0 && !empty(Of(bufnr()))
+  if cursorTimer == 0 && !empty(decent_notes#live#Of(bufnr()))
     cursorTimer = timer_start(INTERVAL, (_) => SendCursor())
   endif
 enddef
 
 def SendCursor()
   cursorTimer = 0
-  var note = Of(bufnr())
+  var note = decent_notes#live#Of(bufnr())
   if empty(note) || note.attachment == 0
     return
   endif
-  SendPending(note)
+  decent_notes#live#SendPending(note)
   var at = Position(getpos('.'))
   server.Notify('note/cursor', {attachment: note.attachment, version: note.version, rev: note.rev,
     ranges: [{start: mode() =~ "^[vV\<C-V>]" ? Position(getpos('v')) : at, end: at}]})
@@ -444,7 +444,7 @@ export def TakePresence(presence: dict<any>)
     return
   endif
   # Pending changes have moved those places.
-  SendPending(note)
+  decent_notes#live#SendPending(note)
   if note.version != presence.version || note.rev != presence.rev
     return
   endif
@@ -464,7 +464,7 @@ def Lost()
     Detach(note)
     note.participants = 0
     cursors.Clear(note.buf)
-    ShowModified(note)
+    decent_notes#live#ShowModified(note)
   endfor
 enddef
 
@@ -479,7 +479,7 @@ enddef
 # Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
 def Resume(note: dict<any>)
   Detach(note)
-  SendPending(note)
+  decent_notes#live#SendPending(note)
   note.isOpening = true
   var text = Lines(note, 1, note.lineCount)->join("\n")
   server.Request('note/open', {id: note.id, mode: 'edit', push: 'ranges', resume: {session: note.resumeToken,
@@ -489,7 +489,7 @@ enddef
 # The server has answered `Resume`, which has sent this text.
 def TakeResumed(note: dict<any>, text: string, response: dict<any>)
   note.isOpening = false
-  SendPending(note)
+  decent_notes#live#SendPending(note)
   if has_key(response, 'error')
     server.Tell($'{getbufvar(note.buf, 'note_title')} is offline: {response.error.message}')
     return
@@ -502,8 +502,8 @@ def TakeResumed(note: dict<any>, text: string, response: dict<any>)
   if Text(note.buf) != text
     SendWhole(note)
   endif
-  ShowModified(note)
-  CursorMoved()
+  decent_notes#live#ShowModified(note)
+  decent_notes#live#CursorMoved()
   redrawstatus!
 enddef
 
@@ -512,7 +512,7 @@ def SendUnsent(note: dict<any>)
   if !bufloaded(note.buf)
     return
   endif
-  SendPending(note)
+  decent_notes#live#SendPending(note)
   if note.attachment == 0
     if !note.isOpening && server.IsReady()
       Resume(note)
@@ -525,7 +525,7 @@ enddef
 # Sends all that the server lacks, and waits for the answers. Returns false if they do not come within so many milliseconds.
 export def Settle(note: dict<any>, milliseconds: number): bool
   SendUnsent(note)
-  return server.WaitFor(() => !IsUnderWay(note), milliseconds)
+  return server.WaitFor(() => !decent_notes#live#IsUnderWay(note), milliseconds)
 enddef
 
 # The same for all notes.
@@ -533,24 +533,24 @@ export def SettleAll(milliseconds: number)
   for note in values(notes)
     SendUnsent(note)
   endfor
-  server.WaitFor(() => empty(Find(IsUnderWay)), milliseconds)
+  server.WaitFor(() => empty(Find(decent_notes#live#IsUnderWay)), milliseconds)
 enddef
 
 # The buffer is unloaded. A text that the server does not get is written to a file.
 export def Close(buf: number)
-  var note = Of(buf)
+  var note = decent_notes#live#Of(buf)
   if empty(note)
     return
   endif
   note.isClosing = true
   # True if `base` is the text that the server takes the buffer to show.
   var isKept = false
-  if !Settle(note, 3000)
+  if !decent_notes#live#Settle(note, 3000)
     NeedWhole(note)
   endif
   if bufloaded(buf)
     note.base = Text(buf)
-    isKept = IsSettled(note)
+    isKept = decent_notes#live#IsSettled(note)
   endif
   if note.needsWhole
     unsent.KeepInFile(note.id, note.text)
@@ -575,13 +575,13 @@ def Forget(note: dict<any>)
 enddef
 
 server.On('note/edit', TakePush)
-server.On('note/presence', TakePresence)
-server.OnReady(() => SettleAll(0))
+server.On('note/presence', decent_notes#live#TakePresence)
+server.OnReady(() => decent_notes#live#SettleAll(0))
 server.OnLost(Lost)
 # The disk may take changes again.
 server.On('window/showMessage', (message: dict<any>) => {
   if message.type == 3
-    SettleAll(0)
+    decent_notes#live#SettleAll(0)
   endif
 })
 

@@ -49,15 +49,15 @@ export def Try(Command: func)
   try
     Command()
   catch /^Vim:Interrupt$/
-    Tell('given up waiting', 'WarningMsg')
+    decent_notes#server#Tell('given up waiting', 'WarningMsg')
   catch /^Decent Notes: \|:E37:/
     # E37: the buffer shown has changes and 'hidden' is not set.
-    Tell(v:exception->substitute('\C^Decent Notes: \|^Vim.\{-}:\zeE37:', '', ''))
+    decent_notes#server#Tell(v:exception->substitute('\C^Decent Notes: \|^Vim.\{-}:\zeE37:', '', ''))
   endtry
 enddef
 
 export def Tell(message: string, highlight = 'ErrorMsg')
-  Log(message)
+  decent_notes#server#Log(message)
   Show(message, highlight)
 enddef
 
@@ -122,7 +122,7 @@ export def Start()
     Launch()
   endif
   isAwaited = true
-  WaitFor(() => !IsStarting(), 10'000)
+  decent_notes#server#WaitFor(() => !decent_notes#server#IsStarting(), 10'000)
   isAwaited = false
   if !isReady
     throw 'Decent Notes: ' .. (refusal ?? 'the program does not answer: ' .. get(log, -1, ''))
@@ -144,22 +144,22 @@ def Launch()
   # Without `stoponexit` Vim would kill the process while it writes to the disk. Without `noblock` Vim would hang while the process
   # does not read.
   job = job_start(words, {mode: 'nl', stoponexit: '', noblock: 1, out_cb: (_, line) => Receive(line),
-    err_cb: (_, line) => Log(line), close_cb: Gone})
+    err_cb: (_, line) => decent_notes#server#Log(line), close_cb: Gone})
   var params: dict<any> = {processId: getpid(), clientInfo: {name: 'decent-notes.vim'},
     capabilities: {general: {positionEncodings: ['utf-8']}}}
   if get(g:, 'decent_notes_notebook', '') != ''
     params.initializationOptions = {notebook: expand(g:decent_notes_notebook)->fnamemodify(':p')}
   endif
-  Request('initialize', params, Initialized)
+  decent_notes#server#Request('initialize', params, Initialized)
 enddef
 
 def Initialized(response: dict<any>)
   if has_key(response, 'error')
     refusal = response.error.message
     if !isAwaited
-      Tell(refusal)
+      decent_notes#server#Tell(refusal)
     endif
-    Notify('exit')
+    decent_notes#server#Notify('exit')
     return
   endif
   suggestedTags = get(response.result, 'suggestedTags', [])
@@ -203,16 +203,16 @@ enddef
 # Makes a request and returns the result. Starts the process if there is none. `Take` gets the result before any other message is
 # handled. Throws the server's error message.
 export def Call(method: string, params: dict<any> = {}, Take: func = null_function): dict<any>
-  Start()
+  decent_notes#server#Start()
   var response: dict<any> = {}
-  Request(method, params, (answer) => {
+  decent_notes#server#Request(method, params, (answer) => {
     if Take != null_function && has_key(answer, 'result')
       Take(answer.result ?? {})
     endif
     extend(response, answer)
   })
   var process = job
-  WaitFor(() => !empty(response) || job != process, 10'000)
+  decent_notes#server#WaitFor(() => !empty(response) || job != process, 10'000)
   if empty(response)
     throw $'Decent Notes: no answer to {method}'
   elseif has_key(response, 'error')
@@ -229,7 +229,7 @@ def Receive(line: string)
     return
   endif
   if !has_key(message, 'method')
-    Log(line)
+    decent_notes#server#Log(line)
     return
   endif
   for Handler in get(handlers, message.method, [])
@@ -246,7 +246,7 @@ def Gone(channel: channel)
   job = null_job
   isReady = false
   callbacks = {}
-  Log('the program has ended')
+  decent_notes#server#Log('the program has ended')
   for Handler in lostHandlers
     Handler()
   endfor
@@ -255,11 +255,11 @@ def Gone(channel: channel)
   endif
   filter(restarts, (_, time) => time > localtime() - PERIOD)
   if len(restarts) >= RESTARTS
-    Tell($'the program has ended {RESTARTS + 1} times in {PERIOD / 60} minutes; :NotesRestart starts it again')
+    decent_notes#server#Tell($'the program has ended {RESTARTS + 1} times in {PERIOD / 60} minutes; :NotesRestart starts it again')
     return
   endif
   add(restarts, localtime())
-  Try(Launch)
+  decent_notes#server#Try(Launch)
 enddef
 
 # Starts the process anew, however often it was started before.
@@ -269,12 +269,12 @@ export def Restart()
     # After its end `Gone` starts another one.
     var old = job
     ch_close_in(old)
-    if !WaitFor(() => job != old, 3000)
+    if !decent_notes#server#WaitFor(() => job != old, 3000)
       job_stop(old, 'kill')
-      WaitFor(() => job != old, 3000)
+      decent_notes#server#WaitFor(() => job != old, 3000)
     endif
   endif
-  Start()
+  decent_notes#server#Start()
 enddef
 
 # Ends the process in order.
@@ -282,19 +282,22 @@ export def Leave()
   isLeaving = true
   if isReady
     var isDone = false
-    Request('shutdown', {}, (_) => {
+    decent_notes#server#Request('shutdown', {}, (_) => {
       isDone = true
     })
-    WaitFor(() => isDone || !isReady, 3000)
-    Notify('exit')
+    decent_notes#server#WaitFor(() => isDone || !isReady, 3000)
+    decent_notes#server#Notify('exit')
   endif
 enddef
 
-On('window/showMessage', (params: dict<any>) => {
-  Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
+decent_notes#server#On('window/showMessage', (params: dict<any>) => {
+  decent_notes#server#Tell(params.message, params.type == 1 ? 'ErrorMsg' : params.type == 2 ? 'WarningMsg' : 'None')
 })
-On('window/logMessage', (params: dict<any>) => Log(params.message))
+decent_notes#server#On('window/logMessage', (params: dict<any>) => decent_notes#server#Log(params.message))
 
 # All functions are compiled now. Vim would compile a function at its first call; if that is caused by a message of the server, later
 # messages scroll the screen, and a search asks for a key.
+#
+# A file calls its own exported functions by their full names: where the user has a global function of that name, Vim 9.0 does not
+# find the file's.
 defcompile
