@@ -5,24 +5,6 @@
 // whatever stands nearer came later. With several it fails where they inserted at one place without having seen each other.
 // An encoding that writes down the wrong guesses needs no other origins.
 
-/// Where one element was inserted, or several of one author that follow each other.
-struct GuessedOrigin: Equatable, Sendable {
-  var author: AuthorIndex
-  var first: UInt32
-  var count: UInt32
-  /// Of the first; the others were inserted each after the one before it.
-  var left: LocalID
-  var right: LocalID
-}
-
-/// What is needed to find the origins of elements that were read.
-struct UnrestoredOrigins: Sendable {
-  /// How many of each author they are.
-  var counts: [UInt32]
-  /// By author, then offset.
-  var wrong: [GuessedOrigin]
-}
-
 extension ReplicatingArray {
   /// The same value with nothing open and all origins.
   var restored: Self {

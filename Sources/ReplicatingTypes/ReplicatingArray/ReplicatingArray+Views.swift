@@ -1,13 +1,6 @@
 // Reading: the present, other states, and what leads from one to the other.
 
 extension ReplicatingArray {
-  /// The same value with nothing open.
-  var settled: Self {
-    var copy = self
-    copy.settle()
-    return copy
-  }
-
   /// The visible elements in order. O(count + n).
   public var elements: [Element] {
     if !open.isEmpty { return settled.elements }

@@ -1,0 +1,310 @@
+// Joining changes: those of a value of the same history, and those from outside, of which nothing is certain.
+
+extension ReplicatingArray {
+  /// Looks by joining them to a copy: O(n + runs), and each step as an operation. Throws when they may not be joined.
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    _ = try joining(changes)
+  }
+
+  /// This value with changes from outside, if they are valid.
+  func joining(_ changes: Changes) throws(InvalidChange) -> Self {
+    var trial = self
+    try trial.joinChecked(changes)
+    return trial
+  }
+
+  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single step is made here, several
+  /// on a copy: O(n + runs), and each step as an operation.
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
+  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    guard version.isSuperset(of: changes.since) else {
+      throw .missing(MissingChanges(needed: changes.since))
+    }
+    do {
+      if changes.isSingleStep { try joinStep(changes) } else { self = try joining(changes) }
+    } catch {
+      throw .invalid(error)
+    }
+  }
+
+  /// What is a single step is looked at before it is made, and needs no copy to be made on.
+  private mutating func joinStep(_ changes: Changes) throws(InvalidChange) {
+    let count = authors.count
+    do { try joinChecked(changes) } catch {
+      for author in authors[count...] { authorIndex[author.id] = nil }
+      authors.removeSubrange(count...)
+      throw error
+    }
+  }
+
+  @specialized(where Element == UInt8)
+  @specialized(where Element == Character)
+  @specialized(where Element == String)
+  @specialized(where Element == Int)
+  public mutating func join(_ changes: Changes) {
+    settle()
+    var names = Names(changes.authors.count)
+    var start = 0
+    var next = 0
+    for (index, insertion) in changes.insertions.enumerated() {
+      while next < changes.removals.count, changes.removals[next].place <= index {
+        join(changes.removals[next], changes.authors, &names)
+        next += 1
+      }
+      join(insertion, changes.content, start, changes.authors, &names)
+      start += Int(insertion.count)
+    }
+    for removal in changes.removals[next...] { join(removal, changes.authors, &names) }
+    finish(changes)
+  }
+
+  private mutating func finish(_ changes: Changes) {
+    for replica in changes.version.replicas {
+      let author = Int(index(of: replica))
+      authors[author].lastNumber = max(authors[author].lastNumber, changes.version[replica])
+    }
+    lamport = max(lamport, changes.lamport)
+  }
+
+  /// What the authors of changes are called here, and which of their changes were known before; found when first needed.
+  private struct Names {
+    private var indices: [AuthorIndex]
+    private(set) var known: [UInt64]
+    var tombstones = KnownTombstones()
+    var latestRemoved = LatestRemoved()
+
+    init(_ count: Int) {
+      indices = Array(repeating: .max, count: count)
+      known = Array(repeating: 0, count: count)
+    }
+
+    @inline(__always)
+    mutating func index(
+      _ author: AuthorIndex, _ authors: [ReplicaID], _ value: inout ReplicatingArray
+    ) -> AuthorIndex {
+      let index = indices[Int(author)]
+      return index != .max ? index : find(author, authors, &value)
+    }
+
+    @inline(never)
+    private mutating func find(
+      _ author: AuthorIndex, _ authors: [ReplicaID], _ value: inout ReplicatingArray
+    ) -> AuthorIndex {
+      let index = value.index(of: authors[Int(author)])
+      indices[Int(author)] = index
+      known[Int(author)] = value.authors[Int(index)].lastNumber
+      return index
+    }
+
+    @inline(__always)
+    mutating func element(
+      _ element: LocalID, _ authors: [ReplicaID], _ value: inout ReplicatingArray
+    ) -> LocalID {
+      if element.isNone { return element }
+      return LocalID(index(element.author, authors, &value), element.offset)
+    }
+  }
+
+  /// Enters what of an insertion is not here yet.
+  @inline(__always)
+  private mutating func join(
+    _ insertion: Changes.Insertion, _ content: [Element], _ start: Int, _ replicas: [ReplicaID],
+    _ names: inout Names
+  ) {
+    let author = names.index(insertion.author, replicas, &self)
+    let present = authors[Int(author)].count
+    guard present < insertion.offset &+ insertion.count else { return }
+    let known = Int(present &- insertion.offset)
+    let left =
+      known == 0
+      ? names.element(insertion.left, replicas, &self) : LocalID(author, present &- 1)
+    let right = names.element(insertion.right, replicas, &self)
+    _ = integrate(
+      content.span.extracting(start &+ known..<start &+ Int(insertion.count)), by: author,
+      number: insertion.number &+ (insertion.isStepping ? UInt64(known) : 0),
+      lamport: insertion.lamport &+ UInt64(known), isStepping: insertion.isStepping, left: left,
+      right: right)
+  }
+
+  /// Makes what of a removal comes after the changes of its author that were known.
+  private mutating func join(
+    _ removal: Changes.Removal, _ replicas: [ReplicaID], _ names: inout Names
+  ) {
+    let author = names.index(removal.author, replicas, &self)
+    let known = names.known[Int(removal.author)]
+    guard removal.run.lastNumber > known else { return }
+    var run = removal.run.dropping(upTo: known)
+    run.target = names.index(run.target, replicas, &self)
+    bury(run, &names.tombstones)
+    authors[Int(author)].record(run)
+  }
+
+  // MARK: - Looking at what comes from outside
+
+  /// Joins changes of which nothing is certain but that their parts fit together. When it throws, some may have been made.
+  ///
+  /// What is asked of each: that it is its author's next, in number and in logical time; that what it refers to is here
+  /// and earlier in logical time; that its origins stand in order, and that nothing is between them that its author is
+  /// known to have seen.
+  private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
+    settle()
+    try changes.checkVersion()
+    try LamportTimestamp.validate(changes.lamport, after: lamport)
+    let room = changes.authors.count { authorIndex[$0] == nil } + authors.count
+    guard room <= Self.maximumAuthors else {
+      throw InvalidChange("more than \(Self.maximumAuthors) replicas in one sequence")
+    }
+    for replica in changes.version.replicas
+    where changes.version[replica] > Self.maximumNumber {
+      throw InvalidChange("change \(changes.version[replica]) of one replica")
+    }
+    var names = Names(changes.authors.count)
+    var start = 0
+    var next = 0
+    for (index, insertion) in changes.insertions.enumerated() {
+      while next < changes.removals.count, changes.removals[next].place <= index {
+        try check(changes.removals[next], in: changes, &names)
+        join(changes.removals[next], changes.authors, &names)
+        next += 1
+      }
+      try check(insertion, in: changes, &names)
+      join(insertion, changes.content, start, changes.authors, &names)
+      start += Int(insertion.count)
+    }
+    for removal in changes.removals[next...] {
+      try check(removal, in: changes, &names)
+      join(removal, changes.authors, &names)
+    }
+    finish(changes)
+  }
+
+  /// The largest number of a change that touches a sequence.
+  static var maximumNumber: UInt64 { UInt64(Int32.max) }
+
+  private mutating func check(
+    _ insertion: Changes.Insertion, in changes: Changes, _ names: inout Names
+  ) throws(InvalidChange) {
+    let id = changes.authors[Int(insertion.author)]
+    guard insertion.number > changes.since[id], insertion.lastNumber <= changes.version[id] else {
+      throw InvalidChange("an insertion by a change that its version does not name")
+    }
+    let author = names.index(insertion.author, changes.authors, &self)
+    let present = Int(authors[Int(author)].count)
+    guard insertion.offset <= present else { throw InvalidChange("elements are left out") }
+    guard Int(insertion.offset) + Int(insertion.count) <= Self.maximumCount else {
+      throw InvalidChange("more than \(Self.maximumCount) elements by one author")
+    }
+    let known = present - Int(insertion.offset)
+    if known >= insertion.count { return }
+    let number = insertion.number + (insertion.isStepping ? UInt64(known) : 0)
+    guard number > names.known[Int(insertion.author)], number >= authors[Int(author)].lastNumber
+    else { throw InvalidChange("an insertion by an earlier change than the one before it") }
+    let time = insertion.lamport + UInt64(known)
+    guard insertion.lamport + UInt64(insertion.count - 1) <= changes.lamport,
+      time >= leastTime(ofNext: number, by: author),
+      time > lamport || time > names.latestRemoved.time(of: author, in: self)
+    else { throw InvalidChange("a logical time that does not grow") }
+    // The elements that are here already have been looked at.
+    let left =
+      known == 0
+      ? try origin(insertion.left, of: insertion, changes.authors, &names)
+      : LocalID(author, UInt32(present - 1))
+    let right = try origin(insertion.right, of: insertion, changes.authors, &names)
+    try checkGap(left, right, by: author)
+  }
+
+  /// The least logical time of an author's next insertion, by what is known of its own: it grew by one at least with each
+  /// change since its last. Else its removals, whose time isn't kept, would seem to be later than what it did afterwards.
+  private func leastTime(ofNext number: UInt64, by author: AuthorIndex) -> UInt64 {
+    let author = authors[Int(author)]
+    guard author.count > 0 else { return number }
+    let last = author.count - 1
+    return author.lamport(of: last) + max(1, number - author.number(of: last))
+  }
+
+  private mutating func origin(
+    _ element: LocalID, of insertion: Changes.Insertion, _ replicas: [ReplicaID],
+    _ names: inout Names
+  ) throws(InvalidChange) -> LocalID {
+    if element.isNone { return element }
+    let author = names.index(element.author, replicas, &self)
+    guard element.offset < authors[Int(author)].count else {
+      throw InvalidChange("an origin that is not here")
+    }
+    // Later than everything is later than this too.
+    guard
+      insertion.lamport > lamport
+        || authors[Int(author)].lamport(of: element.offset) < insertion.lamport
+    else { throw InvalidChange("an origin that is not earlier") }
+    return LocalID(author, element.offset)
+  }
+
+  /// Origins stand in order. Behind the left one there is not an element that the author of the insertion must have seen,
+  /// since it or the author of an origin inserted that element first.
+  private mutating func checkGap(
+    _ left: LocalID, _ right: LocalID, by author: AuthorIndex
+  ) throws(InvalidChange) {
+    let next: LocalID
+    if left.isNone {
+      if tree.isEmpty { return }
+      tree.moveToStart()
+      next = tree.current.first
+    } else {
+      locate(left)
+      next =
+        tree.current.contains(LocalID(left.author, left.offset + 1))
+        ? LocalID(left.author, left.offset + 1) : tree.following
+    }
+    if next == right { return }
+    try checkOrder(left, right)
+    guard next.author != author, next.author != left.author || next.offset > left.offset,
+      next.author != right.author || next.offset > right.offset
+    else { throw InvalidChange("origins that never stood side by side") }
+  }
+
+  mutating func checkOrder(_ left: LocalID, _ right: LocalID) throws(InvalidChange) {
+    if left.isNone || right.isNone { return }
+    if !isIndexed { buildIndex() }
+    guard left != right, isOrdered(left, before: right) else {
+      throw InvalidChange("a right origin that stands before the left one")
+    }
+  }
+
+  private mutating func check(
+    _ removal: Changes.Removal, in changes: Changes, _ names: inout Names
+  ) throws(InvalidChange) {
+    let id = changes.authors[Int(removal.author)]
+    let run = removal.run
+    guard UInt64(run.number) > changes.since[id], run.lastNumber <= changes.version[id] else {
+      throw InvalidChange("a removal by a change that its version does not name")
+    }
+    let author = names.index(removal.author, changes.authors, &self)
+    let known = names.known[Int(removal.author)]
+    if run.lastNumber <= known { return }
+    let new = run.dropping(upTo: known)
+    guard new.number >= authors[Int(author)].lastNumber else {
+      throw InvalidChange("a removal by an earlier change than the one before it")
+    }
+    let target = names.index(run.target, changes.authors, &self)
+    guard UInt64(run.offset) + UInt64(run.count) <= authors[Int(target)].count else {
+      throw InvalidChange("a removal of elements that are not here")
+    }
+    guard !removesUnseen(new, of: target, by: author) else {
+      throw InvalidChange("a removal of what its change has not seen")
+    }
+  }
+
+  /// Whether the first change of a removal, which is its author's latest, has inserted something before that is not later
+  /// than what it removes of another.
+  func removesUnseen(_ run: RemovalRun, of target: AuthorIndex, by author: AuthorIndex) -> Bool {
+    let change = UInt64(run.number)
+    let first = authors[Int(author)].count(upTo: change - 1)
+    guard target != author, first < authors[Int(author)].count else { return false }
+    let removed = run.range(upTo: change)
+    return authors[Int(target)].lamport(of: removed.offset + removed.count - 1)
+      >= authors[Int(author)].lamport(of: first)
+  }
+}

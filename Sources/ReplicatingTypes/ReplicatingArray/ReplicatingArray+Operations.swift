@@ -1,0 +1,34 @@
+extension ReplicatingArray {
+  /// Applies an operation whose origins and targets are here and in order: a local one, or one that `validate` passed.
+  /// Returns what became visible, or no longer is.
+  @discardableResult
+  public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
+    var effects: [Effect] = []
+    apply(operation, stamp) { effects.append($0) }
+    return effects
+  }
+
+  /// The same, reporting each effect.
+  public mutating func apply(
+    _ operation: Operation, _ stamp: Stamp, _ report: (Effect) -> Void
+  ) {
+    settle()
+    let author = index(of: stamp.change.replica)
+    switch operation {
+    case .insert(let elements, let left, let right):
+      if elements.isEmpty {
+        authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, stamp.change.number)
+        return
+      }
+      let offset = integrate(
+        Self.read(elements).span, by: author, number: stamp.change.number, lamport: stamp.lamport,
+        isStepping: false, left: local(left), right: local(right))
+      report(
+        .inserted(
+          ElementRange(author: stamp.change.replica, offset: offset, count: elements.count)))
+    case .remove(let range):
+      lamport = max(lamport, stamp.lamport)
+      erase(range, by: author, number: stamp.change.number) { report(.removed($0)) }
+    }
+  }
+}
