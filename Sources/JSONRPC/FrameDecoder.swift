@@ -1,25 +1,6 @@
 internal import Bytes
 
-/// How messages are delimited in a stream of bytes.
-public enum Framing: Sendable {
-  /// Decided by the first byte of the stream that is no white space: `{` or `[` means lines.
-  case automatic
-  /// Each message has a header that says its length, as in the language server protocol.
-  case contentLength
-  /// Each message is a line.
-  case lines
-}
-
 /// Finds the messages in the bytes of a client.
-///
-/// The wire format, which this file reads and `FrameEncoder.swift` writes:
-///
-///     Content-Length: 52\r\n            header lines: a name in any letter case, a colon, a value
-///     Another-Header: whatever\r\n      unknown ones are ignored
-///     \r\n                              the header ends; a bare \n ends lines as well
-///     {"jsonrpc":"2.0",…}               exactly Content-Length bytes, then the next header
-///
-/// or, with framing in lines, one message a line, ended by `\n` or `\r\n`; empty lines mean nothing.
 ///
 /// Append bytes as they arrive, in pieces of any size; after each piece take events until there are
 /// none. Then no more is buffered than one message within the limit and one piece: memory grows with what

@@ -134,7 +134,3 @@ public struct Outbox: Sendable {
     writer.reset(keepingAtMost: keptCapacity)
   }
 }
-
-/// How many bytes an empty buffer may keep for the next message: one huge message must not cost its
-/// memory for as long as the process lives.
-let keptCapacity = 1 << 20

@@ -1,0 +1,13 @@
+/// Why bytes are not an acceptable JSON document, and where.
+public struct JSONError: Error, Equatable, Sendable {
+  /// The offset, in bytes from the start of the document, of what is wrong.
+  public var offset: Int
+  /// What is wrong, in words for a person.
+  public var reason: String
+
+  /// Creates an error about the byte at `offset`.
+  public init(offset: Int, reason: String) {
+    self.offset = offset
+    self.reason = reason
+  }
+}
