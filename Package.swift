@@ -18,11 +18,14 @@ let package = Package(
   targets: [
     // Pure: no clock, no randomness, no files, no JSON.
     .target(name: "ReplicatingTypes", exclude: ["README.md"], swiftSettings: strict),
+    // Hashes, checksums, Base64, and bytes looked at eight at a time.
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Notes", dependencies: ["Bytes", "ReplicatingTypes"], swiftSettings: strict),
 
     // The two edges: bytes on disk, bytes on the wire.
-    .target(name: "NoteStore", dependencies: ["Notes", "ReplicatingTypes"], swiftSettings: strict),
+    .target(
+      name: "NoteStore", dependencies: ["Bytes", "Notes", "ReplicatingTypes"],
+      swiftSettings: strict),
     .target(name: "JSONRPC", dependencies: ["Bytes"], swiftSettings: strict),
 
     // The protocol, and the process around it.
@@ -32,7 +35,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "decent-notes",
-      dependencies: ["JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes"],
+      dependencies: ["Bytes", "JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes"],
       swiftSettings: strict),
 
     .executableTarget(
@@ -48,19 +51,21 @@ let package = Package(
       name: "ReplicatingTypesTests", dependencies: ["ReplicatingTypes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "NotesTests", dependencies: ["Notes", "ReplicatingTypes", "TestSupport"],
+      name: "NotesTests", dependencies: ["Bytes", "Notes", "ReplicatingTypes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "NoteStoreTests",
-      dependencies: ["NoteStore", "Notes", "ReplicatingTypes", "TestSupport"],
+      dependencies: ["Bytes", "NoteStore", "Notes", "ReplicatingTypes", "TestSupport"],
       exclude: ["Golden"], swiftSettings: strict),
-    .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
+    .testTarget(
+      name: "BytesTests", dependencies: ["Bytes", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
       dependencies: [
-        "JSONRPC", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes", "TestSupport",
+        "Bytes", "JSONRPC", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

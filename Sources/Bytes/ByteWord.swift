@@ -2,7 +2,8 @@
 ///
 /// A mark is the highest bit of a byte's eight. The first mark is always right. One above it can be wrong, because a subtraction borrows
 /// from there (Warren, Hacker's Delight, 2nd edition, section 6-1), so only the first one is asked for.
-@frozen public struct ByteWord {
+@frozen public struct ByteWord: Sendable {
+  /// The number of bytes in a word.
   public static var size: Int { 8 }
 
   @usableFromInline let bits: UInt64
@@ -16,8 +17,22 @@
       littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
+  /// `count` bytes from `start` on, fewer than eight, and zeros behind them.
+  @inlinable @inline(__always)
+  public init(_ bytes: Span<UInt8>, at start: Int, count: Int) {
+    var bits: UInt64 = 0
+    for index in 0..<count { bits |= UInt64(bytes[start + index]) << UInt64(index * 8) }
+    self.bits = bits
+  }
+
   @inlinable @inline(__always)
   init(bits: UInt64) { self.bits = bits }
+
+  /// The first `count` bytes, up to eight, and zeros behind them.
+  @inlinable @inline(__always)
+  public func prefix(_ count: Int) -> ByteWord {
+    count < Self.size ? ByteWord(bits: bits & (1 << UInt64(count * 8) - 1)) : self
+  }
 
   /// Puts the bytes in the place of the eight from `start` on.
   @inlinable @inline(__always)
@@ -26,18 +41,22 @@
     all.storeBytes(of: bits.littleEndian, toByteOffset: start, as: UInt64.self)
   }
 
+  /// Marks the bytes that are equal to `byte`.
   @inlinable @inline(__always)
   public func marks(of byte: UInt8) -> UInt64 {
     let difference = bits ^ (Self.low &* UInt64(byte))
     return (difference &- Self.low) & ~difference & Self.high
   }
 
+  /// Marks the bytes that are less than `limit`.
+  ///
   /// - Parameter limit: 128 at most.
   @inlinable @inline(__always)
   public func marks(below limit: UInt8) -> UInt64 {
     (bits &- Self.low &* UInt64(limit)) & ~bits & Self.high
   }
 
+  /// Marks the bytes from 128 on.
   @inlinable @inline(__always)
   public var marksBeyondASCII: UInt64 { bits & Self.high }
 
@@ -50,7 +69,7 @@
     return ByteWord(bits: bits | (isFromA & ~isBeyondZ & ~bits & Self.high) >> 2)
   }
 
-  /// How many bytes stand before the first marked one; all eight if there is none.
+  /// The number of bytes before the first marked one; eight if there is none.
   @inlinable @inline(__always)
   public static func countBefore(_ marks: UInt64) -> Int { marks.trailingZeroBitCount >> 3 }
 }

@@ -1,4 +1,4 @@
-internal import Notes
+internal import Bytes
 
 /// A look at a file that is carried to a notebook, whether it is all that its name says: a complete log, a snapshot, or
 /// `decent.json`.

@@ -1,4 +1,4 @@
-import Notes
+internal import Bytes
 import ReplicatingTypes
 
 // THE FORMAT OF A LOG FILE

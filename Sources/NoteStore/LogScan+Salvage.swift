@@ -1,4 +1,4 @@
-internal import Notes
+internal import Bytes
 internal import ReplicatingTypes
 
 extension LogScan {

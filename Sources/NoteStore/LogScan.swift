@@ -1,4 +1,4 @@
-import Notes
+internal import Bytes
 import ReplicatingTypes
 
 /// The place in a log file up to which it was read and found valid, and the rule for reading on.

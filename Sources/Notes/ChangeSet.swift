@@ -9,6 +9,7 @@
 // changes, so a replica's changes are read in their order. A set needs no order between replicas: whoever applies it waits
 // for what a change follows. As written here every beginning of a set is closed, each change coming after all it follows.
 
+internal import Bytes
 public import ReplicatingTypes
 
 /// Changes on their way from one replica to another.

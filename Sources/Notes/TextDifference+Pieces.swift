@@ -1,7 +1,9 @@
+internal import Bytes
+
 /// A part of a text cut into lines with their line feeds, words with the space or line feed behind them, or characters.
 ///
-/// Pieces are held against each other by hashes of their bytes. Different pieces can have the same one, by chance or because
-/// somebody made them so: what is taken for equal must be compared.
+/// Pieces are held against each other by hashes of their bytes. Different pieces can have the same one, by chance or by
+/// intent: what is taken for equal must be compared.
 struct Pieces {
   enum Cut { case lines, words, characters }
 
@@ -26,30 +28,30 @@ struct Pieces {
       return
     }
     let text = text.span
-    let lineFeeds = 0x0A0A_0A0A_0A0A_0A0A as UInt64
-    let spaces = cut == .words ? 0x2020_2020_2020_2020 : lineFeeds
+    let lineFeed = UInt8(ascii: "\n")
+    let space = cut == .words ? UInt8(ascii: " ") : lineFeed
     let guess = range.count / (cut == .words ? 5 : 32)
     bounds.reserveCapacity(guess)
     hashes.reserveCapacity(guess)
-    var hash = Self.seed
+    var hash = WordHash()
     var place = range.lowerBound
     while place < range.upperBound {
-      var count = min(8, range.upperBound - place)
-      var word = count == 8 ? eightBytes(text, at: place) : fewBytes(text, at: place, count)
-      let ends = zeroBytes(word ^ lineFeeds) | zeroBytes(word ^ spaces)
-      let end = ends.trailingZeroBitCount / 8
+      var count = min(ByteWord.size, range.upperBound - place)
+      var word =
+        count == ByteWord.size
+        ? ByteWord(text, at: place) : ByteWord(text, at: place, count: count)
+      let end = ByteWord.countBefore(word.marks(of: lineFeed) | word.marks(of: space))
       let isEnd = end < count
       if isEnd {
         count = end + 1
-        if count < 8 { word &= 1 << UInt64(count * 8) - 1 }
+        word = word.prefix(count)
       }
       place += count
-      // Multiplied by the length too, or zeros would count for nothing.
-      hash = mixed(hash ^ word, with: Self.multiplier &+ UInt64(count))
+      hash.combine(word, count: count)
       if isEnd || place == range.upperBound {
-        hashes.append(hash)
+        hashes.append(hash.value)
         bounds.append(place)
-        hash = Self.seed
+        hash = WordHash()
         if hashes.count > Self.most { return nil }
       }
     }
@@ -65,13 +67,10 @@ struct Pieces {
   }
 
   fileprivate static func hash(of text: ArraySlice<UInt8>) -> UInt64 {
-    var hash = seed
-    for byte in text { hash = mixed(hash ^ UInt64(byte), with: multiplier) }
-    return hash
+    var hash = WordHash()
+    for byte in text { hash.combine(byte) }
+    return hash.value
   }
-
-  private static let seed: UInt64 = 0x9E37_79B9_7F4A_7C15
-  private static let multiplier: UInt64 = 0xBF58_476D_1CE4_E500
 }
 
 /// The words of a part of a text, without what is between them: runs of letters, and each symbol by itself, but no blanks and no
@@ -95,33 +94,6 @@ struct Words {
       hashes.append(Pieces.hash(of: text[start..<place]))
     }
   }
-}
-
-@inline(__always)
-private func mixed(_ value: UInt64, with factor: UInt64) -> UInt64 {
-  let product = value.multipliedFullWidth(by: factor)
-  return product.high ^ product.low
-}
-
-/// The highest bit of each byte that is zero, and of no byte below the first of them.
-@inline(__always)
-private func zeroBytes(_ word: UInt64) -> UInt64 {
-  (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
-}
-
-@inline(__always)
-private func eightBytes(_ text: Span<UInt8>, at place: Int) -> UInt64 {
-  let text = text.extracting(place..<place + 8)
-  var word: UInt64 = 0
-  for index in 0..<8 { word |= UInt64(text[index]) << UInt64(index * 8) }
-  return word
-}
-
-@inline(__always)
-private func fewBytes(_ text: Span<UInt8>, at place: Int, _ count: Int) -> UInt64 {
-  var word: UInt64 = 0
-  for index in 0..<count { word |= UInt64(text[place + index]) << UInt64(index * 8) }
-  return word
 }
 
 /// The places of what occurs once on either side, in the order of `old`. O(n).
@@ -205,7 +177,7 @@ func commonRuns(_ old: [UInt64], _ new: [UInt64], _ budget: inout Int) -> [Hunk]
   var reach = Reach()
   for steps in 0...most {
     let before = reach.rows.count - steps
-    // What the last step is can be seen from the row before: whichever leads farther.
+    // The last step follows from the row before: it is the one that leads farther.
     var removing = steps == 0 ? 0 : -1
     for removals in 0...steps {
       let inserting = removals < steps ? Int(reach.rows[before + removals]) : -1
@@ -225,7 +197,7 @@ func commonRuns(_ old: [UInt64], _ new: [UInt64], _ budget: inout Int) -> [Hunk]
   return nil
 }
 
-/// How far `old` can be read with some number of steps, each a removal or an insertion, of which some are removals.
+/// The place up to which `old` can be read with some number of steps, each a removal or an insertion, of which some are removals.
 private struct Reach {
   /// A row for each number of steps, with one entry more than steps.
   var rows: [Int32] = []
@@ -240,7 +212,7 @@ private struct Reach {
     return removing > inserting ? (removing, true) : (inserting, false)
   }
 
-  /// What was read without a step on the way to an entry.
+  /// The runs that were read without a step on the way to an entry.
   func runs(_ steps: Int, _ removals: Int) -> [Hunk] {
     var runs: [Hunk] = []
     var (steps, removals) = (steps, removals)

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes

@@ -1,5 +1,5 @@
+internal import Bytes
 internal import NoteStore
-internal import Notes
 
 #if canImport(Glibc)
   import Glibc

@@ -36,6 +36,23 @@ struct ByteWordTests {
     }
   }
 
+  @Test func `fewer than eight bytes are those, and zeros`() {
+    forEachWord { bytes in
+      for count in 0...8 {
+        let word = count < 8 ? ByteWord(bytes.span, at: 0, count: count) : nil
+        let prefix = ByteWord(bytes.span, at: 0).prefix(count)
+        var (written, expected) = ([UInt8](repeating: 1, count: 8), [UInt8](repeating: 0, count: 8))
+        expected.replaceSubrange(..<count, with: bytes[..<count])
+        for word in [word, prefix] {
+          guard let word else { continue }
+          var span = written.mutableSpan
+          word.store(into: &span, at: 0)
+          #expect(written == expected)
+        }
+      }
+    }
+  }
+
   @Test func `letters are in lower case, and all else is as it was`() {
     forEachWord { bytes in
       var lowered = [UInt8](repeating: 7, count: 10)

@@ -1,3 +1,4 @@
+import Bytes
 import Notes
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Bytes
 import ReplicatingTypes
 import TestSupport
 import Testing

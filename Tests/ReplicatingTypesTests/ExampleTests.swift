@@ -145,10 +145,6 @@ import Testing
     #expect(isSame)
   }
 
-  @Test func `checksum: that of its name`() {
-    #expect(CRC32C.checksum(of: Array("123456789".utf8)[...]) == 0xe306_9283)
-  }
-
   /// Every line of code in the descriptions is in this file: up to `  //`, behind which stands what comes out.
   @Test func `are the same as here`() throws {
     let tests = URL(filePath: #filePath)

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ReplicatingTypes
 
 /// Writes a notebook as an archive, piece by piece, so that whoever writes it can do something else between two.

@@ -33,6 +33,7 @@
 //
 // Numbers are varints, times signed ones, but where a count of bytes is given: these are fixed integers, little-endian.
 
+internal import Bytes
 internal import ReplicatingTypes
 
 /// What a notebook has put away could not be read: the disk refuses, or what it gives is damaged.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ReplicatingTypes
 
 /// A change that follows others than its author's previous one, or whose logical time is later than that makes it.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ReplicatingTypes
 
 /// Writes the changes of one block, consecutive changes of one replica. The format is in PackedChanges.swift.

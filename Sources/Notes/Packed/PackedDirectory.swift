@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ReplicatingTypes
 
 /// What is known of a replica after one of its changes, where the change is one of many that are packed.

@@ -1,3 +1,4 @@
+import Bytes
 import ReplicatingTypes
 
 @testable import NoteStore

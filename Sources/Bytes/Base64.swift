@@ -89,7 +89,7 @@ public enum Base64 {
   private static let standardValues = values(of: standardAlphabet)
   private static let urlSafeValues = values(of: urlSafeAlphabet)
 
-  /// What each byte stands for as a digit; 255 if it is none.
+  /// The value of each byte as a digit; 255 if it is none.
   private static func values(of alphabet: [UInt8]) -> [UInt8] {
     var values = [UInt8](repeating: 255, count: 256)
     for (value, digit) in alphabet.enumerated() { values[Int(digit)] = UInt8(value) }

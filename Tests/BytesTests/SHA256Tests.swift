@@ -1,4 +1,4 @@
-import Notes
+import Bytes
 import TestSupport
 import Testing
 

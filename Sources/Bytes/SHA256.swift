@@ -10,7 +10,7 @@ public struct SHA256: Sendable {
   private var state = SHA256.initial
   /// The bytes after the last whole block: fewer than 64.
   private var rest: [UInt8] = []
-  /// How many bytes went in so far.
+  /// The number of bytes hashed so far.
   private var count: UInt64 = 0
 
   /// A hash that has seen nothing yet.

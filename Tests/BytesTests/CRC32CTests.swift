@@ -1,4 +1,4 @@
-import ReplicatingTypes
+import Bytes
 import Testing
 
 @Suite struct `CRC-32C` {

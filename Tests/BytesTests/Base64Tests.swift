@@ -1,5 +1,5 @@
+import Bytes
 import Foundation
-import JSONRPC
 import TestSupport
 import Testing
 
