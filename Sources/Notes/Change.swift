@@ -29,15 +29,19 @@
 
 public import ReplicatingTypes
 
-/// What happens to a notebook at once, made by one replica.
+/// Operations on a notebook that one replica makes at once.
 public struct Change: Equatable, Sendable {
+  /// Where a note is put among the others.
+  public typealias Placement = ReplicatingSlots<ChangeID>.Placement
+
+  /// One part of a change.
   public enum Operation: Equatable, Sendable {
     /// Creates the note that is named by this change.
     case create
-    case place(NoteBook.Placement)
+    case place(Placement)
     case edit(NoteID, Note.Operation)
 
-    /// How much logical time the operation takes.
+    /// The logical time that the operation takes.
     var ticks: UInt64 {
       switch self {
       case .create: 0
@@ -47,46 +51,24 @@ public struct Change: Equatable, Sendable {
     }
   }
 
+  /// Its author, and its number among the author's changes.
   public var id: ChangeID
   /// By the author's clock, milliseconds since 1970: for people to read, not for merging.
   public var time: Int64
-  /// What the author had seen last, besides its own previous change: sorted, of each replica at most one.
+  /// The last changes that the author had seen, besides its own previous change: sorted, of each replica at most one.
   public var predecessors: [ChangeID]
+  /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public var operations: [Operation]
 }
 
 /// A change and its encoding, which is made once: for the log, for peers and for history.
 public struct EncodedChange: Sendable {
+  /// The change.
   public let change: Change
+  /// Its encoding, behind those of its author's earlier changes.
   public let bytes: [UInt8]
   /// Whom its author has named with it and before.
   let mentions: Mentions
-}
-
-/// The replicas that an author has named in its changes, in that order.
-struct Mentions: Equatable, Sendable {
-  private(set) var replicas: [ReplicaID] = []
-  /// Where each of them stands, as soon as they are many: looking at a few takes less time than hashing.
-  private var places: [ReplicaID: Int] = [:]
-
-  func place(of replica: ReplicaID) -> Int? {
-    places.isEmpty ? replicas.firstIndex(of: replica) : places[replica]
-  }
-
-  mutating func append(_ replica: ReplicaID) {
-    replicas.append(replica)
-    if replicas.count > 16 {
-      places[replica] = replicas.count - 1
-    } else if replicas.count == 16 {
-      for (place, replica) in replicas.enumerated() { places[replica] = place }
-    }
-  }
-
-  /// Forgets those that were named last, down to `count` of them.
-  mutating func removeLast(downTo count: Int) {
-    while replicas.count > count { places[replicas.removeLast()] = nil }
-    if count < 16 { places = [:] }
-  }
 }
 
 extension Change {

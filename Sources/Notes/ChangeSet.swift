@@ -1,4 +1,4 @@
-// What travels between replicas. This file owns its encoding, "format 1":
+// The changes that travel between replicas. This file owns its encoding, "format 1":
 //
 //     "DNCH" 01                        magic, format
 //     notebook                         16 bytes
@@ -6,7 +6,7 @@
 //     crc32c                           of everything before it, 4 bytes, little-endian
 //
 // Numbers are varints. A change is encoded as in Change.swift; the names it mentions are those of its author's earlier
-// changes, so a replica's changes are read in their order. A set needs no order between replicas: whoever applies it waits
+// changes, so a replica's changes are read in their order. A set needs no order between replicas: a change waits, when it is applied,
 // for what a change follows. As written here every beginning of a set is closed, each change coming after all it follows.
 
 internal import Bytes
@@ -45,13 +45,15 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
   }
 
   private(set) var groups: [Group] = []
-  /// Of changes that came from outside nothing is known here; whoever applies those looks at what each of them follows.
+  /// Empty for changes that came from outside: what each of those follows is looked at when it is applied.
   public private(set) var since: Version
 
+  /// No changes yet, of those that follow `since`.
   public init(since: Version = Version()) {
     self.since = since
   }
 
+  /// True if there are no changes.
   public var isEmpty: Bool { groups.isEmpty }
 
   public var version: Version {
@@ -81,6 +83,7 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
 
   private static let magic: [UInt8] = Array("DNCH".utf8) + [1]
 
+  /// The changes of the notebook with this identity in bytes, with a checksum. O(bytes).
   public func encoded(of notebook: Identifier) -> [UInt8] {
     var writer = ByteWriter()
     writer.raw(Self.magic)
@@ -137,7 +140,7 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
 
 /// Changes that have come and wait until everything they follow is here.
 public struct PendingChanges: Sendable {
-  /// What waits of one replica. Neighbours are one group, so that whoever takes turns with others is read in one go.
+  /// The waiting changes of one replica. Neighbours are one group, also when replicas take turns.
   private struct Queue {
     /// Ascending, as a rule; see `isAscending`.
     private(set) var groups: [ChangeSet.Group] = []
@@ -183,19 +186,24 @@ public struct PendingChanges: Sendable {
 
   private var queues: [ReplicaID: Queue] = [:]
 
+  /// Nothing waits.
   public init() {}
 
+  /// The changes of a set wait.
   public init(_ changes: ChangeSet) { insert(changes) }
 
+  /// True if nothing waits.
   public var isEmpty: Bool { queues.isEmpty }
 
   /// The replicas of which changes wait, in order.
   public var replicas: [ReplicaID] { queues.keys.sorted() }
 
+  /// Adds one change, as its author encoded it. O(bytes).
   public mutating func insert(_ change: ChangeID, _ encoded: [UInt8]) {
     queues[change.replica, default: Queue()].append(change.number, encoded, of: change.replica)
   }
 
+  /// Adds the changes of a set. O(bytes).
   public mutating func insert(_ changes: ChangeSet) {
     for group in changes.groups { queues[group.replica, default: Queue()].append(group) }
   }

@@ -13,12 +13,12 @@ struct FoldedText: Sendable {
   /// Of each folded byte, where in the text the scalar begins that it comes from. Empty unless asked for.
   private var origins: [Int] = []
   private var length = 0
-  /// What scalars fold to, by 256 of them, as far as they were met.
+  /// The foldings of scalars, 256 in a page, as far as they were met.
   private var pages: [UInt32: [Folding]] = [:]
   /// The one that was looked at last: as a rule a text needs no other.
   private var latest: (number: UInt32, page: [Folding]) = (.max, [])
 
-  /// What a scalar folds to, in UTF-8: nine bytes at most, those of a Korean syllable, the first the lowest.
+  /// The folding of a scalar, in UTF-8: nine bytes at most, those of a Korean syllable, the first the lowest.
   fileprivate struct Folding: Sendable {
     var bytes: UInt64 = 0
     var ninth: UInt8 = 0
@@ -67,7 +67,7 @@ struct FoldedText: Sendable {
     var index = 0
     while index < bytes.count {
       let start = index
-      // What stands behind the ASCII is written over.
+      // The bytes behind the ASCII are written over.
       while bytes.count - index >= ByteWord.size {
         let word = ByteWord(bytes, at: index)
         word.lowercased.store(into: &target, at: end)
@@ -197,7 +197,7 @@ extension FoldedText {
     return bases
   }()
 
-  /// What canonical decomposition leaves of composed letters when their marks are taken away, from UnicodeData.txt: each word is
+  /// The base letters of composed ones, after canonical decomposition and without their marks, from UnicodeData.txt: each word is
   /// a letter and all those that are made of it. The compatibility ideographs, two spaces and some vowel signs of two
   /// parts are not in it: they are found as they are written.
   private static let composed = """

@@ -16,7 +16,7 @@ struct Histories: Sendable {
 
   subscript(replica: ReplicaID) -> History? { place(of: replica).map { all[$0] } }
 
-  /// What the next change of a replica must know of those before it.
+  /// The state of a replica after its last change: its mentions and the change's time.
   func end(of replica: ReplicaID) -> (mentions: Mentions, time: Int64) {
     place(of: replica).map { (all[$0].mentions, all[$0].lastTime) } ?? (Mentions(), 0)
   }

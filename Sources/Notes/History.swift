@@ -6,7 +6,7 @@ internal import ReplicatingTypes
 /// are equal bytes.
 struct History: Identifiable, Sendable {
   let id: ReplicaID
-  /// What the archive has: changes up to `archived`.
+  /// The session in the archive: changes up to `archived`.
   let session: NotebookArchive.Session?
   private(set) var bytes: [UInt8] = []
   /// Where each change ends in `bytes`.

@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-/// Which of several rows of changes goes on first, in logical time. The rows are their owner's; here they are numbers.
+/// A queue of rows of changes: the row that comes first in logical time. The rows are their owner's; here they are numbers.
 ///
 ///     var order = LamportQueue(rows.map(\.time))
 ///     while let row = order.first {

@@ -1,14 +1,16 @@
 public import ReplicatingTypes
 
-/// What one session did to a note's text within some minutes.
+/// The changes that one session made to a note's text within some minutes.
 public struct HistoryEntry: Equatable, Sendable {
   /// The note as its author saw it after the last of these changes.
   public var revision: Revision
   /// When that was made, by its author's clock. Milliseconds since 1970.
   public var time: Int64
+  /// The session that made the changes.
   public var replica: ReplicaID
   /// Bytes of text.
   public var inserted: Int
+  /// Bytes of text.
   public var deleted: Int
 }
 
@@ -18,8 +20,8 @@ extension NoteBook {
   /// Nor does one last longer than this.
   private static let longestEntry: Int64 = 600_000
 
-  /// What happened to a note's text, beginning with its creation; the newest first, at most `limit` entries. Each session's
-  /// changes are taken together as long as it made no pause, whatever others did meanwhile.
+  /// The history of a note's text, beginning with its creation; the newest first, at most `limit` entries. Each session's
+  /// changes are taken together as long as it made no pause, also when others wrote in between.
   ///
   /// O(changes of the sessions that wrote in the note, up to the last time they did); of others than the note's only the
   /// times are read.

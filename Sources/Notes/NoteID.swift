@@ -1,10 +1,12 @@
 public import ReplicatingTypes
 
-/// The name of a note: that of the change that created it. So it needs no randomness, and nobody can create the same note
+/// The name of a note: that of the change that created it. So it needs no randomness, and no note is created
 /// twice.
 public struct NoteID: Hashable, Comparable, Sendable {
+  /// The change that created the note.
   public var creation: ChangeID
 
+  /// The name of the note that a change creates.
   public init(creation: ChangeID) {
     self.creation = creation
   }

@@ -1,19 +1,25 @@
 internal import ReplicatingTypes
 
-/// What a list shows of a note: everything but its text.
+/// A note as a list shows it: everything but its text.
 public struct NoteSummary: Sendable, Equatable, Identifiable {
+  /// The note.
   public let id: NoteID
+  /// The title.
   public let title: String
   /// Sorted.
   public let tags: [Tag]
+  /// The priority.
   public let priority: Priority
   /// Milliseconds since 1970.
   public let created: Int64
+  /// The time of the last change, as in `Note`. Milliseconds since 1970.
   public let modified: Int64
   /// Bytes of the text.
   public let length: Int
+  /// True if the note is in the trash.
   public let isTrashed: Bool
 
+  /// The summary of a note. O(its tags).
   public init(_ note: borrowing Note) { self.init(note, length: note.text.count) }
 
   /// Of a note whose text was read apart from it.

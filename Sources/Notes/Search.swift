@@ -1,12 +1,14 @@
 internal import ReplicatingTypes
 
-/// What a search has found in a note.
+/// A note that a search has found.
 public struct NoteMatch: Sendable {
+  /// The note that was found.
   public var note: NoteSummary
   /// Where in the title: bytes of UTF-8.
   public var titleRanges: [Range<Int>]
   /// Where in the text: bytes of UTF-8. Of very many, the first.
   public var ranges: [Range<Int>]
+  /// The text of the note, in UTF-8.
   public var utf8: [UInt8]
 
   /// The line of the first match in the text, or a part of it; else the first line that isn't blank.
@@ -27,7 +29,7 @@ public struct NoteMatch: Sendable {
     return utf8[start..<end]
   }
 
-  /// How many bytes of a long line a snippet has before the match, and in all.
+  /// The numbers of bytes of a long line that a snippet has before the match, and in all.
   private static let lead = 60
   private static let longestSnippet = 240
 }
@@ -85,7 +87,7 @@ public struct NoteSearch: Sendable {
     guard let query = Query(text) else { return nil }
     self.query = query
     var book = book
-    // Whoever makes a change meanwhile need not copy them.
+    // A change that is made meanwhile need not copy them.
     book.histories = Histories()
     self.book = book
   }
@@ -179,7 +181,7 @@ public struct NoteSearch: Sendable {
   }
 }
 
-/// What is looked for.
+/// The words that are looked for.
 private struct Query: Sendable {
   private let needle: [UInt8]
   /// Where in it the three bytes are that texts have least.
@@ -248,7 +250,7 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Whether at some index each has its byte. Not inlined, so that the compiler makes vectors of it.
+  /// True if at some index each has its byte. Not inlined, so that the compiler makes vectors of it.
   @inline(never)
   private static func haveInOnePlace(
     _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>,

@@ -22,7 +22,7 @@ struct Shelf: Sendable {
 
   private struct Open: Sendable {
     var note: Note
-    /// Which slot it belongs to.
+    /// The slot it belongs to.
     var slot: Int
     /// The use it was last opened for.
     var use: UInt64
@@ -44,7 +44,7 @@ struct Shelf: Sendable {
   var mostOpenBytes = 16 << 20
 
   private(set) var archive: NotebookArchive?
-  /// How many of the notes here are in the archive too.
+  /// The number of notes here that are in the archive too.
   private var archivedCount = 0
 
   init() {}
@@ -99,7 +99,7 @@ struct Shelf: Sendable {
   /// O(1) if it is here, else O(log notes).
   func contains(_ id: NoteID) -> Bool { slot(of: id) != nil || archive?.place(of: id) != nil }
 
-  /// Whether a note that is here, or in the archive, is in the trash.
+  /// True if a note that is here, or in the archive, is in the trash.
   func isTrashed(_ id: NoteID) -> Bool {
     if let slot = slot(of: id) { return slots[slot].isTrashed }
     return archive!.isTrashed(at: archive!.place(of: id)!)
@@ -115,7 +115,7 @@ struct Shelf: Sendable {
     return place >= 0 ? open[place].note : try unpack(slots[slot])
   }
 
-  /// What there is to list of a note that is here. `all` are the archive's summaries, if they were read already.
+  /// The summary of a note that is here. `all` are the archive's summaries, if they were read already.
   func summary(of id: NoteID, among all: [UInt8]?) throws(ArchiveFailure) -> NoteSummary {
     var packed: [UInt8] = []
     if let slot = slot(of: id), slots[slot].archived < 0 || slots[slot].changed > 0 {
@@ -279,7 +279,7 @@ struct Shelf: Sendable {
     return (slot.id, slot.changed > 0 ? .encoded(slot.packed[...], hasSummary: true) : nil)
   }
 
-  /// Whether a note of the archive is to be looked for there, and not among the slots.
+  /// True if a note of the archive is to be looked for there, and not among the slots.
   func isAsArchived(_ id: NoteID) -> Bool {
     guard let slot = slot(of: id) else { return true }
     return slots[slot].place < 0 && slots[slot].changed == 0
@@ -293,7 +293,7 @@ struct Shelf: Sendable {
     return use
   }
 
-  /// Whether a note is not as it is in the archive, which has one of its name.
+  /// True if a note is not as it is in the archive, which has one of its name.
   func hasChanged(_ id: NoteID) -> Bool { slot(of: id).map { slots[$0].changed > 0 } ?? false }
 
   /// A note as an archive keeps it: its summary and itself.
@@ -333,7 +333,7 @@ struct Shelf: Sendable {
 }
 
 extension Shelf: Equatable {
-  /// The same notes, open or not, whatever order they came in. Notes that can't be read are not equal.
+  /// The same notes, open or not, in whichever order they came. Notes that can't be read are not equal.
   static func == (a: Self, b: Self) -> Bool {
     a.count == b.count
       && a.ids.allSatisfy { id in

@@ -3,8 +3,10 @@
 /// Strings that look the same may differ in bytes and are equal in Swift all the same; as members of a set, which of them
 /// a replica shows would depend on which came first.
 public struct Tag: Hashable, Comparable, Sendable {
+  /// The name, 1 to 200 bytes of UTF-8.
   public var name: String
 
+  /// The tag with a name.
   public init(_ name: String) {
     self.name = name
   }

@@ -6,11 +6,13 @@ public import ReplicatingTypes
 /// Lines are separated by "\n" and by nothing else, so a text has one line more than it has line feeds. Looking a line up
 /// starts from the line that was looked up last; neighbouring edits cost O(their size) beside moving the bytes that follow.
 public struct TextBuffer: Sendable {
+  /// The text, in UTF-8.
   public private(set) var utf8: [UInt8]
   /// Bytes of each line, with its line feed. A text may be nothing but line feeds, so these are small.
   private var lengths: [UInt32]
   private var cursor = (line: 0, start: 0)
 
+  /// A text, valid UTF-8. O(bytes).
   public init(_ utf8: [UInt8]) {
     self.utf8 = utf8
     lengths = Self.lengths(of: utf8)
@@ -28,7 +30,9 @@ public struct TextBuffer: Sendable {
     return lengths
   }
 
+  /// The number of bytes. O(1).
   public var count: Int { utf8.count }
+  /// The number of lines: one more than there are line feeds. O(1).
   public var lineCount: Int { lengths.count }
 
   /// Where a line begins; the line after the last begins at the end.
@@ -219,6 +223,7 @@ public struct LineReplacement: Equatable, Sendable {
   /// The new lines with line feeds between them, in one piece since there may be millions; `nil` for no lines at all.
   public var text: [UInt8]?
 
+  /// The replacement of `lines` by `text`.
   public init(lines: Range<Int>, text: [UInt8]?) {
     self.lines = lines
     self.text = text

@@ -1,4 +1,4 @@
-/// How many bytes two texts have in common from two places on, of `most` at most. A block that differs is looked at byte
+/// The number of bytes that two texts have in common from two places on, `most` at most. A block that differs is looked at byte
 /// by byte; the others cost a few instructions each, because their comparison has no exit in the middle.
 func commonPrefix(
   _ old: [UInt8], from oldStart: Int, _ new: [UInt8], from newStart: Int, atMost most: Int

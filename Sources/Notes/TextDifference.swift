@@ -2,8 +2,8 @@
 //
 // First the region: what both begin and end with is left out, in blocks of bytes. Then lines: those that occur once in each
 // text and stand in the same order are taken for the same (patience difference), which leaves hunks. In a hunk the same is done
-// with words: whoever has only typed, deleted or broken lines anew has moved none, so no word that occurs once is ever taken
-// for deleted and typed again, which would double it if somebody else did the same. Then as many words as possible that both
+// with words: typing, deleting and breaking lines anew moves no word, so no word that occurs once is ever taken
+// for deleted and typed again, which would double it if another replica did the same. Then as many words as possible that both
 // have in the same order are taken for the same; where too much differs for that, those that occur once. What then differs is compared as a person sees it, by characters, and these by their bytes: two texts that
 // differ only in how characters are composed do differ. `String.difference` does that for a few words; for a page
 // without spaces it would take too long. The work on words and characters is quadratic, so where too much differs, in one
@@ -46,28 +46,22 @@ private func textDifference(
   return snapping.snap(snapping.slide(difference.edits.joiningNeighbours()))
 }
 
-/// A part of the old text, and the part of the new one that stands in its place.
-struct Hunk: Equatable {
-  var old: Range<Int>
-  var new: Range<Int>
-}
-
 /// A comparison under way: hunks are looked at in order, so that edits are found in order.
 struct TextDifference {
   let old: [UInt8]
   let new: [UInt8]
   private(set) var edits: [Edit<UInt8>] = []
 
-  /// How many words and characters may be held against each other: it bounds a difference to a few tenths of a second.
+  /// The number of words and characters that may be held against each other: it bounds a difference to a few tenths of a second.
   static let budget = 1 << 23
-  /// How many more may be.
+  /// The number that is left of these.
   private(set) var budget: Int
 
-  /// How many characters the two sides of a hunk may have together for `String.difference`, whose steps cost some twenty
+  /// The number of characters that the two sides of a hunk may have together for `String.difference`, whose steps cost some twenty
   /// times as much as those of `commonRuns`.
   private static let mostCharacters = 32
 
-  /// How many bytes of a hunk are looked through for words.
+  /// The number of bytes of a hunk that are looked through for words.
   private static let mostWords = 1 << 20
 
   init(old: [UInt8], new: [UInt8], budget: Int = Self.budget) {
@@ -143,7 +137,7 @@ struct TextDifference {
     }
   }
 
-  /// As many words as possible that both sides have in the same order, whatever is between them: where lines are broken anew, a
+  /// As many words as possible that both sides have in the same order, with other words between them or not: where lines are broken anew, a
   /// word and the blank behind it are not the same as before. Nothing if too many differ.
   private mutating func commonWords(of hunk: Hunk) -> [Hunk]? {
     guard hunk.old.count + hunk.new.count <= Self.mostWords else { return nil }
@@ -215,7 +209,7 @@ struct TextDifference {
     }
   }
 
-  /// Whether the hunk is replaced whole whichever way its characters are compared, which needn't be done then. A page of
+  /// True if the hunk is replaced whole whichever way its characters are compared, which needn't be done then. A page of
   /// replaced words would be taken apart only to be put together again.
   private func isReplaced(_ hunk: Hunk) -> Bool {
     let (before, after) = (old[hunk.old], new[hunk.new])
@@ -225,7 +219,7 @@ struct TextDifference {
       || !hasCommonByte(before, after)
   }
 
-  /// What is left of a hunk without the beginning and the end that both sides have. What only one side has is an edit.
+  /// The rest of a hunk without the beginning and the end that both sides have. If only one side has a rest, that is an edit.
   private mutating func rest(of hunk: Hunk) -> Hunk? {
     let hunk = hunk.trimmed(old, new)
     if !hunk.old.isEmpty && !hunk.new.isEmpty { return hunk }

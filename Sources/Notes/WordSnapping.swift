@@ -8,7 +8,7 @@ struct WordSnapping {
   /// The text before the edits.
   let text: [UInt8]
 
-  /// How far an edit is slid at most, in bytes.
+  /// The most bytes by which an edit is slid.
   private static var reach: Int { 1024 }
 
   /// Slides pure insertions and deletions to where a line or a word begins or ends, if the text is the same then. Taking
@@ -100,12 +100,12 @@ struct WordSnapping {
       }
       index = end
     }
-    // What has grown may touch its neighbour, or be made to one word with it now.
+    // An edit that has grown may touch its neighbour, or be of one word with it now.
     result = result.joiningNeighbours()
     return result == edits ? result : snap(result)
   }
 
-  /// Whether two edits are made to one word: there are nothing but letters between them, and a letter on either side, before or
+  /// True if two edits are made to one word: there are nothing but letters between them, and a letter on either side, before or
   /// afterwards. A word that stands between them as it was is no part of either.
   private func areOfOneWord(_ edit: Edit<UInt8>, _ next: Edit<UInt8>) -> Bool {
     let (start, end) = (edit.range.upperBound, next.range.lowerBound)
@@ -161,7 +161,7 @@ struct WordSnapping {
     index < text.count && isWordScalar(firstScalar(of: text[index...]))
   }
 
-  /// Whether bytes are not none, and of letters only.
+  /// True if there are bytes, and all are of letters.
   static func isWord(_ utf8: ArraySlice<UInt8>) -> Bool {
     guard !utf8.isEmpty else { return false }
     var index = utf8.startIndex
@@ -182,13 +182,13 @@ struct WordSnapping {
   }
 }
 
-/// How many bytes the letter of a word has that begins at a place; nil if what begins there is none.
+/// The number of bytes of the letter that begins at a place; nil if what begins there is none.
 func lengthOfLetter(in text: [UInt8], at place: Int) -> Int? {
   isWordScalar(firstScalar(of: text[place...]))
     ? PositionEncoding.utf8.units(ofScalarBeginningWith: text[place]) : nil
 }
 
-/// Whether what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma doesn't.
+/// True if what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma doesn't.
 func isSymbol(in text: [UInt8], at place: Int) -> Bool {
   if text[place] < 0x80 { return false }
   switch firstScalar(of: text[place...]).properties.generalCategory {

@@ -352,7 +352,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     let bytes = try person.book.packed(of: notebook)
     let packed = try PackedChanges(bytes)
     let blocks = packed.blocks(of: person.id)
-    #expect(blocks.allSatisfy { $0.numbers.count <= ChangePacker.largestCount })
+    #expect(blocks.allSatisfy { $0.numbers.count <= PackedBlock.largestCount })
     #expect(blocks.allSatisfy { $0.bytes.count >= $0.numbers.count / StepCode.longestRemoval })
     #expect(try unpacked(bytes).count == 8_501)
   }

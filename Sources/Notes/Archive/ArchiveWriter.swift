@@ -1,7 +1,7 @@
 internal import Bytes
 internal import ReplicatingTypes
 
-/// Writes a notebook as an archive, piece by piece, so that whoever writes it can do something else between two.
+/// Writes a notebook as an archive, piece by piece, so that its caller can do something else between two.
 ///
 ///     var writer = ArchiveWriter(book, appendix: [])
 ///     while let bytes = try writer.next() { /* append them to a file */ }
@@ -24,12 +24,13 @@ public struct ArchiveWriter: Sendable {
     case head, done
   }
 
-  /// What is written at once, about; and the size of a block of changes.
+  /// The number of bytes that are written at once, about; and the size of a block of changes.
   private static let pieceSize = 64 << 10
-  /// How much is copied at once.
+  /// The number of bytes that are copied at once.
   private static let copySize = 256 << 10
 
   private let book: NoteBook
+  /// The moment at which the notebook was taken, for `NoteBook.adopt(_:markedAt:)`.
   public let mark: UInt64
   private let appendix: [UInt8]
   private var stage = Stage.notes(0)
@@ -37,7 +38,7 @@ public struct ArchiveWriter: Sendable {
   private let notes: [NoteID]
   private let replicas: [ReplicaID]
   private let places: [ReplicaID: Int]
-  /// What the old archive has of all summaries, and the place in it of the next note or the one after, while the notes are
+  /// All summaries of the old archive, and the place in it of the next note or the one after, while the notes are
   /// written.
   private var oldSummaries: [UInt8]?
   private var oldPlace = 0
@@ -55,7 +56,7 @@ public struct ArchiveWriter: Sendable {
   private var sessions = ByteWriter()
   private var blocks: [(count: UInt64, block: NotebookArchive.Block)] = []
 
-  /// - Parameter appendix: what whoever opens the archive finds beside the notebook.
+  /// - Parameter appendix: bytes that are kept beside the notebook.
   public init(_ book: inout NoteBook, appendix: [UInt8]) {
     mark = book.mark()
     self.book = book
@@ -195,7 +196,7 @@ public struct ArchiveWriter: Sendable {
       list = NotebookArchive.Block(start: place, size: 0)
       stage = .list(0)
     } else {
-      // Nobody has placed anything, or created, so also the places in the index are the same.
+      // No note was placed or created, so the places in the index are the same too.
       order = block(try book.archive!.orderBytes())
       let bytes = try book.archive!.listBytes()
       list = NotebookArchive.Block(start: place, size: bytes.count)

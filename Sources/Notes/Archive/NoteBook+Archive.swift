@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-// What of a notebook is in memory, and what must be looked up in its archive.
+// Changes of a notebook, in memory or in its archive.
 
 extension NoteBook {
   /// Gets what is known of a replica ready for its next change.
@@ -11,7 +11,7 @@ extension NoteBook {
     histories.append(History(id: replica, session: session))
   }
 
-  /// What the archive has of a replica; `nil` if nothing.
+  /// The session of a replica in the archive; `nil` if there is none.
   func session(of replica: ReplicaID) throws(ArchiveFailure) -> NotebookArchive.Session? {
     if let place = histories.place(of: replica) { return histories.all[place].session }
     return try archive?.session(replica)
@@ -95,12 +95,12 @@ extension NoteBook {
   public mutating func mark() -> UInt64 { shelf.mark() }
 }
 
-/// Changes that somebody has not seen, in logical time, read block by block.
+/// Changes that a replica has not seen, in logical time, read block by block.
 struct News {
   /// The changes of one replica.
   private struct Queue {
     let replica: ReplicaID
-    /// What was read ahead, and how far of that was taken.
+    /// The changes that were read ahead, and the number of them that were taken.
     var changes: [(encoded: ArraySlice<UInt8>, lamport: UInt64)] = []
     var next = 0
     /// The number after the last that was read.

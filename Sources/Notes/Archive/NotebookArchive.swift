@@ -1,6 +1,6 @@
 // THE FORMAT OF AN ARCHIVE
 //
-// A notebook put away: what opens at once however large it is, since notes and changes are read when somebody asks for them.
+// A notebook put away. It opens at once however large it is, since notes and changes are read only when they are needed.
 // It is for its writer's own use and can always be made anew from the changes, so its format may change with every version
 // of the program; one of another format counts as none.
 //
@@ -36,10 +36,12 @@
 internal import Bytes
 internal import ReplicatingTypes
 
-/// What a notebook has put away could not be read: the disk refuses, or what it gives is damaged.
+/// An archive can't be read: the disk refuses, or the bytes are damaged.
 public struct ArchiveFailure: Error, Equatable, Sendable {
+  /// The reason, for people to read.
   public var reason: String
 
+  /// A failure with a reason.
   public init(reason: String) {
     self.reason = reason
   }
@@ -58,7 +60,7 @@ public final class NotebookArchive: Sendable {
     var size: Int
   }
 
-  /// What there is to know of a session without its changes.
+  /// A session without its changes.
   struct Session: Sendable {
     let id: ReplicaID
     let count: UInt64
@@ -83,7 +85,7 @@ public final class NotebookArchive: Sendable {
   static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x02, 0x8a]
   static let footerSize = 24
   static let entrySize = 28
-  /// How many notes of the list have one checksum.
+  /// The number of notes of the list that share a checksum.
   static let listed = 1024
 
   /// Bytes of all of it.
@@ -101,7 +103,7 @@ public final class NotebookArchive: Sendable {
   private let summaries: Block
   private let orderBlock: Block
   private let list: Block
-  /// What whoever wrote it has put beside it.
+  /// Bytes that its writer has put beside the notebook.
   public let appendix: [UInt8]
 
   /// Opens an archive of `size` bytes: reads its head and its index, and nothing else.
@@ -321,7 +323,7 @@ public final class NotebookArchive: Sendable {
     return low < sessions.count && sessions[low] == session ? low : nil
   }
 
-  /// What is known of a session; `nil` if it made none of the changes here.
+  /// A session; `nil` if it made none of the changes here.
   func session(_ id: ReplicaID) throws(ArchiveFailure) -> Session? {
     guard let place = place(of: id) else { return nil }
     var reader = ByteReader(head[Int(rests[place])...])

@@ -48,7 +48,7 @@ struct BlockDecoder {
   private var ends: [Int] = []
   private var lamports: [UInt64] = []
   private var operation = RawOperation(tag: .insert)
-  /// How much logical time the change takes that is being made.
+  /// The logical time that the change takes that is being made.
   private var ticks: UInt64 = 0
 
   /// Throws unless these are the bytes of a block, as they were written.
@@ -81,7 +81,7 @@ struct BlockDecoder {
     first = entry.first
     clock = (entry.start.time, entry.start.lamport)
     output = RawChangeWriter(
-      mentions: range.mentions, named: entry.start.named, capacity: ChangePacker.largestBlock)
+      mentions: range.mentions, named: entry.start.named, capacity: PackedBlock.largestSize)
     ends.reserveCapacity(entry.count)
     lamports.reserveCapacity(entry.count)
   }
@@ -132,7 +132,7 @@ struct BlockDecoder {
     ends.append(output.writer.bytes.count)
     lamports.append(clock.lamport)
     // A change by itself is as large as its bytes make it.
-    guard ends.count == 1 || output.writer.bytes.count <= ChangePacker.largestBlock else {
+    guard ends.count == 1 || output.writer.bytes.count <= PackedBlock.largestSize else {
       throw reader.failure("a block that is too large")
     }
   }
@@ -165,7 +165,7 @@ struct BlockDecoder {
 
   // MARK: - Steps
 
-  /// What notes said of the step that follows.
+  /// The remarks that notes have made on the step that follows.
   private struct Remarks {
     var author: Int?
     var before: NamedElement?

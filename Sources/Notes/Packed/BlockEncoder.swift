@@ -9,9 +9,9 @@ struct BlockEncoder {
     let operation: RawOperation
     let number: UInt64
     var count = 1
-    /// What the next comes behind, if this is typing.
+    /// The element behind which the next one comes, if this is typing.
     var next = NamedElement.none
-    /// What was removed, and in which direction as soon as that is known.
+    /// The elements that were removed, and the direction as soon as it is known.
     var range = 0..<0
     var isForward: Bool?
   }
@@ -62,7 +62,7 @@ struct BlockEncoder {
     }
   }
 
-  /// What is written of the block: the links, and the body.
+  /// The encoded block: the links, and the body.
   mutating func finish() -> (links: [UInt8], body: [UInt8]) {
     finishRun()
     var body = ByteWriter(capacity: steps.bytes.count + times.count)

@@ -7,14 +7,9 @@ public import ReplicatingTypes
 ///     for number in 1...last { try packer.append(change(number), lamport: lamport(number)) }
 ///     file.write(packer.finish())
 ///
-/// What it writes depends on the changes only. It writes block by block: whoever packs much takes what is ready from time
+/// Its output depends on the changes only. It writes block by block: a caller that packs much takes what is ready from time
 /// to time, and goes on when there is time.
 public struct ChangePacker: Sendable {
-  /// A block holds no more changes than this, and none that lie on both sides of a multiple of it.
-  static let largestCount = 4096
-  /// A block of more than one change holds no more bytes of changes than this.
-  static let largestBlock = 1 << 16
-
   private var directory: PackedDirectory
   private var reader: RawChangeReader?
   private var state = ReplicaState()
@@ -25,6 +20,7 @@ public struct ChangePacker: Sendable {
   private var change = RawChange()
   private var ready: [UInt8] = []
 
+  /// A packer that writes the changes of the notebook with this identity.
   public init(notebook: Identifier) {
     directory = PackedDirectory(notebook: notebook)
     var head = ByteWriter()
@@ -60,7 +56,9 @@ public struct ChangePacker: Sendable {
       reader!.forgetNames(downTo: before.named)
       throw DecodingFailure(offset: 0, reason: "a time beyond all calendars, or that runs backward")
     }
-    if state.number % UInt64(Self.largestCount) == 0 || size + encoded.count > Self.largestBlock {
+    if state.number % UInt64(PackedBlock.largestCount) == 0
+      || size + encoded.count > PackedBlock.largestSize
+    {
       finishBlock(at: before)
     }
     state.number += 1
@@ -84,9 +82,9 @@ public struct ChangePacker: Sendable {
     guard entry.first <= state.number + 1 else {
       throw DecodingFailure(offset: 0, reason: "changes are missing before a block")
     }
-    let isBoundary = state.number % UInt64(Self.largestCount) == 0
+    let isBoundary = state.number % UInt64(PackedBlock.largestCount) == 0
     let isWhole =
-      place.index < range.blocks.count - 1 || entry.last % UInt64(Self.largestCount) == 0
+      place.index < range.blocks.count - 1 || entry.last % UInt64(PackedBlock.largestCount) == 0
     guard entry.first == state.number + 1, isWhole, isBoundary || block.count == 0 else {
       let unpacked = try packed.decode(place, bytes)
       for number in state.number + 1...entry.last {

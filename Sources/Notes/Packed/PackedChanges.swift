@@ -30,16 +30,16 @@
 //                 crc32c                 of these, 4 bytes, little-endian
 //
 // Numbers are varints; signed ones folded. An author is 0 for the replica itself, n + 2 for the n-th that it has named or
-// will have, so a block is the same bytes whatever else is in the file, and can be copied from one file to another.
+// will have, so a block is the same bytes in every file, and can be copied from one file to another.
 //
 // Nothing is lost. A change comes back in the bytes in which its author encoded it (Change.swift): these are what the names
 // and numbers in it make them, and a name is spelt out where it comes for the first time.
 //
-// Equal changes are equal bytes, whatever they were put together from. What is written depends on the changes, from the first
+// Equal changes are equal bytes, however they were put together. The bytes depend on the changes, from the first
 // here to the last of each replica, and on what its author's earlier changes make known. A block ends at a number that is a
 // multiple of 4,096, or before the change with which it would be more than 64 KiB of changes, so that two files with the same
 // changes have the same blocks but where one of them begins or ends. (Other bytes than those that are written may be read as
-// the same changes. Who needs the one encoding packs what was read.)
+// the same changes. To get the one encoding, pack what was read.)
 //
 // Any change can be read with the directory and one block. Beside it the directory holds what a notebook must know of
 // changes it hasn't read: the time, the logical time and the names before each block, and what followed others' changes.
@@ -57,38 +57,7 @@
 
 public import ReplicatingTypes
 
-/// What is known of a replica after one of its changes, without which the next can't be read.
-public struct ReplicaState: Equatable, Sendable {
-  /// The number of the change; 0 before the first.
-  public var number: UInt64 = 0
-  /// The time of the change.
-  public var time: Int64 = 0
-  /// The last tick of logical time that the change takes.
-  public var lamport: UInt64 = 0
-  /// The replicas that its author has named by then, in that order.
-  public var mentions: [ReplicaID] = []
-
-  public init() {}
-}
-
-/// Changes of a block, unpacked.
-public struct ChangeBlock: Equatable, Sendable {
-  /// The number of the first.
-  public let first: UInt64
-  let bytes: [UInt8]
-  let ends: [Int]
-  let lamports: [UInt64]
-
-  public var numbers: ClosedRange<UInt64> { first...first + UInt64(ends.count) - 1 }
-
-  /// A change as its author encoded it, and the last tick of logical time that it takes. It is in the block.
-  public subscript(number: UInt64) -> (encoded: ArraySlice<UInt8>, lamport: UInt64) {
-    let index = Int(number - first)
-    return (bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]], lamports[index])
-  }
-}
-
-/// What packed changes are: the directory of a file, by which its blocks are found and read one by one.
+/// The directory of a file, by which its blocks are found and read one by one.
 ///
 ///     let packed = try PackedChanges(directory: file.read(range), at: range.lowerBound)
 ///     if let block = packed.block(of: change) {
@@ -109,7 +78,7 @@ public struct PackedChanges: Equatable, Sendable {
 
   let directory: PackedDirectory
 
-  /// How many bytes the beginning of a file has that `notebook(head:)` needs.
+  /// The number of bytes at the beginning of a file that `notebook(head:)` needs.
   public static var headLength: Int { PackedDirectory.headLength }
 
   /// Whose changes a file holds that begins like this.
@@ -125,10 +94,10 @@ public struct PackedChanges: Equatable, Sendable {
     return try reader.identifier()
   }
 
-  /// How many bytes the end of a file has that `directory(in:footer:)` needs.
+  /// The number of bytes at the end of a file that `directory(in:footer:)` needs.
   public static var footerLength: Int { PackedDirectory.footerLength }
 
-  /// Which bytes of a file of `length` bytes `init` needs.
+  /// The bytes of a file of `length` bytes that `init` needs.
   public static func directory(
     in length: Int, footer: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> Range<Int> {
@@ -150,6 +119,7 @@ public struct PackedChanges: Equatable, Sendable {
     }
   }
 
+  /// The identity of the notebook whose changes these are.
   public var notebook: Identifier { directory.notebook }
 
   /// The replicas that have changes here, in their order, and the numbers of the changes.
@@ -192,7 +162,7 @@ public struct PackedChanges: Equatable, Sendable {
     return directory.ranges[range].blocks.indices.map { block(range, $0) }
   }
 
-  /// What is known of the author of a block before its first change.
+  /// The state of a block's author before its first change.
   public func state(before block: Block) -> ReplicaState {
     let range = directory.ranges[block.range]
     return range.state(range.blocks[block.index].start, block.numbers.lowerBound - 1)
@@ -203,7 +173,7 @@ public struct PackedChanges: Equatable, Sendable {
     directory.ranges[block.range].blocks[block.index].start.lamport
   }
 
-  /// What is known of a replica after its last change here; `nil` if it has none here.
+  /// The state of a replica after its last change here; `nil` if it has none here.
   public func lastState(of replica: ReplicaID) -> ReplicaState? {
     guard let place = place(of: replica) else { return nil }
     let range = directory.ranges[place]
@@ -252,23 +222,5 @@ extension PackedRange {
     result.lamport = state.lamport
     result.mentions = Array(mentions.prefix(state.named))
     return result
-  }
-}
-
-extension NoteBook {
-  /// All changes, packed.
-  public func packed(of notebook: Identifier) throws(ArchiveFailure) -> [UInt8] {
-    var packer = ChangePacker(notebook: notebook)
-    for replica in version.replicas {
-      packer.begin(replica)
-      try forEachEncoded(of: replica, in: 1...version[replica]) { number, encoded, lamport in
-        do { try packer.append(encoded, lamport: lamport) } catch {
-          preconditionFailure(
-            "change \(number) of \(replica) was admitted and can't be read: \(error)")
-        }
-        return true
-      }
-    }
-    return packer.finish()
   }
 }

@@ -1,23 +1,28 @@
 internal import Bytes
 internal import ReplicatingTypes
 
-/// What is known of a replica after one of its changes, where the change is one of many that are packed.
+/// The state of a replica after one of the packed changes.
 struct PackedState: Equatable, Sendable {
   var time: Int64 = 0
   var lamport: UInt64 = 0
-  /// How many replicas it has named.
+  /// The number of replicas that it has named.
   var named = 0
 }
 
-/// What the directory says of a block.
+/// A block in the directory.
 struct PackedBlock: Equatable, Sendable {
+  /// A block holds no more changes than this, and none that lie on both sides of a multiple of it.
+  static let largestCount = 4096
+  /// A block of more than one change holds no more bytes of changes than this.
+  static let largestSize = 1 << 16
+
   /// The number of its first change, and how many it has.
   var first: UInt64
   var count: Int
   /// Where it is in the file.
   var offset: Int
   var length: Int
-  /// What is known before it and after it.
+  /// The states before it and after it.
   var start: PackedState
   var end: PackedState
   var links: [UInt8]
@@ -49,7 +54,7 @@ struct PackedRange: Equatable, Sendable {
   }
 }
 
-/// What packed changes are, without the changes. The format is in PackedChanges.swift.
+/// The directory of packed changes. The format is in PackedChanges.swift.
 struct PackedDirectory: Equatable, Sendable {
   static let magic: [UInt8] = Array("DNPC".utf8) + [1]
   static let headLength = magic.count + 16
@@ -206,7 +211,7 @@ struct PackedDirectory: Equatable, Sendable {
   ) throws(DecodingFailure) -> PackedBlock {
     let count = try reader.count()
     // A block ends where the next multiple of the largest count is, at the latest.
-    let room = ChangePacker.largestCount - Int(number % UInt64(ChangePacker.largestCount))
+    let room = PackedBlock.largestCount - Int(number % UInt64(PackedBlock.largestCount))
     guard count > 0, count <= room else { throw reader.failure("a block of \(count) changes") }
     let length = try reader.count()
     guard length > 4, length <= Self.maximumBlock else {

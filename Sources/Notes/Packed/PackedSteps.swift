@@ -1,4 +1,4 @@
-// How a block writes operations. This file owns the codes, and what is expected of the next operation.
+// The codes in which a block writes operations. This file owns them, and the expectations of the next operation.
 //
 // An operation of text, or a run of changes that make one each, is a step: a byte that says what kind it is, of how much, and
 // whether it is somewhere else than expected (the lowest bit; then the distance follows, a signed varint that is not 0, and so
@@ -25,7 +25,7 @@
 //
 // A step stands for changes whose text is in it, or for 24 removals at most: no bytes claim much more than they are.
 //
-// What is expected, of each note of which the block has an operation (at first: gap 0 of the author, nothing known, width 1):
+// The expectations, of each note of which the block has an operation (at first: gap 0 of the author, nothing known, width 1):
 //
 // Gap g of an author is behind its element g − 1. An insertion is expected at the cursor, and before what is known to
 // follow the element before it: what was inserted there last, else that element's next of the same author, else, if that
@@ -58,13 +58,13 @@ struct ExpectedText {
   /// Whose elements the cursor is among, and the gap.
   private(set) var author = 0
   private(set) var gap = 0
-  /// What is removed next by removing forward.
+  /// The element that is removed next by removing forward.
   private(set) var ahead = NamedElement(0, 0)
-  /// How many bytes a removal of a run takes.
+  /// The number of bytes that a removal of a run takes.
   var width = 1
-  /// How many elements the author of the changes is known to have inserted.
+  /// The number of elements that the author of the changes is known to have inserted.
   private var length = 0
-  /// What follows and what precedes an element, where that isn't its author's next or previous.
+  /// The elements that follow and precede an element, where that isn't its author's next or previous.
   private var following: [NamedElement: NamedElement] = [:]
   private var preceding: [NamedElement: NamedElement] = [:]
   /// Where the cursor was last among the elements of an author.
@@ -76,7 +76,7 @@ struct ExpectedText {
   /// The element that distances count from when removing forward.
   func ahead(of author: Int) -> Int { author == ahead.author ? ahead.offset : gaps[author] ?? 0 }
 
-  /// What an insertion into a gap is expected to come before.
+  /// The element that an insertion into a gap is expected to come before.
   func element(behind gap: Int, of author: Int) -> NamedElement {
     let left = gap == 0 ? NamedElement.none : NamedElement(author, gap - 1)
     if let known = following[left] { return known }
@@ -96,7 +96,7 @@ struct ExpectedText {
     self.gap = gap
   }
 
-  /// What the next element inserted will be called, after an insertion into this gap.
+  /// The offset of the next element inserted, after an insertion into this gap.
   func next(behind gap: Int, of author: Int) -> Int { author == 0 ? max(length, gap) : length }
 
   mutating func insert(_ count: Int, behind gap: Int, of author: Int, before right: NamedElement) {
@@ -141,7 +141,7 @@ struct ExpectedNotes {
   var text = ExpectedText()
   private var others: [NamedChange: ExpectedText] = [:]
 
-  /// What comes next is an operation of this note.
+  /// The next operation is one of this note.
   mutating func move(to note: NamedChange) {
     if note == current { return }
     others[current] = text
@@ -151,7 +151,7 @@ struct ExpectedNotes {
 }
 
 extension UInt8 {
-  /// How many bytes a scalar takes that begins with this one; `nil` if none does.
+  /// The number of bytes of a scalar that begins with this one; `nil` if none does.
   var scalarWidth: Int? {
     switch self {
     case 0..<0x80: 1

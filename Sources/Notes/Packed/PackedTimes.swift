@@ -170,7 +170,7 @@ private struct BitReader {
   private var pending: UInt64 = 0
   private var count = 0
 
-  /// Whether nothing is left but what fills the last byte.
+  /// True if nothing is left but what fills the last byte.
   var isFinished: Bool { pending & (1 << UInt64(count) - 1) == 0 }
 
   /// Reads at most 56 bits.

@@ -44,26 +44,26 @@ struct RawOperation: Equatable, Sendable {
   var tag: Tag
   /// The note; of a creation none.
   var note = NamedChange(author: 0, number: 0)
-  /// What a text is inserted or a note placed between; `first` also the first element removed.
+  /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
   var second = NamedElement.none
-  /// How many elements are removed; the priority.
+  /// The number of elements that are removed; the priority.
   var count = 0
   /// The time of an assignment, less that of the change.
   var time: Int64 = 0
   /// Text, title or tag: where it is in the change.
   var text = 0..<0
-  /// What a deletion covers, or a removal of a tag has observed: where it is in the change's `observed`.
+  /// The changes that a deletion covers, or a removal of a tag has observed: where it is in the change's `observed`.
   var observed = 0..<0
 
-  /// How much logical time it takes.
+  /// The logical time that it takes.
   var ticks: UInt64 { tag == .insert ? UInt64(text.count) : 0 }
 }
 
 /// A change taken apart: everything that its bytes say, in which the names of replicas are numbers.
 ///
 /// `init` and `write(into:)` undo each other exactly, for every change that `Change` can decode. What it says may be nonsense:
-/// that is for whoever applies it to find out.
+/// that is found out when it is applied.
 struct RawChange: Equatable, Sendable {
   /// Milliseconds since the previous change of its author.
   var elapsed: Int64 = 0
@@ -72,7 +72,7 @@ struct RawChange: Equatable, Sendable {
   /// The changes that operations name as what their author had seen.
   var observed: [NamedChange] = []
 
-  /// How much logical time it takes.
+  /// The logical time that it takes.
   var ticks: UInt64 { max(1, operations.reduce(0) { $0 + $1.ticks }) }
 }
 
@@ -213,7 +213,7 @@ struct RawChangeWriter {
     writer = ByteWriter(capacity: capacity)
   }
 
-  /// Whether an author has this name by now, or can be given it.
+  /// True if an author has this name by now, or can be given it.
   func isName(_ author: Int) -> Bool {
     author == 0 || author >= 2 && author - 2 < min(named + 1, mentions.count)
   }
@@ -248,7 +248,7 @@ struct RawChangeWriter {
     writer.varint(element.offset)
   }
 
-  /// Somebody who has no name yet, and isn't the next to be given one.
+  /// A replica that has no name yet, and isn't the next to be given one.
   struct UnknownName: Error {}
 
   private func check(_ author: Int) throws(UnknownName) {

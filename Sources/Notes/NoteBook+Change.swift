@@ -1,0 +1,149 @@
+public import ReplicatingTypes
+
+// Planning, encoding and applying changes.
+
+extension NoteBook {
+  /// The name of the next change of a replica.
+  public func next(by replica: ReplicaID) -> ChangeID {
+    ChangeID(replica: replica, number: version[replica] + 1)
+  }
+
+  /// A change made of operations on the present state, not applied yet. `time`: milliseconds since 1970.
+  public func change(
+    by replica: ReplicaID, at time: Int64, _ operations: [Change.Operation]
+  ) -> Change {
+    Change(
+      id: next(by: replica), time: Change.clamped(time),
+      predecessors: heads.changes.filter { $0.replica != replica }, operations: operations)
+  }
+
+  /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are
+  /// open.
+  public func hasRoom(for change: Change) -> Bool {
+    change.operations.allSatisfy { operation in
+      switch operation {
+      case .create: true
+      case .place: order.hasRoom(for: change.id.replica)
+      case .edit(let id, .text):
+        !shelf.contains(id) || shelf[existing: id].text.hasRoom(for: change.id.replica)
+      case .edit: true
+      }
+    }
+  }
+
+  /// Gets everything ready that a change is about: the notes, the order, what its author did before, the times of what it
+  /// follows. Until the next change.
+  public mutating func open(_ change: Change) throws(ArchiveFailure) {
+    for operation in change.operations {
+      switch operation {
+      case .create: break
+      case .place: try openOrder()
+      case .edit(let id, _): if shelf.contains(id) { try shelf.open(id) }
+      }
+    }
+    if archive == nil { return }
+    try openHistory(of: change.id.replica)
+    _ = try firstStamp(of: change)
+  }
+
+  /// The operations that make `edits` in the present text of a note, which is open. O(log n) for each.
+  ///
+  /// Changes nothing but where in the text the next operation is looked for first: there it will be.
+  public mutating func operations(
+    for edits: [Edit<UInt8>], in note: NoteID
+  ) -> [Change.Operation] {
+    var operations: [Change.Operation] = []
+    shelf[existing: note].text.forEachOperation(for: edits) {
+      operations.append(.edit(note, .text($0)))
+    }
+    return operations
+  }
+
+  /// Encodes a change that was planned here and is the next of its author. Its parts are open.
+  public func encode(_ change: Change) -> EncodedChange {
+    var (mentions, previous) = histories.end(of: change.id.replica)
+    let bytes = change.encoded(after: previous, &mentions)
+    return EncodedChange(change: change, bytes: bytes, mentions: mentions)
+  }
+
+  /// Applies a change that was planned here, on the present state. Its parts are open.
+  @discardableResult
+  public mutating func apply(_ encoded: EncodedChange) -> Effects {
+    let change = encoded.change
+    precondition(change.id == next(by: change.id.replica), "a change out of its turn")
+    // It follows nothing but the latest changes, and their times are at hand.
+    let stamp: Stamp
+    do { stamp = try firstStamp(of: change) } catch { preconditionFailure("\(error.reason)") }
+    var effects = Effects()
+    let end = perform(change, stamp, &effects)
+    admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
+    shelf.tidy()
+    return effects
+  }
+
+  /// The same for a change that goes to no log.
+  @discardableResult
+  public mutating func apply(_ change: Change) throws(ArchiveFailure) -> Effects {
+    try open(change)
+    return apply(encode(change))
+  }
+
+  /// Performs the operations of a change that are all in order; returns the last tick of logical time that it takes. Its
+  /// parts are open.
+  mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) -> UInt64 {
+    var stamp = first
+    for operation in change.operations {
+      perform(operation, stamp, at: change.time, &effects)
+      stamp.lamport += operation.ticks
+    }
+    return max(first.lamport, stamp.lamport - 1)
+  }
+
+  /// Where the logical time of a change begins: after that of all its predecessors.
+  func firstStamp(of change: Change) throws(ArchiveFailure) -> Stamp {
+    var latest: UInt64 = 0
+    if change.id.number > 1 {
+      latest = try lamport(
+        of: ChangeID(replica: change.id.replica, number: change.id.number - 1))
+    }
+    for predecessor in change.predecessors { latest = max(latest, try lamport(of: predecessor)) }
+    return Stamp(change: change.id, lamport: latest + 1)
+  }
+
+  /// Takes a change whose operations were performed, up to a tick of logical time, into the history.
+  mutating func admit(
+    _ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions, upTo end: UInt64
+  ) {
+    if histories.place(of: change.id.replica) == nil {
+      histories.append(History(id: change.id.replica))
+    }
+    histories[existing: change.id.replica].append(
+      change, encoded: encoded, lamport: end, mentions: mentions)
+    lamport = max(lamport, end)
+    version.insert(change.id)
+    for predecessor in change.predecessors where heads[predecessor.replica] == predecessor.number {
+      heads[predecessor.replica] = 0
+    }
+    heads.insert(change.id)
+  }
+
+  /// Performs an operation that is in order. What it is about is open.
+  mutating func perform(
+    _ operation: Change.Operation, _ stamp: Stamp, at time: Int64, _ effects: inout Effects
+  ) {
+    switch operation {
+    case .create:
+      let id = NoteID(creation: stamp.change)
+      if !shelf.contains(id) { shelf.insert(Note(id: id, created: time)) }
+      effects.insert(.created, id)
+    case .place(let placement):
+      order.apply(placement, stamp)
+      effects.insert(.position, NoteID(creation: placement.element))
+    case .edit(let id, let edit):
+      let wasTrashed = shelf[existing: id].isTrashed
+      shelf[existing: id].apply(edit, stamp, at: time) { effects.insert($0, id) }
+      if shelf[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
+      effects.insert(edit.facets, id)
+    }
+  }
+}
