@@ -1,12 +1,15 @@
-// A note in bytes, for whoever puts it away and takes it out again. This file owns the encoding, "format 1":
+// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 2":
 //
-//     format                 a byte, 1
-//     created, modified      signed varints: milliseconds since 1970; the second less the first
+//     format                 a byte, 2
+//     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
 //     text                   with all of its past
 //     content                version: of each replica the last change that wrote content
 //     deletions              varint: how many; each a change and the version it covers, in the order of the changes
+//     last change            varint: where its logical time begins; varint: its author, n for the n-th replica of `content`,
+//                            0 if that does not have it, and 16 bytes of identity follow; signed varint: its time, less
+//                            that of the creation
 //
 // The parts are encoded as their types do. The name of the note is not in it.
 
@@ -34,9 +37,8 @@ extension Tag: BinaryCodable {
 
 extension Note {
   func encode(into writer: inout ByteWriter) {
-    writer.byte(1)
+    writer.byte(Self.format)
     writer.signed(created)
-    writer.signed(modified - created)
     title.encode(into: &writer)
     priority.encode(into: &writer)
     // Compiled for any element a set takes its time, and most notes have no tags.
@@ -49,6 +51,39 @@ extension Note {
       deletion.change.encode(into: &writer)
       deletion.covered.encode(into: &writer)
     }
+    encodeLastChange(into: &writer)
+  }
+
+  private static var format: UInt8 { 2 }
+
+  private func encodeLastChange(into writer: inout ByteWriter) {
+    writer.varint(lastChange.logical.count)
+    if let place = content.replicas.firstIndex(of: lastChange.logical.replica) {
+      writer.varint(place + 1)
+    } else {
+      writer.varint(0)
+      writer.identifier(lastChange.logical.replica)
+    }
+    writer.signed(lastChange.clock - created)
+  }
+
+  private mutating func decodeLastChange(from reader: inout ByteReader) throws(DecodingFailure) {
+    let start = reader
+    lastChange.logical.count = try reader.varint()
+    let place = try reader.count()
+    if place == 0 {
+      lastChange.logical.replica = try reader.identifier()
+      guard content[lastChange.logical.replica] == 0 else {
+        throw start.failure("a replica spelt out that has a place")
+      }
+    } else {
+      let replicas = content.replicas
+      guard place <= replicas.count else { throw start.failure("replica \(place) of a note") }
+      lastChange.logical.replica = replicas[place - 1]
+    }
+    let (clock, overflow) = created.addingReportingOverflow(try reader.signed())
+    guard !overflow else { throw start.failure("a time beyond all calendars") }
+    lastChange.clock = clock
   }
 
   /// Reads the title and the text alone from what `encode(into:)` wrote, both in UTF-8.
@@ -57,8 +92,8 @@ extension Note {
   ) throws(DecodingFailure) -> (title: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
     let start = reader
     let format = try reader.byte()
-    guard format == 1 else { throw start.failure("format \(format) of a note") }
-    _ = (try reader.varint(), try reader.varint())
+    guard format == Self.format else { throw start.failure("format \(format) of a note") }
+    _ = try reader.varint()
     var title: ArraySlice<UInt8> = []
     try reader.skipRegister { reader throws(DecodingFailure) in title = try reader.counted() }
     try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.byte() }
@@ -72,11 +107,8 @@ extension Note {
   init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
     let start = reader
     let format = try reader.byte()
-    guard format == 1 else { throw start.failure("format \(format) of a note") }
+    guard format == Self.format else { throw start.failure("format \(format) of a note") }
     self.init(id: id, created: try reader.signed())
-    let (time, overflow) = created.addingReportingOverflow(try reader.signed())
-    guard !overflow, time >= created else { throw start.failure("a note changed before it was") }
-    modified = time
     title = try ReplicatingRegister(from: &reader)
     priority = try ReplicatingRegister(from: &reader)
     if try Bool(from: &reader) {
@@ -94,6 +126,7 @@ extension Note {
       }
       deletions.append(deletion)
     }
+    try decodeLastChange(from: &reader)
     guard content.contains(id.creation), Self.isTitle(title.value),
       tags.elements.allSatisfy({ Self.isTag($0.name) })
     else { throw start.failure("no note") }

@@ -1,9 +1,10 @@
 public import ReplicatingTypes
 
-/// How urgent a note is.
+/// The urgency of a note.
 public enum Priority: UInt8, CaseIterable, Sendable {
   case low, normal, high
 
+  /// "low", "normal" or "high".
   public var name: String {
     switch self {
     case .low: "low"
@@ -12,6 +13,7 @@ public enum Priority: UInt8, CaseIterable, Sendable {
     }
   }
 
+  /// The priority with a name; `nil` if none has it.
   public init?(name: String) {
     guard let priority = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = priority
@@ -34,7 +36,7 @@ public struct Note: Sendable, Equatable, Identifiable {
     case delete(covered: Version)
     case restore
 
-    /// Whether it counts as content: something that a deletion must have seen to cover.
+    /// True if it counts as content: something that a deletion must have seen to cover.
     var isContent: Bool {
       switch self {
       case .title, .text, .restore: true
@@ -42,7 +44,7 @@ public struct Note: Sendable, Equatable, Identifiable {
       }
     }
 
-    /// How much logical time it takes: a tick for each byte of text inserted.
+    /// The logical time that it takes: a tick for each byte of text inserted.
     var ticks: UInt64 {
       if case .text(.insert(let bytes, _, _)) = self { UInt64(bytes.count) } else { 0 }
     }
@@ -53,14 +55,23 @@ public struct Note: Sendable, Equatable, Identifiable {
     var covered: Version
   }
 
+  /// The identity: the change that created the note.
   public let id: NoteID
   /// Milliseconds since 1970, by the clock of its author.
   public internal(set) var created: Int64
-  /// The time of the latest change. Milliseconds since 1970.
-  public internal(set) var modified: Int64
+  /// The time of the last change, by the clock of its author. Milliseconds since 1970.
+  ///
+  /// The last one in logical order: it comes after all that its author had seen, also after a change whose clock was years
+  /// ahead. A new place among the notes does not count.
+  public var modified: Int64 { lastChange.clock }
+  var lastChange: Moment
+  /// The title, without line breaks.
   public internal(set) var title = ReplicatingRegister("")
+  /// The text, with all of its past.
   public internal(set) var text = ReplicatingText()
+  /// The tags.
   public internal(set) var tags = ReplicatingSet<Tag>()
+  /// The priority.
   public internal(set) var priority = ReplicatingRegister(Priority.normal)
   /// The changes that wrote content, of each replica the last.
   var content = Version()
@@ -70,11 +81,13 @@ public struct Note: Sendable, Equatable, Identifiable {
   init(id: NoteID, created: Int64) {
     self.id = id
     self.created = created
-    modified = created
+    // Every other change follows this one.
+    lastChange = Moment(
+      logical: LamportTimestamp(count: 0, replica: id.creation.replica), clock: created)
     content.insert(id.creation)
   }
 
-  /// Whether a deletion covers all content.
+  /// True if a deletion covers all content.
   public internal(set) var isTrashed = false
 
   /// The deletion that covers what is here.
@@ -92,10 +105,10 @@ public struct Note: Sendable, Equatable, Identifiable {
 
   /// Applies an operation that is in order: a local one, or one that `validate` passed. Reports what became of the text.
   mutating func apply(
-    _ operation: Operation, _ stamp: Stamp, at time: Int64,
+    _ operation: Operation, _ stamp: Stamp, at moment: Moment,
     _ report: (ReplicatingText.Effect) -> Void
   ) {
-    modified = max(modified, time)
+    follow(moment)
     if operation.isContent { touch(stamp.change) }
     switch operation {
     case .title(let assignment): title.apply(assignment, stamp)
@@ -109,16 +122,20 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
 
   /// Applies everything of an operation but a change of text: a past text is read off the present one.
-  mutating func record(_ operation: Operation, _ stamp: Stamp, at time: Int64) {
+  mutating func record(_ operation: Operation, _ stamp: Stamp, at moment: Moment) {
     if case .text = operation {
-      modified = max(modified, time)
+      follow(moment)
       touch(stamp.change)
     } else {
-      apply(operation, stamp, at: time) { _ in }
+      apply(operation, stamp, at: moment) { _ in }
     }
   }
 
-  /// Content that comes now is covered by no deletion that came before: whoever made that can't have seen it.
+  private mutating func follow(_ moment: Moment) {
+    if lastChange.logical < moment.logical { lastChange = moment }
+  }
+
+  /// Content that comes now is covered by no deletion that came before: the author of that can't have seen it.
   private mutating func touch(_ change: ChangeID) {
     content.insert(change)
     isTrashed = false
@@ -173,6 +190,7 @@ public struct Note: Sendable, Equatable, Identifiable {
 }
 
 extension Note: Replicable {
+  /// The changes that a note at one version has and one at another lacks.
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     var title: ReplicatingRegister<String>.Changes
@@ -181,7 +199,7 @@ extension Note: Replicable {
     var text: ReplicatingText.Changes
     var content: Version
     var deletions: [Deletion]
-    var modified: Int64
+    var lastChange: Moment
 
     public var version: Version {
       var version = content
@@ -208,7 +226,7 @@ extension Note: Replicable {
       since: version.intersection(self.version), title: title.changes(since: version),
       priority: priority.changes(since: version),
       tags: tags.changes(since: version), text: text.changes(since: version), content: content,
-      deletions: deletions.filter { !version.contains($0.change) }, modified: modified)
+      deletions: deletions.filter { !version.contains($0.change) }, lastChange: lastChange)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
@@ -226,6 +244,6 @@ extension Note: Replicable {
     content.merge(changes.content)
     for deletion in changes.deletions { insert(deletion) }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
-    modified = max(modified, changes.modified)
+    follow(changes.lastChange)
   }
 }

@@ -92,8 +92,9 @@ extension NoteBook {
   /// parts are open.
   mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) -> UInt64 {
     var stamp = first
+    let moment = Moment(logical: first.timestamp, clock: change.time)
     for operation in change.operations {
-      perform(operation, stamp, at: change.time, &effects)
+      perform(operation, stamp, at: moment, &effects)
       stamp.lamport += operation.ticks
     }
     return max(first.lamport, stamp.lamport - 1)
@@ -129,19 +130,19 @@ extension NoteBook {
 
   /// Performs an operation that is in order. What it is about is open.
   mutating func perform(
-    _ operation: Change.Operation, _ stamp: Stamp, at time: Int64, _ effects: inout Effects
+    _ operation: Change.Operation, _ stamp: Stamp, at moment: Moment, _ effects: inout Effects
   ) {
     switch operation {
     case .create:
       let id = NoteID(creation: stamp.change)
-      if !shelf.contains(id) { shelf.insert(Note(id: id, created: time)) }
+      if !shelf.contains(id) { shelf.insert(Note(id: id, created: moment.clock)) }
       effects.insert(.created, id)
     case .place(let placement):
       order.apply(placement, stamp)
       effects.insert(.position, NoteID(creation: placement.element))
     case .edit(let id, let edit):
       let wasTrashed = shelf[existing: id].isTrashed
-      shelf[existing: id].apply(edit, stamp, at: time) { effects.insert($0, id) }
+      shelf[existing: id].apply(edit, stamp, at: moment) { effects.insert($0, id) }
       if shelf[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
       effects.insert(edit.facets, id)
     }

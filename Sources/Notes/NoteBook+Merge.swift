@@ -6,7 +6,7 @@ public enum MergeRefusal: Error, Equatable, Sendable {
   case missing(MissingChanges)
   /// A change breaks a rule that every author keeps, or differs from what is known under its name.
   case invalid(ChangeID, reason: String)
-  /// What they are about can't be read.
+  /// The notes they are about can't be read.
   case unreadable(ArchiveFailure)
 }
 
@@ -18,7 +18,7 @@ extension NoteBook: Replicable {
     }
   }
 
-  /// What a replica at `version` has not seen, in logical time: at least one change, and then no more than `limit` bytes
+  /// The changes that a replica at `version` has not seen, in logical time: at least one change, and then no more than `limit` bytes
   /// of them. Also says what a replica knows then, and whether there is more.
   ///
   /// O(replicas + answer × log replicas), and a block of the archive for each replica that it has news of.
@@ -74,7 +74,7 @@ extension NoteBook: Replicable {
     return effects
   }
 
-  /// Applies of the waiting changes whatever can be, and leaves the others waiting. Each change is applied whole or not at
+  /// Applies the waiting changes that can be applied, and leaves the others waiting. Each change is applied whole or not at
   /// all; a refused one is told, and with it all later ones of its author are dropped, which can never be applied. One that
   /// is about something that can't be read goes on waiting, and the first reason why is told.
   /// O(changes applied + replicas waiting).
@@ -149,7 +149,7 @@ extension NoteBook: Replicable {
       ))
   }
 
-  /// What the waiting changes wait for.
+  /// The changes that the waiting ones wait for.
   private func blockers(of pending: inout PendingChanges) -> [ChangeID] {
     pending.replicas.map { replica in
       let id = next(by: replica)
@@ -208,10 +208,11 @@ extension NoteBook: Replicable {
     let (savedShelf, savedOrder) = (shelf, openedOrder)
     var own = Effects()
     var stamp = first
+    let moment = Moment(logical: first.timestamp, clock: change.time)
     do {
       for operation in change.operations {
         try validate(operation, of: change, past)
-        perform(operation, stamp, at: change.time, &own)
+        perform(operation, stamp, at: moment, &own)
         stamp.lamport += operation.ticks
       }
     } catch {

@@ -80,22 +80,27 @@ extension NoteBook {
     _ id: NoteID, at version: Version
   ) throws(ArchiveFailure) -> (note: Note, utf8: [UInt8])? {
     guard version.contains(id.creation), let present = try shelf.note(id) else { return nil }
-    var edits: [(stamp: Stamp, time: Int64, operation: Note.Operation)] = []
+    var edits: [(moment: Moment, stamp: Stamp, operation: Note.Operation)] = []
     for replica in version.replicas {
       try forEachChange(of: replica, upTo: version[replica]) { change, first in
+        let moment = Moment(logical: first.timestamp, clock: change.time)
         var stamp = first
         for operation in change.operations {
-          if case .edit(id, let edit) = operation { edits.append((stamp, change.time, edit)) }
+          if case .edit(id, let edit) = operation { edits.append((moment, stamp, edit)) }
           stamp.lamport += operation.ticks
         }
       }
     }
-    // Any causal order gives the same; logical time is one, and within a change the order it has.
+    // Any causal order gives the same. That of the changes' logical times is one, but not that of their operations': a change
+    // that takes one tick may have several operations, each with its own.
     let order = edits.indices.sorted {
-      (edits[$0].stamp.timestamp, $0) < (edits[$1].stamp.timestamp, $1)
+      (edits[$0].moment.logical, $0) < (edits[$1].moment.logical, $1)
     }
     var note = Note(id: id, created: present.created)
-    for edit in order.map({ edits[$0] }) { note.record(edit.operation, edit.stamp, at: edit.time) }
+    for place in order {
+      let edit = edits[place]
+      note.record(edit.operation, edit.stamp, at: edit.moment)
+    }
     return (note, present.text.utf8(in: present.text.view(at: version)))
   }
 

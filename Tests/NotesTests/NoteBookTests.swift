@@ -328,6 +328,112 @@ private struct Moment {
     #expect(alice.book == before && alice.book.revision == before.revision)
   }
 
+  // MARK: - Times
+
+  @Test func `a clock five years ahead says when a note is modified until the next change`()
+    throws
+  {
+    let notes = try share("note")
+    bob.now += 5 * 365 * 86_400_000
+    bob.setText(notes[0], "text of 2031")
+    try exchangeAll([alice, bob, carol])
+    #expect(alice.book[notes[0]]!.modified == bob.now)
+    alice.now += 1000
+    alice.setTags(notes[0], "home")
+    try exchangeAll([alice, bob, carol])
+    for person in [alice, bob, carol] {
+      #expect(person.book[notes[0]]!.modified == alice.now)
+      #expect(person.book.summaries[0].modified == alice.now)
+      try person.putAway(andReopen: true)
+      #expect(person.book.summaries[0].modified == alice.now)
+      #expect(person.book[notes[0]]!.modified == alice.now)
+    }
+    // Also where the clock has been put right again meanwhile.
+    bob.now = alice.now - 10
+    bob.setTitle(notes[0], "title")
+    try exchangeAll([alice, bob, carol])
+    #expect(carol.book[notes[0]]!.modified == bob.now)
+    // A place is nothing of the note itself.
+    carol.now += 5000
+    carol.move(notes[0], to: 0)
+    #expect(carol.book[notes[0]]!.modified == bob.now)
+  }
+
+  @Test func `of concurrent changes the last in logical time says when a note is modified`()
+    throws
+  {
+    let notes = try share("note")
+    (alice.now, bob.now, carol.now) = (3000, 2000, 1000)
+    // One tick each, so that replicas decide: Carol's is the greatest.
+    for person in [alice, bob, carol] { person.setTags(notes[0], "\(person.now)") }
+    try exchangeAll([alice, bob, carol])
+    #expect(alice.book[notes[0]]!.modified == 1000)
+    // Alice has made one more than Carol.
+    alice.setTags(notes[0], "3000", "home")
+    alice.now = 500
+    alice.setTags(notes[0], "home")
+    carol.setTags(notes[0], "1000")
+    try exchangeAll([alice, bob, carol])
+    #expect(alice.book[notes[0]]!.modified == 500)
+  }
+
+  @Test func `modified follows from the changes alone, and from none that another follows`()
+    throws
+  {
+    for seed in seeds(8) {
+      var generator = Generator(seed: seed &+ 900)
+      let people = (1...3).map { Person($0) }
+      for _ in 0..<40 {
+        let person = generator.pick(people)
+        if generator.chance(30) { try person.pull(generator.pick(people)) }
+        generator.act(person)
+        // Whatever clocks say: no two changes at one time.
+        person.now = Int64(generator.next() >> 16)
+        if let note = person.book.notes.randomElement(using: &generator) {
+          person.setTags(note.id, "\(person.now)")
+        }
+      }
+      var books: [NoteBook] = []
+      for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        books.append(order.reduce(NoteBook()) { $0.merged(with: people[$1].book) })
+      }
+      try exchangeAll(people, at(seed))
+      let book = people[0].book
+      for note in book.notes {
+        var edits: [(change: ChangeID, time: Int64)] = []
+        for replica in book.version.replicas {
+          try book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
+            let isCounted = change.operations.contains {
+              if case .edit(note.id, _) = $0 { true } else { change.id == note.id.creation }
+            }
+            if isCounted { edits.append((change.id, change.time)) }
+          }
+        }
+        let last = edits.filter { $0.time == note.modified }
+        #expect(!last.isEmpty, at(seed))
+        let isFollowed = try last.allSatisfy { change in
+          try edits.contains { other in
+            try other.change != change.change
+              && book.version(of: [other.change])!.contains(change.change)
+          }
+        }
+        #expect(!isFollowed, at(seed))
+        for other in books { #expect(other[note.id] == note, at(seed)) }
+      }
+    }
+  }
+
+  @Test func `a note that was deleted as soon as it was created is in the trash in its past, too`()
+    throws
+  {
+    // The title's own time is a tick later than the change, as Bob's deletion is, who is the lesser replica.
+    let note = carol.create("title")
+    try bob.pull(carol)
+    bob.delete(note)
+    let past = try bob.book.note(note, at: bob.book.version)!
+    #expect(bob.book[note]!.isTrashed && past.note.isTrashed)
+  }
+
   // MARK: - Names of states
 
   @Test func `the past of a change with several operations is as it was`() throws {
