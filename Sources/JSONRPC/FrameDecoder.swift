@@ -8,13 +8,13 @@ internal import Bytes
 ///
 /// - Complexity: O(bytes appended) for all events together, however they are cut into pieces.
 public struct FrameDecoder: Sendable {
-  /// What has been found in the stream.
+  /// A message in the stream, or the lack of one.
   public enum Event: Equatable, Sendable {
     /// The bytes of one message, not looked into yet.
     case message([UInt8])
     /// A message that is not accepted. It is skipped: answer with id `null` and go on.
     case refused(ResponseError)
-    /// From here on nobody can tell where a message starts: answer with id `null` and close. This is
+    /// From here on the start of a message can't be told: answer with id `null` and close. This is
     /// the last event.
     case broken(ResponseError)
   }
@@ -29,7 +29,7 @@ public struct FrameDecoder: Sendable {
     case broken
   }
 
-  /// How messages are delimited: what was asked for, but `automatic` only until `next` has seen the
+  /// The framing: the one that was asked for, but `automatic` only until `next` has seen the
   /// first byte that is no white space.
   public private(set) var framing: Framing
 
@@ -37,7 +37,7 @@ public struct FrameDecoder: Sendable {
   private let maximumHeader: Int
   private var state: State
   private var pending: [UInt8] = []
-  /// How much of `pending` has been dealt with.
+  /// The number of bytes of `pending` that have been dealt with.
   private var start = 0
 
   /// Creates a decoder at the start of a stream.
@@ -58,7 +58,7 @@ public struct FrameDecoder: Sendable {
   /// Takes the next bytes of the stream.
   public mutating func append(_ bytes: ArraySlice<UInt8>) {
     if start >= 1 << 16, start >= pending.count / 2 {
-      // What moves is no more than what was dealt with since the last time.
+      // This moves no more bytes than what was dealt with since the last time.
       pending.removeSubrange(..<start)
       start = 0
     }
@@ -90,7 +90,7 @@ public struct FrameDecoder: Sendable {
     return next()
   }
 
-  /// Whether the bytes so far end where a message ends, once `next` has returned nil.
+  /// True if the bytes so far end where a message ends, once `next` has returned nil.
   public var isAtBoundary: Bool {
     switch state {
     case .header(let block): available == 0 && block.size == 0
@@ -207,7 +207,7 @@ public struct FrameDecoder: Sendable {
   }
 }
 
-/// Whether a byte is white space within a line.
+/// True if a byte is white space within a line.
 private func isBlank(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
 }

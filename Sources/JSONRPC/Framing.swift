@@ -7,7 +7,7 @@
 //
 // or, with framing in lines, one message a line, ended by `\n` or `\r\n`; empty lines are ignored.
 
-/// How messages are delimited in a stream of bytes.
+/// The ways in which messages are delimited in a stream of bytes.
 public enum Framing: Sendable {
   /// Decided by the first byte of the stream that is no white space: `{` or `[` means lines.
   case automatic
@@ -17,6 +17,6 @@ public enum Framing: Sendable {
   case lines
 }
 
-/// How many bytes an empty buffer may keep for the next message: one huge message must not cost its
+/// The number of bytes that an empty buffer may keep for the next message: one huge message must not cost its
 /// memory for as long as the process lives.
 let keptCapacity = 1 << 20

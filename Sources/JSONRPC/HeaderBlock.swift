@@ -1,11 +1,11 @@
 /// The header of one message, as far as it has been read.
 struct HeaderBlock {
-  /// How many bytes of it have been read, line by line.
+  /// The number of its bytes that have been read, line by line.
   private(set) var size = 0
 
   private let limit: Int
   private var contentLength: Int?
-  /// How many bytes after `size` are known to hold no line break.
+  /// The number of bytes after `size` that are known to hold no line break.
   private var scanned = 0
 
   init(limit: Int) {

@@ -52,10 +52,10 @@ public struct JSONArray: Sequence, Sendable {
   let document: JSONDocument
   let index: Int
 
-  /// How many values there are.
+  /// The number of values.
   public var count: Int { document.count(at: index) }
 
-  /// Whether there are no values.
+  /// True if there are no values.
   public var isEmpty: Bool { count == 0 }
 
   public var underestimatedCount: Int { count }
@@ -64,7 +64,7 @@ public struct JSONArray: Sequence, Sendable {
     Iterator(document: document, index: index + 1, end: document.closing(of: index))
   }
 
-  /// Steps from value to value in O(1), over whatever is in them.
+  /// Steps from value to value in O(1), over what is in them.
   public struct Iterator: IteratorProtocol, Sendable {
     let document: JSONDocument
     var index: Int
@@ -82,12 +82,12 @@ public struct JSONArray: Sequence, Sendable {
 public struct JSONMembers: Sequence, Sendable {
   let value: JSONValue
 
-  /// How many members there are, doubled names counted twice.
+  /// The number of members, doubled names counted twice.
   public var count: Int {
     value.kind == .object ? value.document.count(at: value.index) : 0
   }
 
-  /// Whether there are no members.
+  /// True if there are no members.
   public var isEmpty: Bool { count == 0 }
 
   public var underestimatedCount: Int { count }
@@ -98,7 +98,7 @@ public struct JSONMembers: Sequence, Sendable {
     return Iterator(document: value.document, index: start, end: end)
   }
 
-  /// Steps from member to member in O(length of the name), over whatever is in the values.
+  /// Steps from member to member in O(length of the name), over what is in the values.
   public struct Iterator: IteratorProtocol, Sendable {
     let document: JSONDocument
     var index: Int

@@ -34,7 +34,7 @@ final class JSONDocument: Sendable {
   /// The index of the closing entry of the array or object at `index`.
   func closing(of index: Int) -> Int { Int(tape[index].extra) }
 
-  /// How many values or members the array or object at `index` has.
+  /// The number of values or members of the array or object at `index`.
   func count(at index: Int) -> Int { Int(tape[closing(of: index)].extra) }
 
   /// The index after the value at `index` and all that is in it.

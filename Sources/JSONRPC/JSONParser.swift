@@ -2,7 +2,7 @@
 ///
 /// The grammar is RFC 8259's, and nothing else: no comments, no trailing commas, no byte order mark, no
 /// bytes after the value. Text must be valid UTF-8, and an escaped surrogate must be half of a pair.
-/// Doubled member names and `\u0000` are allowed here: whoever reads the value decides.
+/// Doubled member names and `\u0000` are allowed here: the reader of the value decides.
 ///
 /// One loop over the bytes, with the open arrays and objects on a stack of its own that the depth limit
 /// bounds. A document that nests a million times must cost an error, never the process its stack.

@@ -40,7 +40,7 @@ extension JSONString {
     }
   }
 
-  /// How many bytes longer a text gets when it is escaped.
+  /// The number of bytes by which a text grows when it is escaped.
   private static func escapedGrowth(_ text: Span<UInt8>) -> Int {
     var growth = 0
     var next = 0
@@ -70,13 +70,13 @@ extension JSONString {
     return growth
   }
 
-  /// Whether a byte needs no escape sequence: those of longer UTF-8 sequences never do.
+  /// True if a byte needs no escape sequence: those of longer UTF-8 sequences never do.
   @inline(__always)
   private static func standsForItself(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// How many bytes longer a byte gets that must be escaped.
+  /// The number of bytes that escaping adds to a byte that must be escaped.
   private static func escapeGrowth(of byte: UInt8) -> Int {
     switch byte {
     case 0: return 2  // U+FFFD takes three
@@ -85,7 +85,7 @@ extension JSONString {
     }
   }
 
-  /// What follows the backslash in an escape sequence of two bytes.
+  /// The byte behind the backslash in an escape sequence of two bytes.
   private static func shortName(of byte: UInt8) -> UInt8 {
     switch byte {
     case 0x08: UInt8(ascii: "b")

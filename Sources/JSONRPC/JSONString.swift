@@ -136,7 +136,7 @@ enum JSONString {
     var target = text.mutableSpan
     var next = 0
     while next < contents.count {
-      // What stands behind the escape sequence is written over.
+      // The bytes behind the escape sequence are written over.
       while contents.count - next >= ByteWord.size {
         let word = ByteWord(contents, at: next)
         word.store(into: &target, at: length)

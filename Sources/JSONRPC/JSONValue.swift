@@ -1,11 +1,11 @@
 /// A value of a JSON document.
 ///
 /// Parsing validates the whole document in one pass (`JSONParser.swift` has the rules) and notes where
-/// each value stands. Strings and numbers are decoded only when somebody asks, every time somebody asks.
+/// each value stands. Strings and numbers are decoded at each call, and only then.
 /// A value shares its document's bytes: copying it costs a reference count, and holding it keeps the
 /// whole document alive.
 public struct JSONValue: Sendable {
-  /// What a value can be.
+  /// The kinds of values.
   public enum Kind: Sendable {
     case null, boolean, number, string, array, object
   }
@@ -42,7 +42,7 @@ public struct JSONValue: Sendable {
       tape: [JSONDocument.Entry(position: 0, extra: 1), JSONDocument.Entry(position: 1, extra: 0)]),
     index: 0)
 
-  /// What the value is.
+  /// The kind of the value.
   public var kind: Kind {
     switch document.firstByte(at: index) {
     case UInt8(ascii: "n"): .null
@@ -54,7 +54,7 @@ public struct JSONValue: Sendable {
     }
   }
 
-  /// Whether the value is `null`.
+  /// True if the value is `null`.
   public var isNull: Bool { kind == .null }
 
   /// The value of `true` or `false`; nil for every other kind.

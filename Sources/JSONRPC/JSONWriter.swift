@@ -6,10 +6,10 @@
 /// Text is escaped where JSON demands it and nowhere else, so it stays readable and one byte a byte.
 /// U+0000 comes out as U+FFFD: some clients throw away a whole message that holds an escaped one.
 public struct JSONWriter: Sendable {
-  /// What has been written: UTF-8.
+  /// The text that has been written, in UTF-8.
   public private(set) var bytes: [UInt8] = []
 
-  /// Whether a value ends here, so that another one needs a comma.
+  /// True if a value ends here, so that another one needs a comma.
   private var needsComma = false
 
   /// Creates a writer that has written nothing.

@@ -4,19 +4,21 @@
 /// the empty one, which some clients cannot write any other way.
 public enum Message: Sendable {
   case request(id: RequestID, method: String, params: JSONValue)
-  /// A message that gets no answer, whatever is wrong with it: params of a kind that cannot be used come
+  /// A message that gets no answer, also when it is wrong: params of a kind that cannot be used come
   /// as the empty object, since an `exit` with odd params must still be an `exit`.
   case notification(method: String, params: JSONValue)
   /// An answer to us. We never ask, so it is there to be ignored; to answer it with an error would
   /// start a game of ping-pong.
   case response
 
-  /// Why a message is not acted on, and how to answer it.
+  /// The reason for which a message is not acted on, and the answer to it.
   public struct Refusal: Error, Equatable, Sendable {
     /// The request's id; nil, if there is none to be read: the answer's id is `null` then.
     public var id: RequestID?
+    /// The error to answer with.
     public var error: ResponseError
 
+    /// A message that is refused with an error.
     public init(id: RequestID?, error: ResponseError) {
       self.id = id
       self.error = error

@@ -3,14 +3,14 @@
 /// A frame is `Content-Length: N`, an empty line (both ended by `\r\n`), then N bytes of JSON; or, with
 /// framing in lines, the JSON and `\n`. Framing `automatic` writes as `contentLength` does.
 ///
-/// Whoever owns the stream writes as much of `unsent` as it takes, and removes that much. A write must
+/// The owner of the stream writes as much of `unsent` as the stream takes, and removes that much. A write must
 /// never wait: a client that sends thousands of requests before it reads would wait for us too.
 public struct Outbox: Sendable {
-  /// How the frames from now on are delimited.
+  /// The framing of the frames from now on.
   public var framing: Framing
 
   private var pending: [UInt8] = []
-  /// How much of `pending` is sent already.
+  /// The number of bytes of `pending` that are sent already.
   private var sent = 0
   /// Kept between messages, so that a reply allocates nothing.
   private var writer = JSONWriter()
@@ -20,13 +20,13 @@ public struct Outbox: Sendable {
     self.framing = framing
   }
 
-  /// How many bytes are not sent yet.
+  /// The number of bytes that are not sent yet.
   public var count: Int { pending.count - sent }
 
-  /// Whether everything is sent.
+  /// True if everything is sent.
   public var isEmpty: Bool { count == 0 }
 
-  /// What is not sent yet, oldest first. Let go of it before the next call, or that call copies it.
+  /// The bytes that are not sent yet, oldest first. Let go of it before the next call, or that call copies it.
   public var unsent: ArraySlice<UInt8> { pending[sent...] }
 
   /// Removes the first `count` bytes of `unsent`: they are sent.
@@ -38,7 +38,7 @@ public struct Outbox: Sendable {
       pending.removeAll(keepingCapacity: pending.capacity <= keptCapacity)
       sent = 0
     } else if sent >= 1 << 16, sent >= pending.count / 2 {
-      // What moves is no more than what was sent since the last time.
+      // This moves no more bytes than what was sent since the last time.
       pending.removeSubrange(..<sent)
       sent = 0
     }

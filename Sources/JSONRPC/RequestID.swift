@@ -1,4 +1,4 @@
-/// What a request is called by the one who sent it; its response carries the same.
+/// The name that a request's sender has given it; its response carries the same.
 public enum RequestID: Hashable, Sendable {
   case integer(Int)
   case string(String)

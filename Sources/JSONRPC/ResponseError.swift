@@ -2,22 +2,31 @@
 public struct ResponseError: Error, Equatable, Sendable {
   /// The codes of JSON-RPC and of the language server protocol that this package uses.
   public enum Code {
+    /// The message is not JSON.
     public static let parseError = -32700
+    /// The message is JSON, and no request or notification.
     public static let invalidRequest = -32600
+    /// There is no such method.
     public static let methodNotFound = -32601
+    /// A parameter is missing, or is not what it may be.
     public static let invalidParams = -32602
+    /// The server failed.
     public static let internalError = -32603
+    /// A request came before `initialize`.
     public static let serverNotInitialized = -32002
+    /// The client has cancelled the request.
     public static let requestCancelled = -32800
+    /// The state that the request is about has changed meanwhile.
     public static let contentModified = -32801
+    /// The request is in order and could not be carried out.
     public static let requestFailed = -32803
   }
 
-  /// What kind of error it is, for programs.
+  /// The kind of error, for programs.
   public var code: Int
-  /// What happened, in words for a person.
+  /// The failure, for people to read.
   public var message: String
-  /// Which failure of its kind it is, for programs: `data.reason` on the wire.
+  /// The failure among those of its kind, for programs: `data.reason` on the wire.
   public var reason: String?
 
   /// Creates an error; without a `reason` it carries no data.
@@ -37,16 +46,16 @@ extension ResponseError {
   public static let requestCancelled = ResponseError(
     code: Code.requestCancelled, message: "The request was cancelled.")
 
-  /// What the request refers to is no longer as the client thinks.
+  /// The state that the request refers to is no longer as the client thinks.
   public static let contentModified = contentModified(
     "The text is not what the client thinks it is.")
 
-  /// What came is not JSON, or not framed as it must be.
+  /// The bytes are not JSON, or not framed as they must be.
   public static func parseError(_ message: String) -> ResponseError {
     ResponseError(code: Code.parseError, message: message)
   }
 
-  /// What came is JSON, but not a request that can be answered here or now.
+  /// The message is JSON, but not a request that can be answered here or now.
   public static func invalidRequest(_ message: String) -> ResponseError {
     ResponseError(code: Code.invalidRequest, message: message)
   }
@@ -69,7 +78,7 @@ extension ResponseError {
     ResponseError(code: Code.internalError, message: message)
   }
 
-  /// What the request refers to is no longer as the client thinks, and `message` says how.
+  /// The state that the request refers to is no longer as the client thinks; `message` says how it differs.
   public static func contentModified(_ message: String) -> ResponseError {
     ResponseError(code: Code.contentModified, message: message)
   }

@@ -1,10 +1,11 @@
-/// A name that nobody else uses: a 128-bit number, random in practice.
+/// A globally unique name: a 128-bit number, random in practice.
 public struct Identifier: Hashable, Comparable, Sendable {
   /// The upper 64 bits, which decide the order first.
   public let high: UInt64
   /// The lower 64 bits.
   public let low: UInt64
 
+  /// The identity with these bits.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low

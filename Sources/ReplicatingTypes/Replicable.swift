@@ -29,14 +29,14 @@
 /// The complexities that the types give leave out what comparing and joining versions takes: O(replicas that ever changed
 /// the value) in `changes(since:)`, `validate`, `join` and what is made of them.
 public protocol Replicable: Equatable {
-  /// What one value has seen and another has not. It says what it follows, so that what is absent from it is never taken
-  /// for removed.
+  /// Changes that one value has seen and another has not. They
+  /// say what they follow, so that an element that is absent from them is never taken for removed.
   associatedtype Changes: ReplicatingChanges
 
   /// The changes that this value contains.
   var version: Version { get }
 
-  /// What a replica at `version` has not seen.
+  /// The changes that a replica at `version` has not seen.
   func changes(since version: Version) -> Changes
 
   /// Looks whether changes whose base is here may be joined: authors who keep the rules can have made them, and they fit
@@ -49,12 +49,12 @@ public protocol Replicable: Equatable {
   mutating func join(_ changes: Changes)
 }
 
-/// What one value has seen and another has not.
+/// Changes that one value has seen and another has not.
 public protocol ReplicatingChanges {
-  /// What a value must have seen for these changes to make sense: they leave out everything up to then.
+  /// The changes that a value must have seen for these changes to make sense: they leave out everything up to then.
   var since: Version { get }
 
-  /// What a value that has joined them has seen of it: everything they speak of is among that.
+  /// The version of a value that has joined them. It contains every change that they name.
   var version: Version { get }
 }
 
@@ -104,9 +104,9 @@ extension ReplicatingChanges {
   }
 }
 
-/// Why changes can't be applied. Nothing of them was.
+/// The reason for which changes can't be applied. None of them was.
 public enum RefusedChanges: Error, Equatable, Sendable {
-  /// What they follow is not here: they may be applied later.
+  /// They follow changes that are not here, and may be applied later.
   case missing(MissingChanges)
   /// They can't be applied, now or later.
   case invalid(InvalidChange)
@@ -114,9 +114,10 @@ public enum RefusedChanges: Error, Equatable, Sendable {
 
 /// Changes can't be applied, because they follow others that are not here.
 public struct MissingChanges: Error, Equatable, Sendable {
-  /// What must be here first.
+  /// The changes that must be here first.
   public var needed: Version
 
+  /// Changes that need everything in `needed`.
   public init(needed: Version) {
     self.needed = needed
   }

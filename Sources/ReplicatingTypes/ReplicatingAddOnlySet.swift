@@ -1,6 +1,8 @@
+// Library product only: the programs of this package do not use this file.
+
 /// A set to which elements are added, and from which none is ever removed. Merging is the union.
 ///
-/// For what only accumulates: whom somebody has met, which hints were shown, the keys of something kept elsewhere. What
+/// For elements that only accumulate: hints that were shown, keys of values kept elsewhere. What
 /// may be taken back belongs into a `ReplicatingSet`, which costs more.
 ///
 ///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
@@ -9,7 +11,7 @@
 ///     shown.contains("welcome")  // true
 ///
 /// The laws of `Replicable` hold on the whole state. When several replicas add one element, the least of their changes
-/// stands for it, whatever the way they came.
+/// stands for it, in whichever order they came.
 ///
 /// `contains`, `insert` and `count` are O(1); `elements`, `changes(since:)` and comparing are O(count); joining is
 /// O(changes).
@@ -18,10 +20,14 @@ public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Has
   private var additions: [Element: ChangeID] = [:]
   public private(set) var version = Version()
 
+  /// An empty set.
   public init() {}
 
+  /// The number of elements. O(1).
   public var count: Int { additions.count }
+  /// The elements. O(count).
   public var elements: Set<Element> { Set(additions.keys) }
+  /// True if an element is in the set. O(1).
   public func contains(_ element: Element) -> Bool { additions[element] != nil }
 
   /// Adds an element, as one change. Adding what is there already is no change.
@@ -34,6 +40,7 @@ public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Has
 }
 
 extension ReplicatingAddOnlySet: Replicable {
+  /// The changes that a set at one version has and a set at another lacks.
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     public internal(set) var version: Version
@@ -57,7 +64,7 @@ extension ReplicatingAddOnlySet: Replicable {
 }
 
 extension ReplicatingAddOnlySet.Changes {
-  /// Throws when no set has these changes, whatever it has seen.
+  /// Throws when no set can have these changes.
   func check() throws(InvalidChange) {
     try checkVersion()
     var elements: Set<Element> = []

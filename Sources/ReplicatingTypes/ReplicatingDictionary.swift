@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// Replicating values, each under a key; a value that several replicas change merges by its own rules.
 ///
 /// The values may be dictionaries again, and so on: how deep they lie makes no difference, and neither does generic code,
@@ -20,8 +22,8 @@
 ///     settings["size"]?.value  // 12
 ///
 /// A removal covers what its author had seen of the value, and no more: with a change that the author had not seen, and
-/// with any later change, the key is there again, with the whole value. So nothing that somebody wrote is lost because
-/// somebody else removed it at the same time; and whoever uses a removed key again finds what it held.
+/// with any later change, the key is there again, with the whole value. So no write is lost because of a
+/// concurrent removal, and a removed key that is used again has the value that it held.
 ///
 /// All replicas must use the same initial value for a key, as with the initial value of a `ReplicatingRegister`. A key
 /// exists from the first change of its value on; a body that changes nothing leaves no trace.
@@ -36,10 +38,10 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 {
   struct Removal: Hashable, Sendable {
     var change: ChangeID
-    /// What of the value its author had seen.
+    /// The part of the value that its author had seen.
     var covered: Version
 
-    /// Whether `other` has no say beside this removal.
+    /// True if `other` has no say beside this removal.
     func supersedes(_ other: Removal) -> Bool {
       guard covered.isSuperset(of: other.covered) else { return false }
       return change >= other.change || !other.covered.isSuperset(of: covered)
@@ -47,7 +49,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   }
 
   struct Entry: Equatable, Sendable {
-    /// What the value is made of, for those who don't know the key yet.
+    /// The value before any change, for replicas that don't know the key yet.
     let initial: Value
     var value: Value
     /// Those that no other supersedes, sorted by change.
@@ -77,6 +79,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   private(set) var entries: [Key: Entry] = [:]
   public private(set) var version = Version()
 
+  /// An empty dictionary.
   public init() {}
 
   /// Entries that were looked after.
@@ -85,10 +88,12 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
     self.version = version
   }
 
+  /// The keys that have a value. O(keys ever used).
   public var keys: Set<Key> {
     Set(entries.lazy.filter { $0.value.isPresent }.map(\.key))
   }
 
+  /// The number of keys that have a value. O(keys ever used).
   public var count: Int { entries.values.count { $0.isPresent } }
 
   /// The value of a key; `nil` if it was never used, or is removed.
@@ -97,7 +102,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
     return entry.value
   }
 
-  /// Changes the value of a key in place; if the key was never used, `initial`, which nobody has changed yet. The body
+  /// Changes the value of a key in place; if the key was never used, `initial`, which is without changes. The body
   /// makes its changes by the replica it is given.
   @discardableResult
   public mutating func update<Result, Failure: Error>(
@@ -134,6 +139,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 }
 
 extension ReplicatingDictionary: Replicable {
+  /// The changes that a dictionary at one version has and one at another lacks.
   public struct Changes: ReplicatingChanges {
     struct Part {
       var key: Key
@@ -205,7 +211,7 @@ extension ReplicatingDictionary: Replicable {
     return part.changes.version
   }
 
-  /// What one replica removes later covers what it removed before.
+  /// A later removal of a replica covers its earlier ones.
   private func validate(
     _ removals: [Removal], beside known: [Removal]
   ) throws(InvalidChange) {

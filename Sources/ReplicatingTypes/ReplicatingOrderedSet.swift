@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// Elements in an order that every replica may change, each element once.
 ///
 /// A move does not take an element out and put it in again, which two replicas at once would turn into two copies. It
@@ -26,6 +28,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   private(set) var slots = ReplicatingSlots<Element>()
   private(set) var members = ReplicatingSet<Element>()
 
+  /// An empty set.
   public init() {}
 
   /// Parts that were looked after.
@@ -34,7 +37,9 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     self.members = members
   }
 
+  /// The number of elements. O(1).
   public var count: Int { members.count }
+  /// True if an element is in the set. O(1).
   public func contains(_ element: Element) -> Bool { members.contains(element) }
 
   /// The elements in order.
@@ -42,7 +47,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     hasFormer ? slots.elements.filter(members.contains) : slots.elements
   }
 
-  /// Whether something has a slot and is no member.
+  /// True if something has a slot and is no member.
   private var hasFormer: Bool { slots.count > members.count }
 
   // MARK: - Editing
@@ -85,7 +90,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     members.apply(operation, stamp)
   }
 
-  /// Whether a replica may place elements.
+  /// True if a replica may place elements.
   public func hasRoom(for author: ReplicaID) -> Bool { slots.hasRoom(for: author) }
 
   /// Looks whether a placement from outside may be applied, as `ReplicatingArray` does with an insertion. Throws when not.
@@ -99,6 +104,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 }
 
 extension ReplicatingOrderedSet: Replicable {
+  /// The changes that a set at one version has and a set at another lacks.
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     var slots: ReplicatingArray<Element>.Changes
@@ -131,7 +137,7 @@ extension ReplicatingOrderedSet: Replicable {
     guard changes.slots.removals.isEmpty else { throw InvalidChange("a slot that is removed") }
     let joined = try slots.sequence.joining(changes.slots)
     try members.validate(changes.members)
-    // Looked for in what came of the slots: one that was known already brings nothing, whatever it claims to hold.
+    // Looked for in what came of the slots: one that was known already brings nothing.
     var homeless = Set(changes.members.additions.map(\.0))
     if homeless.isEmpty { return }
     joined.forEachSlot { element, _, _ in homeless.remove(element) }
@@ -152,6 +158,6 @@ extension ReplicatingOrderedSet: Replicable {
 }
 
 extension ReplicatingArray {
-  /// Whether anything was ever removed.
+  /// True if anything was ever removed.
   var hasRemovals: Bool { authors.contains { !$0.removals.isEmpty } }
 }

@@ -1,9 +1,9 @@
 /// One value that is replaced as a whole; the last writer wins.
 ///
 /// "Last" is by wall time, in milliseconds since 1970, but never less than the time of the value replaced plus one: a
-/// clock that once ran years ahead can't lock anybody out, since whoever has seen its value writes a later time than
+/// clock that once ran years ahead can't lock other replicas out, since a replica that has seen its value writes a later time than
 /// that. Equal times are decided by the Lamport timestamp, so a later write wins over every write that its author had
-/// seen whatever the clocks say, and the clock decides only between concurrent ones.
+/// seen, and the clock decides only between concurrent ones.
 ///
 /// Replicas must agree on the initial value, as on a default in a program.
 ///
@@ -19,10 +19,12 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
 
   /// A write that has no author yet.
   public struct Assignment: Equatable, Sendable {
+    /// The value that is written.
     public var value: Value
     /// Milliseconds since 1970.
     public var time: Int64
 
+    /// A write of `value` at `time`, milliseconds since 1970.
     public init(value: Value, time: Int64) {
       self.value = value
       self.time = time
@@ -34,10 +36,12 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
     var stamp: Stamp
   }
 
+  /// The value of the last write, or the initial one.
   public private(set) var value: Value
   private var write: Write?
   public private(set) var version = Version()
 
+  /// A register with its initial value.
   public init(_ initial: Value) {
     value = initial
   }
@@ -97,7 +101,7 @@ extension ReplicatingRegister: Replicable {
   public func validate(_ changes: Changes) throws(InvalidChange) {
     try changes.check()
     guard let (assignment, stamp) = changes.winner else {
-      // Who beat all that these leave out is here, as everything up to `since`.
+      // The write that beat all that these leave out is here, as everything up to `since`.
       guard write != nil || changes.version.isEmpty else {
         throw InvalidChange("a register that was written, without what was")
       }
@@ -120,7 +124,7 @@ extension ReplicatingRegister: Replicable {
 }
 
 extension ReplicatingRegister.Changes {
-  /// Throws when no register has these changes, whatever it has seen.
+  /// Throws when no register can have these changes.
   func check() throws(InvalidChange) {
     try checkVersion()
     guard let (assignment, stamp) = winner else { return }

@@ -38,10 +38,14 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   private(set) var lamport: UInt64 = 0
   public private(set) var version = Version()
 
+  /// An empty set.
   public init() {}
 
+  /// The number of elements. O(1).
   public var count: Int { additions.count }
+  /// The elements. O(count).
   public var elements: Set<Element> { Set(additions.keys) }
+  /// True if an element is in the set. O(1).
   public func contains(_ element: Element) -> Bool { additions[element] != nil }
 
   /// The removal of what is here of `element`; `nil` if there is nothing.
@@ -83,6 +87,7 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
 }
 
 extension ReplicatingSet: Replicable {
+  /// The changes that a set at one version has and a set at another lacks.
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     public internal(set) var version: Version
@@ -124,7 +129,7 @@ extension ReplicatingSet: Replicable {
 }
 
 extension ReplicatingSet.Changes {
-  /// Throws when no set has these changes, whatever it has seen.
+  /// Throws when no set can have these changes.
   func check() throws(InvalidChange) {
     try checkVersion()
     guard lamport == 0 || !version.isEmpty else {

@@ -4,7 +4,7 @@
 /// notebook does, needs nothing else; nothing takes an element away.
 ///
 /// All slots ever made stay in the sequence. Those that are not the newest of their elements are tombstones in its tree,
-/// though nobody removed them: so what is visible is the order, and an element and its position find each other by the
+/// though no change removed them: so what is visible is the order, and an element and its position find each other by the
 /// counts of the tree. A slot never becomes the newest again once there is a newer one.
 ///
 /// `count` is O(1), `elements` O(slots), all else O(log slots) beside what is said.
@@ -13,10 +13,14 @@
 public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
   public struct Placement: Equatable, Sendable {
+    /// The element that is placed.
     public var element: Element
+    /// The slot directly before this one; `nil` for the beginning.
     public var after: ElementID?
+    /// The slot that comes after this one; `nil` for the end.
     public var before: ElementID?
 
+    /// A slot for `element` between two others.
     public init(_ element: Element, after: ElementID?, before: ElementID?) {
       self.element = element
       self.after = after
@@ -34,6 +38,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// The newest slots of elements, but for those that are at home.
   private var places: [Element: LocalID] = [:]
 
+  /// No slots.
   public init() {
     sequence = ReplicatingArray()
     sequence.buildIndex()
@@ -53,7 +58,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     for slot in moved { enter(slot) }
   }
 
-  /// How many elements have a slot.
+  /// The number of elements that have a slot.
   public var count: Int { sequence.tree.visible }
 
   /// The elements in order.
@@ -106,7 +111,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     sequence.authors[Int(slot.author)].content[Int(slot.offset)]
   }
 
-  /// How many elements stand before a slot.
+  /// The number of elements that stand before a slot.
   private func position(before slot: LocalID) -> Int {
     var copy = sequence
     copy.locate(slot)
@@ -147,13 +152,13 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     of element: Element, at index: Int, notCounting uncounted: [Int] = []
   ) -> Placement {
     var tree = sequence.tree
-    // At the very beginning whatever stands first follows, be it the place of something or not.
+    // At the very beginning the first slot follows, whether it is the place of an element or not.
     if index <= 0 {
       tree.moveToStart()
       return Placement(
         element, after: nil, before: tree.isEmpty ? nil : sequence.id(of: tree.current.first))
     }
-    // What is to follow is the element at `index` of those that count; the element itself, which leaves its place, is none
+    // The slot is to be followed by the element at `index` of those that count; the element itself, which leaves its place, is none
     // of them.
     var position = min(index, count)
     var own = self.position(of: element) ?? .max
@@ -193,7 +198,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     return placement(of: element, at: place - (isPassed ? 1 : 0) + (isAfter ? 1 : 0))
   }
 
-  /// Whether an element is already where a placement, planned on the present order, would put it.
+  /// True if an element is already where a placement, planned on the present order, would put it.
   @specialized(where Element == ChangeID)
   public func isPlaced(_ placement: Placement) -> Bool {
     guard let own = position(of: placement.element) else { return false }
@@ -209,7 +214,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     enter(LocalID(author, sequence.authors[Int(author)].count - 1))
   }
 
-  /// Whether a replica may place elements.
+  /// True if a replica may place elements.
   public func hasRoom(for author: ReplicaID) -> Bool { sequence.hasRoom(for: author) }
 
   /// Looks whether a placement from outside may be applied, as `ReplicatingArray` does with an insertion. Throws when not.
@@ -266,7 +271,7 @@ extension ReplicatingArray {
     }
   }
 
-  /// Makes an element a tombstone that nobody has removed.
+  /// Makes an element a tombstone without a removal.
   fileprivate mutating func hide(_ element: LocalID) {
     locate(element)
     if !tree.current.isRemoved { bury(element.offset - tree.current.offset, 1) }

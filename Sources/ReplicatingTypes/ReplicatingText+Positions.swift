@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// Places in other units than bytes, and parts of the text.
 ///
 ///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
@@ -13,7 +15,7 @@
 /// All are O(log n) and the bytes of one leaf of the tree: at most 64 pieces of 2,047 bytes, often a few hundred bytes.
 /// Nothing is changed by a question, nor copied, in the midst of typing either.
 extension ReplicatingText {
-  /// How much of a unit the text holds. There is one line more than there are line feeds.
+  /// The length of the text in a unit. There is one line more than there are line feeds.
   public func count(of unit: TextUnit) -> Int {
     unit == .utf8 ? count : bytes.measure[unit] + (unit == .line ? 1 : 0)
   }
@@ -52,7 +54,7 @@ extension ReplicatingText {
     return bytes.elements(in: range)
   }
 
-  /// What is before a place.
+  /// The measure of the text before a place.
   private func measure(before place: Int, _ unit: TextUnit) -> TextMeasure? {
     // No unit has more than there are bytes.
     guard (0...count).contains(place) else { return nil }

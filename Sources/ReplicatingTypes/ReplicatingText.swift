@@ -20,9 +20,11 @@
 ///     a.string  // Green from home
 ///
 /// All offsets and counts are in UTF-8 bytes. What is edited here must be valid UTF-8 without U+0000, between scalars;
-/// nobody looks whether it is, but others will refuse what isn't. Complexities are those of `ReplicatingArray`.
+/// that is not checked here, but other replicas refuse what isn't. Complexities are those of `ReplicatingArray`.
 public struct ReplicatingText: Sendable, Replicable {
+  /// An insertion or removal of bytes that has no author yet.
   public typealias Operation = ReplicatingArray<UInt8>.Operation
+  /// The effect of an operation on the visible bytes.
   public typealias Effect = ReplicatingArray<UInt8>.Effect
 
   /// Those of the sequence.
@@ -34,12 +36,14 @@ public struct ReplicatingText: Sendable, Replicable {
 
   var bytes = ReplicatingArray<UInt8>()
 
+  /// An empty text.
   public init() {}
 
   init(bytes: ReplicatingArray<UInt8>) {
     self.bytes = bytes
   }
 
+  /// The number of visible bytes. O(1).
   public var count: Int { bytes.count }
   /// The text. O(count + n).
   public var utf8: [UInt8] { bytes.elements }
@@ -100,7 +104,7 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.apply(operation, stamp, report)
   }
 
-  /// Whether a replica may write into the text.
+  /// True if a replica may write into the text.
   public func hasRoom(for author: ReplicaID) -> Bool { bytes.hasRoom(for: author) }
 
   // MARK: - Other states
@@ -108,7 +112,7 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The text in another state.
   public func utf8(in view: SequenceView) -> [UInt8] { bytes.elements(in: view) }
 
-  /// What leads from another state to the present, in offsets of that state.
+  /// The edits that lead from another state to the present, in offsets of that state.
   public func edits(from view: SequenceView) -> [Edit<UInt8>] { bytes.edits(from: view) }
 
   /// The state that a replica at `version` sees.
@@ -119,17 +123,17 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.insertions(after: version)
   }
 
-  /// What each of some changes inserted and removed. O(n) for all.
+  /// The elements that each of some changes inserted and removed. O(n) for all.
   public func touched(
     by changes: some Sequence<ChangeID>
   ) -> [ReplicatingArray<UInt8>.Touched] {
     bytes.touched(by: changes)
   }
 
-  /// How many elements a replica has inserted.
+  /// The number of elements that a replica has inserted.
   public func count(by replica: ReplicaID) -> Int { bytes.count(by: replica) }
 
-  /// The operations that remove some elements and bring others back, whatever was done since. O(n).
+  /// The operations that remove some elements and bring others back, in the present state. O(n).
   public func reversals(
     removing inserted: ElementRanges, restoring removed: ElementRanges
   ) -> [ReplicatingArray<UInt8>.Reversal] {
@@ -146,7 +150,7 @@ public struct ReplicatingText: Sendable, Replicable {
     of elements: Set<ElementID>
   ) -> [ElementID: (offset: Int, isVisible: Bool)] { bytes.places(of: elements) }
 
-  /// How many bytes each change inserted and removed, of each author in the order of its changes. O(changes).
+  /// The number of bytes that each change inserted and removed, of each author in the order of its changes. O(changes).
   public var contributions: [(author: ReplicaID, changes: [ReplicatingArray<UInt8>.Contribution])] {
     bytes.contributions
   }
@@ -169,7 +173,7 @@ public struct ReplicatingText: Sendable, Replicable {
   /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single insertion of whole scalars
   /// is made here, everything else on a copy first: O(n + runs), and each step as an operation.
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
-    // What is being typed has to be looked at, too.
+    // Text that is still open is looked at, too.
     bytes.settle()
     if changes.bytes.isSingleStep, bytes.areWholeScalars(changes.bytes) {
       return try bytes.apply(changes.bytes)
@@ -206,7 +210,7 @@ public struct ReplicatingText: Sendable, Replicable {
     }
   }
 
-  /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there.
+  /// True if a scalar begins at `offset` of what `author` inserted, or its text ends there.
   private func isBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
     bytes.isScalarBoundary(author, offset)
   }

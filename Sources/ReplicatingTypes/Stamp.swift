@@ -1,8 +1,11 @@
 /// The name of one change: the replica that made it, and its number among that replica's changes, from 1, without gaps.
 public struct ChangeID: Hashable, Comparable, Sendable {
+  /// The author of the change.
   public var replica: ReplicaID
+  /// From 1.
   public var number: UInt64
 
+  /// The name of change `number` of `replica`.
   public init(replica: ReplicaID, number: UInt64) {
     self.replica = replica
     self.number = number
@@ -17,9 +20,12 @@ public struct ChangeID: Hashable, Comparable, Sendable {
 /// of Events in a Distributed System", 1978). The replica breaks ties, so two timestamps of different operations are
 /// never equal.
 public struct LamportTimestamp: Hashable, Comparable, Sendable {
+  /// The tick, from 1.
   public var count: UInt64
+  /// The author of the operation.
   public var replica: ReplicaID
 
+  /// The tick `count` of `replica`.
   public init(count: UInt64, replica: ReplicaID) {
     self.count = count
     self.replica = replica
@@ -37,10 +43,10 @@ public struct LamportTimestamp: Hashable, Comparable, Sendable {
 
   /// Throws when a count from outside may not be joined where `known` is the largest.
   ///
-  /// Everybody's next change comes after the largest count seen, so one count near the end of the numbers would leave no
-  /// room for anybody. Honest counts grow by one for each element or change, and nobody makes 2^40 of those while another
-  /// replica isn't looking; whoever lies that much is refused, and whoever lies less must be believed four million times
-  /// before the numbers end.
+  /// Every replica's next change comes after the largest count seen, so one count near the end of the numbers would leave
+  /// no room for any of them. Honest counts grow by one for each element or change, and no replica makes 2^40 of those
+  /// unseen by another. A larger step is refused; steps that are just allowed reach the end of the numbers after four
+  /// million of them.
   static func validate(_ count: UInt64, after known: UInt64) throws(InvalidChange) {
     guard count <= largestCount, count <= known || count - known <= largestStep else {
       throw InvalidChange("a logical time of \(count), where \(known) is the latest known")
@@ -48,12 +54,14 @@ public struct LamportTimestamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// What an operation carries: the change it belongs to, and its logical time.
+/// The stamp of an operation: the change it belongs to, and its logical time.
 public struct Stamp: Hashable, Sendable {
+  /// The change that the operation is part of.
   public var change: ChangeID
   /// The count of the logical time of the operation, or of its first element.
   public var lamport: UInt64
 
+  /// The stamp of an operation of `change` that begins at the tick `lamport`.
   public init(change: ChangeID, lamport: UInt64) {
     self.change = change
     self.lamport = lamport
@@ -67,7 +75,7 @@ public struct Stamp: Hashable, Sendable {
 
 /// The source of stamps: there is one in a process, and it can't be copied.
 ///
-/// Values hold no identity of their own. Whoever edits one passes the replica, so copying a value never makes two authors
+/// Values hold no identity of their own. An edit is given the replica, so copying a value never makes two authors
 /// with one name.
 ///
 ///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
@@ -77,11 +85,13 @@ public struct Stamp: Hashable, Sendable {
 ///     second.change.number  // 2
 ///     second.lamport        // 42
 public struct Replica: ~Copyable, Sendable {
+  /// The identity under which it makes changes.
   public let id: ReplicaID
   /// The number of the last change made; 0 before the first.
   public private(set) var number: UInt64 = 0
   private var lamport: UInt64 = 0
 
+  /// A replica that has made no change yet. No other may have this identity, ever.
   public init(id: ReplicaID) {
     self.id = id
   }
@@ -89,7 +99,7 @@ public struct Replica: ~Copyable, Sendable {
   /// Stamps a change that follows everything up to the logical time `seen`, and takes `ticks` ticks, at least one.
   ///
   /// No argument traps: what is larger than can be counts as the largest that can, and then there is room for more changes
-  /// than anybody makes.
+  /// than a replica makes.
   public mutating func stamp(after seen: UInt64, ticks: UInt64 = 1) -> Stamp {
     let largest = LamportTimestamp.largestCount
     let start = max(lamport, min(seen, largest)) + 1

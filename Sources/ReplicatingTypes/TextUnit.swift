@@ -1,4 +1,6 @@
-/// What places in a text are counted in.
+// Library product only: the programs of this package do not use this file.
+
+/// The units in which places in a text are counted.
 public enum TextUnit: CaseIterable, Sendable {
   /// Bytes of UTF-8, the unit of all offsets.
   case utf8

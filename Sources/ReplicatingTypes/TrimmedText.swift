@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// A text that has forgotten what was removed from it: quick to open, small to keep, and edited and merged as before.
 ///
 /// Of a removed element remains that it was there, by whom and when, so that every insertion still finds its place; what it
@@ -25,10 +27,10 @@ public struct TrimmedText: Sendable {
   }
 
   private var state: State
-  /// What had been seen when the past was forgotten.
+  /// The version at which the past was forgotten.
   public let trimmed: Version
 
-  /// The same text. It tells nobody the past from now on, and what was removed is gone once it is encoded. O(replicas).
+  /// The same text. It has no past to send from now on, and what was removed is gone once it is encoded. O(replicas).
   public init(_ text: ReplicatingText) {
     trimmed = text.version
     state = .open(text.bytes)
@@ -55,7 +57,7 @@ public struct TrimmedText: Sendable {
     }
   }
 
-  /// What has been seen.
+  /// The changes that have been seen.
   public var version: Version {
     switch state {
     case .closed: trimmed
@@ -99,7 +101,7 @@ public struct TrimmedText: Sendable {
 
   // MARK: - Merging
 
-  /// What a replica at `version` has not seen; `nil` if some of that was forgotten.
+  /// The changes that a replica at `version` has not seen; `nil` if some of that was forgotten.
   public func changes(since version: Version) -> ReplicatingText.Changes? {
     guard version.isSuperset(of: trimmed) else { return nil }
     switch state {

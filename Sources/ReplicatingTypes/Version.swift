@@ -1,4 +1,4 @@
-/// What a replica has seen: for each replica the number of its last change known. (A version vector.)
+/// The changes that a replica has seen, as a version vector: of each replica the number of its last known change.
 ///
 /// Numbers have no gaps, so `version[r] == n` says that changes 1 to n of `r` have been seen: those of them that concern the
 /// value, if `r` edits several.
@@ -20,6 +20,7 @@ public struct Version: Hashable, Sendable {
 
   private static var limit: Int { 8 }
 
+  /// Nothing was seen.
   public init() {}
 
   /// The last number seen of `replica`; 0 if none was.
@@ -51,7 +52,7 @@ public struct Version: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing was seen.
+  /// True if nothing was seen.
   public var isEmpty: Bool { few.isEmpty && many.isEmpty }
 
   /// The replicas of which anything was seen, in their order. O(n log n).
@@ -63,23 +64,23 @@ public struct Version: Hashable, Sendable {
     return many.map { ChangeID(replica: $0, number: $1) }.sorted()
   }
 
-  /// How many replicas these are.
+  /// The number of these replicas.
   public var count: Int { few.count + many.count }
 
-  /// Whether all of these changes, the last of each replica, are such. In no order, but O(replicas).
+  /// True if the condition holds for all of these changes, the last of each replica. In no order, but O(replicas).
   public func allSatisfy(_ condition: (ChangeID) -> Bool) -> Bool {
     few.allSatisfy(condition)
       && many.allSatisfy { condition(ChangeID(replica: $0.key, number: $0.value)) }
   }
 
-  /// Whether a change was seen. O(1).
+  /// True if a change was seen. O(1).
   public func contains(_ change: ChangeID) -> Bool {
     self[change.replica] >= change.number
   }
 
   /// Adds a change, and with it all those of its replica before it. O(1).
   public mutating func insert(_ change: ChangeID) {
-    // Which one of a few it is, is found out once.
+    // Of a few, the place is looked up once.
     if let place = few.firstIndex(where: { $0.replica == change.replica }) {
       few[place].number = max(few[place].number, change.number)
     } else if !contains(change) {
@@ -93,12 +94,12 @@ public struct Version: Hashable, Sendable {
     for (replica, number) in other.many { insert(ChangeID(replica: replica, number: number)) }
   }
 
-  /// Whether everything that `other` has seen has been seen here. O(replicas of `other`).
+  /// True if everything that `other` has seen has been seen here. O(replicas of `other`).
   public func isSuperset(of other: Version) -> Bool {
     other.allSatisfy(contains)
   }
 
-  /// What both have seen. O(replicas).
+  /// The changes that both have seen. O(replicas).
   public func intersection(_ other: Version) -> Version {
     var result = Version()
     for change in few { result[change.replica] = min(change.number, other[change.replica]) }

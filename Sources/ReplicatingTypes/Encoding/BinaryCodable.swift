@@ -1,8 +1,8 @@
-/// A value that is written in exactly one way: equal values have equal bytes, whatever the way they came about.
+/// A value that is written in exactly one way: equal values have equal bytes, however they came about.
 ///
-/// Whatever reads an encoding trusts nothing in it. Bytes that stand for no value are refused with the place where they go
+/// A reader of an encoding trusts nothing in it. Bytes that stand for no value are refused with the place where they go
 /// wrong, and nothing is allocated that the bytes do not pay for. A sequence can be read from other bytes than it is written
-/// in; who needs the one encoding writes again what was read. (Strings are equal that differ in their bytes: see below.)
+/// in; to get the one encoding, write again what was read. (Strings are equal that differ in their bytes: see below.)
 /// Each type's file describes its encoding; a replicating type begins with the number of its format, so that a later one is
 /// told from damage.
 ///

@@ -4,17 +4,22 @@
 /// short as it can be, so that one number has one encoding. A signed number is folded into an unsigned one, 0, −1, 1, −2
 /// becoming 0, 1, 2, 3. Fixed integers are little-endian.
 public struct ByteWriter: Sendable {
+  /// All that was written.
   public private(set) var bytes: [UInt8] = []
 
+  /// A writer that has written nothing yet.
   public init() {}
 
   /// With room for so many bytes.
   public init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
+  /// Writes one byte.
   public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
+  /// Writes bytes as they are, without their count. O(bytes).
   public mutating func raw(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
 
+  /// Writes a number in 1 to 10 bytes, 7 bits in each.
   public mutating func varint(_ number: UInt64) {
     var rest = number
     while rest >= 0x80 {
@@ -63,8 +68,10 @@ public struct ByteWriter: Sendable {
 public struct DecodingFailure: Error, Equatable, Sendable {
   /// Where in the bytes, from 0.
   public var offset: Int
+  /// The rule that was broken, for people to read.
   public var reason: String
 
+  /// A failure at the byte `offset`.
   public init(offset: Int, reason: String) {
     self.offset = offset
     self.reason = reason
@@ -77,16 +84,20 @@ public struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
 
+  /// A reader at the beginning of `bytes`. Offsets count from there.
   public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
   }
 
+  /// A reader at the beginning of `bytes`.
   public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
+  /// True if all bytes were read.
   public var isAtEnd: Bool { position == bytes.endIndex }
+  /// The number of bytes that were not read yet.
   public var remaining: Int { bytes.endIndex - position }
-  /// How many bytes were read.
+  /// The number of bytes that were read.
   public var offset: Int { position - bytes.startIndex }
 
   /// A failure here.
@@ -94,12 +105,14 @@ public struct ByteReader: Sendable {
     DecodingFailure(offset: offset, reason: reason)
   }
 
+  /// Reads one byte.
   public mutating func byte() throws(DecodingFailure) -> UInt8 {
     guard position < bytes.endIndex else { throw failure("the end comes too early") }
     defer { position += 1 }
     return bytes[position]
   }
 
+  /// Reads a number that is written in as few bytes as it needs, at most 10.
   @inline(__always)
   public mutating func varint() throws(DecodingFailure) -> UInt64 {
     // Most are a byte.
@@ -132,6 +145,7 @@ public struct ByteReader: Sendable {
     return Int(number)
   }
 
+  /// Reads a folded number.
   public mutating func signed() throws(DecodingFailure) -> Int64 {
     let folded = try varint()
     return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
@@ -156,6 +170,7 @@ public struct ByteReader: Sendable {
     bytes[start.position..<position]
   }
 
+  /// Reads an integer in all its bytes, the lowest first.
   @specialized(where Integer == UInt64)
   @specialized(where Integer == UInt32)
   public mutating func fixed<Integer: FixedWidthInteger>(
@@ -168,6 +183,7 @@ public struct ByteReader: Sendable {
     return number
   }
 
+  /// Reads 16 bytes, the highest first.
   public mutating func identifier() throws(DecodingFailure) -> Identifier {
     let high = try fixed(UInt64.self).byteSwapped
     let low = try fixed(UInt64.self).byteSwapped

@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// As its changes since nothing.
 extension ReplicatingAddOnlySet: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {

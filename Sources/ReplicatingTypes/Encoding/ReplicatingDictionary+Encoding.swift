@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 // A removal: its change, and what it covers: a count, and changes in the order of their replicas, the last of each. A change
 // is the place of its replica, and its number.
 

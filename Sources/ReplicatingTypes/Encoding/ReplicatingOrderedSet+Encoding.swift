@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// Format 1, the slots as a `ReplicatingArray`, and the members as a `ReplicatingSet`.
 extension ReplicatingOrderedSet: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {

@@ -1,7 +1,7 @@
 // A write: the value, its time in milliseconds as a signed number, the place of its replica, its number, the count of its
 // logical time.
 
-/// Format 1, the `VersionRange` from nothing, and 1 and the write; or 0 and the initial value where nobody has written.
+/// Format 1, the `VersionRange` from nothing, and 1 and the write; or 0 and the initial value if there was no write.
 extension ReplicatingRegister: BinaryCodable where Value: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     let changes = changes(since: Version())

@@ -1,4 +1,4 @@
-// Slots as they are in memory, opened at once: for whoever keeps them for itself and can make them anew, since the format
+// Slots as they are in memory, opened at once: for a process that keeps them for itself and can make them anew, since the format
 // may change with every version. Equal slots have equal snapshots.
 //
 //     lamport    varint: the largest logical time seen

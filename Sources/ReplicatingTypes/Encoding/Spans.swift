@@ -2,14 +2,14 @@
 // valid said before the loop.
 
 extension Span<UInt8> {
-  /// Whether a byte is 0. O(count).
+  /// True if a byte is 0. O(count).
   var containsZero: Bool {
     var zeros: UInt8 = 0
     for index in indices { zeros |= self[index] == 0 ? 1 : 0 }
     return zeros != 0
   }
 
-  /// Whether a byte is not of ASCII. O(count).
+  /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {
     var all: UInt8 = 0
     for index in indices { all |= self[index] }

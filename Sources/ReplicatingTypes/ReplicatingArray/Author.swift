@@ -19,7 +19,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     var number: UInt64 { UInt64(bits & ~(1 << 31)) }
     var isStepping: Bool { bits >> 31 == 1 }
 
-    /// Whether the element at `offset` is another of the run, by its stamp.
+    /// True if the element at `offset` is another of the run, by its stamp.
     func goesOn(with number: UInt64, _ lamport: UInt64, at offset: UInt32, _ skew: Int64) -> Bool {
       let length = UInt64(offset &- first)
       guard Int64(lamport) &- Int64(self.number &+ length) == skew else { return false }
@@ -80,7 +80,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     return UInt64(bitPattern: Int64(run.number + UInt64(offset - run.first)) + skew)
   }
 
-  /// How many elements changes 1 to `number` brought.
+  /// The number of elements that changes 1 to `number` brought.
   func count(upTo number: UInt64) -> UInt32 {
     var low = 0
     var high = stamps.count
@@ -215,7 +215,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   }
 }
 
-/// What holds for elements from offset `first` on, up to the next of its kind.
+/// A property of the elements from offset `first` on, up to the next run of its kind.
 protocol ElementRun {
   var first: UInt32 { get }
 }

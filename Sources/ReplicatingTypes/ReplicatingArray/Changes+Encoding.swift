@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 // Changes of a sequence in bytes.
 //
 //     format                 a byte, 1
@@ -9,7 +11,7 @@
 //                                varint: its place among the authors; varint: the offset of its first element;
 //                                varint: how many steps; the steps (StepCode.swift), with notes before those that need one
 //
-// Whoever reads this may not have what it follows in that state, so places are elements and not positions: gap g of an
+// A reader may not have the state that this follows, so places are elements and not positions: gap g of an
 // author is the one behind its element g − 1, and before element g, if nothing else says what it precedes. The distance of
 // a step is from the last gap of that author: of others' the one where something was inserted, of its own the one behind what
 // it inserted; behind removed elements, or before them if that was backward. At first it is 0. The number of a step and its
@@ -116,7 +118,7 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   }
 }
 
-/// What one author did, and what its next step is expected to be.
+/// The steps of one author, and the expectation of its next one.
 private struct Maker {
   let author: Int
   var writer = ByteWriter()
@@ -275,7 +277,7 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
           }
           try remove(step, gap, &maker, reader)
         } else {
-          // What is plain without a note has none.
+          // A step that is as expected has no note.
           guard gap > 0 || !notes.contains(.place),
             right != LocalID(AuthorIndex(maker.place), UInt32(gap))
           else { throw reader.failure("an insertion whose place is said twice") }

@@ -50,7 +50,7 @@ struct Crowds: Sendable {
       return low
     }
 
-    /// How many of the insertions in a chunk are newer.
+    /// The number of insertions in a chunk that are newer.
     private func rank(_ timestamp: LamportTimestamp, in chunk: Int) -> Int {
       var low = 0
       var high = chunks[chunk].count

@@ -1,10 +1,12 @@
 /// The name of one element of a sequence: who inserted it, and how many elements of that sequence its author had
 /// inserted before it.
 public struct ElementID: Hashable, Sendable {
+  /// The author that inserted it.
   public var author: ReplicaID
   /// From 0, without gaps.
   public var offset: Int
 
+  /// The element at `offset` among all that `author` has inserted.
   public init(author: ReplicaID, offset: Int) {
     self.author = author
     self.offset = offset
@@ -13,10 +15,14 @@ public struct ElementID: Hashable, Sendable {
 
 /// Elements that one author inserted one after the other.
 public struct ElementRange: Hashable, Sendable {
+  /// The author that inserted them.
   public var author: ReplicaID
+  /// The first of them: its place among all that `author` has inserted, from 0.
   public var offset: Int
+  /// The number of elements.
   public var count: Int
 
+  /// `count` elements of `author`, from `offset` on.
   public init(author: ReplicaID, offset: Int, count: Int) {
     self.author = author
     self.offset = offset
@@ -38,8 +44,10 @@ public struct ElementRanges: Equatable, Sendable {
   /// Sorted, apart from each other, none empty.
   private var ranges: [ReplicaID: [Range<Int>]] = [:]
 
+  /// No elements.
   public init() {}
 
+  /// The elements of all these ranges, which may overlap and come in any order. O(n log n).
   public init(_ elements: some Sequence<ElementRange>) {
     for range in elements where range.count > 0 {
       ranges[range.author, default: []].append(range.offset..<range.end)
@@ -58,6 +66,7 @@ public struct ElementRanges: Equatable, Sendable {
     }
   }
 
+  /// True if there are none.
   public var isEmpty: Bool { ranges.isEmpty }
 
   /// The set as ranges, by author and offset. O(n log n).
@@ -93,7 +102,7 @@ public struct ElementRanges: Equatable, Sendable {
     return ElementRanges(rest)
   }
 
-  /// Whether the element at `offset` is in the set, and how far from there that stays so, at most to `end`.
+  /// Membership of the element at `offset` in the set, and the offset up to which it stays the same, at most `end`.
   /// O(log n) in the ranges of `author`.
   func run(of author: ReplicaID, from offset: Int, to end: Int) -> (isMember: Bool, end: Int) {
     guard let list = ranges[author] else { return (false, end) }
@@ -114,7 +123,7 @@ public struct ElementRanges: Equatable, Sendable {
 /// It is described by its difference from the present: an element is visible in it if it is visible now or `revealed`,
 /// and not `hidden`.
 public struct SequenceView: Equatable, Sendable {
-  /// Elements that are not visible in this state, whatever they are now.
+  /// Elements that are not visible in this state, visible now or not.
   public var hidden: ElementRanges
   /// Removed elements that are still visible in this state; `nil` for all of them.
   public var revealed: ElementRanges?
@@ -127,6 +136,7 @@ public struct SequenceView: Equatable, Sendable {
     revealed = ElementRanges(removals)
   }
 
+  /// A view that differs from the present in these elements.
   public init(hidden: ElementRanges, revealed: ElementRanges?) {
     self.hidden = hidden
     self.revealed = revealed
@@ -137,8 +147,10 @@ public struct SequenceView: Equatable, Sendable {
 public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
   /// Offsets in the sequence before the edit. Several edits of one list all refer to the sequence before any of them.
   public var range: Range<Int>
+  /// The elements that stand there afterwards.
   public var replacement: [Element]
 
+  /// An edit that puts `replacement` in the place of `range`.
   public init(range: Range<Int>, replacement: [Element]) {
     self.range = range
     self.replacement = replacement

@@ -1,9 +1,9 @@
-/// What is known to be removed while many removals are made. Elements that stand in many pieces are looked at once, and
-/// not again by each removal that names them: whoever says ever again that all was removed takes no more time than that.
+/// Elements known to be removed, while many removals are made. Those that stand in many pieces are looked at once, and
+/// not again by each removal that names them: changes that remove everything again and again take no more time than that.
 struct KnownTombstones: Sendable {
   /// By author, then offset: up to where everything is removed, if that is known.
   private var ends: [[UInt32]] = []
-  /// How many tombstones were met. A few are no reason to keep anything.
+  /// The number of tombstones that were met. A few are no reason to keep anything.
   private var met = 0
 
   private static var few: Int { 1024 }

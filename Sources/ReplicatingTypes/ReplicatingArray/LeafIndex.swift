@@ -7,7 +7,7 @@ struct LeafIndex: Sendable {
   private static var lastInPage: UInt32 { 31 }
   private static var pageSize: Int { 32 }
   private static var mostParts: Int { 4 }
-  /// What a page is, in its two highest bits: neither set for one leaf.
+  /// The kind of a page is in its two highest bits: neither is set for one leaf.
   private static var hasParts: UInt32 { 1 << 31 }
   private static var isDetailed: UInt32 { 1 << 30 }
   private static var numberMask: UInt32 { isDetailed - 1 }

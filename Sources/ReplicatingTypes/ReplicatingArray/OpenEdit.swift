@@ -15,7 +15,7 @@ struct OpenEdit<Element: Sendable>: Sendable {
   var removedFrom = -1
   var removedCount = 0
   var order = RemovalRun.Order.atOnce
-  /// Who does it, and what the number of a change that continues it must be.
+  /// The author, and the number that a change must have to continue it.
   var author: AuthorIndex = 0
   var replica = ReplicaID(high: 0, low: 0)
   var nextNumber: UInt64 = 0

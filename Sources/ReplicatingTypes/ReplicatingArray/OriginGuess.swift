@@ -1,8 +1,10 @@
+// Library product only: the programs of this package do not use this file.
+
 // Where insertions were made, guessed from what they led to.
 //
 // An element stands between two that were there before it. So its left origin is likely the nearest element before it that
 // has a smaller logical time, and its right origin the nearest such element behind it. With one author that is always so:
-// whatever stands nearer came later. With several it fails where they inserted at one place without having seen each other.
+// every element that stands nearer came later. With several it fails where they inserted at one place without having seen each other.
 // An encoding that writes down the wrong guesses needs no other origins.
 
 extension ReplicatingArray {
@@ -27,10 +29,10 @@ extension ReplicatingArray {
     var first: UInt32
     var count: UInt32
     var lamport: UInt64
-    /// Whether the element before is not the author's one before; that would be the left origin.
+    /// True if the element before is not the author's one before; that would be the left origin.
     var isHead: Bool
 
-    /// How many elements are not later than `lamport`; there is one.
+    /// The number of elements that are not later than `lamport`; there is one.
     func count(before lamport: UInt64) -> UInt32 {
       UInt32(min(UInt64(count), lamport - self.lamport))
     }

@@ -23,9 +23,9 @@ struct Piece: Equatable, Sendable {
   /// the compiler moves several of them at a time.
   private var word: UInt64
 
-  /// The most elements that fit a piece, whatever the node sizes.
+  /// The most elements that fit a piece, independently of the node sizes.
   static var largest: UInt32 { 0x7FF }
-  /// How many authors have an index that fits.
+  /// The number of authors whose index fits.
   static var authors: Int { 1 << 20 }
   static var removed: UInt32 { 0x800 }
 
@@ -65,7 +65,7 @@ struct Piece: Equatable, Sendable {
   func dropping(_ count: UInt32) -> Piece { Piece(offset: offset &+ count, bits: bits &- count) }
 }
 
-/// What is counted of elements besides their number, so that text can be addressed otherwise than in bytes. All zero for
+/// Counts of elements besides their number, so that text can be addressed otherwise than in bytes. All zero for
 /// elements that are not bytes of UTF-8.
 struct TextWeight: Equatable, Sendable {
   /// Line feeds.

@@ -1,6 +1,8 @@
+// Library product only: the programs of this package do not use this file.
+
 // Finding places in the tree by what stands before them. Nothing here moves the cursor.
 
-/// What a stretch of text holds, in every unit.
+/// The length of a stretch of text in every unit.
 struct TextMeasure: Equatable, Sendable {
   var utf8 = 0
   var lines = 0

@@ -7,7 +7,7 @@
 ///
 /// A cursor remembers where the last edit was. Leaves are never empty, but the only one of an empty sequence.
 struct PieceTree: Sendable {
-  /// How much a node holds. Tests use tiny nodes, so that splits happen.
+  /// The capacities of nodes. Tests use tiny nodes, so that splits happen.
   struct NodeSizes: Sendable {
     var leaf = 64
     var block = 128
@@ -328,7 +328,7 @@ struct PieceTree: Sendable {
 
   // MARK: - Order
 
-  /// Whether one leaf stands before another.
+  /// True if one leaf stands before another.
   func isLeaf(_ a: Int, before b: Int) -> Bool {
     let (blockA, blockB) = (Int(leafBlocks[a]), Int(leafBlocks[b]))
     if blockA != blockB { return blockPlaces[blockA] < blockPlaces[blockB] }
@@ -351,7 +351,7 @@ struct PieceTree: Sendable {
     }
   }
 
-  /// Whether the cursor's leaf has no room for the two pieces that an edit can add.
+  /// True if the cursor's leaf has no room for the two pieces that an edit can add.
   @inline(__always)
   var isFull: Bool { Int(leafCounts[cursor.leaf]) > sizes.leaf &- 2 }
 

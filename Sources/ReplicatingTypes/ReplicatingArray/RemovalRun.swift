@@ -44,7 +44,7 @@ struct RemovalRun: Equatable, Sendable {
     if count == 1 { order = .atOnce }
   }
 
-  /// What changes up to `last` removed of it.
+  /// The part of it that changes up to `last` removed.
   func range(upTo last: UInt64) -> (offset: UInt32, count: UInt32) {
     guard last >= UInt64(number) else { return (offset, 0) }
     let steps = UInt32(min(last - UInt64(number) + 1, UInt64(count)))
@@ -60,7 +60,7 @@ struct RemovalRun: Equatable, Sendable {
     (offset, count) = range(upTo: last)
   }
 
-  /// What changes after `number` removed of it.
+  /// The part of it that changes after `number` removed.
   func dropping(upTo number: UInt64) -> RemovalRun {
     let seen = range(upTo: number).count
     var rest = self

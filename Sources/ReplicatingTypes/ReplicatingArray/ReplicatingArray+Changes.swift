@@ -1,4 +1,4 @@
-// What one value has seen and another has not.
+// Changes that one value has seen and another has not.
 
 extension ReplicatingArray: Replicable {
   /// Insertions and removals in runs, in an order in which each can be made after those before it.
@@ -23,13 +23,13 @@ extension ReplicatingArray: Replicable {
 
     struct Removal: Equatable, Sendable {
       var author: AuthorIndex
-      /// How many of the insertions come before it.
+      /// The number of insertions that come before it.
       var place: UInt32
       var run: RemovalRun
     }
 
     public var since: Version
-    /// What is seen afterwards.
+    /// The version of a value that has joined them.
     public internal(set) var version: Version
     var lamport: UInt64
     var authors: [ReplicaID]
@@ -38,7 +38,7 @@ extension ReplicatingArray: Replicable {
     /// The elements of the insertions, one after the other.
     var content: [Element] = []
 
-    /// Whether all is in one insertion or removal, or nothing at all.
+    /// True if all is in one insertion or removal, or nothing at all.
     var isSingleStep: Bool { insertions.count + removals.count <= 1 }
   }
 
@@ -107,7 +107,7 @@ extension ReplicatingArray: Replicable {
     var operation: Operation
   }
 
-  /// What an author did after change `known`, in the order of its changes: runs are cut where another kind comes between.
+  /// Collects the steps of an author after change `known`, in the order of its changes: runs are cut where another kind comes between.
   private func collect(_ index: AuthorIndex, since known: UInt64, _ steps: inout [TimedStep]) {
     let author = authors[Int(index)]
     var first = author.count(upTo: known)
@@ -165,7 +165,7 @@ extension ReplicatingArray: Replicable {
     }
   }
 
-  /// Which runs of an author hold an offset; it only grows.
+  /// The runs of an author that hold an offset, which only grows.
   private struct Runs {
     private var origin: Int
     private var stamp: Int

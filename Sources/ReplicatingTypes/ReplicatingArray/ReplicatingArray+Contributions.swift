@@ -1,14 +1,16 @@
-// What each change did, as far as the sequence tells.
+// The contribution of each change to a sequence.
 
 extension ReplicatingArray {
-  /// How many elements a change inserted, and how many it removed.
+  /// The numbers of elements that a change inserted and removed.
   public struct Contribution: Equatable, Sendable {
     /// The number of the change among its author's.
     public var number: UInt64
+    /// The number of elements that it inserted.
     public var inserted = 0
-    /// What others had removed at the same time counts too.
+    /// The number of elements it removed, those that others removed at the same time included.
     public var removed = 0
 
+    /// A change that inserted and removed nothing yet.
     public init(number: UInt64) { self.number = number }
   }
 
@@ -27,7 +29,7 @@ extension Author {
       if changes.last?.number != number { changes.append(.init(number: number)) }
       changes[changes.count - 1].inserted += count
     }
-    /// How many elements of the current run of removals were taken already.
+    /// The number of elements of the current run of removals that were taken already.
     var taken: UInt32 = 0
     func takeRemovals(before number: UInt64) {
       while removal < removals.count {
@@ -35,7 +37,7 @@ extension Author {
         let isAtOnce = run.order == .atOnce
         while taken < run.count {
           let next = UInt64(run.number) + (isAtOnce ? 0 : UInt64(taken))
-          // What one change inserts and removes is entered with what it inserts.
+          // The removals of a change that also inserts are entered with its insertions.
           guard next < number else { return }
           let count = isAtOnce ? run.count : 1
           if changes.last?.number != next { changes.append(.init(number: next)) }

@@ -7,9 +7,9 @@
 //     elements               varint: how many; all ever inserted, in the order of the steps
 //     steps                  varint: how many; the steps (StepCode.swift), with notes before those that need one
 //
-// The steps are made one after the other, by whoever made them, in logical time. What decodes them makes the edits again:
+// The steps are made one after the other, by their authors, in logical time. A decoder makes the edits again:
 // "insert here, remove there", at positions among the elements visible just then. So neither the origins of an insertion
-// nor what a removal removed is written. Whoever edits alone, or sees what others did before editing on, costs nothing
+// nor what a removal removed is written. An author who edits alone, or sees the edits of others before going on, costs nothing
 // but that; only an insertion or removal that others' concurrent steps make ambiguous comes with notes that name elements.
 //
 // The distance of a step is from where the last one ended: behind inserted elements, where removed ones were. Each author's
@@ -18,7 +18,7 @@
 // two, and an author of −1 is the beginning or the end. After a note of `left` alone a removal names a run of one author's
 // elements, all removed already, which begins there or, if it is backward, ends there; where the last step ended stays.
 //
-// What is written is as above, in steps as long as they can be, in the order in which `changes(since:)` has them. What is
+// The steps are written as above, in steps as long as they can be, in the order in which `changes(since:)` has them. What is
 // read besides: steps cut into more, and steps in another order in which each finds what it refers to. Notes that say what is
 // plain without them are refused.
 

@@ -38,7 +38,7 @@ extension ReplicatingArray: Equatable {
     return runs
   }
 
-  /// What an author removed, in runs that are the same however they came about.
+  /// The removals of an author, in runs that are the same however they came about.
   private func removals(of author: Author<Element>) -> [NamedRemoval] {
     author.removals.map {
       NamedRemoval(number: $0.number, range: range(of: $0), order: $0.order)

@@ -30,7 +30,7 @@ extension ReplicatingArray {
     }
   }
 
-  /// What is a single step is looked at before it is made, and needs no copy to be made on.
+  /// A single step is checked before it is made, so it needs no copy.
   private mutating func joinStep(_ changes: Changes) throws(InvalidChange) {
     let count = authors.count
     do { try joinChecked(changes) } catch {
@@ -69,7 +69,7 @@ extension ReplicatingArray {
     lamport = max(lamport, changes.lamport)
   }
 
-  /// What the authors of changes are called here, and which of their changes were known before; found when first needed.
+  /// The indices of the changes' authors here, and the last change known before of each; looked up when first needed.
   private struct Names {
     private var indices: [AuthorIndex]
     private(set) var known: [UInt64]
@@ -146,7 +146,7 @@ extension ReplicatingArray {
 
   /// Joins changes of which nothing is certain but that their parts fit together. When it throws, some may have been made.
   ///
-  /// What is asked of each: that it is its author's next, in number and in logical time; that what it refers to is here
+  /// Each must satisfy these rules: it is its author's next, in number and in logical time; that what it refers to is here
   /// and earlier in logical time; that its origins stand in order, and that nothing is between them that its author is
   /// known to have seen.
   private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
@@ -297,7 +297,7 @@ extension ReplicatingArray {
     }
   }
 
-  /// Whether the first change of a removal, which is its author's latest, has inserted something before that is not later
+  /// True if the first change of a removal, which is its author's latest, has inserted something before that is not later
   /// than what it removes of another.
   func removesUnseen(_ run: RemovalRun, of target: AuthorIndex, by author: AuthorIndex) -> Bool {
     let change = UInt64(run.number)

@@ -185,7 +185,7 @@ extension ReplicatingArray {
       replica: authors[Int(element.author)].id)
   }
 
-  /// Whether one element stands before another in the document; `none` is the end. The index is there.
+  /// True if one element stands before another in the document; `none` is the end. The index is there.
   func isOrdered(_ a: LocalID, before b: LocalID) -> Bool {
     if a.isNone { return false }
     if b.isNone { return true }

@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 // Places in text, counted in any unit. What is open is not entered in the tree for a question: a sequence is a value, and
 // entering would copy it. It is one stretch more, or one less, and that is accounted for here.
 
@@ -7,7 +9,7 @@ struct TextPlace {
   /// `nil` at the end.
   var next: UInt8?
 
-  /// Whether a scalar begins here, or the text ends.
+  /// True if a scalar begins here, or the text ends.
   var isBoundary: Bool { next.map { $0 & 0xC0 != 0x80 } ?? true }
 }
 

@@ -1,14 +1,15 @@
-// Taking back what somebody did, whatever was done since.
+// Undoing changes of one replica in the present state.
 
 extension ReplicatingArray {
   /// A part of taking something back.
   public struct Reversal: Equatable, Sendable {
+    /// The insertion or removal to make.
     public var operation: Operation
     /// Of an insertion, the elements that it brings again, in its order; a removed element never returns itself.
     public var copied: [ElementRange] = []
   }
 
-  /// What removes some elements and brings others back: of `inserted` those that are visible are removed, of `removed` those
+  /// The operations that remove some elements and bring others back: of `inserted` those that are visible are removed, of `removed` those
   /// that are not are inserted again, each next to where the old one stands. Elements that are not here count for nothing.
   /// O(n), and the logarithm of the ranges for each piece.
   public func reversals(

@@ -1,5 +1,5 @@
 extension ReplicatingArray {
-  /// Whether a replica may write into the sequence.
+  /// True if a replica may write into the sequence.
   public func hasRoom(for author: ReplicaID) -> Bool {
     authors.count < Self.maximumAuthors || index(known: author) != nil
   }
@@ -84,17 +84,17 @@ extension ReplicatingArray {
 }
 
 extension ReplicatingArray<UInt8> {
-  /// Stands for what a trimmed text has forgotten. It is no byte of UTF-8, so nothing that anybody inserts holds it.
+  /// Stands for what a trimmed text has forgotten. It is no byte of UTF-8, so no insertion holds it.
   static var forgotten: UInt8 { 0xFF }
 
-  /// Whether a scalar begins at `offset` of what `author` inserted, or its text ends there or before.
+  /// True if a scalar begins at `offset` of what `author` inserted, or its text ends there or before.
   func isScalarBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
     guard let index = index(known: author) else { return true }
     let content = authors[Int(index)].content
     return offset >= content.count || content[offset] & 0xC0 != 0x80
   }
 
-  /// Whether everything in it is whole scalars: what was inserted, what stands side by side, and what was removed.
+  /// True if everything in it is whole scalars: what was inserted, what stands side by side, and what was removed.
   func validateScalars() throws(InvalidChange) {
     for author in authors {
       guard !author.content.span.containsZero,
@@ -150,10 +150,10 @@ extension ReplicatingArray<UInt8> {
     else { throw InvalidChange("a removal of part of a scalar") }
   }
 
-  /// Whether nothing was ever inserted but ASCII, of which each byte is a scalar. O(elements), and fast.
+  /// True if nothing was ever inserted but ASCII, of which each byte is a scalar. O(elements), and fast.
   private var isASCII: Bool { authors.allSatisfy { !$0.content.span.containsNonASCII } }
 
-  /// Whether changes that were joined here hold whole scalars and lie between whole scalars.
+  /// True if changes that were joined here hold whole scalars and lie between whole scalars.
   ///
   /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,
   /// and these change inside a scalar when one of a single byte is followed by one of several.
@@ -192,12 +192,12 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
-  /// Whether it is certain, before they are joined, that changes of one step hold whole scalars and lie between whole ones.
+  /// True if it is certain, before they are joined, that changes of one step hold whole scalars and lie between whole ones.
   /// Nothing is open.
   func areWholeScalars(_ changes: Changes) -> Bool {
     for insertion in changes.insertions {
       let author = index(known: changes.authors[Int(insertion.author)])
-      // What is here of it may be other than it says.
+      // The part of it that is here may be other than it says.
       guard insertion.offset == author.map({ authors[Int($0)].count }) ?? 0,
         !changes.content.contains(0), !insertion.isStepping || !changes.content.span.isTorn(),
         String(validating: changes.content, as: UTF8.self) != nil,
@@ -214,7 +214,7 @@ extension ReplicatingArray<UInt8> {
       changes.authors[Int(element.author)], Int(element.offset) + (behind ? 1 : 0))
   }
 
-  /// What is removed one by one are single bytes.
+  /// A run that is removed one by one consists of single bytes.
   private func isASCII(_ author: ReplicaID, _ offset: Int, _ count: Int) -> Bool {
     guard let index = authorIndex[author] else { return true }
     return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy {
@@ -224,7 +224,7 @@ extension ReplicatingArray<UInt8> {
 }
 
 extension Author<UInt8> {
-  /// Whether each scalar that ends in a run of insertions was inserted by one change. Element by element, a change brings
+  /// True if each scalar that ends in a run of insertions was inserted by one change. Element by element, a change brings
   /// no more than the last byte of one, or the first.
   fileprivate func validateScalars(
     _ range: Range<UInt32>, isStepping: Bool
@@ -238,7 +238,7 @@ extension Author<UInt8> {
 }
 
 extension Span<UInt8> {
-  /// Whether a byte behind the first one belongs to a scalar that began before it.
+  /// True if a byte behind the first one belongs to a scalar that began before it.
   fileprivate func isTorn() -> Bool {
     var continuations: UInt8 = 0
     for index in 1..<Swift.max(count, 1) {

@@ -52,11 +52,13 @@ extension ReplicatingArray {
 
   /// The elements that one change inserted and removed, whether or not others had removed the same before, or have since.
   public struct Touched: Equatable, Sendable {
+    /// The elements it inserted; `nil` if it inserted none.
     public var inserted: ElementRange?
+    /// The elements it removed, in the order in which it did.
     public var removed: [ElementRange] = []
   }
 
-  /// What each of some changes touched. O(n) for all, and for each O(log runs) and what it removed.
+  /// The elements that each of some changes touched. O(n) for all, and for each O(log runs) and what it removed.
   public func touched(by changes: some Sequence<ChangeID>) -> [Touched] {
     let value = settled
     return changes.map { change in
@@ -81,7 +83,7 @@ extension ReplicatingArray {
     }
   }
 
-  /// How many elements a replica has inserted.
+  /// The number of elements that a replica has inserted.
   public func count(by replica: ReplicaID) -> Int {
     let value = settled
     return value.index(known: replica).map { value.authors[Int($0)].content.count } ?? 0
@@ -97,7 +99,7 @@ extension ReplicatingArray {
     return result
   }
 
-  /// What leads from `view` to the present, in offsets of `view`. Complexity as of `elements(in:)`.
+  /// The edits that lead from `view` to the present, in offsets of `view`. Complexity as of `elements(in:)`.
   public func edits(from view: SequenceView) -> [Edit<Element>] {
     let value = settled
     var edits: [Edit<Element>] = []
@@ -161,8 +163,8 @@ extension ReplicatingArray {
     }
   }
 
-  /// The same for edits in offsets of `view`. What somebody else has removed already is removed again: whoever shows the
-  /// view has removed it too. Complexity as of `elements(in:)`.
+  /// The same for edits in offsets of `view`. An element that is removed already is removed again, because it is
+  /// visible in the view. Complexity as of `elements(in:)`.
   public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
@@ -232,8 +234,8 @@ extension ReplicatingArray {
 
   /// Where in the removed range what replaces it is inserted: behind its first scalar, or element.
   ///
-  /// Inside it, because somebody else may insert right before it or right behind it at the same time, a line above, or the end of a
-  /// sentence; that stays there. At its ends, which comes first would be left to chance. Of a single scalar there is no inside: behind
+  /// Inside it, because another replica may insert right before or right behind the range at the same time, a line above or
+  /// the end of a sentence, and that text stays there. At its ends, which comes first would be left to chance. Of a single scalar there is no inside: behind
   /// it, if it begins a line, since lines are inserted whole; else before it.
   private static func place(
     ofReplacementOf range: Range<Int>, beginningWith first: Element, behind previous: Element?

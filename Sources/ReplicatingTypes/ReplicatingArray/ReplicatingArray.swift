@@ -25,7 +25,7 @@
 /// - An operation of another replica whose place is contested: O(pieces inserted there concurrently), with a bound where
 ///   many replicas insert at one place.
 /// - `elements`: O(count + n).
-/// - Whatever changes nothing and is asked in the midst of typing copies the value first, O(n + runs): all but `count`,
+/// - A function that changes nothing and is called in the midst of typing copies the value first, O(n + runs): all but `count`,
 ///   `version` and, in text, places.
 public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// An insertion or removal that has no author yet.
@@ -35,7 +35,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     case remove(ElementRange)
   }
 
-  /// What an operation did to the elements that were visible.
+  /// The effect of an operation on the visible elements.
   public enum Effect: Equatable, Sendable {
     case inserted(ElementRange)
     case removed(ElementRange)
@@ -46,14 +46,15 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var tree: PieceTree
   /// The end of the latest operation in logical time.
   var lamport: UInt64 = 0
-  /// Whether the authors know in which leaf their elements are. Nobody needs that before the first operation of another
-  /// replica.
+  /// True if the authors know in which leaf their elements are. That is needed from the first operation of another
+  /// replica on.
   var isIndexed = false
   var crowds = Crowds()
   var open = OpenEdit<Element>()
   /// Set as long as the origins of what was read are not needed.
   var unrestored: UnrestoredOrigins?
 
+  /// An empty sequence.
   public init() {
     self.init(nodeSizes: PieceTree.NodeSizes())
   }
@@ -131,7 +132,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
 
   // MARK: - Weights
 
-  /// What is counted of elements besides their number.
+  /// The line feeds, continuation bytes and four-byte scalars of a piece.
   @inline(__always)
   func weight(of piece: Piece) -> TextWeight {
     Self.weight(of: piece, in: authors[Int(piece.author)].content)

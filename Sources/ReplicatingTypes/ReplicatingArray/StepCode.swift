@@ -1,4 +1,4 @@
-// How the encodings of a sequence write one step of its history.
+// The code in which the encodings of a sequence write one step of its history.
 //
 // A step is a run of one author: elements typed one after the other, inserted at once, or removed. It is a byte, which
 // has its kind, its count if that is small, and whether it is somewhere else than where the last one ended; then the rest
@@ -11,7 +11,7 @@
 //     120 … 126   removed at once, 2 … 7                           126: likewise
 //     127         a note about the next step: what it is, and a signed varint
 //
-// What typing is made of are short runs near each other, so most steps are one byte or two.
+// Typing consists of short runs near each other, so most steps are one byte or two.
 
 /// One run of one author, as it is encoded.
 struct Step: Equatable {
@@ -26,14 +26,14 @@ struct Step: Equatable {
 
   var isRemoval: Bool { kind != .typed && kind != .inserted }
 
-  /// How many changes made it.
+  /// The number of changes that made it.
   var changes: UInt64 { kind == .inserted || kind == .removedAtOnce ? 1 : UInt64(count) }
 
-  /// How many ticks of logical time it takes.
+  /// The number of ticks of logical time that it takes.
   var ticks: UInt64 { kind == .removedAtOnce ? 1 : UInt64(count) }
 }
 
-/// What must be known before the next step, because it isn't as expected.
+/// A note before a step that isn't as expected.
 enum StepNote: UInt8 {
   /// The number of its first change, and the logical time of an insertion, less what is expected.
   case number, lamport
@@ -158,7 +158,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  /// What `ByteWriter.elements` wrote. An element takes a byte at least: no count can promise more than there is.
+  /// Reads what `ByteWriter.elements` wrote. An element takes a byte at least: no count can promise more than there is.
   mutating func elements<Element: BinaryCodable>() throws(DecodingFailure) -> [Element] {
     let count = try count()
     guard count <= remaining else { throw failure("\(count) elements in \(remaining) bytes") }

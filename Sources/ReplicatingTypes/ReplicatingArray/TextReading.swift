@@ -35,7 +35,7 @@ extension ReplicatingText {
     while made < steps {
       switch try reader.stepOrNote() {
       case .note(let note, _):
-        // Who made the step, and when, doesn't matter as long as its place is given.
+        // Only the place of the step matters, not its author or time.
         guard note == .author || note == .number || note == .lamport else { return nil }
       case .step(let step, let distance):
         made += 1

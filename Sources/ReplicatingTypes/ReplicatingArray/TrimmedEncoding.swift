@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 // A text without its past in bytes.
 //
 //     length      varint: how many bytes follow
@@ -33,7 +35,7 @@
 // change, plus 1 for several elements inserted by one change. Expected is that logical time grew by one for each element
 // and for each change that inserted nothing.
 //
-// What is written is the first code of a piece that fits: of the smallest k, beginning before ending; distance; author. What
+// The code that is written is the first one of a piece that fits: of the smallest k, beginning before ending; distance; author. What
 // is read besides: any other code that fits, and origins that were guessed right. Pieces and runs are as long as they can be.
 
 /// The pieces of a text as codes.
@@ -46,7 +48,7 @@ private struct PieceCode {
 
   var how: How
   var first: Int
-  /// How many codes: one for each count from 1 on, but the last, which is for all larger ones.
+  /// The number of codes: one for each count from 1 on, but the last, which is for all larger ones.
   var width: Int
 
   static let all: [PieceCode] = {
@@ -253,7 +255,7 @@ struct TrimmedEncoding {
 
   var text: [UInt8] { Array(bytes[textRange]) }
 
-  /// What somebody lacks who has seen the same.
+  /// The changes for a replica that has seen the same: none.
   var noChanges: ReplicatingArray<UInt8>.Changes {
     ReplicatingArray.Changes(since: version, version: version, lamport: lamport, authors: [])
   }
@@ -309,12 +311,12 @@ struct TrimmedEncoding {
     return value
   }
 
-  /// What a code stands for, without a case to match.
+  /// The meaning of a code, without a case to match.
   private struct PlainCode {
     var count: Int
-    /// Whether more of the count follows.
+    /// True if more of the count follows.
     var isLarger: Bool
-    /// How far back the piece is from which it was cut; −1 if a distance follows, −2 if an author and a distance.
+    /// The distance back to the piece from which it was cut; −1 if a distance follows, −2 if an author and a distance.
     var back: Int
     var isEnd: Bool
 
@@ -422,7 +424,7 @@ struct TrimmedEncoding {
     return runs
   }
 
-  /// Whether runs cover a whole, each part of it once: then each begins where another ends, but for the whole's two ends.
+  /// True if runs cover a whole, each part of it once: then each begins where another ends, but for the whole's two ends.
   private func isCover(_ runs: [Run], of count: Int) -> Bool {
     var starts = [UInt64](repeating: 0, count: count / 64 + 1)
     var ends = starts
@@ -445,7 +447,7 @@ struct TrimmedEncoding {
     return twice == 0 && starts == ends
   }
 
-  /// Whether pieces are as long as they can be, and none begins inside a scalar. They are all of the text.
+  /// True if pieces are as long as they can be, and none begins inside a scalar. They are all of the text.
   private func areWholeAndApart(_ runs: [Run]) -> Bool {
     let text = bytes[textRange].span
     var position = 0
@@ -468,7 +470,7 @@ struct TrimmedEncoding {
   /// All elements, the forgotten ones as such.
   private func content(of runs: [Run], _ count: Int) -> [UInt8] {
     var content = [UInt8](repeating: ReplicatingArray.forgotten, count: count)
-    // Nobody else has this array: see PieceTree.insert.
+    // There is one reference to this array: see PieceTree.insert.
     var all = content.mutableSpan
     let text = bytes[textRange].span
     var position = 0

@@ -1,3 +1,5 @@
+// Library product only: the programs of this package do not use this file.
+
 /// Where one element was inserted, or several of one author that follow each other.
 struct GuessedOrigin: Equatable, Sendable {
   var author: AuthorIndex
@@ -8,9 +10,9 @@ struct GuessedOrigin: Equatable, Sendable {
   var right: LocalID
 }
 
-/// What is needed to find the origins of elements that were read.
+/// The facts from which the origins of elements that were read are found.
 struct UnrestoredOrigins: Sendable {
-  /// How many of each author they are.
+  /// The number of these elements, of each author.
   var counts: [UInt32]
   /// By author, then offset.
   var wrong: [GuessedOrigin]
