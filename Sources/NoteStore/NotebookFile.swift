@@ -43,7 +43,7 @@ enum NotebookFile {
   /// Whether an engine might have given this name to a version of the file.
   static func isCopyName(_ name: String) -> Bool {
     name != Self.name && name.hasPrefix("decent") && name.contains("json")
-      && !LogFolder.isTemporary(name)
+      && !LogName.isTemporary(name)
   }
 
   /// The notebook that the file `name` in `folder` names; nil if there is no such file.

@@ -189,6 +189,6 @@ extension NoteStore {
   /// Where the processes that have this notebook open in this place tell each other of themselves; nil where there is no state
   /// folder. Nothing is written but the folder.
   public func openPresence() -> PresenceFolder? {
-    stateFolder.flatMap { PresenceFolder(in: $0, makeIdentifier: folder.makeIdentifier) }
+    stateFolder.flatMap { PresenceFolder(in: $0, makeIdentifier: folder.root.makeIdentifier) }
   }
 }

@@ -118,7 +118,7 @@ import Testing
     // What cannot be synchronized fails like a disk that cannot.
     var pipeEnds: [Int32] = [0, 0]
     #expect(pipe(&pipeEnds) == 0)
-    #expect(dup2(pipeEnds[0], writer.live!.descriptor.number) >= 0)
+    #expect(dup2(pipeEnds[0], writer.writer.open!.descriptor.number) >= 0)
     writer.requestSync()
     var entry = pollfd(fd: writer.wakeDescriptor, events: Int16(POLLIN), revents: 0)
     #expect(poll(&entry, 1, 10_000) == 1)
@@ -131,7 +131,7 @@ import Testing
     try writer.append("two again", "three again")
     #expect(throws: error!) { () throws in try writer.sync() }
     #expect(writer.durable == 1)
-    writer.settleDoubt()
+    writer.markRewritten()
     #expect(writer.durable == 5)
     try writer.sync()
     for end in pipeEnds { close(end) }
@@ -145,9 +145,9 @@ import Testing
     try FileManager.default.removeItem(atPath: writer.livePath())
     _ = writer.session()
     #expect(writer.doubtful == 0..<1)
-    #expect(writer.isLacking == true)
+    #expect(writer.needsRepublish == true)
     try writer.append("one again")
-    writer.settleDoubt()
+    writer.markRewritten()
     #expect(writer.durable == 0, "the second copy is not on disk yet")
     try writer.sync()
     #expect(writer.durable == 2)

@@ -25,7 +25,7 @@ import Testing
         bytes += encoder.bytes[encoder.start...]
         encoder.accept()
       }
-      let end = LogScan.Known(number: encoder.number, hash: encoder.hash)
+      let end = ChainPosition(number: encoder.number, hash: encoder.hash)
       segments.append(("\(header.segment).open", bytes))
       header = LogHeader(after: header, end: end)!
     }

@@ -20,15 +20,15 @@ private final class Desk {
   }
 
   /// A process that goes on where an earlier one has left the notebook.
-  func resumed(mostEndedLookedAt: Int = 1_000) throws -> NoteStore {
-    try open(state: Self.state, mostEndedLookedAt: mostEndedLookedAt)
+  func resumed(mostEndedCompared: Int = 1_000) throws -> NoteStore {
+    try open(state: Self.state, mostEndedCompared: mostEndedCompared)
   }
 
   /// One that reads everything.
   func fresh() throws -> NoteStore { try open(state: nil) }
 
-  private func open(state: String?, mostEndedLookedAt: Int = 1_000) throws -> NoteStore {
-    try NoteStore(path: Self.path, state: state, mostEndedLookedAt: mostEndedLookedAt, on: disk) {
+  private func open(state: String?, mostEndedCompared: Int = 1_000) throws -> NoteStore {
+    try NoteStore(path: Self.path, state: state, mostEndedCompared: mostEndedCompared, on: disk) {
       Identifier(high: self.random.next(), low: self.random.next())
     }
   }
@@ -267,7 +267,7 @@ extension NoteStore {
     try reader.create("another")
     try reader.end()
     reader.keep()
-    #expect(reader.folder.settled.count == 1)
+    #expect(reader.folder.completeFolders.folders.count == 1)
     try writer.append(" and second", to: note)
     let next = try desk.resumed()
     #expect(try next.note(note)?.text.string == "first and second")
@@ -288,7 +288,7 @@ extension NoteStore {
     }
     desk.rest()
     let reader = try desk.resumed()
-    #expect(reader.folder.settled.count { $0.value.isEnded } == count)
+    #expect(reader.folder.completeFolders.folders.count { $0.value.isEnded } == count)
     try reader.create("another")
     reader.keep()
     // By hand: the log of one that was never here goes into the folder of the first, and that of the last away.
@@ -302,9 +302,9 @@ extension NoteStore {
     let last = "\(Desk.path)/log/\(sessions[count - 1])/"
     desk.disk.take(
       desk.disk.files.keys.filter { $0.hasPrefix(last) && $0.hasSuffix(".seg") }.max()!)
-    let next = try desk.resumed(mostEndedLookedAt: isFew ? count : count - 1)
+    let next = try desk.resumed(mostEndedCompared: isFew ? count : count - 1)
     #expect(next.texts.contains("by hand") == isFew)
-    #expect(next.folder.unverified.count == (isFew ? 0 : count))
+    #expect(next.folder.completeFolders.unverified.count == (isFew ? 0 : count))
     next.finishWork()
     _ = next.rescan()
     #expect(next.texts.contains("by hand"))
@@ -312,7 +312,7 @@ extension NoteStore {
     // The next start sees it without the work behind.
     next.keep { true }
     let most = isFew ? count : 0
-    #expect(try desk.resumed(mostEndedLookedAt: most).texts.contains("by hand"))
+    #expect(try desk.resumed(mostEndedCompared: most).texts.contains("by hand"))
   }
 
   @Test
@@ -386,10 +386,10 @@ extension NoteStore {
     let segments = known.filter { $0.hasSuffix(".seg") }
     let open = known.first { $0.hasSuffix(".open") }!
     #expect(segments.count == 3 && known.count == 4)
-    #expect(second.folder.settled.count == 1)
+    #expect(second.folder.completeFolders.folders.count == 1)
     let bytes = desk.disk.files[open]!
     switch loss {
-    case .completeSession: desk.disk.take("\(Desk.path)/log/\(second.folder.settled.keys.first!)")
+    case .completeSession: desk.disk.take("\(Desk.path)/log/\(second.folder.completeFolders.folders.keys.first!)")
     case .segment: desk.disk.take(segments[1])
     case .everything: desk.disk.take(Desk.path + "/log")
     case .openFile: desk.disk.take(open)
@@ -410,9 +410,9 @@ extension NoteStore {
     let before = desk.disk.files
     let fourth = try desk.resumed()
     fourth.finishWork()
-    #expect(fourth.folder.isLacking == false)
+    #expect(fourth.folder.needsRepublish == false)
     #expect(fourth.rescan().isEmpty)
-    #expect(fourth.folder.isLacking == false)
+    #expect(fourth.folder.needsRepublish == false)
     try fourth.end()
     #expect(desk.disk.files == before)
     #expect(try fourth.note(notes[1])?.text.string == "complete 1")
@@ -428,11 +428,11 @@ extension NoteStore {
     try second.create("another")
     try second.end()
     second.keep()
-    #expect(try desk.resumed().folder.isLacking == false)
-    let session = second.folder.settled.keys.first!
+    #expect(try desk.resumed().folder.needsRepublish == false)
+    let session = second.folder.completeFolders.folders.keys.first!
     desk.disk.take("\(Desk.path)/log/\(session)")
     let third = try desk.resumed()
-    #expect(third.folder.isLacking == true)
+    #expect(third.folder.needsRepublish == true)
     try third.end()
     #expect(Set(try desk.fresh().texts) == ["another", "note"])
   }

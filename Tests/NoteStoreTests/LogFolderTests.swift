@@ -21,7 +21,7 @@ import Testing
         let size = random.below(8) == 0 ? random.below(3_000) : random.below(40)
         records.append((UInt8(random.below(256)), random.bytes(size)))
         number += 1
-        let record = LogFolder.Record(
+        let record = LogRecord(
           session: session, number: number, type: records.last!.type,
           payload: records.last!.payload)
         expected.append(Line(record))
@@ -191,7 +191,7 @@ import Testing
     #expect(writer.durable == 0)
     try writer.append("one again", "two again")
     #expect(throws: StoreError.self) { () throws in try writer.sync() }
-    writer.settleDoubt()
+    writer.markRewritten()
     try writer.sync()
     #expect((writer.appended, writer.durable) == (4, 4))
     var reader = try scratch.open()

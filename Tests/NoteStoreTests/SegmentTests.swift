@@ -19,7 +19,7 @@ func segments(
       bytes += encoder.bytes[encoder.start...]
       encoder.accept()
     }
-    let end = LogScan.Known(number: encoder.number, hash: encoder.hash)
+    let end = ChainPosition(number: encoder.number, hash: encoder.hash)
     files.append(
       (SegmentName(segment: header.segment, end: encoder.hash).description, bytes))
     header = LogHeader(after: header, end: end)!
@@ -67,15 +67,15 @@ func segments(
       disk.moveClock(by: seconds * 1_000_000_000)
       _ = reader.readNew()
     }
-    let isLacking = reader.isLacking
-    #expect(!isLacking)
+    let needsRepublish = reader.needsRepublish
+    #expect(!needsRepublish)
     for file in files where taken.contains(String(file.name.prefix { $0 != "-" })) {
       disk.take("\(Self.folder)/\(file.name)")
     }
     disk.moveClock(by: 100_000_000_000)
     #expect(reader.newTexts() == [])
-    let isLackingNow = reader.isLacking
-    #expect(isLackingNow)
+    let needsRepublishNow = reader.needsRepublish
+    #expect(needsRepublishNow)
   }
 
   @Test func `are read in portions when asked to`() throws {
@@ -316,7 +316,7 @@ func segments(
     #expect(writer.doubtful == 1..<3, "what follows cannot be read without it")
     #expect(writer.session().description != session)
     try writer.append("two", "three")
-    writer.settleDoubt()
+    writer.markRewritten()
     try writer.sync()
     #expect(disk.violations == [])
     #expect(names.count == 4)
@@ -336,7 +336,7 @@ func segments(
     #expect(writer.newTexts() == [])
     #expect(writer.doubtful == 0..<2)
     #expect(writer.session().description != session)
-    writer.settleDoubt()
+    writer.markRewritten()
     #expect(writer.newTexts() == [])
     #expect(writer.doubtful == nil, "it is missed once")
   }

@@ -57,7 +57,7 @@ extension NoteStore {
   fileprivate func finishWork() {
     while hasWork {
       _ = work()
-      if compaction?.isWaiting == true { (folder.system as! MemoryDisk).performSyncs() }
+      if compaction?.isWaiting == true { (folder.root.system as! MemoryDisk).performSyncs() }
       _ = takeSyncResult()
     }
   }
@@ -199,7 +199,7 @@ extension NoteStore {
       store.requestSync()
       desk.disk.performSyncs()
       _ = store.takeSyncResult()
-      #expect(store.doubt == nil && !store.folder.isLacking && store.damage.isEmpty)
+      #expect(store.doubt == nil && !store.folder.needsRepublish && store.damage.isEmpty)
       #expect(store.texts.sorted() == ["a", "b", "c", "d"])
     }
     #expect(desk.disk.files == files)
@@ -277,7 +277,7 @@ extension NoteStore {
     let other = try desk.open()
     _ = try other.compact()
     // It has looked what the snapshot stands for, and has not read it.
-    #expect(!writer.folder.coverage().isEmpty)
+    #expect(!writer.folder.coverage.ranges().isEmpty)
     desk.passDay()
     _ = try other.compact()
     #expect(desk.logs.isEmpty)
@@ -545,7 +545,7 @@ extension NoteStore {
         let expected = ["a", "b", "c", "d", "e"] + (seed % 2 == 0 ? ["f"] : [])
         #expect(fresh.texts.sorted() == expected, "seed \(seed), round \(round)")
         #expect(fresh.damage.isEmpty && first.texts.sorted() == expected, "seed \(seed)")
-        #expect(!first.folder.isLacking && !second.folder.isLacking, "seed \(seed)")
+        #expect(!first.folder.needsRepublish && !second.folder.needsRepublish, "seed \(seed)")
       }
     }
   }

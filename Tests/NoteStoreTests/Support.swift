@@ -63,7 +63,7 @@ struct Line: Equatable, Hashable {
   var type: UInt8
   var payload: [UInt8]
 
-  init(_ record: LogFolder.Record) {
+  init(_ record: LogRecord) {
     session = record.session.description
     number = record.number
     type = record.type

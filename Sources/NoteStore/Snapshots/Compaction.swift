@@ -80,11 +80,12 @@ public final class Compaction {
   /// Does some of it: a few milliseconds, or nothing while the disk is waited for.
   ///
   /// - Throws: why it can't go on; nothing is lost by that.
-  func step(_ store: NoteStore) throws(StoreError) {
+  func step(
+    _ folder: inout LogFolder, _ book: NoteBook, _ catalog: inout SnapshotCatalog
+  ) throws(StoreError) {
     if isWaiting {
-      guard let answer = store.folder.asideAnswer else { return }
+      guard let answer = folder.disk.takeAsideAnswer() else { return }
       isWaiting = false
-      store.folder.asideAnswer = nil
       let sync = syncs.removeFirst()
       guard answer == 0 else {
         throw StoreError(
@@ -93,38 +94,42 @@ public final class Compaction {
       }
     }
     if let sync = syncs.first {
-      store.folder.synchronizeAside(sync.opened, isFolder: sync.isFolder)
+      folder.disk.synchronizeAside(sync.opened, isFolder: sync.isFolder)
       isWaiting = true
       return
     }
     let current = stage
     stage = .done  // or what is in it would be copied
     switch current {
-    case .begin: try begin(store)
-    case .sweep(let sweep): try self.sweep(sweep, store)
-    case .verify(let left, let hash, let offset): try verify(left, hash, offset, store)
-    case .remove(let segments, let snapshots): try remove(segments, snapshots, store)
-    case .plan: try plan(store)
-    case .write(let writer, let count): try write(writer, count, store)
-    case .publish(let writer): try publish(writer, store)
-    case .check(let file, let blocks): try check(file, blocks, store)
+    case .begin: try begin(folder, catalog)
+    case .sweep(let sweep): try self.sweep(sweep, folder, book, catalog)
+    case .verify(let left, let hash, let offset):
+      try verify(left, hash, offset, folder, &catalog)
+    case .remove(let segments, let snapshots):
+      try remove(segments, snapshots, folder, &catalog)
+    case .plan: try plan(folder, book, catalog)
+    case .write(let writer, let count): try write(writer, count, book)
+    case .publish(let writer): try publish(writer, folder)
+    case .check(let file, let blocks): try check(file, blocks, &catalog)
     case .done: break
     }
   }
 
   // MARK: - Looking
 
-  private func begin(_ store: NoteStore) throws(StoreError) {
+  private func begin(
+    _ folder: borrowing LogFolder, _ catalog: SnapshotCatalog
+  ) throws(StoreError) {
     var names: [String] = []
     do {
-      let root = try store.folder.openRoot()
+      let root = try folder.root.open()
       root.removeLeftovers(olderThan: Self.grace)
       if let folder = try? root.folder(SnapshotFormat.folder) {
         folder.removeLeftovers(olderThan: Self.grace)
-        for name in try folder.names() where !LogFolder.isTemporary(name) {
+        for name in try folder.names() where !LogName.isTemporary(name) {
           if let file = try? SnapshotFile(name, in: folder) {
-            // One that is being read is not relied on yet.
-            if store.snapshots.known[name]?.status == file.status { snapshots.append(file) }
+            // A snapshot that is still being read is not relied on.
+            if catalog.known[name]?.status == file.status { snapshots.append(file) }
           }
         }
       }
@@ -133,21 +138,23 @@ public final class Compaction {
       // Of a notebook that was not written yet, or whose logs are all folded, there is nothing.
       guard error.reason == .notFound else { throw error }
     }
-    guard !names.isEmpty else { return beginToVerify(store) }
+    guard !names.isEmpty else { return beginToVerify(folder, catalog) }
     stage = .sweep(
       Sweep(
         folders: names, coverage: snapshots.flatMap(\.coverage),
-        live: store.folder.live?.session))
+        openSession: folder.writer.session))
   }
 
-  private func sweep(_ sweep: Sweep, _ store: NoteStore) throws(StoreError) {
+  private func sweep(
+    _ sweep: Sweep, _ folder: borrowing LogFolder, _ book: NoteBook, _ catalog: SnapshotCatalog
+  ) throws(StoreError) {
     var sweep = sweep
-    let log = try store.folder.openRoot().folder("log")
+    let log = try folder.root.open().folder("log")
     var (bytes, looks) = (0, 0)
     while bytes < Self.readSize, looks < 32 {
-      guard let read = sweep.next(in: log, store.notebook) else {
+      guard let read = sweep.next(in: log, book) else {
         segments = sweep.segments
-        return beginToVerify(store)
+        return beginToVerify(folder, catalog)
       }
       bytes += read
       looks += 1
@@ -158,8 +165,8 @@ public final class Compaction {
   // MARK: - Removing
 
   /// Those of the snapshots that have been there for a day.
-  private func mature(_ store: NoteStore) -> [SnapshotFile] {
-    let latest = store.folder.system.now - Self.grace
+  private func mature(_ folder: borrowing LogFolder) -> [SnapshotFile] {
+    let latest = folder.root.system.now - Self.grace
     return snapshots.filter { $0.status.changed <= latest }
   }
 
@@ -209,20 +216,21 @@ public final class Compaction {
     return dominated
   }
 
-  private func beginToVerify(_ store: NoteStore) {
-    let mature = mature(store)
+  private func beginToVerify(_ folder: borrowing LogFolder, _ catalog: SnapshotCatalog) {
+    let mature = mature(folder)
     let (segments, files) = removable(mature)
-    let left = mature.filter { store.snapshots.verified[$0.name] != $0.status }
+    let left = mature.filter { catalog.verified[$0.name] != $0.status }
     stage =
       segments.isEmpty && files.isEmpty ? .plan : .verify(left: left, hash: SHA256(), offset: 0)
   }
 
   /// Reads on in the last of the snapshots that are to be verified.
   private func verify(
-    _ left: [SnapshotFile], _ hash: SHA256, _ offset: UInt64, _ store: NoteStore
+    _ left: [SnapshotFile], _ hash: SHA256, _ offset: UInt64, _ folder: borrowing LogFolder,
+    _ catalog: inout SnapshotCatalog
   ) throws(StoreError) {
     guard let file = left.last else {
-      let verified = mature(store).filter { store.snapshots.verified[$0.name] == $0.status }
+      let verified = mature(folder).filter { catalog.verified[$0.name] == $0.status }
       let (segments, files) = removable(verified)
       relied = verified
       stage = .remove(segments: segments, snapshots: files)
@@ -236,19 +244,20 @@ public final class Compaction {
         return
       }
       if offset == file.status.size, hash.snapshotName == file.name {
-        store.snapshots.verified[file.name] = file.status
+        catalog.verified[file.name] = file.status
       } else if SnapshotFile.isName(file.name) {
-        store.folder.report(file.path, 0, SnapshotFile.otherContent)
+        folder.damageList.report(file.path, 0, SnapshotFile.otherContent)
       }
-    } catch { store.folder.report(file.path, 0, error.description) }
+    } catch { folder.damageList.report(file.path, 0, error.description) }
     stage = .verify(left: left.dropLast(), hash: SHA256(), offset: 0)
   }
 
   private func remove(
-    _ segments: [Sweep.Segment], _ files: [SnapshotFile], _ store: NoteStore
+    _ segments: [Sweep.Segment], _ files: [SnapshotFile], _ folder: borrowing LogFolder,
+    _ catalog: inout SnapshotCatalog
   ) throws(StoreError) {
-    let root = try store.folder.openRoot()
-    // Somebody may have taken one away since.
+    let root = try folder.root.open()
+    // A snapshot may have been removed since.
     let present = try root.folder(SnapshotFormat.folder)
     for file in relied where (try? present.status(of: file.name)) != file.status {
       stage = .plan
@@ -256,26 +265,26 @@ public final class Compaction {
     }
     for segment in segments.suffix(64) {
       let log = try root.folder("log")
-      guard let folder = try? log.folder(segment.folder),
-        (try? folder.status(of: segment.name)) == segment.status
+      guard let sessionFolder = try? log.folder(segment.folder),
+        (try? sessionFolder.status(of: segment.name)) == segment.status
       else { continue }
-      folder.remove(segment.name)
+      sessionFolder.remove(segment.name)
       removedSegments += 1
       result.removedFiles += 1
       result.removedBytes += segment.status.size
-      // Where that was the last. A process that goes on writing there begins another session.
-      if segment.piece.session != store.folder.live?.session { log.removeFolder(segment.folder) }
+      // The folder goes with its last file. A process that was writing there begins another session.
+      if segment.piece.session != folder.writer.session { log.removeFolder(segment.folder) }
     }
     if segments.count > 64 {
       stage = .remove(segments: segments.dropLast(64), snapshots: files)
       return
     }
-    if !files.isEmpty, let folder = try? root.folder(SnapshotFormat.folder) {
-      for file in files where (try? folder.status(of: file.name)) == file.status {
-        folder.remove(file.name)
+    if !files.isEmpty, let present = try? root.folder(SnapshotFormat.folder) {
+      for file in files where (try? present.status(of: file.name)) == file.status {
+        present.remove(file.name)
         snapshots.removeAll { $0 === file }
-        store.snapshots.known[file.name] = nil
-        store.folder.knownCoverage = nil
+        catalog.known[file.name] = nil
+        folder.coverage.invalidate()
         result.removedFiles += 1
         result.removedBytes += file.status.size
       }
@@ -285,7 +294,9 @@ public final class Compaction {
 
   // MARK: - Writing
 
-  private func plan(_ store: NoteStore) throws(StoreError) {
+  private func plan(
+    _ folder: borrowing LogFolder, _ book: NoteBook, _ catalog: SnapshotCatalog
+  ) throws(StoreError) {
     let coverage = Self.coverage(of: snapshots)
     let new = segments.filter { !coverage.contains($0.piece) }
     let size = new.reduce(0) { $0 + $1.status.size }
@@ -295,20 +306,20 @@ public final class Compaction {
     let isEnough =
       isForced
       ? !new.isEmpty || present.count > 1
-      : new.count >= store.snapshots.enough.files || size >= store.snapshots.enough.bytes
+      : new.count >= catalog.enough.files || size >= catalog.enough.bytes
     guard isEnough else { return }
     let folded = Self.folded(
-      present.filter { Self.isKnown($0, store.notebook) }, with: size, isForced: isForced)
+      present.filter { Self.isKnown($0, book) }, with: size, isForced: isForced)
     let kept = present.filter { snapshot in !folded.contains { $0 === snapshot } }
     let writer = SnapshotWriter(
-      of: store.identity!, coverage: Self.joined(new.map(\.piece) + folded.flatMap(\.coverage)),
+      of: folder.notebook!, coverage: Self.joined(new.map(\.piece) + folded.flatMap(\.coverage)),
       parts: Self.parts(new, folded, kept), folding: folded)
     result.foldedFiles = new.count
     result.foldedSnapshots = folded.count
     result.foldedBytes = size + folded.reduce(0) { $0 + $1.status.size }
-    let root = try store.folder.openRoot()
+    let root = try folder.root.open()
     let isFirst = try root.createFolder(SnapshotFormat.folder)
-    self.new = try NewSnapshot(in: root, store.folder.makeIdentifier())
+    self.new = try NewSnapshot(in: root, folder.root.makeIdentifier())
     if isFirst { syncs.append((OpenDescriptor(root), true)) }
     stage = .write(writer, unsynchronized: 0)
   }
@@ -398,11 +409,11 @@ public final class Compaction {
   }
 
   private func write(
-    _ writer: SnapshotWriter, _ count: Int, _ store: NoteStore
+    _ writer: SnapshotWriter, _ count: Int, _ book: NoteBook
   ) throws(StoreError) {
     guard let new else { return }
     var writer = writer
-    guard let bytes = try writer.next(store.notebook) else {
+    guard let bytes = try writer.next(book) else {
       syncs.append((new.file, false))
       stage = .publish(writer)
       return
@@ -414,11 +425,13 @@ public final class Compaction {
   }
 
   /// Gives the file its name, now that it is on disk.
-  private func publish(_ writer: SnapshotWriter, _ store: NoteStore) throws(StoreError) {
+  private func publish(
+    _ writer: SnapshotWriter, _ folder: borrowing LogFolder
+  ) throws(StoreError) {
     guard let new else { return }
     let file = try new.publish(as: writer.name)
     self.new = nil
-    store.folder.knownCoverage = nil
+    folder.coverage.invalidate()
     result.writtenBytes = writer.size
     syncs.append((new.folder, true))
     stage = .check(
@@ -427,7 +440,7 @@ public final class Compaction {
 
   /// Reads what was written.
   private func check(
-    _ file: SnapshotFile, _ blocks: [PackedChanges.Block], _ store: NoteStore
+    _ file: SnapshotFile, _ blocks: [PackedChanges.Block], _ catalog: inout SnapshotCatalog
   ) throws(StoreError) {
     var size = 0
     var left = blocks[...]
@@ -436,14 +449,9 @@ public final class Compaction {
       size += block.bytes.count + 1024
     }
     if left.isEmpty {
-      store.snapshots.known[file.name] = KnownSnapshot(file)
+      catalog.known[file.name] = KnownSnapshot(file)
     } else {
       stage = .check(file, blocks: Array(left))
     }
   }
-}
-
-extension SHA256 {
-  /// The name of a snapshot whose bytes these were.
-  var snapshotName: String { hexDigest.prefix(SnapshotFormat.digits) + ".snap" }
 }

@@ -268,3 +268,8 @@ extension UInt64 {
     self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
+
+extension SHA256 {
+  /// The name of a snapshot whose bytes these were.
+  var snapshotName: String { hexDigest.prefix(SnapshotFormat.digits) + ".snap" }
+}

@@ -28,17 +28,17 @@ struct Sweep {
   /// The places that snapshots tell of.
   private let known: [Identifier: [SessionPoint]]
   /// The session that this process is writing, whose last file is not there for others to fold.
-  private let live: Identifier?
+  private let openSession: Identifier?
 
   /// A file that was not completed, and was left alone for so long, in nanoseconds, nobody writes: 30 days.
   static let abandonedTime: Int64 = 30 * 86_400_000_000_000
 
-  init(folders: [String], coverage: [SessionPiece], live: Identifier?) {
+  init(folders: [String], coverage: [SessionPiece], openSession: Identifier?) {
     self.folders = folders.filter { Identifier($0) != nil }.reversed()
     var known: [Identifier: [SessionPoint]] = [:]
     for piece in coverage { known[piece.session, default: []] += [piece.start, piece.end] }
     self.known = known
-    self.live = live
+    self.openSession = openSession
   }
 
   /// Looks at the next folder or file; returns how many bytes that took, nil when there is none left. What cannot be read is
@@ -63,17 +63,17 @@ struct Sweep {
     at name: String, in log: borrowing FileDescriptor, _ book: NoteBook
   ) -> Int {
     let key = "\(folder)/\(name)"
-    let sealed = LogFolder.segmentName(key)
-    guard sealed != nil || LogFolder.isLogName(key), let folder = try? log.folder(folder),
+    let sealed = LogName.segment(key)
+    guard sealed != nil || LogName.isSegment(key), let folder = try? log.folder(folder),
       let file = try? folder.regularFile(name), let status = try? file.status(),
       sealed != nil || status.changed < log.system.now - Self.abandonedTime
     else { return 0 }
     let (header, entries, end) = Self.records(of: file, status.size)
     guard let header, header.session == Identifier(self.folder), let end,
       sealed.map({ $0.names(header.segment, end: end.hash) })
-        ?? (header.session != live)
+        ?? (header.session != openSession)
     else { return Int(clamping: status.size) }
-    let changes = UInt64(entries.count { $0.type == NoteStore.RecordType.change.rawValue })
+    let changes = UInt64(entries.count { $0.type == RecordType.change.rawValue })
     // From what comes before it, or else from what comes after it.
     var start = points.first {
       $0.number == header.recordsBefore && $0.hash == header.hashBefore
@@ -101,7 +101,7 @@ struct Sweep {
   /// The records of a file, and its end; nil instead of an end if it is not whole.
   private static func records(
     of file: borrowing FileDescriptor, _ size: UInt64
-  ) -> (LogHeader?, [LogScan.Entry], LogScan.Known?) {
+  ) -> (LogHeader?, [LogScan.Entry], ChainPosition?) {
     guard let head = try? file.read(LogFormat.headerSize, at: 0),
       var scan = try? LogScan(decoding: head[...])
     else { return (nil, [], nil) }
@@ -114,7 +114,7 @@ struct Sweep {
     guard stop == .end, scan.number > scan.header.recordsBefore else {
       return (scan.header, [], nil)
     }
-    return (scan.header, entries, LogScan.Known(number: scan.number, hash: scan.hash))
+    return (scan.header, entries, ChainPosition(number: scan.number, hash: scan.hash))
   }
 
   /// Whether the notebook knows all changes in these records, and as they stand there; nil if not, else what the records
@@ -125,7 +125,7 @@ struct Sweep {
     var own: [ArraySlice<UInt8>] = []
     var carried: [ChangeID] = []
     for entry in entries {
-      switch NoteStore.RecordType(rawValue: entry.type) {
+      switch RecordType(rawValue: entry.type) {
       case .change: own.append(entry.payload[...])
       case .changes:
         guard let (_, changes) = try? ChangeSet.decode(entry.payload) else { return nil }

@@ -22,7 +22,7 @@ struct FolderContents {
       var limit = Int.max
       entries = []
       let window = Array(bytes[Int(scan.window)...])
-      let stop = scan.consume(window, known: LogScan.Known(), limit: &limit, into: &entries)
+      let stop = scan.consume(window, known: ChainPosition(), limit: &limit, into: &entries)
       isWhole = stop == .end
       session = scan.header.session
     }
@@ -104,7 +104,7 @@ struct FolderContents {
           lengths[session] = end.number
           continue
         }
-        switch NoteStore.RecordType(rawValue: entry.type) {
+        switch RecordType(rawValue: entry.type) {
         case .change:
           changes.insert(ChangeID(replica: session, number: change))
           change += 1
@@ -137,7 +137,7 @@ struct FolderContents {
         changes.insert(ChangeID(replica: last.replica, number: number))
       }
     }
-    for (session, progress) in store.folder.sessions {
+    for (session, progress) in store.folder.reader.sessions {
       lengths[session] = max(lengths[session] ?? 0, progress.head.number)
     }
   }

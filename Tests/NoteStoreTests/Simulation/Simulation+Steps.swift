@@ -90,11 +90,11 @@ extension Simulation {
 
 extension Simulation.Process {
   /// What synchronizes for it in the background.
-  var queue: MemorySyncQueue { store.folder.syncs as! MemorySyncQueue }
+  var queue: MemorySyncQueue { store.folder.disk.queue as! MemorySyncQueue }
 
   /// The session that it is writing, and how many records it has written there.
   var session: (identity: Identifier, count: UInt64)? {
-    store.folder.live.map { ($0.session, $0.end.number) }
+    store.folder.writer.open.map { ($0.session, $0.end.number) }
   }
 }
 

@@ -238,7 +238,7 @@ final class Simulation {
     try observe(device)
     if device.disk.refusedSynchronizations > 0 { device.informed.insert(process.number) }
     device.disk.refusedSynchronizations = 0
-    for session in process.store.folder.ours {
+    for session in process.store.folder.writer.sessions {
       let owner = owners.updateValue(process.number, forKey: session) ?? process.number
       try require(owner == process.number, "session \(session) is written by two processes")
     }
@@ -300,7 +300,7 @@ final class Simulation {
     let (isFailing, error) = withFaults(on: device) { () throws(StoreError) in
       // As a start does in a notebook of very many sessions.
       store = try NoteStore(
-        path: Self.path, state: state, mostEndedLookedAt: 0, on: device.disk
+        path: Self.path, state: state, mostEndedCompared: 0, on: device.disk
       ) {
         Identifier(high: device.identities.next(), low: device.identities.next())
       }
@@ -414,7 +414,7 @@ final class Simulation {
 
   func refresh(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) refreshes")
-    let watcher = process.store.folder.watcher as? MemoryWatcher
+    let watcher = process.store.folder.watch.watcher as? MemoryWatcher
     if let watcher { loseEvents(of: watcher, process) }
     let isAll = watcher?.next == nil
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
@@ -470,8 +470,9 @@ final class Simulation {
   func keep(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) keeps what it knows")
     if flaw == .settlingWhileWritersLive {
-      for name in process.store.folder.settled.keys {
-        process.store.folder.settled[name]!.isEnded = true
+      for (name, var folder) in process.store.folder.completeFolders.folders {
+        folder.isEnded = true
+        process.store.folder.completeFolders.remember(name, folder)
       }
     }
     let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in

@@ -1,0 +1,100 @@
+internal import ReplicatingTypes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What the folder must hold, as far as this process knows it: the records of sessions, and our own files.
+///
+/// A record that was read and is in no file any more must be written again. The ledger only ever finds that it *may* be
+/// missing, cheaply; `needsRepublish` then leads to a full reread of the folder, which knows.
+struct FolderLedger {
+  /// Records that were read or appended may be in no file of the folder any more. The caller that writes them again, or
+  /// finds all of them, resets it.
+  var needsRepublish = false
+  /// Sessions of which the folder should hold the records up to these numbers, and for which that is to be checked.
+  private(set) var expectedRecords: [Identifier: UInt64] = [:]
+  /// How many complete folders have changed since the last bookmark.
+  private(set) var changedFolders = 0
+  /// All files that this process wrote before, as long as they are there.
+  private(set) var ownFiles: [OwnFile] = []
+
+  /// A file that this process wrote and does not write any more.
+  struct OwnFile {
+    let session: Identifier
+    var path: String
+    let size: UInt64
+    /// How many records were appended before those in it, over the life of the `LogFolder`.
+    let first: UInt64
+    /// The numbers of the records in it.
+    let numbers: ClosedRange<UInt64>
+
+    init(_ segment: OpenSegment) {
+      session = segment.session
+      path = segment.path
+      size = segment.status.size
+      first = segment.first
+      numbers = segment.numbers
+    }
+  }
+
+  // MARK: - Records
+
+  /// Expects the records of a session up to `number`, at least.
+  mutating func expect(_ number: UInt64, of session: Identifier) {
+    expectedRecords[session] = max(number, expectedRecords[session] ?? 0)
+  }
+
+  /// Expects the records of sessions up to these numbers, and no others.
+  mutating func setExpected(_ records: [Identifier: UInt64]) { expectedRecords = records }
+
+  /// Expects the records of a session up to `number`.
+  mutating func setExpected(_ number: UInt64, of session: Identifier) {
+    expectedRecords[session] = number
+  }
+
+  /// Compares the expected records with those that the folder holds.
+  ///
+  /// - Parameter reaches: the numbers up to which the folder holds all records of sessions.
+  mutating func check(against reaches: [Identifier: UInt64]) {
+    for (session, number) in expectedRecords where reaches[session] ?? 0 < number {
+      needsRepublish = true
+    }
+    expectedRecords = [:]
+  }
+
+  /// A complete folder of a session has changed. The folder should still hold the session's records up to `head`.
+  mutating func noteChangedFolder(of session: Identifier, head: UInt64?) {
+    expectedRecords[session] = head
+    changedFolders += 1
+  }
+
+  /// The number of complete folders that have changed since the last call.
+  mutating func takeChangedFolders() -> Int {
+    defer { changedFolders = 0 }
+    return changedFolders
+  }
+
+  // MARK: - Our own files
+
+  mutating func add(_ segment: OpenSegment) { ownFiles.append(OwnFile(segment)) }
+
+  mutating func rename(_ path: String, to new: String) {
+    if let index = ownFiles.firstIndex(where: { $0.path == path }) { ownFiles[index].path = new }
+  }
+
+  /// Forgets a file that is missing.
+  mutating func remove(_ file: OwnFile) { ownFiles.removeAll { $0.path == file.path } }
+}
+
+extension FolderLedger.OwnFile {
+  /// Whether the file is certainly not there any more, or shorter. A disk that cannot be read says nothing of what is on
+  /// it.
+  func isMissing(on system: any FileSystem) -> Bool {
+    do throws(SystemError) { return try system.status(of: path, in: nil).size < size } catch {
+      return error.errno == ENOENT || error.errno == ENOTDIR
+    }
+  }
+}

@@ -1,0 +1,223 @@
+internal import ReplicatingTypes
+
+/// The files in a folder of `log` that something happened to.
+enum NoticedFiles {
+  case everything
+  case files(Set<String>)
+}
+
+/// Watches the folder of a notebook: the system's watcher, and what it told.
+///
+/// Where the system tells of nothing, or not of everything, the folder has to be polled: `mustPoll`.
+struct FolderWatch {
+  /// Readable when something happened; nil where there is no watching.
+  private(set) var watcher: (any Watcher)?
+  /// A snapshot was added, replaced or removed.
+  private(set) var isSnapshotNoticed = false
+  /// Something happened that has no name, or too much.
+  private(set) var isEverythingNoticed = true
+  /// The names in `log` that something happened to, and in which files there.
+  private var noticed: [String: NoticedFiles] = [:]
+
+  private let path: String
+  private let system: any FileSystem
+  private var isWanted = false
+  /// Whether the file system does not tell of changes by other machines.
+  private var isSilent = false
+  /// The watched folders in `log`, by the numbers of their watches, and the other way round.
+  private var names: [Int32: String] = [:]
+  private var numbers: [String: Int32] = [:]
+  /// The watches of `log`, of `snap`, of the notebook's folder, and, while that does not exist, of the nearest folder
+  /// above it that does.
+  private var log: Int32?
+  private var snapshots: Int32?
+  private var root: Int32?
+  private var above: Int32?
+  /// The name in the folder above whose appearance is waited for.
+  private var awaited = ""
+
+  init(_ root: NotebookRoot) {
+    path = root.path
+    system = root.system
+  }
+
+  /// Begins to watch, unless it has begun; returns what is readable when something happened.
+  mutating func start() -> Int32? {
+    // Not when the notebook is opened: ending a watch takes some milliseconds, and many processes never need one.
+    if !isWanted {
+      isWanted = true
+      watcher = system.makeWatcher()
+      forgetAll()
+      noticed = [:]
+      isEverythingNoticed = true
+      isSnapshotNoticed = false
+    }
+    return isUsable ? watcher?.descriptor : nil
+  }
+
+  /// Whether the watcher tells of everything that this machine does.
+  var isUsable: Bool {
+    guard let watcher else { return false }
+    return !watcher.isExhausted
+  }
+
+  /// Whether files may change without an event.
+  var mustPoll: Bool { !isUsable || isSilent }
+
+  /// Whether the next pass has to be a full one.
+  var needsFullPass: Bool { isEverythingNoticed || !isUsable }
+
+  // MARK: - Noticing
+
+  /// Takes the events since the last call; never waits.
+  ///
+  /// - Parameter openSession: the session of this process, whose own folder is no news.
+  /// - Returns: whether there may be something to read.
+  mutating func drain(openSession: Identifier?) -> Bool {
+    switch watcher?.report() {
+    case nil: return true
+    case .overflow: isEverythingNoticed = true
+    case .events(let events):
+      for event in events { handle(event, openSession: openSession) }
+    }
+    return isEverythingNoticed || isSnapshotNoticed || !noticed.isEmpty
+  }
+
+  private mutating func handle(_ event: WatchEvent, openSession: Identifier?) {
+    if let name = names[event.watch] {
+      if event.gone {
+        names[event.watch] = nil
+        numbers[name] = nil
+        watcher?.forget(event.watch)
+        notice(name)
+      } else {
+        notice(event.name, in: name)
+      }
+    } else if event.watch == log {
+      if event.gone {
+        forgetWatches()
+      } else if event.name != openSession?.description {
+        notice(event.name)
+      }
+    } else if event.watch == root {
+      if event.gone {
+        forgetWatches()
+      } else if event.name == "log" || event.name == SnapshotFormat.folder
+        || event.name == NotebookFile.name
+        || NotebookFile.isCopyName(event.name)
+      {
+        isEverythingNoticed = true
+      }
+    } else if event.watch == snapshots {
+      if event.gone { snapshots = nil }
+      if event.gone || !LogName.isTemporary(event.name) { isSnapshotNoticed = true }
+    } else if event.watch == above {
+      if event.gone || event.name == awaited { forgetWatches() }
+    }
+  }
+
+  /// Notes that something happened to `name` in `log`: to that file, or anywhere in that folder.
+  mutating func notice(_ name: String) { noticed[name] = .everything }
+
+  /// Notes that something happened to `file` in the folder `name`.
+  private mutating func notice(_ file: String, in name: String) {
+    switch noticed[name] {
+    case .everything: return
+    case nil: noticed[name] = .files([file])
+    case .files(var files):
+      noticed[name] = nil  // or the set would be copied
+      files.insert(file)
+      noticed[name] = .files(files)
+    }
+  }
+
+  /// Notes again what was taken and could not be read.
+  mutating func notice(_ files: NoticedFiles, in name: String) { noticed[name] = files }
+
+  /// The next pass has to be a full one.
+  mutating func noticeEverything() { isEverythingNoticed = true }
+
+  /// Takes the names that something happened to.
+  mutating func takeNoticed() -> [String: NoticedFiles] {
+    defer { noticed = [:] }
+    return noticed
+  }
+
+  /// The snapshots are being listed.
+  mutating func clearSnapshotNotice() { isSnapshotNoticed = false }
+
+  // MARK: - Watching
+
+  private mutating func forgetAll() {
+    (names, numbers, awaited) = ([:], [:], "")
+    (log, snapshots, root, above) = (nil, nil, nil, nil)
+  }
+
+  /// The folders are not where they were: the next full pass watches them anew.
+  private mutating func forgetWatches() {
+    var watches = Array(names.keys)
+    for number in [log, snapshots, root, above] {
+      if let number { watches.append(number) }
+    }
+    for number in watches { watcher?.forget(number) }
+    forgetAll()
+    isEverythingNoticed = true
+    isSnapshotNoticed = false
+  }
+
+  /// Begins a full pass: watches the folders that are not watched yet.
+  mutating func beginFullPass() {
+    isEverythingNoticed = false
+    watchFolders()
+  }
+
+  /// Notes on which file system the notebook is.
+  mutating func noteFileSystem(of root: borrowing FileDescriptor) {
+    isSilent = system.isSilent(root.number)
+  }
+
+  /// Watches `log`, and as long as it does not exist, the folders in which it would appear.
+  private mutating func watchFolders() {
+    if log == nil { log = watch("\(path)/log") }
+    if root == nil {
+      root = watcher?.watch(path, followingLinks: true, contents: false)
+      // It may have appeared with its log inside, between the two calls.
+      if root != nil, log == nil { log = watch("\(path)/log") }
+    }
+    if snapshots == nil { snapshots = watch("\(path)/\(SnapshotFormat.folder)") }
+    guard root == nil else {
+      if let above { watcher?.forget(above) }
+      above = nil
+      return
+    }
+    if above == nil { watchAbove() }
+  }
+
+  private func watch(_ path: String) -> Int32? {
+    watcher?.watch(path, followingLinks: false, contents: true)
+  }
+
+  /// Watches the nearest folder above the notebook's that exists.
+  private mutating func watchAbove() {
+    var missing = path
+    while let parent = missing.parentPath {
+      above = watcher?.watch(parent, followingLinks: true, contents: false)
+      if above != nil {
+        let slash = missing.utf8.lastIndex(of: UInt8(ascii: "/"))
+        awaited = String(slash.map { missing[missing.index(after: $0)...] } ?? missing[...])
+        // It may have been created before the watch: there is no event for that.
+        if (try? system.status(of: missing, in: nil)) != nil { isEverythingNoticed = true }
+        return
+      }
+      missing = parent
+    }
+  }
+
+  /// Watches the folder called `name` in `log`, unless it is that of this process: our own appends are no news.
+  mutating func watchSession(_ name: String, openSession: Identifier?) {
+    guard numbers[name] == nil, name != openSession?.description else { return }
+    guard let number = watch("\(path)/log/\(name)") else { return }
+    names[number] = name
+    numbers[name] = number
+  }
+}

@@ -1,0 +1,94 @@
+public import ReplicatingTypes
+
+// Writing: sessions, appends, and the completion of segments.
+
+extension LogFolder {
+  /// The identity under which the next append is written.
+  ///
+  /// Checks the open segment first: if it is no longer in its place (deleted,
+  /// renamed over, linked, of another size), the session is given up here, so that the caller's next
+  /// change carries an identity under which no other process can go on. Call it for every change, right
+  /// before its identity is used. An identity is never given out again after a failure.
+  ///
+  /// Mints an identity in memory when there is none; writes nothing.
+  public mutating func session() -> Identifier {
+    _ = leaveUnlessOurs()
+    return writer.nextSession()
+  }
+
+  /// Appends records with one `write`; readers see all of them or none.
+  ///
+  /// On return they are in the file. The first append creates what is missing of the folder (mode
+  /// 0700), `decent.json`, and the session's file (mode 0600).
+  ///
+  /// - Throws: `tooLarge` when the records take more than 64 MiB together; nothing happened then. After
+  ///   any other error the session is given up, nothing is taken back or tried again, and the next
+  ///   append begins a new session: ask `session()` for its identity.
+  public mutating func append(
+    _ records: [(type: UInt8, payload: [UInt8])]
+  ) throws(StoreError) {
+    guard !records.isEmpty else { return }
+    try writer.checkSize(records)
+    // The records were made for a session that has just ended.
+    if !writer.isChecked, let path = leaveUnlessOurs() { throw Self.replaced(path) }
+    if let open = writer.open, open.isComplete { reader.addEnd(open.end, of: open.session) }
+    do { try writer.append(records) } catch {
+      writer.open?.discardIfEmpty()
+      abandon(takenAway: false)
+      throw error
+    }
+  }
+
+  /// Gives up the current session if its file is not as this process left it; returns the file's path then.
+  private mutating func leaveUnlessOurs() -> String? {
+    guard let file = writer.open else { return nil }
+    let place = file.place
+    guard place != .ours else { return nil }
+    // A complete segment that was folded may be gone with its folder, and nothing is lost.
+    let isFolded =
+      place == .gone && file.isComplete && !file.needsSync
+      && coverage.contains(file.numbers, of: file.session)
+    abandon(takenAway: place == .gone && !isFolded)
+    return file.path
+  }
+
+  /// Whether so many bytes can be written into the notebook's folder now. Tries it, and removes them again.
+  public func canWrite(_ count: Int) -> Bool { root.canWrite(count) }
+
+  /// Completes the open segment if it is time: a file that is not written any more is safe from the accidents that
+  /// happen to one that is. Never waits.
+  ///
+  /// Call it whenever something may have been appended; what was appended since the last call counts as appended
+  /// now.
+  ///
+  /// - Returns: when to call it at the latest, if nothing is appended until then.
+  public mutating func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    guard let open = writer.open, !open.isComplete, open.last > open.first else { return nil }
+    if let due = open.completionTime(at: now) { return due }
+    seal()
+    return nil
+  }
+
+  /// Completes the open segment: the next append goes to the next segment of the session. As soon as all of it
+  /// is on disk, it gets its final name.
+  ///
+  /// Never waits. Whatever fails, nothing is lost: under its first name the file is read as well.
+  public mutating func seal() {
+    guard let file = writer.open, !file.isComplete else { return }
+    file.complete()
+    reader.remember(file, isUnread: false)
+    ledger.add(file)
+    disk.close(file)
+    if file.needsSync { requestSync() } else { finishClosed() }
+  }
+
+  /// Completes the open segment and ends its session in order. The next append begins another session.
+  ///
+  /// The name of the last segment says that the session has ended, so that no start has to look into its folder again. It
+  /// does not say so where the segment got its name before: for synchronisation engines it would be another file.
+  public mutating func finishSession() {
+    writer.open?.endsSession = true
+    seal()
+    endSession()
+  }
+}

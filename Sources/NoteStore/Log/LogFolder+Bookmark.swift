@@ -1,0 +1,161 @@
+internal import ReplicatingTypes
+
+// THE FORMAT OF A BOOKMARK
+//
+// The positions up to which everything was read. The next run, which has what was read from elsewhere, reads only the rest.
+//
+//     counted bytes       the start of the machine during which it was written
+//     count*(16 bytes)    identities of the notebook
+//     count*(session)     16 bytes of identity, number of its last record and the hash after it,
+//                         count*(number, hash)   of the ends of its segments,
+//                         number of the last record that was read from a snapshot,
+//                         number of records that its files held, fewer if some had gone; 0 if snapshots and the folders
+//                         below hold as many
+//     count*(folder)      of complete folders: name in `log`, status, number of records before those in it, number of the
+//                         last, a byte: 1 if the session has ended there
+//     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
+//                         and the hash after it
+//
+//     status = device, inode, links, size, time of the last change
+//
+// Names are counted bytes, hashes are eight bytes, all other numbers varints.
+
+extension LogFolder {
+  /// The positions up to which everything was read and written.
+  ///
+  /// - Parameter snapshots: the names of those that the next run misses if they are gone then.
+  func bookmark(knowing snapshots: Set<String>) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.counted(root.system.boot.utf8)
+    writer.varint(root.identities.count)
+    for identity in root.identities.sorted() { writer.identifier(identity) }
+    var sessions = reader.sessions
+    if let open = self.writer.open { sessions[open.session, default: .init()].head = open.end }
+    sessions = sessions.filter { $0.value.head.number > 0 }
+    writer.varint(sessions.count)
+    let reaches = reaches()
+    var remembered = rememberedPieces().mapValues(\.reach)
+    // A snapshot that came after the last pass would not be missed, so it stands for nothing.
+    if !snapshots.isSuperset(of: coverage.snapshots) { remembered = [:] }
+    for (session, progress) in sessions {
+      writer.identifier(session)
+      writer.known(progress.head)
+      writer.varint(progress.ends.count)
+      for end in progress.ends { writer.known(end) }
+      writer.varint(progress.covered)
+      let reach = max(reaches[session] ?? 0, ledger.expectedRecords[session] ?? 0)
+      writer.varint(reach > remembered[session] ?? 0 ? reach : 0)
+    }
+    writer.varint(completeFolders.folders.count)
+    for (name, folder) in completeFolders.folders {
+      writer.counted(name.utf8)
+      writer.status(folder.status)
+      writer.varint(folder.first)
+      writer.varint(folder.last)
+      writer.byte(folder.isEnded ? 1 : 0)
+    }
+    let others = reader.files.filter { key, file in
+      // Files that are damaged or not complete are read again, and reported again.
+      file.scan != nil && file.scan?.offset == file.seen?.size && !file.isUnread
+        && file.mended == nil && completeFolders.folders[LogName.top(key)] == nil
+    }
+    writer.varint(others.count)
+    for (key, file) in others {
+      let scan = file.scan!
+      writer.counted(key.utf8)
+      writer.status(file.seen!)
+      writer.raw(scan.header.encoded())
+      writer.varint(scan.offset)
+      writer.known(ChainPosition(number: scan.number, hash: scan.hash))
+    }
+    return writer.bytes
+  }
+
+  /// Goes on where a bookmark was made: records that were read then are not handed out again. Before anything else is read.
+  ///
+  /// The first full pass after this compares the status of each complete folder with that in the bookmark, and reads what is
+  /// new in it. Where there are more than `mostEndedCompared` folders of ended sessions, it leaves these out: the name of the
+  /// last segment that was read says that the session has no more records, so no process adds any. Files that were put there
+  /// or removed by hand are found by `verify`.
+  mutating func resume(at bookmark: inout ByteReader) throws(DecodingFailure) {
+    let boot = String(decoding: try bookmark.counted(), as: UTF8.self)
+    var identities: Set<Identifier> = []
+    for _ in 0..<(try bookmark.count()) { identities.insert(try bookmark.identifier()) }
+    var sessions: [Identifier: SessionProgress] = [:]
+    var expected: [Identifier: UInt64] = [:]
+    let count = try bookmark.count()
+    sessions.reserveCapacity(min(count, bookmark.remaining / 27))
+    for _ in 0..<count {
+      let session = try bookmark.identifier()
+      var progress = SessionProgress()
+      progress.head = try bookmark.known()
+      for _ in 0..<(try bookmark.count()) { progress.ends.append(try bookmark.known()) }
+      progress.covered = try bookmark.varint()
+      sessions[session] = progress
+      let reach = try bookmark.varint()
+      if reach > 0 { expected[session] = reach }
+    }
+    var folders: [String: CompleteFolder] = [:]
+    for _ in 0..<(try bookmark.count()) {
+      let name = String(decoding: try bookmark.counted(), as: UTF8.self)
+      let status = try bookmark.status(.folder)
+      folders[name] = CompleteFolder(
+        status: status, first: try bookmark.varint(), last: try bookmark.varint(),
+        isEnded: try bookmark.byte() == 1)
+    }
+    var files: [String: LogFile] = [:]
+    for _ in 0..<(try bookmark.count()) {
+      let key = String(decoding: try bookmark.counted(), as: UTF8.self)
+      var file = LogFile()
+      file.seen = try bookmark.status(.file)
+      let start = bookmark
+      guard let header = try? LogHeader(decoding: try bookmark.raw(LogFormat.headerSize)) else {
+        throw start.failure("no header of a log")
+      }
+      let offset = try bookmark.varint()
+      let end = try bookmark.known()
+      file.scan = LogScan(header: header, offset: offset, number: end.number, hash: end.hash)
+      files[key] = file
+    }
+    root.learn(identities)
+    // After a power cut a file may have the same status and hold zeros. Files that are not complete are read again then.
+    reader.restore(files: boot == root.system.boot ? files : [:], sessions: sessions)
+    ledger.setExpected(expected)
+    completeFolders.resume(folders)
+    // Files that are not complete may have been read before they were on disk.
+    disk.addUnsynced(files.keys.filter { LogName.segment($0) == nil })
+  }
+
+  /// Whether folders wait for `verify`.
+  var isVerifying: Bool { !completeFolders.unverified.isEmpty }
+
+  /// Compares the statuses of some of the folders that the first pass has left out, and reads what is new in them.
+  mutating func verify(atMost count: Int) -> [LogRecord] {
+    var pass = ReadPass(openSession: writer.session)
+    do {
+      let root = try root.open()
+      let log = try root.folder("log")
+      for name in completeFolders.unverified(atMost: count) {
+        look(at: name, .everything, in: log, &pass)
+      }
+    } catch {
+      // The next full pass finds them, or reports why not.
+    }
+    apply(pass)
+    completeFolders.removeUnverified(atMost: count)
+    return pass.records
+  }
+}
+
+extension ByteWriter {
+  fileprivate mutating func known(_ known: ChainPosition) {
+    varint(known.number)
+    fixed(known.hash)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func known() throws(DecodingFailure) -> ChainPosition {
+    ChainPosition(number: try varint(), hash: try fixed(UInt64.self))
+  }
+}

@@ -1,0 +1,120 @@
+internal import ReplicatingTypes
+
+// What the folder must hold. That something is missing is noticed by full passes that came everywhere, and only ever leads
+// to a full reread: `needsRepublish`.
+
+extension LogFolder {
+  /// Forgets the files that the last full pass did not find. Their records are missing unless another file has them.
+  ///
+  /// - Parameter names: the names that the pass found in `log`.
+  mutating func detectMissingFiles(names: Set<String>) {
+    for name in completeFolders.folders.keys where !names.contains(name) {
+      forgetCompleteFolder(name)
+    }
+    let gone = reader.files.filter { key, file in
+      guard file.pass < reader.passes else { return false }
+      // The files of complete folders were not looked at, and those are there that were when the folder was listed.
+      return file.pass < completeFolders.folders[LogName.top(key)]?.pass ?? .max
+    }
+    for key in gone.keys { reader.removeFile(at: key) }
+    for case let scan? in gone.values.map(\.scan)
+    where !needsRepublish && !reader.holds(scan, openSession: writer.session) {
+      needsRepublish = true
+    }
+    checkExpectedRecords()
+  }
+
+  /// Compares the records that the folder holds with those that it should.
+  private mutating func checkExpectedRecords() {
+    let expected = ledger.expectedRecords
+    if expected.isEmpty { return }
+    ledger.check(against: reaches { expected[$0] != nil })
+  }
+
+  /// Checks that the files are there which this process wrote before.
+  mutating func checkOwnFiles() {
+    for file in ledger.ownFiles where file.isMissing(on: root.system) {
+      ledger.remove(file)
+      if coverage.contains(file.numbers, of: file.session) { continue }
+      needsRepublish = true
+      lose(file.session, from: file.first, Self.replaced(file.path))
+    }
+  }
+
+  /// Stops relying on a complete folder that is not as it was.
+  mutating func forgetCompleteFolder(_ name: String) {
+    guard let folder = completeFolders.forget(name), folder.isRemembered,
+      let session = Identifier(name)
+    else { return }
+    ledger.noteChangedFolder(of: session, head: reader.sessions[session]?.head.number)
+  }
+
+  /// A snapshot is gone. The records it stood for may stand elsewhere.
+  mutating func noteMissingSnapshot() {
+    coverage.invalidate()
+    for (session, progress) in reader.sessions where session != writer.session {
+      ledger.setExpected(progress.head.number, of: session)
+    }
+  }
+
+  /// Expects what a full reread has found. It may be gone before the next pass here, which has to miss it even if no
+  /// earlier pass has seen it.
+  ///
+  /// - Parameters:
+  ///   - found: how many records of sessions the reread has found.
+  ///   - files: the files in which it has found them.
+  /// - Complexity: O(files).
+  mutating func expect(_ found: [Identifier: UInt64], in files: [String: LogFile]) {
+    var expected = found
+    if let session = writer.session { expected[session] = nil }
+    for (key, file) in files {
+      // This file holds a divergent history of its session; no pass can confirm it, and every pass would lead to a full
+      // reread.
+      guard let scan = file.scan, let here = reader.files[key], here.seen == file.seen,
+        !here.isUnread, here.scan?.number ?? 0 < scan.number
+      else { continue }
+      expected[scan.header.session] = nil
+    }
+    for (session, number) in expected {
+      guard let head = reader.sessions[session]?.head else { continue }
+      ledger.expect(min(number, head.number), of: session)
+    }
+  }
+
+  /// The numbers up to which the folder holds all records of sessions, as far as they were read.
+  func reaches(
+    of isWanted: (Identifier) -> Bool = { _ in true }
+  ) -> [Identifier: UInt64] {
+    var pieces = rememberedPieces(of: isWanted)
+    func insert(_ session: Identifier, after first: UInt64, _ last: UInt64) {
+      guard first < last, isWanted(session) else { return }
+      pieces.insert(first + 1...last, of: session)
+    }
+    for case let scan? in reader.files.values.map(\.scan) {
+      insert(scan.header.session, after: scan.header.recordsBefore, scan.number)
+    }
+    if let open = writer.open {
+      insert(open.session, after: open.header.recordsBefore, open.end.number)
+    }
+    return pieces.mapValues(\.reach)
+  }
+
+  /// The records in snapshots and in complete folders.
+  func rememberedPieces(
+    of isWanted: (Identifier) -> Bool = { _ in true }
+  ) -> [Identifier: NumberRanges] {
+    var pieces = coverage.ranges().filter { isWanted($0.key) }
+    for (name, folder) in completeFolders.folders where folder.first < folder.last {
+      guard let session = Identifier(name), isWanted(session) else { continue }
+      pieces.insert(folder.first + 1...folder.last, of: session)
+    }
+    return pieces
+  }
+
+  /// Notes that the records of a piece are known from a snapshot. The session's files are read from there on.
+  mutating func cover(_ piece: SessionPiece) -> LogReader.Cover {
+    // This process knows best what it wrote, and counts it otherwise.
+    if writer.sessions.contains(piece.session) { return .known }
+    return reader.cover(piece)
+  }
+}

@@ -1,0 +1,140 @@
+internal import ReplicatingTypes
+
+// Reading: passes over the files of all sessions, and the events that lead to them.
+
+extension LogFolder {
+  /// The files to read.
+  enum Scope: Sendable {
+    /// All of them: at the start, now and then, and wherever watching is silent.
+    case everything
+    /// Those that `drainWatch()` told of; everything, where there is no watching.
+    case noticed
+  }
+
+  /// The records that were not handed out yet, of all sessions but the one being written. Those of one
+  /// session come in their order; a segment whose predecessors are not here waits for them.
+  ///
+  /// A record that is not complete, or the rest of its append is not, is handed out by a later call. A
+  /// file that cannot be read further is listed in `damage`; that is never an error.
+  ///
+  /// - Parameter limit: stop after about so many bytes of payload; call again to go on. An empty result
+  ///   means that nothing is left.
+  /// - Complexity: O(new bytes + files looked at).
+  mutating func readNew(_ scope: Scope = .everything, limit: Int = .max) -> [LogRecord] {
+    let isFull = needsFullPass(scope)
+    if isFull {
+      watch.beginFullPass()
+      reader.beginFullPass()
+    }
+    let noticed = watch.takeNoticed()
+    if isFull || root.identities.isEmpty { readIdentities() }
+    if isFull { checkOwnFiles() }
+    var pass = ReadPass(openSession: writer.session, limit: limit)
+    do {
+      let root = try root.open()
+      if isFull { watch.noteFileSystem(of: root) }
+      let log = try root.folder("log")
+      let names = try isFull ? log.names() : noticed.keys.sorted()
+      let isLeavingOutEnded = completeFolders.isLeavingOutEnded
+      for name in names where !(isLeavingOutEnded && completeFolders.leaveOut(name)) {
+        look(at: name, isFull ? .everything : noticed[name] ?? .everything, in: log, &pass)
+      }
+      completeFolders.endResuming()
+      reader.readReady(in: log, &pass)
+      damageList.clear("\(path)/log")
+      apply(pass)
+      if isFull, pass.left > 0, pass.isComplete { detectMissingFiles(names: Set(names)) }
+    } catch {
+      apply(pass)
+      if error.reason != .notFound {
+        damageList.report("\(path)/log", 0, error.description)
+      } else if isFull {
+        detectMissingFiles(names: [])
+      }
+    }
+    return pass.records
+  }
+
+  /// Whether the next pass is a full one.
+  func needsFullPass(_ scope: Scope) -> Bool {
+    if case .everything = scope { return true }
+    return watch.needsFullPass
+  }
+
+  private func readIdentities() {
+    do {
+      try root.readIdentities()
+      damageList.clear("\(path)/\(NotebookFile.name)")
+    } catch {
+      // The logs can be read all the same.
+      damageList.report("\(path)/\(NotebookFile.name)", 0, error.description)
+    }
+  }
+
+  /// Reads the files of `name` in which something was noticed: `name` itself, or files in the folder called so.
+  mutating func look(
+    at name: String, _ noticed: NoticedFiles, in log: borrowing FileDescriptor,
+    _ pass: inout ReadPass
+  ) {
+    guard pass.left > 0 else { return watch.notice(noticed, in: name) }
+    guard !LogName.isTemporary(name) else { return }
+    let path = "\(log.path)/\(name)"
+    do {
+      guard let status = try log.status(of: name) else {
+        // It may have been a folder of logs.
+        return watch.noticeEverything()
+      }
+      switch status.kind {
+      case .file: reader.read(name, in: log, key: name, &pass)
+      case .folder:
+        // The watch comes before the look, so that what comes in between is noticed or seen.
+        watch.watchSession(name, openSession: writer.session)
+        if completeFolders.isUnchanged(name, status) { return }
+        forgetCompleteFolder(name)
+        let now = root.system.now
+        let complete = try reader.readFolder(name, noticed, in: log, &pass)
+        damageList.clear(path)
+        // A folder that changes twice in one tick of the clock for file times has the same status before and after.
+        if let complete, status.changed < now - 2_000_000_000,
+          let folder = reader.completeFolder(name, complete, status)
+        {
+          completeFolders.remember(name, folder)
+        }
+      case .other: return
+      }
+    } catch {
+      guard error.reason != .notFound else { return }
+      pass.isComplete = false
+      damageList.report(path, 0, error.description)
+    }
+  }
+
+  /// Passes on what the reader noticed for other parts.
+  mutating func apply(_ pass: ReadPass) {
+    for name in pass.unfinished { watch.notice(name) }
+    disk.addUnsynced(pass.unsynced.lazy.map(\.key))
+    // It counts as missing, like everything that the session has written before.
+    if pass.isMissingRecords || pass.unsynced.contains(where: { disk.unreliable.contains($0.session) })
+    {
+      needsRepublish = true
+    }
+    for (session, number) in pass.expected { ledger.expect(number, of: session) }
+  }
+
+  // MARK: - Watching
+
+  /// Readable when something happened in the folder: then call `drainWatch()`. Nil where there is no
+  /// watching.
+  ///
+  /// Watching begins when this is asked for, and covers what the next `readNew()` looks at: so ask
+  /// before the first one. It is a hint: call `readNew()` now and then anyway, and often if `mustPoll`.
+  var watchDescriptor: Int32? { mutating get { watch.start() } }
+
+  /// Whether others may change the folder without an event: then call `readNew()` about every second.
+  var mustPoll: Bool { watch.mustPoll }
+
+  /// Takes the events since the last call; never waits.
+  ///
+  /// - Returns: whether there may be something for `readNew(.noticed)`.
+  mutating func drainWatch() -> Bool { watch.drain(openSession: writer.session) }
+}

@@ -1,0 +1,98 @@
+internal import ReplicatingTypes
+
+// The disk: asking for records to be put on it, and learning what became of that.
+
+extension LogFolder {
+  /// How many of the appended records are on disk for good: the first so many since opening.
+  ///
+  /// It only goes down when a file of ours is taken away: see `doubtful`.
+  public var durable: UInt64 { disk.durable(writer) }
+
+  /// Asks for everything appended so far to be put on disk, and returns at once.
+  ///
+  /// When that happened, `wakeDescriptor` becomes readable. If the disk is busy with an earlier request,
+  /// one `fdatasync` afterwards covers everything that was appended in the meantime.
+  public mutating func requestSync() { disk.request(writer, reader) }
+
+  /// Waits until everything appended so far is on disk: for the end of the process, and for callers that
+  /// ask to wait.
+  ///
+  /// - Throws: the cause, when some of it is not known to be (see `doubtful`).
+  public mutating func sync() throws(StoreError) {
+    while true {
+      takeAnswers()
+      if !disk.isBusy {
+        disk.submitBatch(writer, reader)
+        if !disk.isBusy { break }
+      }
+      disk.wait()
+    }
+    if let cause = disk.doubtCause { throw cause }
+  }
+
+  /// Readable when a requested synchronization ended: then call `drainWakeUps()`.
+  public var wakeDescriptor: Int32 { disk.queue.descriptor }
+
+  /// Waits until a requested synchronization ended.
+  mutating func awaitSync() {
+    if disk.isBusy { disk.wait() }
+    takeAnswers()
+  }
+
+  /// Learns what the disk did since the last call; never waits.
+  ///
+  /// - Throws: once, when an `fdatasync` failed. It is not tried again, because the system has forgotten
+  ///   what it could not write. The session is given up, and `doubtful` says which records are not known
+  ///   to be on disk.
+  public mutating func drainWakeUps() throws(StoreError) {
+    let failure = takeAnswers()
+    if !disk.isBusy, disk.isWanted { disk.submitBatch(writer, reader) }
+    if let failure { throw failure }
+  }
+
+  /// Whether records that were doubtful are not known to be on disk where they were appended again.
+  public var isRecovering: Bool { disk.isRecovering(writer) }
+
+  /// The doubtful records were appended again.
+  public mutating func markRewritten() { disk.markRewritten(writer) }
+
+  /// Takes the answers that are there; returns the first failure among them.
+  @discardableResult
+  private mutating func takeAnswers() -> StoreError? {
+    var failure: StoreError?
+    while let answer = disk.nextAnswer() {
+      switch answer {
+      case .refused(let file, let error):
+        failure = failure ?? error
+        lose(file, from: file.synced, error)
+      case .refusedOther(let session, let error):
+        failure = failure ?? error
+        // Its own process would write it again, but may have ended: so it counts as missing.
+        ledger.needsRepublish = true
+        disk.lose(other: session, error, writer)
+      }
+    }
+    finishClosed()
+    return failure
+  }
+
+  /// Gives the closed segments that are on disk their final names.
+  mutating func finishClosed() {
+    for file in disk.takeClosed() where file.isComplete && !file.isLost { rename(file) }
+  }
+
+  private mutating func rename(_ file: OpenSegment) {
+    switch file.place {
+    case .touched: return
+    case .gone:
+      ledger.needsRepublish = true
+      return lose(file, from: file.first, Self.replaced(file.path))
+    case .ours: break
+    }
+    let (key, path) = (file.key, file.path)
+    guard (try? file.rename()) != nil else { return }
+    reader.rename(key, to: file)
+    ledger.rename(path, to: file.path)
+    disk.submitName(of: file)
+  }
+}

@@ -1,0 +1,308 @@
+internal import Bytes
+import ReplicatingTypes
+
+// THE FORMAT OF A LOG FILE
+//
+// Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
+//
+//   header, 72 bytes
+//      0   8  magic: 8A 44 4E 4C 4F 47 0D 0A. Not ASCII at the front and a line end at the back, so
+//             that a transfer that rewrites text is noticed at once.
+//      8   4  format version: 1
+//     12   4  segment: 0 for the first file of a session, then one more each time
+//     16  16  notebook
+//     32  16  session
+//     48   8  records of the session that stand in earlier segments: 0 for segment 0, and only there
+//     56   8  hash at the end of the segment before: 0 for segment 0
+//     64   8  hash: the first 8 bytes of SHA-256 of bytes 0–63
+//
+//   record, repeated to the end of the file
+//      0   4  bits 0–26: n, how many bytes follow the checksum, at least 10. All records of
+//             an append together take at most 2^26 bytes
+//             bits 27–30: 0
+//             bit 31: more records of the same append follow this one
+//      4   4  CRC-32C of the four bytes before and of type, number and payload
+//      8   1  type: not this layer's business
+//      9   v  number: 1 for a session's first record, then one more each time; as a varint (seven
+//             bits a byte, lowest first, no needless zero at the end)
+//    9+v   …  payload: not this layer's business
+//      …   8  hash: the first 8 bytes of SHA-256 of everything from the hash before (the header's, or
+//             the record's before) to the end of the payload
+//
+// A record costs 18 bytes more than its payload, 20 from the 16,384th on.
+//
+// The checksum finds accidents inside a record without knowing anything else. The hash chains the
+// records: it finds a record left out, put elsewhere, taken from another file, and two different
+// continuations of one session (a process restored from a snapshot of its machine). Two files with the
+// same hash after record k follow the same k records. 64 bits are enough for accidents; whoever may
+// write into the folder can write a session of their own anyway.
+//
+// SEGMENTS
+//
+// A session is a chain of records; the chain is cut into files, so that most of what was written soon stands in
+// files that nobody writes any more. A synchronisation engine that puts an older copy in the place of a file can
+// harm only one that is being written.
+//
+//   log/<session>/<segment>.open          is being written, or its writer went away without completing it
+//   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by anybody once it is folded
+//   log/<session>/<segment>-<hash8>-end.seg   the same, and the session has ended with it
+//
+// where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
+// number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
+// before that: its header says what comes before it, so a file's name says nothing that reading needs.
+//
+// A process that ends in order says so in the name of its last segment, unless that was complete before. Its session has no
+// more records then, so a reader that has read it to the end need not look into its folder again. Of any other session there may
+// always be more.
+//
+// A complete file may go once a snapshot has stood for it for a day: Snapshots/Compaction.swift. So the first file of a
+// session that is there may have any number, and what comes before it is known from a snapshot, or waited for.
+//
+// Readers find files by their first eight bytes, whatever they are called: the copies that synchronisation engines make
+// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`, `.part`,
+// `.filepart` or `.!sync` are not read: nobody has finished those files. Records that stand in several files count once.
+// A segment whose predecessors are not here is no damage; it waits for them. One that says of the end before it what is
+// not so belongs to another history of the session, and is damage. So is one whose name is that of a complete segment
+// and whose end is not the one in the name.
+//
+// WHY A CRASH AT ANY POINT IS SAFE
+//
+// A file has one writer, which only appends, with one write per append (the header goes with the first),
+// and never opens it again. So after a crash of the process the file is what was written, up to some
+// byte. Records before that byte are complete and read as before. The append that the byte cuts is
+// missing its end: either a length that reaches past the end of the file, or a record that announces
+// another. Readers take appends whole or not at all, so it did not happen, and since nobody appends to
+// that file any more, it never will. If the writer is alive and the cut was only the moment of
+// looking, the rest arrives and the append is read then. The same goes for copies that a
+// synchronisation engine delivers in pieces.
+//
+// A change of name is one step. It happens after the bytes are on disk, so a crash of the machine finds the whole file
+// under the one name or the other. The next segment may be on disk when the one before is not. Then it waits for ever;
+// but nothing in it was said to be on disk, because that is counted in the order of the records. If a
+// segment cannot be put on disk, its session ends, and all that came after it in the session is written again elsewhere.
+//
+// After a crash of the machine, what was not synchronized may also be zeros or old bytes: that is a
+// complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
+// valid part of the file, and it is reported. What is valid before it stays.
+//
+// WHAT CAN BE READ BEHIND DAMAGE
+//
+// What comes behind damage is found again by its own checksum and by the hash in front of it. Its numbers say what is
+// missing before it, and it waits for that like a segment that came too early. A copy of the file may bring it.
+//
+// Some damage takes nothing. A header of which one bit is wrong is found by its hash; any other, by what the names of file
+// and folder and the records before it say, if the chain of its records begins with the hash of that. Where the length or
+// the checksum of a record is damaged, the record behind it or the end of the file says where it ends, and the hash at its
+// end, which covers both, that it is right. A length that reaches past the end of a file is damage if a later record
+// follows, and else an append that is not there yet.
+
+/// The limits and constants of the format.
+enum LogFormat {
+  static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]
+  static let version: UInt32 = 1
+  static let headerSize = 72
+  /// Length and checksum.
+  static let prefixSize = 8
+  static let hashSize = 8
+  /// The smallest n: type, one byte of number, no payload, hash.
+  static let minimumLength = 10
+  /// The most bytes that the records of one append may have: 64 MiB.
+  static let maximumAppend = 1 << 26
+  /// The largest size of a record without its payload.
+  static let maximumOverhead = prefixSize + 1 + 10 + hashSize
+  static let moreFollows: UInt32 = 1 << 31
+}
+
+/// What stands at the beginning of a log file.
+struct LogHeader: Equatable {
+  var notebook: Identifier
+  var session: Identifier
+  var segment: UInt32 = 0
+  var recordsBefore: UInt64 = 0
+  var hashBefore: UInt64 = 0
+
+  /// Why bytes are not a header.
+  enum Failure: Error {
+    /// Other bytes than ours: not a log at all, unless its name says so.
+    case foreign
+    /// The beginning of a header; the rest is not there yet.
+    case incomplete
+    case newerFormat(UInt32)
+    case damaged
+  }
+
+  /// The 72 bytes of the header.
+  func encoded() -> [UInt8] {
+    var bytes = LogFormat.magic
+    bytes.appendInteger(LogFormat.version)
+    bytes.appendInteger(segment)
+    for word in [notebook.high, notebook.low, session.high, session.low] {
+      bytes.appendInteger(word.byteSwapped)
+    }
+    bytes.appendInteger(recordsBefore)
+    bytes.appendInteger(hashBefore.byteSwapped)
+    bytes.appendInteger(SHA256.prefix64(of: bytes[...]).byteSwapped)
+    return bytes
+  }
+
+  /// Reads a header from the first bytes of a file. The hash that the chain begins with is the last
+  /// eight of its bytes.
+  init(decoding bytes: ArraySlice<UInt8>) throws(Failure) {
+    let magic = bytes.prefix(LogFormat.magic.count)
+    guard magic.elementsEqual(LogFormat.magic.prefix(magic.count)) else { throw .foreign }
+    guard bytes.count >= LogFormat.headerSize else { throw .incomplete }
+    let start = bytes.startIndex
+    let version = bytes.integer(at: start + 8, as: UInt32.self)
+    guard version <= LogFormat.version else { throw .newerFormat(version) }
+    guard version == LogFormat.version, Self.isIntact(bytes) else {
+      throw .damaged
+    }
+    func word(_ at: Int) -> UInt64 { bytes.integer(at: start + at, as: UInt64.self) }
+    segment = bytes.integer(at: start + 12, as: UInt32.self)
+    notebook = Identifier(high: word(16).byteSwapped, low: word(24).byteSwapped)
+    session = Identifier(high: word(32).byteSwapped, low: word(40).byteSwapped)
+    recordsBefore = word(48)
+    hashBefore = word(56).byteSwapped
+    // No segment is empty, so all but the first come after something.
+    guard isPossible else { throw .damaged }
+  }
+
+  private var isPossible: Bool {
+    (segment == 0) == (recordsBefore == 0) && (segment > 0 || hashBefore == 0)
+  }
+
+  /// Whether bytes are what the hash at their end says, whatever they mean.
+  static func isIntact(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let hash = bytes.integer(at: bytes.startIndex + 64, as: UInt64.self).byteSwapped
+    return hash == SHA256.prefix64(of: bytes.prefix(64))
+  }
+
+  /// The header of which one bit is wrong in `bytes`; nil if it is more than that. Its hash proves it.
+  init?(mending bytes: [UInt8]) {
+    guard bytes.count >= LogFormat.headerSize else { return nil }
+    var bytes = bytes
+    for bit in 0..<(8 * LogFormat.headerSize) {
+      bytes[bit / 8] ^= 1 << (bit % 8)
+      if let header = try? LogHeader(decoding: bytes[...]) {
+        self = header
+        return
+      }
+      bytes[bit / 8] ^= 1 << (bit % 8)
+    }
+    return nil
+  }
+
+  /// A header of what was found out elsewhere; nil if there can't be one like it.
+  init?(
+    notebook: Identifier, session: Identifier, segment: UInt32, before: ChainPosition
+  ) {
+    self.init(notebook: notebook, session: session)
+    self.segment = segment
+    (recordsBefore, hashBefore) = (before.number, before.hash)
+    guard isPossible else { return nil }
+  }
+
+  /// The hash at its end, with which the chain of its file begins.
+  var hash: UInt64 { encoded()[64...].integer(at: 64, as: UInt64.self).byteSwapped }
+
+  /// The header of a session's first segment.
+  init(notebook: Identifier, session: Identifier) {
+    self.notebook = notebook
+    self.session = session
+  }
+
+  /// The header of the segment after the one that begins with `header` and ends at `end`; nil where there can be none.
+  init?(after header: LogHeader, end: ChainPosition) {
+    self.init(notebook: header.notebook, session: header.session)
+    guard header.segment < .max else { return nil }
+    segment = header.segment + 1
+    (recordsBefore, hashBefore) = (end.number, end.hash)
+  }
+}
+
+/// Turns records into the bytes of one append, and keeps the place in the chain.
+struct LogEncoder {
+  /// The number of the last record that was accepted.
+  private(set) var number: UInt64
+  /// The hash that the next record continues.
+  private(set) var hash: UInt64
+  /// Bytes to write: from `start`, because the hash before has to stand in front of a record.
+  private(set) var bytes: [UInt8] = []
+  private(set) var start = 0
+  private var isHeaderWritten = false
+  private var pending: (number: UInt64, hash: UInt64) = (0, 0)
+
+  /// An encoder for a new file whose first append begins with `header`.
+  init(header: LogHeader) {
+    bytes = header.encoded()
+    number = header.recordsBefore
+    hash = header.hash
+  }
+
+  /// Encodes `records` as one append behind what `bytes` holds. Follow with `accept` when written.
+  mutating func encode(_ records: [(type: UInt8, payload: [UInt8])]) {
+    if isHeaderWritten {
+      // The buffer is kept from append to append, unless one was unusually large.
+      bytes.removeAll(keepingCapacity: bytes.count <= 1 << 20)
+      bytes.appendInteger(hash.byteSwapped)
+      start = LogFormat.hashSize
+    }
+    pending = (number, hash)
+    for index in records.indices {
+      pending.number += 1
+      let at = bytes.count
+      bytes.appendInteger(UInt64(0))
+      bytes.append(records[index].type)
+      bytes.appendVarint(pending.number)
+      bytes += records[index].payload
+      var length = UInt32(bytes.count - at)  // from the type on, plus the hash
+      if index + 1 < records.count { length |= LogFormat.moreFollows }
+      bytes.setInteger(length, at: at)
+      var sum = CRC32C()
+      sum.update(bytes[at..<(at + 4)])
+      sum.update(bytes[(at + 8)...])
+      bytes.setInteger(sum.value, at: at + 4)
+      pending.hash = SHA256.prefix64(of: bytes[(at - LogFormat.hashSize)...])
+      bytes.appendInteger(pending.hash.byteSwapped)
+    }
+  }
+
+  /// Says that the bytes are in the file.
+  mutating func accept() {
+    (number, hash) = pending
+    isHeaderWritten = true
+  }
+}
+
+extension [UInt8] {
+  mutating func appendInteger(_ value: some FixedWidthInteger & BitwiseCopyable) {
+    // At once: byte by byte, it would cost more than the hash.
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+  }
+
+  mutating func appendVarint(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+
+  mutating func setInteger<Integer: FixedWidthInteger>(_ value: Integer, at index: Int) {
+    for i in 0..<(Integer.bitWidth / 8) {
+      self[index + i] = UInt8(truncatingIfNeeded: value >> Integer(8 * i))
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The little-endian integer at `index`; its bytes must be inside.
+  func integer<Integer: FixedWidthInteger>(at index: Int, as: Integer.Type) -> Integer {
+    var value: Integer = 0
+    for i in (0..<(Integer.bitWidth / 8)).reversed() {
+      value = value << 8 | Integer(truncatingIfNeeded: self[index + i])
+    }
+    return value
+  }
+}

@@ -1,0 +1,198 @@
+internal import ReplicatingTypes
+
+/// A file below `log`, as far as it was read.
+struct LogFile {
+  /// The position up to which it was read; nil until its header was.
+  var scan: LogScan?
+  /// Its status when it was last read to its end.
+  var seen: FileStatus?
+  /// Whether it has to be read again even if its status is the same.
+  var isUnread = false
+  /// The position behind damage at which reading goes on as soon as the records before it are known, and the number of
+  /// records there.
+  var salvage: (scan: LogScan, count: UInt64)?
+  /// The first damage in it that did not keep its records from being read.
+  var mended: (offset: UInt64, description: String)?
+  /// The last full pass that found it.
+  var pass = 0
+  /// Whether it was counted among the complete files.
+  var isCounted = false
+}
+
+/// Reads the logs of all sessions: which files there are, and how far each session is known.
+///
+/// Records that stand in several files are handed out once, those of a session in their order. A segment whose
+/// predecessors are not known waits for them.
+///
+/// This file holds the state and the steps that change it. `LogReader+Files.swift` reads files, `LogReader+Salvage.swift`
+/// reads what can be read of damaged ones.
+struct LogReader {
+  let root: NotebookRoot
+  let damage: DamageList
+  let coverage: SnapshotCoverage
+
+  /// The files below `log`, by their paths there.
+  private(set) var files: [String: LogFile] = [:]
+  /// How far each session was handed out, or appended by this process.
+  private(set) var sessions: [Identifier: SessionProgress] = [:]
+  /// The complete files that were read or written since the last fold: how many, and their bytes.
+  private(set) var unfolded: (files: Int, bytes: UInt64) = (0, 0)
+  /// The number of full passes that were begun.
+  private(set) var passes = 0
+  /// The sessions whose files are not read, to find out what the folder holds without them.
+  var ignored: Set<Identifier> = []
+  /// The files that waited for records which are known now; the next one is at the end.
+  private var ready: [String] = []
+
+  init(_ root: NotebookRoot, _ damage: DamageList, _ coverage: SnapshotCoverage) {
+    self.root = root
+    self.damage = damage
+    self.coverage = coverage
+  }
+
+  mutating func beginFullPass() { passes += 1 }
+
+  // MARK: - Sessions
+
+  /// The position of the last record of a session that is known.
+  func head(of session: Identifier) -> ChainPosition { sessions[session]?.head ?? .init() }
+
+  /// Notes that a session is known up to `head`, and which files can be read now.
+  mutating func advance(_ session: Identifier, to head: ChainPosition) {
+    guard head.number > sessions[session]?.head.number ?? 0 else { return }
+    sessions[session, default: .init()].head = head
+    guard let waiting = sessions[session]?.waiting, !waiting.isEmpty else { return }
+    // The first one last, because `ready` is taken from the end.
+    for (key, before) in waiting.sorted(by: { $0.value > $1.value }) where before <= head.number {
+      sessions[session]!.waiting[key] = nil
+      makeReady(key)
+    }
+  }
+
+  /// Notes that a file waits until the record `number` of its session is known.
+  mutating func wait(_ key: String, for number: UInt64, of session: Identifier) {
+    sessions[session, default: .init()].waiting[key] = number
+  }
+
+  /// Notes that one of this process's segments ends at `end` and the next one begins there.
+  mutating func addEnd(_ end: ChainPosition, of session: Identifier) {
+    sessions[session, default: .init()].ends.append(end)
+  }
+
+  /// Compares what the header of a segment says of the records before it with what is known.
+  mutating func fit(_ header: LogHeader) -> SessionProgress.Fit {
+    sessions[header.session, default: .init()].fit(header)
+  }
+
+  /// Notes that the records of a piece are known from a snapshot. The session's files are read from there on.
+  mutating func cover(_ piece: SessionPiece) -> Cover {
+    let progress = sessions[piece.session] ?? SessionProgress()
+    if piece.start.number > progress.head.number { return .waits }
+    for point in [piece.start, piece.end] {
+      let end =
+        point.number == progress.head.number
+        ? progress.head.hash : progress.end(at: point.number)?.hash
+      if let end, end != point.hash { return .differs }
+    }
+    if piece.end.number <= progress.head.number { return .known }
+    sessions[piece.session, default: .init()].covered = piece.end.number
+    advance(piece.session, to: ChainPosition(number: piece.end.number, hash: piece.end.hash))
+    return .advances
+  }
+
+  /// The effect of a piece of a snapshot.
+  enum Cover {
+    /// The session is known further than before.
+    case advances
+    /// The session was known as far.
+    case known
+    /// Records before it are missing.
+    case waits
+    /// It belongs to another history of the session.
+    case differs
+  }
+
+  // MARK: - Files
+
+  mutating func setFile(_ file: LogFile, at key: String) { files[key] = file }
+
+  /// Forgets a file; returns it.
+  @discardableResult
+  mutating func removeFile(at key: String) -> LogFile? { files.removeValue(forKey: key) }
+
+  /// Notes that a file can be read on.
+  mutating func makeReady(_ key: String) {
+    files[key]?.isUnread = true
+    ready.append(key)
+  }
+
+  /// The next file that can be read on; the caller reads it.
+  mutating func takeReady() -> String? { ready.popLast() }
+
+  /// Takes over a segment of this process, so that reading goes on where it was written to.
+  mutating func remember(_ segment: OpenSegment, isUnread: Bool) {
+    var file = LogFile()
+    file.scan = LogScan(
+      header: segment.header, offset: segment.status.size, number: segment.end.number,
+      hash: segment.end.hash)
+    file.seen = (try? segment.descriptor.status()) ?? segment.status
+    file.isUnread = isUnread
+    files[segment.key] = file
+  }
+
+  /// Notes that a segment of this process got its final name, which was `key` before.
+  mutating func rename(_ key: String, to segment: OpenSegment) {
+    files[segment.key] = files.removeValue(forKey: key)
+    files[segment.key]?.isCounted = true
+    countUnfolded(1, segment.status.size)
+  }
+
+  /// Counts complete files that are not folded.
+  mutating func countUnfolded(_ files: Int, _ bytes: UInt64) {
+    unfolded.files += files
+    unfolded.bytes += bytes
+  }
+
+  /// Sets the number of complete files that are not folded.
+  mutating func setUnfolded(_ unfolded: (files: Int, bytes: UInt64)) { self.unfolded = unfolded }
+
+  /// Goes on where an earlier run has stopped. Before anything is read.
+  mutating func restore(files: [String: LogFile], sessions: [Identifier: SessionProgress]) {
+    self.files = files
+    self.sessions = sessions
+  }
+
+  /// Whether the folder has the records of a segment at least as far as `scan` had them.
+  ///
+  /// - Parameter openSession: the session that is being written. Its own segment is checked elsewhere.
+  func holds(_ scan: LogScan, openSession: Identifier?) -> Bool {
+    if scan.number == scan.header.recordsBefore || scan.header.session == openSession {
+      return true
+    }
+    let isInFile = files.values.contains {
+      $0.scan.map { $0.header == scan.header && $0.number >= scan.number } ?? false
+    }
+    return isInFile
+      || coverage.contains(scan.header.recordsBefore + 1...scan.number, of: scan.header.session)
+  }
+
+  // MARK: - Records
+
+  /// Hands out the records that can be read on from `scan`.
+  mutating func handOut(
+    _ scan: inout LogScan, of file: borrowing FileDescriptor, size: UInt64, _ pass: inout ReadPass
+  ) throws(StoreError) -> LogScan.Stop {
+    let session = scan.header.session
+    var left = pass.left
+    defer { pass.left = left }
+    return try scan.read(file, size: size, known: head(of: session), limit: &left) {
+      entries, head in
+      for entry in entries {
+        pass.records.append(
+          LogRecord(
+            session: session, number: entry.number, type: entry.type, payload: entry.payload))
+      }
+      advance(session, to: head)
+    }
+  }
+}

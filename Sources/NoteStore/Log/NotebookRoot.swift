@@ -1,0 +1,184 @@
+internal import ReplicatingTypes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The folder of a notebook: its path, the identities of the notebook, and how both come to be on disk.
+///
+/// Nothing is created before `establish()`.
+final class NotebookRoot {
+  /// The folder's path, as given, without slashes at the end.
+  let path: String
+  let system: any FileSystem
+  /// Makes 128 random bits.
+  let makeIdentifier: () -> Identifier
+  /// The identities that any file in the folder names: `decent.json`, its conflict copies, logs, snapshots.
+  private(set) var identities: Set<Identifier>
+  /// The identity for a notebook that has none yet.
+  private var adopted: Identifier?
+  /// The folders above the notebook's whose entries lead to it and may not be on disk.
+  private var unsyncedParents: [String] = []
+
+  /// Reads the identities of the notebook. A folder that does not exist is a notebook without any.
+  init(
+    path: String, on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
+  ) throws(StoreError) {
+    var path = path.isEmpty ? "." : path
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    identities = try Self.identities(at: path, on: system)
+    self.path = path
+    self.system = system
+    self.makeIdentifier = makeIdentifier
+  }
+
+  /// The notebook's identity; nil for a new notebook.
+  ///
+  /// A notebook has several identities when several machines wrote to its folder before they met. The smallest one
+  /// names the notebook on every machine.
+  var notebook: Identifier? { identities.min() ?? adopted }
+
+  /// Whether `identity` is one of this notebook's.
+  func isOurs(_ identity: Identifier) -> Bool {
+    identities.contains(identity) || identity == adopted
+  }
+
+  /// Sets the identity that `establish()` writes. Does nothing when the notebook has one.
+  func adopt(notebook: Identifier) {
+    if self.notebook == nil { adopted = notebook }
+  }
+
+  /// Adds identities that were read from files of the folder.
+  func learn(_ found: some Sequence<Identifier>) {
+    identities.formUnion(found)
+  }
+
+  /// Opens the folder.
+  func open() throws(StoreError) -> FileDescriptor {
+    try FileDescriptor.folder(path, followingLinks: true, on: system)
+  }
+
+  /// Reads `decent.json` and its conflict copies, which may have come or changed since the last time.
+  func readIdentities() throws(StoreError) {
+    identities.formUnion(try Self.identities(at: path, on: system))
+  }
+
+  /// The identities in `decent.json` and its conflict copies in the folder at `path`.
+  private static func identities(
+    at path: String, on system: any FileSystem
+  ) throws(StoreError) -> Set<Identifier> {
+    do {
+      let folder = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      return try NotebookFile.readAll(in: folder)
+    } catch {
+      // A missing folder can be created; a path through something that is no folder never can.
+      guard error.reason == .notFound, error.errno != ENOTDIR else { throw error }
+      return []
+    }
+  }
+
+  // MARK: - Creating
+
+  /// Makes sure that the folder exists and that `decent.json` names the notebook; opens the folder.
+  func establish() throws(StoreError) -> FileDescriptor {
+    try readIdentities()
+    try createFolders()
+    let root = try open()
+    try establishIdentity(in: root)
+    return root
+  }
+
+  /// Makes another notebook's identity one of this notebook's, with a file beside `decent.json` that reads like a
+  /// conflict copy of it.
+  ///
+  /// - Throws: the disk's error; then the identity was not added.
+  func join(_ identity: Identifier) throws(StoreError) {
+    if isOurs(identity) { return }
+    guard !identities.isEmpty else { return adopt(notebook: identity) }
+    try publish(identity, as: NotebookFile.name(besides: identity), in: try open())
+    identities.insert(identity)
+  }
+
+  /// Makes sure that `decent.json` exists, and reads it.
+  private func establishIdentity(in root: borrowing FileDescriptor) throws(StoreError) {
+    if let found = try NotebookFile.read(in: root) {
+      // Another process may have written it since; the first one names the notebook.
+      identities.insert(found)
+      return
+    }
+    try publish(notebook ?? makeIdentifier(), as: NotebookFile.name, in: root)
+    // The file that is there now counts, whichever process wrote it.
+    guard let found = try NotebookFile.read(in: root) else {
+      throw StoreError(
+        operation: "open", path: "\(path)/\(NotebookFile.name)", reason: .notFound,
+        detail: "it vanished")
+    }
+    identities.insert(found)
+  }
+
+  private func publish(
+    _ identity: Identifier, as name: String, in root: borrowing FileDescriptor
+  ) throws(StoreError) {
+    let temporary = "\(FileDescriptor.temporary)\(makeIdentifier())-\(NotebookFile.name)"
+    let file = try root.createFile(temporary)
+    defer { root.remove(temporary) }
+    try file.append(NotebookFile.encoded(identity)[...])
+    try file.synchronizeFile()
+    _ = try root.publish(temporary, as: name)
+    try root.synchronizeFolder()
+  }
+
+  /// Creates the folder and those above it, as far as they are missing, and puts their names on disk.
+  private func createFolders() throws(StoreError) {
+    var missing: [String] = []
+    var folder = path
+    while true {
+      // Noted before the attempt: after a failure the next one finds the folder there and its name not on disk.
+      if let parent = folder.parentPath, !unsyncedParents.contains(parent) {
+        unsyncedParents.append(parent)
+      }
+      do {
+        try system.createFolder(folder, in: nil)
+        break
+      } catch {
+        if error.errno == EEXIST || error.errno == EISDIR { break }
+        guard error.errno == ENOENT, let parent = folder.parentPath else {
+          throw StoreError("mkdir", folder, error)
+        }
+        missing.append(folder)
+        folder = parent
+      }
+    }
+    try system.createFolders(missing.reversed())
+    while let parent = unsyncedParents.last {
+      do {
+        try FileDescriptor.folder(parent, followingLinks: true, on: system).synchronizeFolder()
+      } catch {
+        // A path may lead through folders that must not be opened.
+        guard error.reason == .permission else { throw error }
+      }
+      unsyncedParents.removeLast()
+    }
+  }
+
+  // MARK: - Room
+
+  /// Whether `count` bytes can be written into the folder now. Writes them to a file and removes it again.
+  func canWrite(_ count: Int) -> Bool {
+    guard let root = try? open() else { return false }
+    let name = "\(FileDescriptor.temporary)\(makeIdentifier())"
+    defer { root.remove(name) }
+    do {
+      let file = try root.createFile(name)
+      let piece = [UInt8](repeating: 0, count: 1 << 16)
+      var left = count
+      while left > 0 {
+        try file.append(piece.prefix(left))
+        left -= piece.count
+      }
+      return true
+    } catch { return false }
+  }
+}

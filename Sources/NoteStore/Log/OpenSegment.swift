@@ -1,0 +1,155 @@
+internal import ReplicatingTypes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The segment that this process appends to; afterwards, until all of it is on disk, one that it appended to.
+///
+/// Record counts here are counts over the whole life of the `LogFolder`, like `LogFolder.appended`.
+final class OpenSegment {
+  let header: LogHeader
+  /// The session's folder.
+  let folder: OpenDescriptor
+  /// The file's name in that folder.
+  private(set) var name: String
+  let descriptor: FileDescriptor
+  /// The file's status when it was created; its size is the number of bytes that were accepted since.
+  private(set) var status: FileStatus
+  private var encoder: LogEncoder
+  /// The records `first..<last` are in this file, `first..<synced` of them on disk for good.
+  let first: UInt64
+  private(set) var last: UInt64
+  private(set) var synced: UInt64
+  /// The folders whose entries lead to the file and are not known to be on disk.
+  private var unsyncedFolders: [OpenDescriptor]
+  /// Must never be synchronized again: that failed once, or the file is no longer in its place.
+  var isLost = false
+  /// Nothing more is appended. The file gets its final name as soon as it is on disk; the session goes on in the next
+  /// segment.
+  private(set) var isComplete = false
+  /// The session ends with this segment, and its final name says so.
+  var endsSession = false
+  /// When records were first seen in it, and when `last` was first seen to be `seenLast`.
+  private var began: ContinuousClock.Instant?
+  private var grew: ContinuousClock.Instant?
+  private var seenLast: UInt64 = 0
+
+  /// Creates the file in `folder`.
+  ///
+  /// - Parameters:
+  ///   - unsyncedFolders: the folders that lead to it and may not be on disk, `folder` included.
+  ///   - first: how many records were appended before.
+  init(
+    header: LogHeader, in folder: OpenDescriptor, unsyncedFolders: [OpenDescriptor], first: UInt64
+  ) throws(StoreError) {
+    self.header = header
+    self.folder = folder
+    name = "\(header.segment).open"
+    let descriptor = try folder.descriptor.createFile(name)
+    status = try descriptor.status()
+    self.descriptor = descriptor
+    encoder = LogEncoder(header: header)
+    self.first = first
+    last = first
+    synced = first
+    self.unsyncedFolders = unsyncedFolders
+  }
+
+  var session: Identifier { header.session }
+  var path: String { "\(folder.descriptor.path)/\(name)" }
+  /// Its path below `log`.
+  var key: String { "\(session.description)/\(name)" }
+  /// The position after its last record, which the session's next record continues.
+  var end: ChainPosition { ChainPosition(number: encoder.number, hash: encoder.hash) }
+  /// The numbers of the records in it, which must not be empty.
+  var numbers: ClosedRange<UInt64> { header.recordsBefore + 1...encoder.number }
+  /// Whether the next batch of synchronizations has to include it.
+  var needsSync: Bool { !isLost && synced < last }
+
+  // MARK: - Appending
+
+  /// Appends records with one `write`.
+  func append(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
+    encoder.encode(records)
+    try descriptor.append(encoder.bytes[encoder.start...])
+    status.size += UInt64(encoder.bytes.count - encoder.start)
+    encoder.accept()
+    last += UInt64(records.count)
+  }
+
+  /// Removes the file if its first append did not arrive, and the session's folder if it was the first segment:
+  /// otherwise every attempt on a full disk would leave one behind. No process can have read anything in it.
+  func discardIfEmpty() {
+    guard last == first, let size = try? descriptor.status().size,
+      size < encoder.bytes.count - encoder.start
+    else { return }
+    folder.descriptor.remove(name)
+    guard header.segment == 0, unsyncedFolders.count > 1 else { return }
+    unsyncedFolders[1].descriptor.removeFolder(session.description)
+  }
+
+  // MARK: - Completing
+
+  /// A segment is complete when it has this many bytes, …
+  private static let fullSize: UInt64 = 65_536
+  /// … or has not grown for this long, …
+  private static let idleTime = Duration.seconds(5)
+  /// … or has had records for this long.
+  private static let longestTime = Duration.seconds(60)
+
+  /// The latest time at which to complete it, if nothing is appended until then; nil when it is time now.
+  func completionTime(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    let began = began ?? now
+    self.began = began
+    if seenLast != last { (seenLast, grew) = (last, now) }
+    let due = min(began + Self.longestTime, (grew ?? now) + Self.idleTime)
+    return status.size < Self.fullSize && now < due ? due : nil
+  }
+
+  /// Ends appending to it.
+  func complete() { isComplete = true }
+
+  /// Gives it the final name of a complete segment, unless that name is taken.
+  func rename() throws(StoreError) {
+    let sealed = SegmentName(
+      segment: header.segment, end: encoder.hash, endsSession: endsSession
+    ).description
+    guard try folder.descriptor.status(of: sealed) == nil else {
+      throw StoreError(operation: "rename", path: path, errno: EEXIST, detail: sealed)
+    }
+    try folder.descriptor.rename(name, to: sealed)
+    name = sealed
+  }
+
+  // MARK: - The disk
+
+  /// The folders to synchronize before the file; the caller does.
+  func takeUnsyncedFolders() -> [OpenDescriptor] {
+    let folders = unsyncedFolders
+    unsyncedFolders = []
+    return folders
+  }
+
+  /// Notes that the records up to `last` are on disk.
+  func markSynced(through last: UInt64) { synced = max(synced, last) }
+
+  /// The state of the path of the file.
+  enum Place {
+    /// The file is there with nothing added, removed or linked.
+    case ours
+    /// The file is there, but another process linked it or added to it. All our records are still in it.
+    case touched
+    /// There is nothing, another file, fewer bytes than were written, or a file that others cannot read.
+    case gone
+  }
+
+  var place: Place {
+    guard let now = try? descriptor.system.status(of: path, in: nil), now.isSameFile(as: status),
+      now.size >= status.size, now.isReadable
+    else { return .gone }
+    return now.links == 1 && now.size == status.size ? .ours : .touched
+  }
+}

@@ -1,0 +1,27 @@
+internal import ReplicatingTypes
+
+/// One pass over files of the folder: what was read, and what `LogReader` noticed for the other parts of a `LogFolder`.
+struct ReadPass {
+  /// The session of the open segment. Copies of it are not read before it ends.
+  let openSession: Identifier?
+  /// Reading stops after about this many more bytes of payload.
+  var left: Int
+  /// The records that were read, those of each session in their order.
+  var records: [LogRecord] = []
+
+  /// Whether every file could be listed: only then is a file that was not found missing.
+  var isComplete = true
+  /// Records that were read before are in no file any more.
+  var isMissingRecords = false
+  /// Folders in `log` in which there is more to read.
+  var unfinished: [String] = []
+  /// Files of others with new records that may not be on disk: the path below `log`, and the session.
+  var unsynced: [(key: String, session: Identifier)] = []
+  /// Records that the folder should hold, up to these, because later ones were read.
+  var expected: [(session: Identifier, number: UInt64)] = []
+
+  init(openSession: Identifier?, limit: Int = .max) {
+    self.openSession = openSession
+    left = limit
+  }
+}

@@ -1,0 +1,39 @@
+internal import Notes
+
+/// The archive of a notebook: its size, how much is new since, and the next one that is being written.
+struct Archiving {
+  /// The folder for the state of this user's programs.
+  let state: String?
+  /// The size of the archive that the notebook rests on, in bytes.
+  var size = 0
+  /// The bytes of changes that are not in that archive.
+  var unkept = 0
+  /// The archive that is being written, and the bytes of changes that are new in it.
+  var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
+  /// The bytes of changes that archives have taken out of memory.
+  var released = 0
+  /// After a failure nothing is tried until this many bytes are new: the disk may be full, or refuse.
+  private var nextTry = 0
+  /// An archive is written at the end of the process if more than this is new.
+  static let worthKeeping = 1 << 16
+
+  init(state: String?) {
+    self.state = state
+  }
+
+  /// Whether enough is new for another archive. After a large archive that takes more.
+  var isDue: Bool { unkept > max(1 << 20, size / 4, nextTry) }
+  /// Whether much more is new than should be in memory.
+  var isOverdue: Bool { unkept > max(32 << 20, size / 2, nextTry) }
+
+  /// The last attempt has failed.
+  mutating func postpone() { nextTry = unkept + 1 << 22 }
+
+  /// The archive that was being written is complete, with `kept` bytes of changes that were new.
+  mutating func finish(size: Int, kept: Int) {
+    self.size = size
+    unkept -= kept
+    released += kept
+    nextTry = 0
+  }
+}

@@ -1,0 +1,111 @@
+internal import Notes
+internal import ReplicatingTypes
+
+// The archive that a store keeps between two runs: the notebook, and the positions up to which it had read the folder then.
+// With it the next run reads only what is new, and a note when it is asked for. It is never needed.
+//
+//     appendix = format (a byte, 5), count*(16 bytes of identity, number) of changes read from the log of each session,
+//                count*(name, status, counted holdings) of snapshots that were read, number and bytes of complete files that
+//                are not folded, time of the next look for removable files (signed nanoseconds; 0: never), the folder's
+//                bookmark
+
+extension NoteStore {
+  /// The folder for this notebook's archive, journals and presence; nil where there is none.
+  var stateFolder: StateFolder? {
+    guard let state = archiving.state, let identity else { return nil }
+    return StateFolder(
+      state, notebook: identity, at: path, on: folder.root.system, closer: folder.disk.queue)
+  }
+
+  /// Goes on where an earlier run has stopped. Before anything is read.
+  func resume() {
+    guard let archive = stateFolder?.openArchive() else { return }
+    var reader = ByteReader(archive.appendix)
+    do {
+      guard try reader.byte() == 5 else { return }
+      var counts: [ReplicaID: UInt64] = [:]
+      let count = try reader.count()
+      counts.reserveCapacity(min(count, reader.remaining / 17))
+      for _ in 0..<count { counts[try reader.identifier()] = try reader.varint() }
+      var known: [String: KnownSnapshot] = [:]
+      for _ in 0..<(try reader.count()) {
+        let name = String(decoding: try reader.counted(), as: UTF8.self)
+        known[name] = try KnownSnapshot(decoding: &reader)
+      }
+      let unfolded = (files: try reader.count(), bytes: try reader.varint())
+      let sweepDue = try reader.signed()
+      try folder.resume(at: &reader)
+      self.counts = counts
+      snapshots.known = known
+      folder.reader.setUnfolded(unfolded)
+      snapshots.sweepDue = sweepDue == 0 ? nil : sweepDue
+    } catch { return }
+    notebook = NoteBook(archive)
+    elsewhere = notebook.version
+    archiving.size = archive.size
+  }
+
+  /// Whether an archive may be written. Pending changes would be neither in it nor read again. Refused records have to be
+  /// read again by every run, which reports them, until a version of the program understands them. Records that the folder
+  /// lacks have to be written again first: with an archive no run would miss them.
+  var canArchive: Bool {
+    pending.isEmpty && refusals.isEmpty && snapshots.reading == nil && snapshots.waiting.isEmpty
+      && archiving.state != nil && !isInDoubt
+  }
+
+  /// Writes a piece of an archive.
+  func archive() {
+    do {
+      guard var writing = archiving.writing else { return try beginArchive() }
+      archiving.writing = nil
+      if let bytes = try writing.writer.next() {
+        try writing.file.append(bytes)
+        archiving.writing = writing
+      } else {
+        try finishArchive(writing.writer, writing.file, writing.unkept)
+      }
+    } catch {
+      archiving.postpone()
+    }
+  }
+
+  private func beginArchive() throws {
+    guard let stateFolder else {
+      archiving.postpone()
+      return
+    }
+    var appendix = ByteWriter()
+    appendix.byte(5)
+    let counts = counts.merging(written) { max($0, $1) }
+    appendix.varint(counts.count)
+    for (session, count) in counts {
+      appendix.identifier(session)
+      appendix.varint(count)
+    }
+    appendix.varint(snapshots.known.count)
+    for (name, snapshot) in snapshots.known {
+      appendix.counted(name.utf8)
+      snapshot.encode(into: &appendix)
+    }
+    appendix.varint(folder.reader.unfolded.files)
+    appendix.varint(folder.reader.unfolded.bytes)
+    appendix.signed(snapshots.sweepDue ?? 0)
+    appendix.raw(folder.bookmark(knowing: Set(snapshots.known.keys)))
+    let file = try stateFolder.createArchive("\(folder.root.makeIdentifier())")
+    archiving.writing = (
+      ArchiveWriter(&notebook, appendix: appendix.bytes), file, archiving.unkept
+    )
+  }
+
+  /// Rests on the archive that was written.
+  private func finishArchive(
+    _ writer: ArchiveWriter, _ file: StateFolder.NewArchive, _ unkept: Int
+  ) throws {
+    guard let archive = try file.finish() else {
+      archiving.postpone()
+      return
+    }
+    try notebook.adopt(archive, markedAt: writer.mark)
+    archiving.finish(size: archive.size, kept: unkept)
+  }
+}

@@ -1,0 +1,135 @@
+public import Notes
+public import ReplicatingTypes
+
+// Making changes, and merging those of other notebooks.
+
+extension NoteStore {
+  /// The operations that make `edits` in the text of a note that exists.
+  ///
+  /// - Parameter view: the text that the edits are about; nil for the present text.
+  /// - Throws: `damaged` when the archive that holds the note cannot be read.
+  public func operations(
+    for edits: [Edit<UInt8>], in note: NoteID, _ view: SequenceView?
+  ) throws(StoreError) -> [Change.Operation] {
+    guard let view else {
+      return try reading { book throws(ArchiveFailure) in
+        try book.open(note) ? book.operations(for: edits, in: note) : []
+      }
+    }
+    return try read(note) { $0.text.operations(for: edits, in: view) }
+      .map { .edit(note, .text($0)) }
+  }
+
+  /// Makes one change of operations on the present notebook. When this returns, the change is in the log and survives the
+  /// end of the process.
+  ///
+  /// - Parameters:
+  ///   - expected: the session that the operations were planned for, if they name it.
+  ///   - now: milliseconds since 1970.
+  ///   - announce: called with the change's name before it is written. That never becomes the name of another change. When
+  ///     it throws, the change is not made.
+  /// - Throws: the error that kept the change from being written. It did not happen then.
+  @discardableResult
+  public func commit(
+    _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
+    announce: (ChangeID) throws(StoreError) -> Void = { _ in }
+  ) throws(StoreError) -> Effects {
+    let session = try nextSession()
+    guard expected == nil || expected == session else {
+      throw failure(.other, "the session has ended; plan the change anew")
+    }
+    let change = notebook.change(by: session, at: now, operations)
+    try reading { book throws(ArchiveFailure) in try book.open(change) }
+    guard notebook.hasRoom(for: change) else {
+      throw failure(.tooLarge, "too many replicas have written there")
+    }
+    let encoded = notebook.encode(change)
+    do {
+      try announce(change.id)
+      try append(.change, encoded.bytes)
+    } catch {
+      // The next change of this session would have the same name.
+      folder.endSession()
+      throw error
+    }
+    written[session, default: 0] += 1
+    archiving.unkept += encoded.bytes.count
+    return notebook.apply(encoded)
+  }
+
+  private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
+    StoreError(operation: "change", path: path, reason: reason, detail: detail)
+  }
+
+  /// The session of the next change, with nothing in doubt before it. Ask before each change: after a failure it is
+  /// another one.
+  ///
+  /// - Throws: the error that keeps missing or doubtful changes from being written again.
+  public func nextSession() throws(StoreError) -> ReplicaID {
+    var session = folder.session()
+    if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {
+      try republish()
+      session = folder.session()
+    }
+    // A record doesn't say its number, its place does. If another process has gone on in our name (a copy of this one, or
+    // a forgery), that would be wrong from now on.
+    if notebook.version[session] != written[session] ?? 0 {
+      folder.endSession()
+      session = folder.session()
+    }
+    return session
+  }
+
+  // MARK: - Changes of others
+
+  /// The reason why changes were not merged.
+  public enum MergeError: Error {
+    /// The bytes are no change set.
+    case undecodable(DecodingFailure)
+    /// They belong to another notebook.
+    case foreign(Identifier)
+    /// The notebook refuses one of the changes.
+    case refused(MergeRefusal)
+    /// They are in order and could not be written.
+    case notKept(StoreError)
+  }
+
+  /// Merges an encoded `ChangeSet`: all of it, or nothing. A notebook without an identity takes over that of the notebook
+  /// that the changes come from. Writes only changes that were not known.
+  ///
+  /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same, from now on.
+  public func merge(
+    _ encoded: [UInt8], adopting isAdopting: Bool = false
+  ) throws(MergeError) -> Effects {
+    let decoded: (notebook: Identifier, changes: ChangeSet)
+    do { decoded = try ChangeSet.decode(encoded) } catch { throw .undecodable(error) }
+    if decoded.changes.isEmpty { return Effects() }
+    let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
+    if isForeign, !isAdopting { throw .foreign(decoded.notebook) }
+    var merged = notebook
+    let effects: Effects
+    do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }
+    do { if isForeign { try adopt(decoded.notebook) } } catch { throw .notKept(error) }
+    guard merged.version != notebook.version else { return Effects() }
+    let new: ChangeSet
+    do { new = try merged.changes(since: notebook.version, limit: .max).changes } catch {
+      throw .refused(.unreadable(error))
+    }
+    do {
+      folder.adopt(notebook: decoded.notebook)
+      _ = try nextSession()
+      try append(new)
+    } catch { throw .notKept(error) }
+    notebook = merged
+    var all = effects
+    // Changes that were read before may have waited for these.
+    all.merge(drainPending())
+    return all
+  }
+
+  /// Makes the identity of another notebook one of this notebook's, for good: from now on both are one, which has the
+  /// changes of both as they come.
+  ///
+  /// - Throws: the disk's error; then nothing has changed.
+  public func adopt(_ identity: Identifier) throws(StoreError) { try folder.root.join(identity) }
+}

@@ -1,0 +1,62 @@
+internal import Notes
+
+// Compaction: folding complete files into snapshots, some of it at a time.
+
+extension NoteStore {
+  /// The time for which nothing is tried after a failure, in nanoseconds: ten minutes.
+  private static var pauseTime: Int64 { 600_000_000_000 }
+
+  /// Whether a compaction goes on or is due. A process that has not written does not fold: opening a notebook changes
+  /// nothing.
+  var hasCompaction: Bool {
+    if let compaction { return !compaction.isWaiting || folder.disk.asideAnswer != nil }
+    guard folder.appended > 0, !isInDoubt, snapshots.reading == nil else { return false }
+    let isDue =
+      folder.reader.unfolded.files >= snapshots.enough.files
+      || folder.reader.unfolded.bytes >= snapshots.enough.bytes
+      || snapshots.sweepDue.map { $0 <= folder.root.system.now } ?? false
+    return isDue && snapshots.pause <= folder.root.system.now
+  }
+
+  /// Does some of a compaction.
+  func proceedCompacting() {
+    do { _ = try compactSome(isForced: false) } catch {
+      // Nothing depends on it.
+      snapshots.pause = folder.root.system.now + Self.pauseTime
+    }
+  }
+
+  /// Does some of a compaction; returns the result when it is done.
+  private func compactSome(isForced: Bool) throws(StoreError) -> Compaction.Result? {
+    let compaction =
+      self.compaction ?? Compaction(isForced: isForced, unfolded: folder.reader.unfolded)
+    if self.compaction == nil { folder.reader.setUnfolded((0, 0)) }
+    self.compaction = nil
+    do { try compaction.step(&folder, notebook, &snapshots) } catch {
+      folder.reader.countUnfolded(compaction.unfolded.files, compaction.unfolded.bytes)
+      throw error
+    }
+    guard compaction.isDone else {
+      self.compaction = compaction
+      return nil
+    }
+    let now = folder.root.system.now
+    snapshots.sweepDue =
+      compaction.result.waitingFiles > 0 || compaction.result.writtenBytes > 0
+      ? now + Compaction.grace + 60_000_000_000 : nil
+    return compaction.result
+  }
+
+  /// Folds complete files into a snapshot, and removes what was folded a day ago. Waits for the disk.
+  ///
+  /// - Parameter isForced: whether to fold all of them and all snapshots into one; else as a process does by itself, which
+  ///   leaves alone what is too little to be worth it.
+  /// - Throws: the error that stopped it; nothing is lost by that.
+  public func compact(isForced: Bool = true) throws(StoreError) -> Compaction.Result {
+    compaction = nil
+    while true {
+      if let result = try compactSome(isForced: isForced) { return result }
+      if compaction?.isWaiting == true, folder.disk.asideAnswer == nil { folder.awaitSync() }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Putting changes on disk, and knowing which of them are there.
+
+extension NoteStore {
+  /// Whether everything that was answered is on disk for good.
+  public var isDurable: Bool { progress.durable == progress.appended }
+
+  /// How many records were written, and how many of them are on disk for good.
+  public var progress: (appended: UInt64, durable: UInt64) {
+    (folder.appended, republishing.missing == nil ? folder.durable : 0)
+  }
+
+  /// The reason why something written may not be on disk and could not be written again; nil if there is nothing like it.
+  public var doubt: StoreError? {
+    if republishing.missing != nil { return republishing.failure }
+    return folder.doubtful == nil ? nil : folder.disk.doubtCause
+  }
+
+  /// Asks for everything to be put on disk; `wakeDescriptor` tells when it was.
+  ///
+  /// - Parameter isRetry: whether to write once more what the disk has refused twice. Not with each change: each copy holds
+  ///   all that is in doubt.
+  public func requestSync(isRetry: Bool = false) {
+    if isRetry || !republishing.isDiskFailing || folder.needsRepublish { tryToRepublish() }
+    folder.requestSync()
+  }
+
+  /// Waits until everything is on disk for good.
+  ///
+  /// - Throws: the disk's error, when it refused a second copy as well.
+  public func sync() throws(StoreError) {
+    tryToRepublish()
+    do { try folder.sync() } catch {
+      // Never again where it failed; but written once more, elsewhere, it may get there.
+      try republish()
+      try folder.sync()
+    }
+    if let doubt { throw doubt }
+  }
+
+  /// Completes our file if it is time, without waiting; what was written since the last call counts as written now.
+  /// Returns when to call it again at the latest, if nothing is written until then.
+  public func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    folder.sealIfDue(at: now)
+  }
+
+  /// Completes our file and waits until everything is on disk for good: for the end of the process.
+  ///
+  /// - Throws: the disk's error, when it refused a second copy as well.
+  public func end() throws(StoreError) {
+    tryToRepublish()
+    folder.finishSession()
+    try sync()
+  }
+
+  /// Readable when data reached the disk: then call `takeSyncResult`.
+  public var wakeDescriptor: Int32 { folder.wakeDescriptor }
+
+  /// Whether files may change without an event: then call `rescan` about every second.
+  public var mustPoll: Bool { folder.mustPoll }
+
+  /// Readable when files changed: then call `refresh`. `nil` where there is no watching.
+  public var watchDescriptor: Int32? { folder.watchDescriptor }
+
+  /// Learns what the disk did; returns what it could not do, once.
+  public func takeSyncResult() -> StoreError? {
+    let isSecond = folder.isRecovering
+    let successes = folder.disk.successes
+    do {
+      try folder.drainWakeUps()
+      if isDurable || folder.disk.successes > successes {
+        let isBack = republishing.isDiskFailing
+        republishing.isDiskFailing = false
+        // The disk takes something again: now all that it has refused.
+        if isBack, isInDoubt { requestSync() }
+      }
+      return nil
+    } catch {
+      // A second copy may get there. If that has failed too, another one at once would only fill the disk.
+      republishing.isDiskFailing = republishing.isDiskFailing || isSecond
+      if !republishing.isDiskFailing { tryToRepublish() }
+      return error
+    }
+  }
+}

@@ -1,0 +1,60 @@
+internal import Notes
+internal import ReplicatingTypes
+
+// The loss that damage means, and its repair, which does not change the damaged files.
+
+extension NoteStore {
+  /// The loss that a damaged file means.
+  public enum Loss: Equatable, Sendable {
+    /// Nothing: its records are known from other files.
+    case nothing
+    /// Nothing: the damaged bytes follow from the rest of the file.
+    case mended
+    /// This many records, which are in no file; records behind them wait for them.
+    case records(UInt64)
+    /// It cannot be told how much there was behind the damage.
+    case unknown
+  }
+
+  /// The result of a repair.
+  public struct Repair: Equatable, Sendable {
+    /// The paths of the copies of the damaged files.
+    public var copies: [String] = []
+    /// Whether changes were written that the folder did not hold any more.
+    public var isRestored = false
+  }
+
+  /// The loss that a damaged file means, one of `damage`; nil if it is no file in `log`.
+  public func loss(at path: String) -> Loss? {
+    let log = "\(self.path)/log/"
+    guard path.hasPrefix(log), let file = folder.reader.files[String(path.dropFirst(log.count))] else {
+      return nil
+    }
+    guard let scan = file.scan else { return .unknown }
+    let progress = folder.reader.sessions[scan.header.session] ?? SessionProgress()
+    let head = progress.head.number
+    // Records behind it, there or in other files, say how many there were.
+    let later = progress.waiting.values.filter { $0 > head }
+    if let next = later.min() { return .records(next - head) }
+    if file.mended != nil, scan.offset == file.seen?.size { return .mended }
+    return head > scan.number && scan.headerState != .lost ? .nothing : .unknown
+  }
+
+  /// Copies the damaged files into the state folder, and writes again the changes that are known from an archive and not in
+  /// the folder. The damaged files stay where they are.
+  ///
+  /// - Parameter damage: the reports of a store without a state, which has read everything.
+  /// - Throws: the error that kept something from being written.
+  public func repair(_ damage: [LogFolder.Damage]) throws(StoreError) -> Repair {
+    while folder.isVerifying { _ = work() }
+    var repair = Repair()
+    for damage in damage where damage.path.hasPrefix("\(path)/") {
+      if let copy = try stateFolder?.quarantine(damage.path) { repair.copies.append(copy) }
+    }
+    let known = snapshots.known
+    folder.needsRepublish = true
+    try sync()
+    repair.isRestored = snapshots.known != known
+    return repair
+  }
+}

@@ -1,0 +1,129 @@
+public import Notes
+internal import ReplicatingTypes
+
+// Writing again what the folder has lost, or may have.
+
+extension NoteStore {
+  /// Whether something may have to be written again.
+  var isInDoubt: Bool {
+    folder.doubtful != nil || folder.needsRepublish || republishing.missing != nil
+  }
+
+  /// Reads all files, ours included: for now and then, because watching is a hint. Records that the folder lacks are
+  /// written again only now, or with the next change, so that it does not happen while files are being copied or moved.
+  public func rescan() -> Effects {
+    let effects = read(.everything)
+    tryToRepublish()
+    return effects
+  }
+
+  /// Checks our own file, and republishes. If that fails, the next change tries again.
+  func tryToRepublish() {
+    // A process that has not written and misses nothing does not write now.
+    guard folder.appended > 0 || folder.needsRepublish || republishing.missing != nil else {
+      return
+    }
+    _ = folder.session()
+    do {
+      try republish()
+      republishing.failure = nil
+    } catch { republishing.failure = error }
+  }
+
+  /// Writes once more, under their original names, the changes that the folder lacks, and those that may not be there after
+  /// all.
+  func republish() throws(StoreError) {
+    if folder.needsRepublish,
+      let found = try? NoteStore(
+        rereading: path, without: folder.disk.unreliable, on: folder.root.system)
+    {
+      folder.needsRepublish = false
+      elsewhere = elsewhere.intersection(found.notebook.version)
+      republishing.missing = missing(in: found)
+      folder.expect(found.folder.reaches(), in: found.folder.reader.files)
+      republishing.wait(for: pending.replicas, notebook.version)
+    }
+    if let missing = republishing.missing {
+      try publish(missing)
+      for replica in missing.replicas { elsewhere[replica] = notebook.version[replica] }
+      republishing.missing = nil
+    }
+    guard folder.doubtful != nil else { return }
+    // Doubtful changes can be read, so far: only files of others count.
+    var known = elsewhere
+    var isMore = true
+    while isMore {
+      let piece: ChangeSet
+      do {
+        (piece, known, isMore) = try notebook.changes(since: known, limit: 16 << 20)
+      } catch { throw unreadable(error) }
+      if !piece.isEmpty { try append(piece) }
+    }
+    folder.markRewritten()
+  }
+
+  /// Reads the folder as a process would that knows nothing from before, without the files of the sessions `ignored`.
+  private convenience init(
+    rereading path: String, without ignored: Set<ReplicaID>, on system: any FileSystem
+  ) throws(StoreError) {
+    var folder = try LogFolder(path: path, on: system) { Identifier(high: 0, low: 0) }
+    folder.reader.ignored = ignored
+    self.init(folder, state: nil)
+    readAll()
+  }
+
+  /// The changes and records that `found`, which has reread the folder, does not know; nil if it knows everything.
+  private func missing(in found: NoteStore) -> MissingRecords? {
+    var missing = MissingRecords()
+    for change in notebook.version.changes where !found.notebook.version.contains(change) {
+      missing.replicas.insert(change.replica)
+    }
+    for (session, progress) in folder.reader.sessions where session != folder.writer.session {
+      let (start, end) = (found.folder.reader.head(of: session), progress.head)
+      guard start.number < end.number else { continue }
+      let piece = SessionPiece(
+        session: session,
+        start: SessionPoint(
+          number: start.number, hash: start.hash, changes: found.counts[session] ?? 0),
+        end: SessionPoint(
+          number: end.number, hash: end.hash, changes: written[session] ?? counts[session] ?? 0))
+      // Refused and pending changes are not known.
+      guard piece.end.changes <= notebook.version[session],
+        (piece.start.changes...piece.start.changes + UInt64(piece.numbers.count))
+          .contains(piece.end.changes)
+      else { continue }
+      missing.pieces.append(piece)
+      if piece.end.changes > 0 { missing.replicas.insert(session) }
+      // A record that is no change of its session holds changes of others, and it is not known any more of which. A process
+      // that has read the snapshot will not read these records, so the snapshot must hold the changes of all replicas.
+      if piece.end.changes - piece.start.changes < piece.end.number - piece.start.number {
+        missing.replicas.formUnion(notebook.version.replicas)
+      }
+    }
+    return missing.replicas.isEmpty && missing.pieces.isEmpty ? nil : missing
+  }
+
+  /// Writes a snapshot of what the folder lacks, and waits until it is on disk. (A snapshot, and no records of our own: only
+  /// with it can others go on reading the sessions that the records belong to.)
+  private func publish(_ missing: MissingRecords) throws(StoreError) {
+    let root = try folder.root.establish()
+    try root.createFolder(SnapshotFormat.folder)
+    let new = try NewSnapshot(in: root, folder.root.makeIdentifier())
+    // From the first change on: the state of a replica at a later one would have to be found out.
+    var writer = SnapshotWriter(
+      of: identity!,
+      coverage: missing.pieces.sorted { $0.session < $1.session },
+      parts: missing.replicas.filter { notebook.version[$0] > 0 }.map {
+        SnapshotWriter.Part(replica: $0, numbers: 1...notebook.version[$0], state: ReplicaState())
+      }, folding: [])
+    while let bytes = try writer.next(notebook) { try new.file.descriptor.append(bytes[...]) }
+    try new.file.descriptor.synchronizeFile()
+    let snapshot = try new.publish(as: writer.name)
+    try new.folder.descriptor.synchronizeFolder()
+    try root.synchronizeFolder()
+    // It cannot be read without the changes that it follows.
+    folder.disk.awaitOthers()
+    snapshots.known[snapshot.name] = KnownSnapshot(snapshot)
+    folder.coverage.invalidate()
+  }
+}

@@ -1,0 +1,48 @@
+public import Notes
+
+// Background work, done while there is nothing else to do.
+
+extension NoteStore {
+  /// Whether there is background work: verifying folders, reading snapshots, archiving, compacting.
+  public var hasWork: Bool {
+    folder.isVerifying || snapshots.reading != nil || archiving.writing != nil
+      || canArchive && archiving.isDue || hasCompaction
+  }
+
+  /// Whether the work cannot wait long, because changes that an archive would take fill the memory.
+  public var isWorkUrgent: Bool { canArchive && archiving.isOverdue }
+
+  /// About how many bytes of changes archives have taken out of memory so far.
+  public var released: Int { archiving.released }
+
+  /// Does some of the work, for a few milliseconds at most.
+  public func work() -> Effects {
+    if folder.isVerifying {
+      let records = folder.verify(atMost: 64)
+      // A start without an archive does not see these: a `call`, which does not verify, would never have them.
+      if !records.isEmpty { archiving.unkept += Archiving.worthKeeping }
+      return merge(records)
+    }
+    if snapshots.reading != nil {
+      var effects = readSnapshots()
+      // Files may have waited for the records that it stands for.
+      if snapshots.reading == nil { effects.merge(read(.noticed)) }
+      return effects
+    }
+    if archiving.writing != nil || canArchive && archiving.isDue {
+      archive()
+    } else if hasCompaction {
+      proceedCompacting()
+    }
+    return Effects()
+  }
+
+  /// Writes an archive for the next run as far as there is time, if much is new: for the end of the process.
+  public func keep(while isTime: () -> Bool) {
+    guard canArchive, archiving.writing != nil || archiving.unkept > Archiving.worthKeeping else {
+      return
+    }
+    repeat { archive() } while archiving.writing != nil && isTime()
+    archiving.writing = nil
+  }
+}

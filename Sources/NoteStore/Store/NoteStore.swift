@@ -1,0 +1,144 @@
+public import Notes
+public import ReplicatingTypes
+
+/// A notebook and the folder it lives in.
+///
+/// The folder holds the logs of all sessions; the notebook is the result of merging them. Whatever is read, our own past,
+/// another process's present, another machine's changes, goes the same way: record, pending, merge. A change of our own
+/// is planned on the notebook, appended to our log, and only then applied: what could not be kept has not happened.
+///
+///     let store = try NoteStore(path: path, makeIdentifier: makeIdentifier)
+///     let id = NoteID(creation: store.notebook.next(by: try store.nextSession()))
+///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
+///
+/// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Changes`, `+Durability`, `+Compaction`, `+Archive`, `+Work`,
+/// `+Repair`; `+Opening` ties them together.
+public final class NoteStore {
+  var folder: LogFolder
+  /// The notes, as far as the folder was read. Changed by `commit`, `merge` and the calls that read the folder.
+  public internal(set) var notebook = NoteBook()
+  /// Changes that were read and follow others that were not.
+  var pending = PendingChanges()
+  /// How many changes were read from the log of each session.
+  var counts: [ReplicaID: UInt64] = [:]
+  /// How many changes this process wrote in each of its sessions.
+  var written: [ReplicaID: UInt64] = [:]
+  /// The changes of each replica, without gaps, that files of others hold: all later ones stand in our files only.
+  var elsewhere = Version()
+  var republishing = Republishing()
+  var archiving: Archiving
+  var snapshots = SnapshotCatalog()
+  /// The compaction that goes on.
+  var compaction: Compaction?
+  /// What was read and could not be merged.
+  private(set) var refusals: [LogFolder.Damage] = []
+  /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
+  private var refusedSize: Int?
+
+  /// A store that has read nothing yet.
+  ///
+  /// - Parameter state: the folder for the state of this user's programs; nil for none.
+  init(_ folder: consuming LogFolder, state: String?) {
+    self.folder = folder
+    archiving = Archiving(state: state)
+  }
+
+  /// The notebook's folder, as given when it was opened.
+  public var path: String { folder.path }
+
+  /// The notebook's identity; `nil` as long as nothing was written and none was taken over.
+  public var identity: Identifier? { folder.notebook }
+
+  /// Whether `identity` is one of this notebook's: it has several where notebooks became one.
+  public func isOurs(_ identity: Identifier) -> Bool { folder.isOurs(identity) }
+
+  // MARK: - Damage
+
+  /// The files and records that could not be read, with file, offset and what was kept; and what `waiting` says.
+  public var damage: [LogFolder.Damage] {
+    folder.damage + refusals + [waiting].compactMap { $0 }
+  }
+
+  /// A report about changes that wait for others which are missing; nil if none do. With several processes in a folder
+  /// there may be some for a moment, when one file was read and another not yet.
+  public var waiting: LogFolder.Damage? {
+    if pending.isEmpty { return nil }
+    let description =
+      "changes of \(pending.replicas.count) replicas wait for others that are missing"
+    return LogFolder.Damage(path: path, offset: 0, description: description)
+  }
+
+  /// Reports changes that cannot be merged. At most 1,000: a report for each record could take as much memory as the
+  /// records.
+  func refuse(_ description: String) {
+    guard refusals.count < 1000 else { return }
+    refusals.append(LogFolder.Damage(path: path, offset: 0, description: description))
+  }
+
+  // MARK: - Notes
+
+  /// A copy of a note; nil if there is none.
+  ///
+  /// - Throws: `damaged` when the archive that holds the note cannot be read.
+  public func note(_ id: NoteID) throws(StoreError) -> Note? {
+    try reading { book throws(ArchiveFailure) in try book.open(id) ? book.note(id) : nil }
+  }
+
+  /// Calls `body` with a note that exists, without copying it.
+  ///
+  /// - Throws: `damaged` when the archive that holds the note cannot be read.
+  public func read<Result>(
+    _ id: NoteID, _ body: (borrowing Note) -> Result
+  ) throws(StoreError) -> Result {
+    try reading { book throws(ArchiveFailure) in
+      let isHere = try book.open(id)
+      precondition(isHere, "a note that is not here")
+    }
+    return notebook.read(id, body)
+  }
+
+  /// Loads the order of the notes, which lists and places need.
+  ///
+  /// - Throws: `damaged` when the archive that holds it cannot be read.
+  public func openOrder() throws(StoreError) {
+    try reading { book throws(ArchiveFailure) in try book.openOrder() }
+  }
+
+  /// Looks something up that may not be in memory.
+  func reading<Result>(
+    _ body: (inout NoteBook) throws(ArchiveFailure) -> Result
+  ) throws(StoreError) -> Result {
+    do { return try body(&notebook) } catch { throw unreadable(error) }
+  }
+
+  func unreadable(_ failure: ArchiveFailure) -> StoreError {
+    StoreError(operation: "read", path: path, reason: .damaged, detail: failure.reason)
+  }
+
+  // MARK: - Appending
+
+  func append(_ changes: ChangeSet) throws(StoreError) {
+    let encoded = changes.encoded(of: folder.notebook ?? Identifier(high: 0, low: 0))
+    try append(.changes, encoded)
+  }
+
+  func append(_ type: RecordType, _ payload: [UInt8]) throws(StoreError) {
+    do {
+      try folder.append([(type.rawValue, payload)])
+      refusedSize = nil
+    } catch {
+      if error.reason != .tooLarge { refusedSize = max(refusedSize ?? 0, payload.count) }
+      throw error
+    }
+  }
+
+  /// Whether the last change could not be written.
+  public var isRefused: Bool { refusedSize != nil }
+
+  /// Finds out whether the change that was refused could be written now; updates `isRefused`.
+  public func tryAgain() {
+    // With a folder, a header and a record around it.
+    if let refusedSize, folder.canWrite(refusedSize + 16_384) { self.refusedSize = nil }
+  }
+}
