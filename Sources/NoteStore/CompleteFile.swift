@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// A look at a file that is carried to a notebook, whether it is all that its name says: a complete log, a snapshot, or
+/// A check of a file that is being copied to a notebook: if it is complete. It may be a complete segment, a snapshot, or
 /// `decent.json`.
 public final class CompleteFile {
   private let name: String
@@ -9,6 +9,7 @@ public final class CompleteFile {
   private var hash = SHA256()
   private var offset: UInt64 = 0
 
+  /// Opens the file at `path`. A file that is not there is not complete.
   public init(_ path: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     name = String(parts.last ?? "")
@@ -16,7 +17,8 @@ public final class CompleteFile {
     file = try? Self.open(name, in: folder)
   }
 
-  /// Reads on, a MiB of a snapshot and any other file as a whole; returns nil if there is more to read.
+  /// Reads on, a MiB of a snapshot and any other file as a whole; returns nil if there is more to read, else true if the file
+  /// is complete.
   public func isWhole() -> Bool? {
     guard let file else { return false }
     if name.hasSuffix(".json") { return isNotebookFile }
@@ -41,7 +43,7 @@ public final class CompleteFile {
       let folder = try FileDescriptor.folder(folder, on: SystemFiles.shared)
       return try NotebookFile.read(name, in: folder) != nil
     } catch {
-      // One of a later version is whole, too, and says that nothing here is to be touched.
+      // One of a later version is complete, too, and keeps this version from touching the notebook.
       return error.reason == .newerFormat
     }
   }

@@ -1,14 +1,15 @@
-/// A file in which one process notes what only another run of it can use: entries of any kind, each appended when it happens.
+/// A file with notes of one process for the process that takes over its clients: entries of any kind, each appended when it
+/// happens.
 ///
-/// It lies in the state folder, never in the notebook's, and survives the end of the process, not that of the machine: its first
-/// line says which start of the machine it is of, and it is read during that one only. The entries come after it.
+/// It is in the state folder, never in the notebook's. It outlives the process, but not the machine: its first line names the
+/// start of the machine, and it is read during that one only. The entries come after that line.
 public final class Journal {
-  /// What it can be opened with again.
+  /// The name of the file in the folder of journals.
   public let name: String
   private let file: OpenDescriptor
   private let folder: OpenDescriptor
 
-  /// In bytes.
+  /// The size of its entries in bytes.
   public private(set) var size = 0
 
   fileprivate init(
@@ -29,16 +30,16 @@ public final class Journal {
 
   /// Appends an entry in one step.
   ///
-  /// - Throws: what the disk says; then a part of the entry may be in the file, and nothing must be appended any more. What is
-  ///   there doesn't tell everything: `discard` it.
+  /// - Throws: the disk's error; then a part of the entry may be in the file, and nothing must be appended any more. The
+  ///   journal is incomplete: `discard` it.
   public func append(_ entry: [UInt8]) throws(StoreError) {
     try file.descriptor.append(entry[...])
     size += entry.count
   }
 
-  /// Lets nobody read it any more: removes it, or where that is refused empties it.
+  /// Removes the file, or where that is refused empties it, so that no process reads it any more.
   ///
-  /// - Throws: what the disk says when it refuses both; whoever reads it then believes what it has told before.
+  /// - Throws: the disk's error when it refuses both; then the next process reads entries that are out of date.
   public func discard() throws(StoreError) {
     let system = folder.descriptor.system
     do { try system.remove(name, in: folder.descriptor.number) } catch {
@@ -48,9 +49,9 @@ public final class Journal {
     }
   }
 
-  /// The same entries from now on, in the place of those there are.
+  /// Replaces the journal by one with the given entries, in one step.
   ///
-  /// - Throws: what the disk says; then this journal is as it was.
+  /// - Throws: the disk's error; then this journal is as it was.
   public func replaced(by entries: [UInt8]) throws(StoreError) -> Journal {
     let temporary = ".tmp-" + name
     folder.descriptor.remove(temporary)
@@ -67,8 +68,8 @@ public final class Journal {
 }
 
 extension StateFolder {
-  /// How long the journal of a process that is gone is kept: longer than somebody leaves an editor alone whose process has
-  /// died. In nanoseconds.
+  /// The age in nanoseconds at which the journal of a process that ended is removed: longer than a user leaves an editor alone
+  /// whose process has died.
   private static let journalAge: Int64 = 30 * 24 * 3_600_000_000_000
   /// A longer journal is not read; its owner replaces it long before.
   private static let longestJournal = 64 << 20
@@ -106,14 +107,14 @@ extension StateFolder {
 }
 
 extension NoteStore {
-  /// Creates a journal; `name` must be new. Removes those of processes that are long gone.
+  /// Creates a journal; `name` must be new. Removes those of processes that ended long ago.
   ///
   /// - Returns: nil where there is no state folder yet, or none at all.
   public func createJournal(_ name: String) throws(StoreError) -> Journal? {
     try stateFolder?.createJournal(name)
   }
 
-  /// What the journals hold whose names are as wanted: of any process that had this notebook open in this place.
+  /// The entries of each wanted journal, of any process that had the notebook open at this path.
   public func journals(where isWanted: (String) -> Bool) -> [[UInt8]] {
     (try? stateFolder?.journals(where: isWanted)) ?? []
   }

@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// `decent.json`: says that a folder is a notebook, in which format, and which one.
+/// `decent.json`: marks a folder as a notebook, and holds the version of its format and its identity.
 ///
 ///     {"format":"decent-notes","version":1,"notebook":"<32 hex>"}
 ///
@@ -12,10 +12,10 @@ internal import ReplicatingTypes
 /// The same is so when two notebooks are made one: `decent-<32 hex>.json` names the other one.
 enum NotebookFile {
   static let name = "decent.json"
-  /// The name of the file that says that the notebook has another identity, too.
+  /// The name of the file that adds another identity to the notebook.
   static func name(besides identity: Identifier) -> String { "decent-\(identity).json" }
   static let version: UInt64 = 1
-  /// No such file is longer: what is, is not read.
+  /// The most bytes that the file may have: a longer one is not read.
   static let maximumSize = 65_536
 
   static func encoded(_ notebook: Identifier) -> [UInt8] {
@@ -25,30 +25,30 @@ enum NotebookFile {
     )
   }
 
-  /// The notebooks that the files in `folder` name, whatever engines called them; none if there is no such file.
+  /// The identities in `decent.json` and its copies in `folder`; none if there is no such file.
   ///
-  /// - Throws: `newerFormat`, `damaged`, or what the system says.
+  /// - Throws: `newerFormat`, `damaged`, or the system's error.
   static func readAll(in folder: borrowing FileDescriptor) throws(StoreError) -> Set<Identifier> {
     var found: Set<Identifier> = []
     if let identity = try read(in: folder) { found.insert(identity) }
     for copy in try folder.names() where isCopyName(copy) {
       do { if let identity = try read(copy, in: folder) { found.insert(identity) } } catch {
-        // Something else may well be called so. But a notebook of a later version is never to be touched.
+        // A file of another kind may have such a name. But a notebook of a later version must not be touched.
         if error.reason == .newerFormat { throw error }
       }
     }
     return found
   }
 
-  /// Whether an engine might have given this name to a version of the file.
+  /// True if a synchronisation engine might give this name to a version of the file.
   static func isCopyName(_ name: String) -> Bool {
     name != Self.name && name.hasPrefix("decent") && name.contains("json")
       && !LogName.isTemporary(name)
   }
 
-  /// The notebook that the file `name` in `folder` names; nil if there is no such file.
+  /// The identity in the file `name` in `folder`; nil if there is no such file.
   ///
-  /// - Throws: `newerFormat`, `damaged`, or what the system says.
+  /// - Throws: `newerFormat`, `damaged`, or the system's error.
   static func read(
     _ name: String = name, in folder: borrowing FileDescriptor
   ) throws(StoreError) -> Identifier? {
@@ -83,7 +83,7 @@ enum NotebookFile {
     var notebook: String?
   }
 
-  /// As much of JSON as it takes to find three members of an object. Nesting is counted, not recursed.
+  /// A parser for three members of a JSON object. Nesting is counted, not recursed.
   struct Parser {
     var rest: ArraySlice<UInt8>
 
@@ -131,7 +131,7 @@ enum NotebookFile {
       return true
     }
 
-    /// A string; escapes are kept as they stand, because no value of ours contains any.
+    /// A string. Escapes are kept as they are, because no value of this file contains any.
     private mutating func string() -> String? {
       guard take("\"") else { return nil }
       var at = rest.startIndex
@@ -145,8 +145,8 @@ enum NotebookFile {
       return text
     }
 
-    /// A number without sign, fraction and exponent. One that is too large is `UInt64.max`: a version
-    /// like that is a later one all the same.
+    /// A number without sign, fraction and exponent. One that is too large is `UInt64.max`, which counts as a later version
+    /// all the same.
     private mutating func integer() -> UInt64? {
       let digits = rest.prefix { (0x30...0x39).contains($0) }
       guard let first = digits.first, first != 0x30 || digits.count == 1 else { return nil }
@@ -155,7 +155,7 @@ enum NotebookFile {
       return UInt64(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 
-    /// Skips a value whose content does not matter, as far as brackets and strings tell where it ends.
+    /// Skips a value, whose end follows from brackets and strings.
     private mutating func skipValue() -> Bool {
       var depth = 0
       repeat {

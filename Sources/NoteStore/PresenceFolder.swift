@@ -3,35 +3,34 @@ public import ReplicatingTypes
 
 // THE FOLDER `presence/`
 //
-// It lies in the state folder, never in the notebook's. Each process that has something to tell the others keeps one file
-// there:
+// It is in the state folder, never in the notebook's. Each process that has something to tell the others keeps one file there:
 //
-//     <identity of the process>-<16 hex: how often it has told>
+//     <identity of the process>-<16 hex: the number of files that it has written>
 //
 //     file    = CRC-32C of the rest, 4 bytes, the lowest first; 01; content
 //
 // A file is written under a temporary name, locked (`flock`), and gets its name then; the one before it is removed then, and
-// closed last. So whoever sees a name sees all of what was told, and a name stands for one content for ever.
+// closed last. So a process that sees a name reads all of its content, and a name stands for one content for ever.
 //
-// The lock tells that the process lives: the system takes it back when the process ends, however it ends. (A process number
+// The lock proves that the process lives: the system releases it when the process ends, however it ends. (A process number
 // would not do. It is soon given to another process, and means nothing in another container, or on another machine that has the
-// same home.) Who gets a file's lock may remove it: its process is gone, or has told something else meanwhile.
+// same home.) A process that gets a file's lock may remove the file: its writer has ended, or has replaced it meanwhile.
 //
-// Names are not renamed over, since some file systems then begin to write the bytes to the disk. As it is, most files are
-// gone before they would get there.
+// No file is renamed over another one, since some file systems then begin to write the bytes to the disk. As it is, most files
+// are gone before they would be written.
 
-/// What the processes that have a notebook open tell each other of the present moment. All of it is gone with them.
+/// Messages between the processes that have a notebook open, about the present moment. A message ends with its process.
 ///
-/// Failures are nobody's business: what can't be read counts as not told, what can't be written is not told.
+/// Failures are not reported: a file that can't be read counts as no message, and a message that can't be written is not sent.
 public final class PresenceFolder {
   private static let name = "presence"
   /// Longer files, and more of them, are not read.
   private static let longestFile: UInt64 = 64 << 10
   private static let mostFiles = 256
   private static let format: UInt8 = 1
-  /// The longest content that can be told, in bytes.
+  /// The longest message, in bytes.
   public static let longestContent = Int(longestFile) - 5
-  /// Nobody writes at one file that long. In nanoseconds.
+  /// The age of an unfinished file whose writer was killed, in nanoseconds.
   private static let leftoverAge: Int64 = 60_000_000_000
 
   private let state: StateFolder
@@ -39,10 +38,10 @@ public final class PresenceFolder {
   private let watcher: (any Watcher)?
   private var watch: Int32?
   private var isSilent = false
-  /// This process, once it has told something.
+  /// The identity of this process, once it has written a message.
   private var process: Identifier?
   private var tellings: UInt64 = 0
-  /// The file with what was told; open, and thereby locked.
+  /// The file with this process's message; open, and thereby locked.
   private var told: (name: String, file: OpenDescriptor)?
 
   fileprivate init?(in state: StateFolder, makeIdentifier: @escaping () -> Identifier) {
@@ -53,8 +52,8 @@ public final class PresenceFolder {
     folder.removeLeftovers(olderThan: Self.leftoverAge)
   }
 
-  /// Opens the folder, which is created and watched if it isn't. Not kept open: nobody hears that it was removed as long as
-  /// somebody has it open.
+  /// Opens the folder, which is created and watched if it isn't. Not kept open: the system tells that a folder was removed only
+  /// when no process has it open any more.
   private func openFolder() throws(StoreError) -> FileDescriptor {
     if watch != nil,
       let folder = try? FileDescriptor.folder("\(state.path)/\(Self.name)", on: state.system)
@@ -65,17 +64,17 @@ public final class PresenceFolder {
     try above.createFolder(Self.name)
     let folder = try above.folder(Self.name)
     isSilent = state.system.isSilent(folder.number)
-    // Also of what is closed: so the end of a process is heard of, whatever ended it.
+    // Also for closed files: so the end of a process is noticed, whatever ended it.
     watch = watcher?.watch(folder.path, followingLinks: false, contents: true)
     return folder
   }
 
-  // MARK: - Hearing
+  // MARK: - Reading
 
-  /// Readable when something may have been told: then call `drainWatch`. Nil where there is no watching.
+  /// Readable when there may be a new message: then call `drainWatch`. Nil where there is no watching.
   public var watchDescriptor: Int32? { watcher?.descriptor }
 
-  /// Whether others may tell something without our hearing of it: then call `others` about every second.
+  /// True if there may be a new message without an event: then call `others` about every second.
   public var mustPoll: Bool { watch == nil || isSilent }
 
   /// Learns what happened since the last call; never waits.
@@ -86,7 +85,7 @@ public final class PresenceFolder {
     var isNew = false
     for event in events where event.watch == watch {
       if event.gone {
-        // Removed, or somewhere else: the next call makes it anew.
+        // The folder was removed or moved: the next call creates it again.
         watch = nil
         return true
       }
@@ -96,14 +95,14 @@ public final class PresenceFolder {
     return isNew
   }
 
-  /// What the other processes tell that are there now. Removes what those have left that are not.
+  /// The last message of each other process that is running. Removes the files of those that are not.
   public func others() -> [(process: Identifier, content: ArraySlice<UInt8>)] {
     guard let folder = try? openFolder(), let names = try? folder.names() else {
       return []
     }
     var found: [(process: Identifier, content: ArraySlice<UInt8>)] = []
     var count = 0
-    // In order: of what one process has told, the last comes last.
+    // In order: the last message of a process comes last.
     for name in names {
       guard let (process, _) = Self.parse(name), process != self.process else { continue }
       count += 1
@@ -145,9 +144,9 @@ public final class PresenceFolder {
     return "\(process)-" + String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  // MARK: - Telling
+  // MARK: - Writing
 
-  /// Tells the others this and nothing else; nil for nothing at all, as before the process ends.
+  /// Replaces this process's message to the others; nil for none, as before the process ends.
   public func tell(_ content: [UInt8]?) {
     let old = told
     told = nil
@@ -186,8 +185,8 @@ public final class PresenceFolder {
 }
 
 extension NoteStore {
-  /// Where the processes that have this notebook open in this place tell each other of themselves; nil where there is no state
-  /// folder. Nothing is written but the folder.
+  /// The messages between the processes that have this notebook open at this path; nil where there is no state folder.
+  /// Creates nothing but the folder.
   public func openPresence() -> PresenceFolder? {
     stateFolder.flatMap { PresenceFolder(in: $0, makeIdentifier: folder.root.makeIdentifier) }
   }

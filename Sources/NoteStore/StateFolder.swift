@@ -5,19 +5,19 @@ import ReplicatingTypes
 /// The folder in which this user's programs keep what makes a notebook quick to open:
 /// `<state>/decent-notes/<notebook>-<hash of the notebook's path>/`.
 ///
-/// Never shared and never needed: whatever is missing or wrong in it is made anew. So nothing in it is put on disk for
-/// good, and failures to write it are nobody's business.
+/// Never shared and never needed: what is missing or wrong in it is made anew. So nothing in it is put on disk for good, and
+/// failures to write it are not reported.
 struct StateFolder {
-  /// The notebook as an archive. Another one takes its name: whoever has it open goes on reading the old one.
+  /// The name of the notebook's archive. A new archive takes the name; a process that has the old one open goes on reading it.
   private static let archive = "archive"
 
   let path: String
   let system: any FileSystem
-  /// What closes archives, which are large.
+  /// The queue that closes archives, which are large.
   private let closer: any SyncQueue
 
-  /// For a notebook in the folder at `folder`, which exists. The path is a part of the name, because a copy of a notebook
-  /// elsewhere is to know only what stands in it.
+  /// The state folder of a notebook in the folder at `folder`, which exists. The path is a part of the name, because a copy
+  /// of a notebook elsewhere must know only what is in that copy.
   init?(
     _ state: String, notebook: Identifier, at folder: String, on system: any FileSystem,
     closer: any SyncQueue
@@ -35,7 +35,7 @@ struct StateFolder {
     return try? Self.archive(Self.archive, in: folder, closer)
   }
 
-  /// What the file called `name` holds, for as long as somebody keeps it, whatever happens to the name.
+  /// Opens the archive called `name`. It can be read as long as it is kept, even if the name is given to another file.
   private static func archive(
     _ name: String, in folder: borrowing FileDescriptor, _ closer: any SyncQueue
   ) throws -> NotebookArchive? {
@@ -69,8 +69,8 @@ struct StateFolder {
     return try FileDescriptor.folder(path, on: system)
   }
 
-  /// Copies a file into the folder `quarantine`, under its own name behind the beginning of its hash, and returns where to;
-  /// nil if there is no such file, or if it can't be read.
+  /// Copies a file into the folder `quarantine`, under its own name behind the beginning of its hash; returns the path of the
+  /// copy, nil if there is no such file, or if it can't be read.
   func quarantine(_ file: String) throws(StoreError) -> String? {
     guard let parent = file.parentPath, let name = file.split(separator: "/").last,
       let source = try? FileDescriptor.folder(parent, followingLinks: true, on: system)
@@ -105,7 +105,7 @@ struct StateFolder {
   /// A new archive, to be written piece by piece. `name` must be new.
   func createArchive(_ name: String) throws(StoreError) -> NewArchive {
     let folder = try create()
-    // Nobody writes at one archive for an hour.
+    // No process writes an archive for an hour.
     folder.removeLeftovers(olderThan: 3_600_000_000_000)
     let temporary = FileDescriptor.temporary + name
     return NewArchive(
@@ -136,11 +136,11 @@ struct StateFolder {
 
     func append(_ bytes: [UInt8]) throws(StoreError) { try file.descriptor.append(bytes[...]) }
 
-    /// Puts it in the place of the old one, and opens it. (Not by its new name: another process may put its own there at the
-    /// same moment, which knows other things.)
+    /// Puts it in the place of the old one, and opens it. (Not by its new name: another process may give that to its own
+    /// archive at the same moment, which holds other changes.)
     func finish() throws -> NotebookArchive? {
       let archive = try StateFolder.archive(name, in: folder.descriptor, closer)
-      // Not replaced by the renaming: then the system would wait until the new one is on disk.
+      // Removed before the renaming: when a rename replaces a file, some systems wait until the new one is on disk.
       folder.descriptor.remove(StateFolder.archive)
       try folder.descriptor.rename(name, to: StateFolder.archive)
       isFinished = true

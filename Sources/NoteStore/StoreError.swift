@@ -4,9 +4,9 @@
   import Darwin
 #endif
 
-/// What failed on the disk: which operation, on which path, and why.
+/// An error of the disk or in a file: the operation, the path, and the reason.
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The causes that callers tell apart.
+  /// The reasons that callers tell apart.
   public enum Reason: String, Sendable {
     /// No space, no quota, or the file would exceed a size limit of the system.
     case diskFull
@@ -16,7 +16,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     case inputOutput
     /// The system refuses access.
     case permission
-    /// Something on the path does not exist or is not a folder.
+    /// A part of the path does not exist or is not a folder.
     case notFound
     /// A later version of the program wrote this; nothing was touched.
     case newerFormat
@@ -34,9 +34,9 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
   public var path: String
   /// The system's error number; 0 when it was not the system that refused.
   public var errno: Int32
-  /// The cause.
+  /// The reason why it failed.
   public var reason: Reason
-  /// What else is known, for people; may be empty.
+  /// More about it, in words for users; may be empty.
   public var detail: String
 
   /// An error that did not come from the system.

@@ -389,7 +389,9 @@ extension NoteStore {
     #expect(second.folder.completeFolders.folders.count == 1)
     let bytes = desk.disk.files[open]!
     switch loss {
-    case .completeSession: desk.disk.take("\(Desk.path)/log/\(second.folder.completeFolders.folders.keys.first!)")
+    case .completeSession:
+      let name = second.folder.completeFolders.folders.keys.first!
+      desk.disk.take("\(Desk.path)/log/\(name)")
     case .segment: desk.disk.take(segments[1])
     case .everything: desk.disk.take(Desk.path + "/log")
     case .openFile: desk.disk.take(open)

@@ -18,13 +18,13 @@ struct CompleteFolders {
   private(set) var folders: [String: CompleteFolder] = [:]
   /// Folders of ended sessions whose statuses were not compared since the notebook was opened.
   private(set) var unverified: [String] = []
-  /// Whether the next full pass is the first one after a bookmark.
+  /// True if the next full pass is the first one after a bookmark.
   private var isResuming = false
   /// The first full pass after a bookmark compares at most this many folders of ended sessions; where there are more,
   /// none of them.
   var mostEndedCompared = 1_000
 
-  /// Whether a folder is complete and its status is the same.
+  /// True if a folder is complete and its status is the same.
   func isUnchanged(_ name: String, _ status: FileStatus) -> Bool { folders[name]?.status == status }
 
   mutating func remember(_ name: String, _ folder: CompleteFolder) { folders[name] = folder }
@@ -38,7 +38,7 @@ struct CompleteFolders {
     isResuming = true
   }
 
-  /// Whether the next full pass leaves out the folders of ended sessions. O(folders) after a bookmark.
+  /// True if the next full pass leaves out the folders of ended sessions. O(folders) after a bookmark.
   var isLeavingOutEnded: Bool {
     isResuming && folders.count { $0.value.isEnded } > mostEndedCompared
   }

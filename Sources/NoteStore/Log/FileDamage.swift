@@ -2,9 +2,9 @@
 public struct FileDamage: Equatable, Sendable {
   /// The path of the file.
   public var path: String
-  /// Where its valid part ends, in bytes from its beginning.
+  /// The end of its valid part, in bytes from its beginning.
   public var offset: UInt64
-  /// What is wrong there, in words for users.
+  /// The defect there, in words for users.
   public var description: String
 }
 

@@ -6,17 +6,17 @@ internal import ReplicatingTypes
   import Darwin
 #endif
 
-/// What the folder must hold, as far as this process knows it: the records of sessions, and our own files.
+/// The records and files that the folder must hold, as far as this process knows: those of all sessions, and its own files.
 ///
-/// A record that was read and is in no file any more must be written again. The ledger only ever finds that it *may* be
-/// missing, cheaply; `needsRepublish` then leads to a full reread of the folder, which knows.
+/// A record that was read and is in no file any more must be written again. The ledger only finds, at little cost, that one
+/// *may* be missing; `needsRepublish` then leads to a full reread of the folder, which knows.
 struct FolderLedger {
   /// Records that were read or appended may be in no file of the folder any more. The caller that writes them again, or
   /// finds all of them, resets it.
   var needsRepublish = false
   /// Sessions of which the folder should hold the records up to these numbers, and for which that is to be checked.
   private(set) var expectedRecords: [Identifier: UInt64] = [:]
-  /// How many complete folders have changed since the last bookmark.
+  /// The number of complete folders have changed since the last bookmark.
   private(set) var changedFolders = 0
   /// All files that this process wrote before, as long as they are there.
   private(set) var ownFiles: [OwnFile] = []
@@ -26,7 +26,7 @@ struct FolderLedger {
     let session: Identifier
     var path: String
     let size: UInt64
-    /// How many records were appended before those in it, over the life of the `LogFolder`.
+    /// The number of records were appended before those in it, over the life of the `LogFolder`.
     let first: UInt64
     /// The numbers of the records in it.
     let numbers: ClosedRange<UInt64>
@@ -90,7 +90,7 @@ struct FolderLedger {
 }
 
 extension FolderLedger.OwnFile {
-  /// Whether the file is certainly not there any more, or shorter. A disk that cannot be read says nothing of what is on
+  /// True if the file is certainly not there any more, or shorter. A disk that cannot be read says nothing of what is on
   /// it.
   func isMissing(on system: any FileSystem) -> Bool {
     do throws(SystemError) { return try system.status(of: path, in: nil).size < size } catch {

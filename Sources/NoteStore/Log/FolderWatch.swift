@@ -22,7 +22,7 @@ struct FolderWatch {
   private let path: String
   private let system: any FileSystem
   private var isWanted = false
-  /// Whether the file system does not tell of changes by other machines.
+  /// True if the file system does not tell of changes by other machines.
   private var isSilent = false
   /// The watched folders in `log`, by the numbers of their watches, and the other way round.
   private var names: [Int32: String] = [:]
@@ -55,16 +55,16 @@ struct FolderWatch {
     return isUsable ? watcher?.descriptor : nil
   }
 
-  /// Whether the watcher tells of everything that this machine does.
+  /// True if the watcher tells of everything that this machine does.
   var isUsable: Bool {
     guard let watcher else { return false }
     return !watcher.isExhausted
   }
 
-  /// Whether files may change without an event.
+  /// True if files may change without an event.
   var mustPoll: Bool { !isUsable || isSilent }
 
-  /// Whether the next pass has to be a full one.
+  /// True if the next pass has to be a full one.
   var needsFullPass: Bool { isEverythingNoticed || !isUsable }
 
   // MARK: - Noticing

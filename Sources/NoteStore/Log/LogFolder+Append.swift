@@ -1,4 +1,4 @@
-public import ReplicatingTypes
+internal import ReplicatingTypes
 
 // Writing: sessions, appends, and the completion of segments.
 
@@ -11,7 +11,7 @@ extension LogFolder {
   /// before its identity is used. An identity is never given out again after a failure.
   ///
   /// Mints an identity in memory when there is none; writes nothing.
-  public mutating func session() -> Identifier {
+  mutating func session() -> Identifier {
     _ = leaveUnlessOurs()
     return writer.nextSession()
   }
@@ -24,7 +24,7 @@ extension LogFolder {
   /// - Throws: `tooLarge` when the records take more than 64 MiB together; nothing happened then. After
   ///   any other error the session is given up, nothing is taken back or tried again, and the next
   ///   append begins a new session: ask `session()` for its identity.
-  public mutating func append(
+  mutating func append(
     _ records: [(type: UInt8, payload: [UInt8])]
   ) throws(StoreError) {
     guard !records.isEmpty else { return }
@@ -52,8 +52,8 @@ extension LogFolder {
     return file.path
   }
 
-  /// Whether so many bytes can be written into the notebook's folder now. Tries it, and removes them again.
-  public func canWrite(_ count: Int) -> Bool { root.canWrite(count) }
+  /// True if so many bytes can be written into the notebook's folder now. Tries it, and removes them again.
+  func canWrite(_ count: Int) -> Bool { root.canWrite(count) }
 
   /// Completes the open segment if it is time: a file that is not written any more is safe from the accidents that
   /// happen to one that is. Never waits.
@@ -62,7 +62,7 @@ extension LogFolder {
   /// now.
   ///
   /// - Returns: when to call it at the latest, if nothing is appended until then.
-  public mutating func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  mutating func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard let open = writer.open, !open.isComplete, open.last > open.first else { return nil }
     if let due = open.completionTime(at: now) { return due }
     seal()
@@ -73,7 +73,7 @@ extension LogFolder {
   /// is on disk, it gets its final name.
   ///
   /// Never waits. Whatever fails, nothing is lost: under its first name the file is read as well.
-  public mutating func seal() {
+  mutating func seal() {
     guard let file = writer.open, !file.isComplete else { return }
     file.complete()
     reader.remember(file, isUnread: false)
@@ -86,7 +86,7 @@ extension LogFolder {
   ///
   /// The name of the last segment says that the session has ended, so that no start has to look into its folder again. It
   /// does not say so where the segment got its name before: for synchronisation engines it would be another file.
-  public mutating func finishSession() {
+  mutating func finishSession() {
     writer.open?.endsSession = true
     seal()
     endSession()

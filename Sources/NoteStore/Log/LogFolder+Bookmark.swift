@@ -126,7 +126,7 @@ extension LogFolder {
     disk.addUnsynced(files.keys.filter { LogName.segment($0) == nil })
   }
 
-  /// Whether folders wait for `verify`.
+  /// True if folders wait for `verify`.
   var isVerifying: Bool { !completeFolders.unverified.isEmpty }
 
   /// Compares the statuses of some of the folders that the first pass has left out, and reads what is new in them.

@@ -1,7 +1,7 @@
 internal import ReplicatingTypes
 
-// What the folder must hold. That something is missing is noticed by full passes that came everywhere, and only ever leads
-// to a full reread: `needsRepublish`.
+// The records and files that the folder must hold. A full pass that came everywhere notices when some may be missing. That only
+// leads to a full reread, which knows: `needsRepublish`.
 
 extension LogFolder {
   /// Forgets the files that the last full pass did not find. Their records are missing unless another file has them.

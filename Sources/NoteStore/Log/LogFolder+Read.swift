@@ -55,7 +55,7 @@ extension LogFolder {
     return pass.records
   }
 
-  /// Whether the next pass is a full one.
+  /// True if the next pass is a full one.
   func needsFullPass(_ scope: Scope) -> Bool {
     if case .everything = scope { return true }
     return watch.needsFullPass
@@ -112,11 +112,11 @@ extension LogFolder {
   /// Passes on what the reader noticed for other parts.
   mutating func apply(_ pass: ReadPass) {
     for name in pass.unfinished { watch.notice(name) }
-    disk.addUnsynced(pass.unsynced.lazy.map(\.key))
-    // It counts as missing, like everything that the session has written before.
-    if pass.isMissingRecords || pass.unsynced.contains(where: { disk.unreliable.contains($0.session) })
-    {
-      needsRepublish = true
+    if pass.isMissingRecords { needsRepublish = true }
+    for (key, session) in pass.unsynced {
+      disk.addUnsynced(CollectionOfOne(key))
+      // It counts as missing, like everything that the session has written before.
+      if disk.unreliable.contains(session) { needsRepublish = true }
     }
     for (session, number) in pass.expected { ledger.expect(number, of: session) }
   }
@@ -130,7 +130,7 @@ extension LogFolder {
   /// before the first one. It is a hint: call `readNew()` now and then anyway, and often if `mustPoll`.
   var watchDescriptor: Int32? { mutating get { watch.start() } }
 
-  /// Whether others may change the folder without an event: then call `readNew()` about every second.
+  /// True if others may change the folder without an event: then call `readNew()` about every second.
   var mustPoll: Bool { watch.mustPoll }
 
   /// Takes the events since the last call; never waits.

@@ -3,22 +3,22 @@ internal import ReplicatingTypes
 // The disk: asking for records to be put on it, and learning what became of that.
 
 extension LogFolder {
-  /// How many of the appended records are on disk for good: the first so many since opening.
+  /// The number of of the appended records are on disk for good: the first so many since opening.
   ///
   /// It only goes down when a file of ours is taken away: see `doubtful`.
-  public var durable: UInt64 { disk.durable(writer) }
+  var durable: UInt64 { disk.durable(writer) }
 
   /// Asks for everything appended so far to be put on disk, and returns at once.
   ///
   /// When that happened, `wakeDescriptor` becomes readable. If the disk is busy with an earlier request,
   /// one `fdatasync` afterwards covers everything that was appended in the meantime.
-  public mutating func requestSync() { disk.request(writer, reader) }
+  mutating func requestSync() { disk.request(writer, reader) }
 
   /// Waits until everything appended so far is on disk: for the end of the process, and for callers that
   /// ask to wait.
   ///
   /// - Throws: the cause, when some of it is not known to be (see `doubtful`).
-  public mutating func sync() throws(StoreError) {
+  mutating func sync() throws(StoreError) {
     while true {
       takeAnswers()
       if !disk.isBusy {
@@ -31,7 +31,7 @@ extension LogFolder {
   }
 
   /// Readable when a requested synchronization ended: then call `drainWakeUps()`.
-  public var wakeDescriptor: Int32 { disk.queue.descriptor }
+  var wakeDescriptor: Int32 { disk.queue.descriptor }
 
   /// Waits until a requested synchronization ended.
   mutating func awaitSync() {
@@ -44,17 +44,17 @@ extension LogFolder {
   /// - Throws: once, when an `fdatasync` failed. It is not tried again, because the system has forgotten
   ///   what it could not write. The session is given up, and `doubtful` says which records are not known
   ///   to be on disk.
-  public mutating func drainWakeUps() throws(StoreError) {
+  mutating func drainWakeUps() throws(StoreError) {
     let failure = takeAnswers()
     if !disk.isBusy, disk.isWanted { disk.submitBatch(writer, reader) }
     if let failure { throw failure }
   }
 
-  /// Whether records that were doubtful are not known to be on disk where they were appended again.
-  public var isRecovering: Bool { disk.isRecovering(writer) }
+  /// True if records that were doubtful are not known to be on disk where they were appended again.
+  var isRecovering: Bool { disk.isRecovering(writer) }
 
   /// The doubtful records were appended again.
-  public mutating func markRewritten() { disk.markRewritten(writer) }
+  mutating func markRewritten() { disk.markRewritten(writer) }
 
   /// Takes the answers that are there; returns the first failure among them.
   @discardableResult

@@ -1,4 +1,4 @@
-public import ReplicatingTypes
+internal import ReplicatingTypes
 
 /// The folder of a notebook, as far as its logs go: one segment to append to, and the files of all sessions to read.
 ///
@@ -24,20 +24,18 @@ public import ReplicatingTypes
 ///     reader           files and sessions, as far as they were read
 ///     completeFolders  folders that need not be listed again
 ///     coverage         the records that snapshots stand for
-///     ledger           what the folder must hold
-///     disk             what is on disk
-///     watch            what others change
+///     ledger           the records and files that the folder must hold
+///     disk             synchronization, and the records that are on disk
+///     watch            events about changes of others
 ///
 /// This file holds the parts and the end of a session, which all other files need. They are, bottom up:
-/// `+Sync` (the disk), `+Append` (writing), `+Missing` (what the folder must hold), `+Read` (reading), `+Bookmark`.
+/// `+Sync` (the disk), `+Append` (writing), `+Missing` (the ledger), `+Read` (reading), `+Bookmark`.
 public struct LogFolder: ~Copyable {
   /// A file that could not be read to its end.
   public typealias Damage = FileDamage
 
   let root: NotebookRoot
   let coverage: SnapshotCoverage
-  /// The files that could not be read to their end, one entry each. An entry goes when its file could be read after all
-  /// (because a synchronisation engine has finished, for example).
   let damageList = DamageList()
   var writer: SegmentWriter
   var reader: LogReader
@@ -54,7 +52,7 @@ public struct LogFolder: ~Copyable {
   ///   - makeIdentifier: 128 random bits; a new session or notebook takes its identity from here.
   /// - Throws: `newerFormat` when a later version of the program wrote the folder; `damaged` when
   ///   `decent.json` is not what it should be; or the system's error.
-  public init(
+  init(
     path: String, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     try self.init(path: path, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
@@ -79,38 +77,38 @@ public struct LogFolder: ~Copyable {
   }
 
   /// The folder's path, as given, without slashes at the end.
-  public var path: String { root.path }
+  var path: String { root.path }
 
   /// The notebook's identity; nil for a new notebook.
   ///
   /// A notebook has several identities when several machines wrote to its folder before they met. The smallest one
   /// names the notebook on every machine.
-  public var notebook: Identifier? { root.notebook }
+  var notebook: Identifier? { root.notebook }
 
-  /// Whether `identity` is one of this notebook's.
-  public func isOurs(_ identity: Identifier) -> Bool { root.isOurs(identity) }
+  /// True if `identity` is one of this notebook's.
+  func isOurs(_ identity: Identifier) -> Bool { root.isOurs(identity) }
 
   /// Takes over the identity of a notebook elsewhere, for a folder that has none. It is written with the
   /// first append; if another process was first then, its identity counts.
   ///
   /// Does nothing when `notebook` is not nil.
-  public mutating func adopt(notebook: Identifier) { root.adopt(notebook: notebook) }
+  mutating func adopt(notebook: Identifier) { root.adopt(notebook: notebook) }
 
-  /// The files that could not be read to their end, one entry each. An entry goes when its file could
-  /// be read after all (a synchronisation engine had not finished, say).
-  public var damage: [Damage] { damageList.entries }
+  /// The files that could not be read to their end, one entry each. An entry goes when its file could be read after all
+  /// (because a synchronisation engine has finished, for example).
+  var damage: [Damage] { damageList.entries }
 
-  /// How many records were appended since the folder was opened.
-  public var appended: UInt64 { writer.appended }
+  /// The number of records were appended since the folder was opened.
+  var appended: UInt64 { writer.appended }
 
   /// Records that were appended and may not be there after all: because an `fdatasync` failed, or
   /// because a file of ours was taken away. They count like `appended`. Append them again, then
   /// call `markRewritten()`; until then `durable` does not pass them and `sync()` throws.
-  public var doubtful: Range<UInt64>? { disk.doubtful }
+  var doubtful: Range<UInt64>? { disk.doubtful }
 
   /// Records that were read or appended may be in no file of the folder any more, because a file went away or got
   /// shorter. The caller that writes them again, or finds all of them, sets it back.
-  public var needsRepublish: Bool {
+  var needsRepublish: Bool {
     get { ledger.needsRepublish }
     set { ledger.needsRepublish = newValue }
   }

@@ -31,39 +31,37 @@ import ReplicatingTypes
 //
 // A record costs 18 bytes more than its payload, 20 from the 16,384th on.
 //
-// The checksum finds accidents inside a record without knowing anything else. The hash chains the
-// records: it finds a record left out, put elsewhere, taken from another file, and two different
-// continuations of one session (a process restored from a snapshot of its machine). Two files with the
-// same hash after record k follow the same k records. 64 bits are enough for accidents; whoever may
-// write into the folder can write a session of their own anyway.
+// The checksum detects accidents inside one record. The hash chains the records: it detects a record left out, moved,
+// taken from another file, and two different continuations of one session (a process restored from a snapshot of its
+// machine). Two files with the same hash after record k follow the same k records. 64 bits are enough against accidents.
+// They need not be enough against forgery: a program that may write into the folder can add a session of its own anyway.
 //
 // SEGMENTS
 //
-// A session is a chain of records; the chain is cut into files, so that most of what was written soon stands in
-// files that nobody writes any more. A synchronisation engine that puts an older copy in the place of a file can
-// harm only one that is being written.
+// A session is a chain of records. The chain is cut into files, the segments, so that most records soon stand in files that
+// are not written any more. A synchronisation engine that replaces a file with an older copy can harm only the open segment.
 //
-//   log/<session>/<segment>.open          is being written, or its writer went away without completing it
-//   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by anybody once it is folded
+//   log/<session>/<segment>.open          open, or its writer has ended without completing it
+//   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by any process once it is folded
 //   log/<session>/<segment>-<hash8>-end.seg   the same, and the session has ended with it
 //
 // where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
-// before that: its header says what comes before it, so a file's name says nothing that reading needs.
+// before that. Reading needs no name: the header of a segment holds the position of the record before it.
 //
-// A process that ends in order says so in the name of its last segment, unless that was complete before. Its session has no
-// more records then, so a reader that has read it to the end need not look into its folder again. Of any other session there may
-// always be more.
+// A process that ends in order marks the end in the name of its last segment, unless that was complete before. Such a session
+// has no more records, so a reader that has read it to the end need not list its folder again. Any other session may always
+// get more records.
 //
-// A complete file may go once a snapshot has stood for it for a day: Snapshots/Compaction.swift. So the first file of a
-// session that is there may have any number, and what comes before it is known from a snapshot, or waited for.
+// A complete file may be removed once a snapshot has stood for it for a day: Snapshots/Compaction.swift. So the first file of
+// a session may have any number; the records before it are known from a snapshot, or the file waits for them.
 //
-// Readers find files by their first eight bytes, whatever they are called: the copies that synchronisation engines make
-// when they find two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`, `.part`,
-// `.filepart` or `.!sync` are not read: nobody has finished those files. Records that stand in several files count once.
-// A segment whose predecessors are not here is no damage; it waits for them. One that says of the end before it what is
-// not so belongs to another history of the session, and is damage. So is one whose name is that of a complete segment
-// and whose end is not the one in the name.
+// Readers recognise files by their first eight bytes, whatever their names are: the copies that synchronisation engines make
+// of a file with two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`, `.part`,
+// `.filepart` or `.!sync` are not read: such files are not finished. Records that stand in several files count once.
+// A segment whose predecessors are missing is no damage; it waits for them. It is damage if the hash before it is not that of
+// the record before it: the segment belongs to a divergent history of the session. It is damage, too, if the name is that of
+// a complete segment and the end is not the one in the name.
 //
 // WHY A CRASH AT ANY POINT IS SAFE
 //
@@ -71,15 +69,15 @@ import ReplicatingTypes
 // and never opens it again. So after a crash of the process the file is what was written, up to some
 // byte. Records before that byte are complete and read as before. The append that the byte cuts is
 // missing its end: either a length that reaches past the end of the file, or a record that announces
-// another. Readers take appends whole or not at all, so it did not happen, and since nobody appends to
-// that file any more, it never will. If the writer is alive and the cut was only the moment of
-// looking, the rest arrives and the append is read then. The same goes for copies that a
+// another. Readers take appends whole or not at all, so it did not happen, and since no process appends to
+// that file any more, it never will. If the writer is alive and the reader only came in the middle of an
+// append, the rest arrives and the append is read then. The same holds for copies that a
 // synchronisation engine delivers in pieces.
 //
-// A change of name is one step. It happens after the bytes are on disk, so a crash of the machine finds the whole file
-// under the one name or the other. The next segment may be on disk when the one before is not. Then it waits for ever;
-// but nothing in it was said to be on disk, because that is counted in the order of the records. If a
-// segment cannot be put on disk, its session ends, and all that came after it in the session is written again elsewhere.
+// A change of name is one step. It happens after the bytes are on disk, so after a crash of the machine the whole file
+// is there under one name or the other. The next segment may be on disk when the one before is not. Then it waits for ever;
+// but none of its records was reported as on disk, because that is counted in the order of the records. If a
+// segment cannot be put on disk, its session ends, and all later records of the session are written again elsewhere.
 //
 // After a crash of the machine, what was not synchronized may also be zeros or old bytes: that is a
 // complete record whose checksum is wrong (zeros are a length of 0, which is too small). It ends the
@@ -87,14 +85,17 @@ import ReplicatingTypes
 //
 // WHAT CAN BE READ BEHIND DAMAGE
 //
-// What comes behind damage is found again by its own checksum and by the hash in front of it. Its numbers say what is
-// missing before it, and it waits for that like a segment that came too early. A copy of the file may bring it.
+// A record behind damage is found by its own checksum and by the hash in front of it. Its number tells which records are
+// missing before it; it waits for them like a segment that came too early. A copy of the file may bring them.
 //
-// Some damage takes nothing. A header of which one bit is wrong is found by its hash; any other, by what the names of file
-// and folder and the records before it say, if the chain of its records begins with the hash of that. Where the length or
-// the checksum of a record is damaged, the record behind it or the end of the file says where it ends, and the hash at its
-// end, which covers both, that it is right. A length that reaches past the end of a file is damage if a later record
-// follows, and else an append that is not there yet.
+// Some damage loses nothing:
+// - A header with one wrong bit is restored from its hash. Any other damaged header is restored from the names of the file
+//   and its folder and the records before it, if the file's chain begins with the hash of the restored header.
+// - A record with a damaged length or checksum ends where the next record begins, or where the file ends. The hash at its
+//   end, which covers both, proves it.
+//
+// A length that reaches past the end of a file is damage if a later record follows, and else an append that is not complete
+// yet.
 
 /// The limits and constants of the format.
 enum LogFormat {
@@ -113,7 +114,7 @@ enum LogFormat {
   static let moreFollows: UInt32 = 1 << 31
 }
 
-/// What stands at the beginning of a log file.
+/// The header of a log file.
 struct LogHeader: Equatable {
   var notebook: Identifier
   var session: Identifier
@@ -121,9 +122,9 @@ struct LogHeader: Equatable {
   var recordsBefore: UInt64 = 0
   var hashBefore: UInt64 = 0
 
-  /// Why bytes are not a header.
+  /// The reason why bytes are not a header.
   enum Failure: Error {
-    /// Other bytes than ours: not a log at all, unless its name says so.
+    /// The file does not begin like a log.
     case foreign
     /// The beginning of a header; the rest is not there yet.
     case incomplete
@@ -171,13 +172,13 @@ struct LogHeader: Equatable {
     (segment == 0) == (recordsBefore == 0) && (segment > 0 || hashBefore == 0)
   }
 
-  /// Whether bytes are what the hash at their end says, whatever they mean.
+  /// True if the hash at the end of a header's bytes is right, whatever they mean.
   static func isIntact(_ bytes: ArraySlice<UInt8>) -> Bool {
     let hash = bytes.integer(at: bytes.startIndex + 64, as: UInt64.self).byteSwapped
     return hash == SHA256.prefix64(of: bytes.prefix(64))
   }
 
-  /// The header of which one bit is wrong in `bytes`; nil if it is more than that. Its hash proves it.
+  /// Restores a header of which one bit is wrong in `bytes`; nil if more is wrong. The hash proves the result.
   init?(mending bytes: [UInt8]) {
     guard bytes.count >= LogFormat.headerSize else { return nil }
     var bytes = bytes
@@ -192,7 +193,7 @@ struct LogHeader: Equatable {
     return nil
   }
 
-  /// A header of what was found out elsewhere; nil if there can't be one like it.
+  /// A header with values that were found out elsewhere; nil if they contradict each other.
   init?(
     notebook: Identifier, session: Identifier, segment: UInt32, before: ChainPosition
   ) {
@@ -220,13 +221,13 @@ struct LogHeader: Equatable {
   }
 }
 
-/// Turns records into the bytes of one append, and keeps the place in the chain.
+/// Encodes records as the bytes of one append, and keeps the position in the chain.
 struct LogEncoder {
   /// The number of the last record that was accepted.
   private(set) var number: UInt64
   /// The hash that the next record continues.
   private(set) var hash: UInt64
-  /// Bytes to write: from `start`, because the hash before has to stand in front of a record.
+  /// The bytes to write begin at `start`: the hash before a record has to stand in front of it.
   private(set) var bytes: [UInt8] = []
   private(set) var start = 0
   private var isHeaderWritten = false
@@ -267,7 +268,7 @@ struct LogEncoder {
     }
   }
 
-  /// Says that the bytes are in the file.
+  /// The bytes are in the file: moves the position behind them.
   mutating func accept() {
     (number, hash) = pending
     isHeaderWritten = true
@@ -276,7 +277,7 @@ struct LogEncoder {
 
 extension [UInt8] {
   mutating func appendInteger(_ value: some FixedWidthInteger & BitwiseCopyable) {
-    // At once: byte by byte, it would cost more than the hash.
+    // Appended at once: byte by byte, it would cost more than the hash.
     Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
   }
 

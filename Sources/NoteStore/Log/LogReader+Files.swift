@@ -67,7 +67,7 @@ extension LogReader {
       pass: passes)
   }
 
-  /// Whether a file is a complete segment of the session that its folder is named after, and was read to its end.
+  /// True if a file is a complete segment of the session that its folder is named after, and was read to its end.
   private func isCompleteAndRead(_ key: String) -> Bool {
     guard let name = LogName.segment(key), let file = files[key], !file.isUnread,
       file.mended == nil,
@@ -153,7 +153,7 @@ extension LogReader {
   ) throws(StoreError) {
     let size = file.seen?.size ?? 0
     let isFromStart = file.scan == nil
-    // What a damaged header said may be known by now.
+    // The records that prove a damaged header may be known by now.
     if isFromStart || file.scan?.headerState == .lost {
       file.scan = try begin(opened, key: key, size: size)
       if file.scan?.headerState != .lost { file.salvage = nil }

@@ -6,7 +6,7 @@ struct LogFile {
   var scan: LogScan?
   /// Its status when it was last read to its end.
   var seen: FileStatus?
-  /// Whether it has to be read again even if its status is the same.
+  /// True if it has to be read again even if its status is the same.
   var isUnread = false
   /// The position behind damage at which reading goes on as soon as the records before it are known, and the number of
   /// records there.
@@ -15,7 +15,7 @@ struct LogFile {
   var mended: (offset: UInt64, description: String)?
   /// The last full pass that found it.
   var pass = 0
-  /// Whether it was counted among the complete files.
+  /// True if it was counted among the complete files.
   var isCounted = false
 }
 
@@ -33,7 +33,7 @@ struct LogReader {
 
   /// The files below `log`, by their paths there.
   private(set) var files: [String: LogFile] = [:]
-  /// How far each session was handed out, or appended by this process.
+  /// The sessions, as far as their records were handed out or appended by this process.
   private(set) var sessions: [Identifier: SessionProgress] = [:]
   /// The complete files that were read or written since the last fold: how many, and their bytes.
   private(set) var unfolded: (files: Int, bytes: UInt64) = (0, 0)
@@ -162,7 +162,7 @@ struct LogReader {
     self.sessions = sessions
   }
 
-  /// Whether the folder has the records of a segment at least as far as `scan` had them.
+  /// True if the folder has the records of a segment at least as far as `scan` had them.
   ///
   /// - Parameter openSession: the session that is being written. Its own segment is checked elsewhere.
   func holds(_ scan: LogScan, openSession: Identifier?) -> Bool {

@@ -2,26 +2,26 @@ internal import Bytes
 internal import ReplicatingTypes
 
 extension LogScan {
-  /// How far behind damage records are looked for.
+  /// Records are looked for in this many bytes behind damage.
   private static let salvageSize: UInt64 = 1 << 24
 
-  /// The first place behind damage from which whole appends can be read again, and how many records stand there
-  /// without further damage; nil if there is none.
+  /// The first position behind damage from which whole appends can be read again, and the number of records there up to the
+  /// next damage; nil if there is none.
   ///
-  /// A record is found by its own checksum and by the hash in front of it, which the chain continues. So its number is
-  /// right as well, and what is found can be read as soon as the records up to it are here from elsewhere.
+  /// A record is found by its own checksum and by the hash in front of it, which the chain continues. So its number is right
+  /// as well, and it can be read as soon as the records before it are known from elsewhere.
   ///
-  /// - Parameter damage: where in the file it was noticed.
+  /// - Parameter damage: the offset in the file at which damage was noticed.
   /// - Complexity: O(bytes behind it), whatever they are.
   func continuation(
     behind damage: UInt64, in file: borrowing FileDescriptor, size: UInt64
   ) throws(StoreError) -> (scan: LogScan, count: UInt64)? {
     let hashSize = LogFormat.hashSize
-    // What is found begins at the hash in front of a record, at the earliest one byte on.
+    // The position begins at the hash in front of a record, at least one byte behind the damage.
     let first = damage + 1 - UInt64(hashSize)
     guard size > first else { return nil }
     let bytes = try file.read(Int(clamping: min(size - first, Self.salvageSize)), at: first)
-    // Whoever makes a file may make each of its bytes look like the beginning of a long record.
+    // In a hostile file every byte may look like the beginning of a long record.
     var budget = 8 * bytes.count
     for at in bytes.indices.dropFirst(hashSize) where budget > 0 {
       guard let number = number(ofRecordAt: at, in: bytes, budget: &budget) else { continue }
@@ -33,13 +33,14 @@ extension LogScan {
       budget -= bytes.count - at
       // With everything known, nothing is collected.
       _ = end.consume(
-        Array(bytes[(at - hashSize)...]), known: ChainPosition(number: .max), limit: &limit, into: &none)
+        Array(bytes[(at - hashSize)...]), known: .init(number: .max), limit: &limit, into: &none)
       if end.number > scan.number { return (scan, end.number - scan.number) }
     }
     return nil
   }
 
-  /// The number of the first record in a file, whatever stands before it; nil if it is damaged, or longer than what is looked at.
+  /// The number of the first record in a file, whatever stands before it; nil if the record is damaged, or longer than
+  /// `salvageSize`.
   func firstNumber(
     in file: borrowing FileDescriptor, size: UInt64
   ) throws(StoreError) -> UInt64? {
@@ -49,17 +50,17 @@ extension LogScan {
     return number(ofRecordAt: LogFormat.hashSize, in: bytes, budget: &budget)
   }
 
-  /// Moves behind the next record although its length or its checksum is damaged. Where it ends is said by the record behind
-  /// it, or by the end of the file; that it is right, by the hash at its end, which covers all of it.
+  /// Moves behind the next record although its length or its checksum is damaged. It ends where the next record begins, or
+  /// where the file ends; the hash at its end, which covers all of it, proves it.
   ///
-  /// (Only an append of one record: of another one the rest may be missing.)
+  /// (Only for an append of one record: of a longer one the rest may be missing.)
   ///
-  /// - Returns: the record; nil if it is damaged otherwise, or not all there yet.
+  /// - Returns: the record; nil if it is damaged otherwise, or not complete.
   /// - Complexity: O(bytes behind it).
   mutating func mend(
     in file: borrowing FileDescriptor, size: UInt64
   ) throws(StoreError) -> Entry? {
-    // What its length says comes first, because that takes no look at what is behind it.
+    // Its length is tried first, because that does not read the bytes behind it.
     let head = try file.read(LogFormat.prefixSize, at: offset)
     if head.count == LogFormat.prefixSize {
       let length = head[...].integer(at: 0, as: UInt32.self) & ~LogFormat.moreFollows
@@ -85,7 +86,7 @@ extension LogScan {
     else { return nil }
     var bytes = try file.read(Int(end - window), at: window)
     guard bytes.count == Int(end - window) else { return nil }
-    // Where the header was damaged, this may have been.
+    // Behind a damaged header the hash in the file may be damaged, too.
     bytes.setInteger(hash.byteSwapped, at: 0)
     let body = bytes[(hashSize + prefix)..<(bytes.count - hashSize)]
     guard let (read, payload) = Self.varint(body.dropFirst()), number < .max, read == number + 1
@@ -106,7 +107,7 @@ extension LogScan {
     return Entry(number: read, type: body.first!, payload: Array(payload))
   }
 
-  /// The number of the record that begins at `at`, if a later one than was read does.
+  /// The number of the record that begins at `at`, if there is one and it comes after those that were read.
   private func number(ofRecordAt at: Int, in bytes: [UInt8], budget: inout Int) -> UInt64? {
     guard bytes.count - at >= LogFormat.prefixSize + LogFormat.minimumLength else { return nil }
     let length = Int(bytes[...].integer(at: at, as: UInt32.self) & ~LogFormat.moreFollows)

@@ -1,9 +1,9 @@
 internal import Bytes
 import ReplicatingTypes
 
-/// The place in a log file up to which it was read and found valid, and the rule for reading on.
+/// The position up to which a log file was read and found valid, and the rule for reading on.
 ///
-/// It sees bytes only; who opens the file, and when, is `LogFolder`'s business.
+/// It sees bytes only: `LogReader` opens the files.
 struct LogScan {
   /// A record, as read.
   struct Entry: Equatable {
@@ -12,26 +12,26 @@ struct LogScan {
     var payload: [UInt8]
   }
 
-  /// Why reading stopped.
+  /// The reason why reading stopped.
   enum Stop: Equatable {
     /// At the end of the bytes, between two appends.
     case end
-    /// Reading on takes this many bytes, counted from `window`. Not enough in the file: pending.
+    /// Reading on takes this many bytes, counted from `window`. If the file has fewer, an append is not complete.
     case needs(Int)
     /// `limit` was reached; there may be more.
     case limited
-    /// The bytes before the place are no longer those that were read: begin again.
+    /// The bytes before the position are no longer those that were read: begin again.
     case rewritten
-    /// Complete and wrong. Nothing after it is read.
+    /// An append is complete and wrong. Nothing after it is read.
     case damaged(offset: UInt64, String)
   }
 
-  /// How the header came to be known.
+  /// The state of the file's header.
   enum HeaderState {
     case read
-    /// It was damaged; what it said is known all the same, and proven.
+    /// It is damaged in the file, was restored, and is proven.
     case mended
-    /// It was damaged; only the session is known, by the name of its folder.
+    /// It is damaged; only the session is known, by the name of the folder.
     case lost
   }
 
@@ -52,7 +52,7 @@ struct LogScan {
     hash = bytes.integer(at: bytes.startIndex + 64, as: UInt64.self).byteSwapped
   }
 
-  /// A scan that goes on at a place known to be right.
+  /// A scan that goes on at a position known to be right.
   init(
     header: LogHeader, offset: UInt64, number: UInt64, hash: UInt64,
     _ headerState: HeaderState = .read
@@ -71,19 +71,19 @@ struct LogScan {
       hash: header.hash, .mended)
   }
 
-  /// A scan of a file of which nothing is known but whose it is: only `continuation` can go on there.
+  /// A scan of a file of which only the session is known: only `continuation` can go on there.
   init(lostHeaderOf session: Identifier) {
     let header = LogHeader(notebook: Identifier(high: 0, low: 0), session: session)
     self.init(header: header, offset: UInt64(LogFormat.headerSize), number: 0, hash: 0, .lost)
   }
 
-  /// Where in the file the bytes for `consume` begin: at the hash before the next record.
+  /// The offset in the file of the bytes for `consume`: that of the hash before the next record.
   var window: UInt64 { offset - UInt64(LogFormat.hashSize) }
 
   /// Reads appends from `bytes`, which begin at `window`, as far as they are complete.
   ///
   /// - Parameters:
-  ///   - known: what was read of this session before. Records up to it are checked, not returned.
+  ///   - known: the position up to which the session is known. Records up to it are checked, not returned.
   ///   - limit: stop after the append with which the payloads exceed this many bytes.
   /// - Complexity: O(`bytes.count`).
   mutating func consume(
@@ -93,8 +93,8 @@ struct LogScan {
     guard bytes.count >= hashSize else { return .needs(hashSize) }
     guard bytes[...].integer(at: 0, as: UInt64.self).byteSwapped == hash else { return .rewritten }
 
-    let first = offset - UInt64(hashSize)  // the place of bytes[0] in the file
-    var start = hashSize  // where the append begins that is being read
+    let first = offset - UInt64(hashSize)  // the offset of bytes[0] in the file
+    var start = hashSize  // the beginning of the append that is being read
     var at = start
     var count = entries.count  // without the entries of that append
     var (lastNumber, lastHash) = (number, hash)
@@ -102,7 +102,7 @@ struct LogScan {
     func damaged(_ description: String) -> Stop {
       .damaged(offset: first + UInt64(at), description)
     }
-    /// Drops what belongs to an append that did not end.
+    /// Drops the records of an append that did not end.
     func stopped(_ stop: Stop) -> Stop {
       entries.removeSubrange(count...)
       return stop
@@ -154,7 +154,7 @@ struct LogScan {
     }
   }
 
-  /// The varint that `bytes` begin with, and what follows it; nil if it is none, or not the shortest.
+  /// The varint at the beginning of `bytes`, and the bytes behind it; nil if there is none, or not the shortest form.
   static func varint(_ bytes: ArraySlice<UInt8>) -> (UInt64, ArraySlice<UInt8>)? {
     var value: UInt64 = 0
     var shift: UInt64 = 0

@@ -40,7 +40,7 @@ final class NotebookRoot {
   /// names the notebook on every machine.
   var notebook: Identifier? { identities.min() ?? adopted }
 
-  /// Whether `identity` is one of this notebook's.
+  /// True if `identity` is one of this notebook's.
   func isOurs(_ identity: Identifier) -> Bool {
     identities.contains(identity) || identity == adopted
   }
@@ -165,7 +165,7 @@ final class NotebookRoot {
 
   // MARK: - Room
 
-  /// Whether `count` bytes can be written into the folder now. Writes them to a file and removes it again.
+  /// True if `count` bytes can be written into the folder now. Writes them to a file and removes it again.
   func canWrite(_ count: Int) -> Bool {
     guard let root = try? open() else { return false }
     let name = "\(FileDescriptor.temporary)\(makeIdentifier())"

@@ -66,7 +66,7 @@ final class OpenSegment {
   var end: ChainPosition { ChainPosition(number: encoder.number, hash: encoder.hash) }
   /// The numbers of the records in it, which must not be empty.
   var numbers: ClosedRange<UInt64> { header.recordsBefore + 1...encoder.number }
-  /// Whether the next batch of synchronizations has to include it.
+  /// True if the next batch of synchronizations has to include it.
   var needsSync: Bool { !isLost && synced < last }
 
   // MARK: - Appending

@@ -9,7 +9,7 @@ struct ReadPass {
   /// The records that were read, those of each session in their order.
   var records: [LogRecord] = []
 
-  /// Whether every file could be listed: only then is a file that was not found missing.
+  /// True if every file could be listed: only then is a file that was not found missing.
   var isComplete = true
   /// Records that were read before are in no file any more.
   var isMissingRecords = false

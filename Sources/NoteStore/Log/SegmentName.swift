@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 struct SegmentName: Equatable, CustomStringConvertible {
   var segment: UInt32
   var hash: UInt32
-  /// The session has no records after those in this segment, and never will.
+  /// The session has no records after those in this segment, and never will have.
   var endsSession: Bool
 
   init(segment: UInt32, end: UInt64, endsSession: Bool = false) {
@@ -33,7 +33,7 @@ struct SegmentName: Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether this is the name of a complete segment with this number and this hash at its end.
+  /// True if this is the name of a complete segment with this number and this hash at its end.
   func names(_ segment: UInt32, end: UInt64) -> Bool {
     self.segment == segment && hash == UInt32(end >> 32)
   }
@@ -60,7 +60,7 @@ extension UInt32 {
 
 /// The names of files in `log`.
 enum LogName {
-  /// Whether synchronisation engines, copying programs or this program use the name for files that are not finished.
+  /// True if synchronisation engines, copying programs or this program use the name for files that are not finished.
   static func isTemporary(_ name: String) -> Bool {
     name.hasPrefix(".") || name.hasPrefix("~")
       || [".tmp", ".partial", ".part", ".filepart", ".!sync"].contains { name.hasSuffix($0) }
@@ -74,7 +74,7 @@ enum LogName {
     return SegmentName(String(parts[1]))
   }
 
-  /// Whether a path below `log` is one that this program gives to a segment, open or complete.
+  /// True if a path below `log` is one that this program gives to a segment, open or complete.
   static func isSegment(_ key: String) -> Bool {
     if segment(key) != nil { return true }
     let parts = key.utf8.split(separator: UInt8(ascii: "/"))

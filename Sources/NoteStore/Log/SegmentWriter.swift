@@ -12,11 +12,11 @@ internal import ReplicatingTypes
 struct SegmentWriter {
   /// The segment that is appended to, or the last one when it is complete; nil between two sessions.
   private(set) var open: OpenSegment?
-  /// How many records were appended since the folder was opened.
+  /// The number of records were appended since the folder was opened.
   private(set) var appended: UInt64 = 0
   /// All sessions of this process, those that ended included.
   private(set) var sessions: Set<Identifier> = []
-  /// Whether the open segment was checked to be in its place since the last append.
+  /// True if the open segment was checked to be in its place since the last append.
   private(set) var isChecked = false
   /// The identity of the session that the next append begins.
   private var minted: Identifier?

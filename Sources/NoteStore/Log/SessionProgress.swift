@@ -1,24 +1,24 @@
-/// How far a session is known, from whatever files.
+/// The position up to which a session is known, from any of its files or from snapshots.
 struct SessionProgress {
-  /// The last record, and the hash after it.
+  /// The position of the last record that is known.
   var head = ChainPosition()
-  /// Where its segments end that others were read after, in their order.
+  /// The ends of the segments behind which others were read, in their order.
   var ends: [ChainPosition] = []
-  /// The files whose first record comes after the next one, by the number of records before it.
+  /// The files that wait for records, and the number of the last one that each waits for.
   var waiting: [String: UInt64] = [:]
-  /// Up to which record a snapshot has told it: where segments end before that is not known.
+  /// The last record that was known from a snapshot. The ends of segments before it are not known.
   var covered: UInt64 = 0
 
-  /// How a segment fits to what is known.
+  /// The relation of a segment to what is known of its session.
   enum Fit {
     case fits
-    /// Something before it is missing. It may come.
+    /// Records before it are missing. They may come.
     case waits
-    /// It belongs to another history of the session.
+    /// It belongs to a divergent history of the session.
     case differs
   }
 
-  /// Whether a file that says in its header what stands before it can be read now.
+  /// Compares the position in a segment's header with what is known; only a segment that fits can be read.
   mutating func fit(_ header: LogHeader) -> Fit {
     let before = ChainPosition(number: header.recordsBefore, hash: header.hashBefore)
     if before.number == 0 { return .fits }
@@ -39,13 +39,13 @@ struct SessionProgress {
     return end
   }
 
-  /// The hash after the record `number`, if that is known.
+  /// The position of the record `number`, if its hash is known.
   func known(at number: UInt64) -> ChainPosition? {
     if number == 0 { return ChainPosition() }
     return number == head.number ? head : end(at: number)
   }
 
-  /// Where the segment that begins after the record `number` ends, if one was read after it. O(log segments).
+  /// The end of the segment that begins after the record `number`, if one was read after it. O(log segments).
   func firstEnd(after number: UInt64) -> ChainPosition? {
     var (low, high) = (0, ends.count)
     while low < high {

@@ -3,8 +3,8 @@ internal import ReplicatingTypes
 /// Puts records on disk, and knows which of them are there for good.
 ///
 /// A request goes to a queue that works in the background and answers in order; `jobs` has one entry for each request
-/// without an answer. What the disk refused once is never synchronized again: the system has forgotten what it could not
-/// write, and would report success. Its records become doubtful.
+/// without an answer. A file that the disk refused once is never synchronized again: the system has dropped the bytes that it
+/// could not write, and would report success. Its records become doubtful.
 ///
 /// Record counts here are those of `SegmentWriter.appended`.
 struct SyncState {
@@ -15,11 +15,11 @@ struct SyncState {
   private(set) var doubtCause: StoreError?
   /// Sessions of which the disk refused something, or is not asked any more: their files may be gone tomorrow.
   private(set) var unreliable: Set<Identifier> = []
-  /// How often the disk has taken records of ours.
+  /// The number of times that the disk has taken records of ours.
   private(set) var successes = 0
   /// The result of `synchronizeAside`, 0 or an error number; nil until there is one.
   private(set) var asideAnswer: Int32?
-  /// Whether more was appended since the last batch was submitted.
+  /// True if more was appended since the last batch was submitted.
   private(set) var isWanted = false
 
   private let root: NotebookRoot
@@ -30,12 +30,12 @@ struct SyncState {
   private var unsynced: Set<String> = []
   /// Those of them whose names are on disk, and the folders that lead to them.
   private var syncedEntries: Set<String> = []
-  /// Whether something that is on disk beside the logs may follow what others wrote and is not on disk.
+  /// The state of files of others that a snapshot on disk follows and that may not be on disk.
   private var awaitedOthers = AwaitedOthers.none
   /// Doubtful records were appended again: those from `from` on stand before `until`.
   private var recovering: (from: UInt64, until: UInt64)?
 
-  /// Whether files of others have to be on disk before ours count.
+  /// The state of files of others that have to be on disk before ours count.
   private enum AwaitedOthers { case none, wanted, submitted }
 
   /// A request to the queue.
@@ -59,7 +59,7 @@ struct SyncState {
   enum Answer {
     /// The records of a segment of ours that were not on disk before are not there.
     case refused(OpenSegment, StoreError)
-    /// What another session wrote is not on disk.
+    /// Records of another session are not on disk.
     case refusedOther(Identifier, StoreError)
   }
 
@@ -70,7 +70,7 @@ struct SyncState {
 
   // MARK: - What is on disk
 
-  /// How many of the appended records are on disk for good.
+  /// The number of of the appended records are on disk for good.
   func durable(_ writer: SegmentWriter) -> UInt64 {
     let reached = reached(writer)
     let certain = min(reached, doubtful?.lowerBound ?? reached)
@@ -87,7 +87,7 @@ struct SyncState {
     return writer.appended
   }
 
-  /// Whether records that were doubtful are not known to be on disk where they were appended again.
+  /// True if records that were doubtful are not known to be on disk where they were appended again.
   func isRecovering(_ writer: SegmentWriter) -> Bool {
     recovering.map { reached(writer) < $0.until } ?? false
   }
@@ -101,7 +101,7 @@ struct SyncState {
 
   // MARK: - Requests
 
-  /// Whether the queue works at something.
+  /// True if the queue works at something.
   var isBusy: Bool { !jobs.isEmpty }
 
   /// Asks for everything appended so far, now or after the present batch.

@@ -4,33 +4,41 @@ internal import ReplicatingTypes
 
 // WHY A CRASH OR ANOTHER PROCESS AT ANY POINT DOES NO HARM
 //
-// A snapshot is written under a name that nobody reads, put on disk, and then gets the name that says what is in it; it is
-// never changed. It only adds to what the folder says.
+// A snapshot is written under a temporary name that is not read, put on disk, and then gets its final name, which is the
+// hash of its bytes. It is never changed. It only adds to what the folder holds.
 //
-// A file is removed when a snapshot has stood for it for a day, so that engines which carry files have brought the one
-// before they take the other; and only if this process has just read it to the end, found all of it in the notebook, and
-// found the bytes of the snapshot to be those of its name. A file that was looked at and is another one now is left.
+// A segment is removed when all of this is so:
+// - A snapshot has stood for it for a day, so that synchronisation engines have delivered the snapshot before they delete the
+//   segment.
+// - This process has just read the segment to its end and found all of it in the notebook.
+// - This process has found the bytes of the snapshot to be those of its name.
+// - The segment's status is the one that it had when it was read.
 //
-// A snapshot is removed when others that are larger (or as large, with a greater name) stand for all of it. That order
-// decides who may go: of two processes that see different snapshots none removes what the other relies on, because each
-// goes only for the sake of greater ones, and the greatest stays.
+// A snapshot is removed when greater ones stand for all of it: larger ones, or as large ones with a greater name. Of two
+// processes that see different snapshots, neither removes one that the other relies on: each snapshot is removed only for
+// the sake of greater ones, and the greatest one stays.
 //
-// What is removed and comes back, from a machine that was away, is read, is nothing new, and is removed again a day later.
+// A removed file may come back from a machine that was away. It is read, holds nothing new, and is removed again a day later.
 // Any number of processes may do all this at the same time.
 
-/// Folds complete files of logs, and smaller snapshots, into a snapshot, and removes what was folded a day ago; some of it at a
-/// time.
+/// Folds complete segments and smaller snapshots into a snapshot, and removes files that were folded a day ago. It works in
+/// steps of a few milliseconds.
 public final class Compaction {
-  /// What was done.
+  /// The result of a compaction.
   public struct Result: Equatable, Sendable {
+    /// The number of segments that were folded.
     public var foldedFiles = 0
+    /// The number of snapshots that were folded.
     public var foldedSnapshots = 0
-    /// Bytes of both, and of the snapshot that was written.
+    /// The bytes of the folded segments and snapshots.
     public var foldedBytes: UInt64 = 0
+    /// The bytes of the snapshot that was written; 0 for none.
     public var writtenBytes: UInt64 = 0
+    /// The number of segments and snapshots that were removed.
     public var removedFiles = 0
+    /// The bytes of the removed files.
     public var removedBytes: UInt64 = 0
-    /// Files that a snapshot stands for, too short a time yet for them to be removed.
+    /// The number of files that will be removed when a snapshot has stood for them for a day.
     public var waitingFiles = 0
   }
 
@@ -46,27 +54,27 @@ public final class Compaction {
     case done
   }
 
-  /// How long a snapshot must have been there before what it stands for is removed, in nanoseconds: a day.
+  /// The time that a snapshot must have been there before the files that it stands for are removed, in nanoseconds: a day.
   static let grace: Int64 = 86_400_000_000_000
-  /// How much is written before it is put on disk: whoever waits for another file waits for this, too.
+  /// The most bytes that are written before they are put on disk: other synchronizations wait for this one.
   private static let syncSize = 4 << 20
   private static let readSize = 256 << 10
 
   private let isForced: Bool
   private var stage = Stage.begin
   private(set) var result = Result()
-  /// The snapshots that there are and can be read.
+  /// The snapshots in the folder that can be read.
   private var snapshots: [SnapshotFile] = []
   private var segments: [Sweep.Segment] = []
   private var removedSegments = 0
-  /// The snapshots for the sake of which something is removed.
+  /// The snapshots that stand for the files to be removed.
   private var relied: [SnapshotFile] = []
   private var new: NewSnapshot?
-  /// What has to be put on disk before the next step, and whether that was asked for.
+  /// The files and folders that have to be put on disk before the next step; `isWaiting` once the first one was submitted.
   private var syncs: [(opened: OpenDescriptor, isFolder: Bool)] = []
   private(set) var isWaiting = false
 
-  /// How much was counted as new when it began.
+  /// The number of files, and their bytes, that were counted as new when it began.
   let unfolded: (files: Int, bytes: UInt64)
 
   /// - Parameter isForced: whether to fold everything, however little it is.
@@ -77,9 +85,9 @@ public final class Compaction {
 
   var isDone: Bool { if case .done = stage { true } else { false } }
 
-  /// Does some of it: a few milliseconds, or nothing while the disk is waited for.
+  /// Does one step, or nothing while it waits for the disk.
   ///
-  /// - Throws: why it can't go on; nothing is lost by that.
+  /// - Throws: the error that stops it; nothing is lost by that.
   func step(
     _ folder: inout LogFolder, _ book: NoteBook, _ catalog: inout SnapshotCatalog
   ) throws(StoreError) {
@@ -115,7 +123,7 @@ public final class Compaction {
     }
   }
 
-  // MARK: - Looking
+  // MARK: - Reading the segments
 
   private func begin(
     _ folder: borrowing LogFolder, _ catalog: SnapshotCatalog
@@ -135,7 +143,7 @@ public final class Compaction {
       }
       names = try root.folder("log").names()
     } catch {
-      // Of a notebook that was not written yet, or whose logs are all folded, there is nothing.
+      // A notebook that was not written yet has no folder, and one whose segments are all folded has no log.
       guard error.reason == .notFound else { throw error }
     }
     guard !names.isEmpty else { return beginToVerify(folder, catalog) }
@@ -164,13 +172,13 @@ public final class Compaction {
 
   // MARK: - Removing
 
-  /// Those of the snapshots that have been there for a day.
+  /// The snapshots that have been there for a day.
   private func mature(_ folder: borrowing LogFolder) -> [SnapshotFile] {
     let latest = folder.root.system.now - Self.grace
     return snapshots.filter { $0.status.changed <= latest }
   }
 
-  /// What need not be there for the sake of these.
+  /// The files that `trusted` stands for.
   private func removable(
     _ trusted: [SnapshotFile]
   ) -> (segments: [Sweep.Segment], snapshots: [SnapshotFile]) {
@@ -187,7 +195,7 @@ public final class Compaction {
     return coverage
   }
 
-  /// The snapshots for all of which greater ones among `others` stand.
+  /// The snapshots that greater ones among `others` stand for.
   private static func dominated(
     _ snapshots: [SnapshotFile], by others: [SnapshotFile]
   ) -> [SnapshotFile] {
@@ -224,7 +232,7 @@ public final class Compaction {
       segments.isEmpty && files.isEmpty ? .plan : .verify(left: left, hash: SHA256(), offset: 0)
   }
 
-  /// Reads on in the last of the snapshots that are to be verified.
+  /// Reads on in the last of the snapshots that have to be verified.
   private func verify(
     _ left: [SnapshotFile], _ hash: SHA256, _ offset: UInt64, _ folder: borrowing LogFolder,
     _ catalog: inout SnapshotCatalog
@@ -328,8 +336,8 @@ public final class Compaction {
     snapshot.changes.ranges.allSatisfy { $0.numbers.upperBound <= book.version[$0.replica] }
   }
 
-  /// The snapshots to be written anew together with `size` bytes that are new. Each byte is written again only with at least
-  /// half as many others, so O(log n) times.
+  /// The snapshots to fold together with `size` bytes that are new. Each byte is written again only with at least half as many
+  /// others, so O(log n) times.
   private static func folded(
     _ snapshots: [SnapshotFile], with size: UInt64, isForced: Bool
   ) -> [SnapshotFile] {
@@ -344,7 +352,7 @@ public final class Compaction {
     return folded
   }
 
-  /// The same pieces, without those that touch or overlap.
+  /// The same pieces, with those that touch or overlap joined.
   private static func joined(_ pieces: [SessionPiece]) -> [SessionPiece] {
     var joined: [SessionPiece] = []
     for piece in pieces.sorted(by: {
@@ -362,7 +370,7 @@ public final class Compaction {
     return joined
   }
 
-  /// The changes to be written: what the new files and the folded snapshots hold, but for what is in those that are kept.
+  /// The changes to write: those in the new segments and the folded snapshots that are not in the kept snapshots.
   private static func parts(
     _ new: [Sweep.Segment], _ folded: [SnapshotFile], _ kept: [SnapshotFile]
   ) -> [SnapshotWriter.Part] {
@@ -424,7 +432,7 @@ public final class Compaction {
     stage = .write(writer, unsynchronized: count >= Self.syncSize ? 0 : count)
   }
 
-  /// Gives the file its name, now that it is on disk.
+  /// Gives the file, which is on disk, its final name.
   private func publish(
     _ writer: SnapshotWriter, _ folder: borrowing LogFolder
   ) throws(StoreError) {
@@ -438,7 +446,7 @@ public final class Compaction {
       file, blocks: file.changes.ranges.flatMap { file.changes.blocks(of: $0.replica) })
   }
 
-  /// Reads what was written.
+  /// Reads the snapshot that was written, to check it.
   private func check(
     _ file: SnapshotFile, _ blocks: [PackedChanges.Block], _ catalog: inout SnapshotCatalog
   ) throws(StoreError) {

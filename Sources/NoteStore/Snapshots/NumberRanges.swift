@@ -1,13 +1,13 @@
 internal import ReplicatingTypes
 
-/// Which numbers of a row there are: of the records of a session, or of the changes of a replica.
+/// A set of numbers: of the records of a session, or of the changes of a replica.
 struct NumberRanges: Equatable {
   /// In order, with gaps between them.
   private(set) var ranges: [ClosedRange<UInt64>] = []
 
   /// Adds numbers. O(ranges).
   mutating func insert(_ new: ClosedRange<UInt64>) {
-    // Whatever it touches becomes a part of it.
+    // Ranges that it touches become a part of it.
     var (low, high) = (new.lowerBound, new.upperBound)
     let first = ranges.firstIndex { $0.upperBound >= (low == 0 ? 0 : low - 1) } ?? ranges.count
     var end = first
@@ -19,19 +19,19 @@ struct NumberRanges: Equatable {
     ranges.replaceSubrange(first..<end, with: [low...high])
   }
 
-  /// Whether all of these are here.
+  /// True if all of these numbers are in the set.
   func contains(_ numbers: ClosedRange<UInt64>) -> Bool {
     ranges.contains { $0.lowerBound <= numbers.lowerBound && $0.upperBound >= numbers.upperBound }
   }
 
-  /// The last number up to which all from 1 on are here; 0 if the first is not.
+  /// The largest number such that all from 1 up to it are in the set; 0 if 1 is not.
   var reach: UInt64 {
     guard let first = ranges.first, first.lowerBound <= 1 else { return 0 }
     return first.upperBound
   }
 }
 
-/// Which numbers there are of several rows.
+/// Sets of numbers, one for each session or replica.
 extension [Identifier: NumberRanges] {
   mutating func insert(_ numbers: ClosedRange<UInt64>, of row: Identifier) {
     self[row, default: .init()].insert(numbers)
@@ -45,6 +45,6 @@ extension [Identifier: NumberRanges] {
     self[row]?.contains(numbers) ?? false
   }
 
-  /// Whether all records of a piece are here.
+  /// True if all records of a piece are in the set of its session.
   func contains(_ piece: SessionPiece) -> Bool { contains(piece.numbers, of: piece.session) }
 }

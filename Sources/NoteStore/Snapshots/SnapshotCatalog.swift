@@ -18,7 +18,7 @@ struct SnapshotCatalog {
   /// After a failure nothing is folded before this time.
   var pause: Int64 = .min
 
-  /// Whether the snapshots being read are so small that reading them at once is not noticed: 1 MiB.
+  /// True if the snapshots being read are so small that reading them at once is not noticed: 1 MiB.
   var isReadingLittle: Bool {
     guard let files = reading?.files else { return false }
     return files.reduce(0) { $0 + $1.status.size } <= 1 << 20
@@ -54,7 +54,7 @@ struct KnownSnapshot: Equatable {
     writer.counted(holdings)
   }
 
-  /// Whether all changes that it held are in `others`.
+  /// True if all changes that it held are in `others`.
   func isHeld(by others: [Identifier: NumberRanges]) -> Bool {
     var reader = ByteReader(holdings)
     while !reader.isAtEnd {

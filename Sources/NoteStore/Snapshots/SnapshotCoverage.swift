@@ -28,7 +28,7 @@ final class SnapshotCoverage {
     return coverage
   }
 
-  /// Whether snapshots stand for these records of a session.
+  /// True if snapshots stand for these records of a session.
   func contains(_ records: ClosedRange<UInt64>, of session: Identifier) -> Bool {
     ranges().contains(records, of: session)
   }

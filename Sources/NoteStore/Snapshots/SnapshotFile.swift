@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 
 // THE FORMAT OF A SNAPSHOT
 //
-// What many log files say, folded into one file: the changes, packed, and which records of which sessions they stand for.
+// Many segments folded into one file: their changes, packed, and the records of sessions that the file stands for.
 //
 //   snap/<32 hex>.snap      the first 16 bytes of SHA-256 of the file; written once, never changed
 //
@@ -12,7 +12,7 @@ internal import ReplicatingTypes
 //
 //      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
 //      8   4  format version: 1
-//     12   4  n: how many bytes of coverage follow, at most 2^28
+//     12   4  n: the number of bytes of coverage that follow, at most 2^28
 //     16   n  coverage
 //   16+n   4  CRC-32C of everything before
 //      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes
@@ -22,19 +22,18 @@ internal import ReplicatingTypes
 //                number hash changes   of the last record before the piece; 0, zeros and 0 for the first piece of a session
 //                number hash changes   of the last record of the piece: both numbers less those before
 //
-// where the hash, 8 bytes, is that of the session's chain after the record, and `changes` says how many of the records up to
-// it are changes of the session itself (and so which number the next change has: a record does not say it). Numbers are
-// varints. Pieces are in the order of their sessions, those of one session in their own, and do not touch.
+// where the hash, 8 bytes, is that of the session's chain after the record, and `changes` is the number of records up to it
+// that are changes of the session itself (and with that the number of the next change, which is not in its record). Numbers
+// are varints. Pieces are in the order of their sessions, those of one session in their own, and do not touch.
 //
-// A piece says of its records what a segment's header and end say: what comes before it and what goes on after it. Whoever
-// has read the snapshot has read these records. It may hold changes that no piece speaks of; some of those that it holds
-// may follow changes which are elsewhere.
+// A piece names the positions before and after its records, like a segment's header and end. A process that has read the
+// snapshot has read these records. The file may hold changes that no piece covers, and changes that follow others which are
+// elsewhere.
 //
-// The name says what is in the file, and equal knowledge makes equal bytes: two processes that fold the same logs write the
+// The name is the hash of the bytes, and equal knowledge makes equal bytes: two processes that fold the same logs write the
 // same file. It is complete and on disk when it gets its name. Copies under other names are as good.
 
-/// A place in a session: after which record, the hash of the chain there, and how many of the records before are changes of
-/// the session.
+/// A position in a session's chain of records, with the number of records up to it that are changes of the session.
 struct SessionPoint: Equatable, Hashable {
   var number: UInt64 = 0
   var hash: UInt64 = 0
@@ -54,12 +53,12 @@ struct SessionPiece: Equatable {
 enum SnapshotFormat {
   static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x53, 0x4e, 0x50, 0x0d, 0x0a]
   static let version: UInt32 = 1
-  /// Up to the coverage.
+  /// The number of bytes before the coverage.
   static let prefixSize = 16
   /// The most bytes that the coverage may have.
   static let maximumCoverage: UInt64 = 1 << 28
   static let folder = "snap"
-  /// How many digits of its hash make the name of a file.
+  /// The number of digits of its hash that make the name of a file.
   static let digits = 32
 
   /// The beginning of a file, up to the packed changes.
@@ -84,7 +83,7 @@ enum SnapshotFormat {
     return head.bytes
   }
 
-  /// Reads the coverage, whose bytes these are.
+  /// Decodes the coverage.
   static func coverage(
     decoding bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> [SessionPiece] {
@@ -122,14 +121,14 @@ enum SnapshotFormat {
   }
 }
 
-/// A snapshot that is there: what it covers, what it holds, and its blocks when they are asked for.
+/// A snapshot in the folder: the records that it covers, a directory of its changes, and its blocks on demand.
 final class SnapshotFile {
   let name: String
   let status: FileStatus
   let coverage: [SessionPiece]
   let changes: PackedChanges
   private let file: OpenDescriptor
-  /// Where the packed changes begin.
+  /// The offset of the packed changes.
   private let start: UInt64
 
   var descriptor: FileDescriptor { _read { yield file.descriptor } }
@@ -137,7 +136,7 @@ final class SnapshotFile {
 
   /// Opens the file called `name`; nil if it is no snapshot.
   ///
-  /// - Throws: `damaged` or `newerFormat` when it should be one and cannot be read; or what the system says.
+  /// - Throws: `damaged` or `newerFormat` when it should be one and cannot be read; or the system's error.
   /// - Complexity: O(coverage + directory).
   init?(_ name: String, in folder: borrowing FileDescriptor) throws(StoreError) {
     guard let opened = try folder.regularFile(name) else { return nil }
@@ -169,14 +168,14 @@ final class SnapshotFile {
     }
   }
 
-  /// What `body` decodes; a failure says of which file.
+  /// Calls `body`; a failure becomes an error about the file at `path`.
   private static func decoded<Result>(
     _ path: String, _ body: () throws(DecodingFailure) -> Result
   ) throws(StoreError) -> Result {
     do { return try body() } catch { throw damaged(path, error.reason) }
   }
 
-  /// What the file called `name` covers, without a look at what it holds; nil if it is no snapshot.
+  /// The records that the file called `name` covers, without reading its changes; nil if it is no snapshot.
   static func coverage(
     of name: String, in folder: borrowing FileDescriptor
   ) throws(StoreError) -> [SessionPiece]? {
@@ -203,7 +202,7 @@ final class SnapshotFile {
     }
     let count = UInt64(prefix[...].integer(at: 12, as: UInt32.self))
     let end = UInt64(SnapshotFormat.prefixSize) + count + 4
-    // A length is a claim, and so is the size of a file with holes.
+    // Neither the length nor the size of a file (which may have holes) proves that the bytes are there.
     guard count <= SnapshotFormat.maximumCoverage else {
       throw damaged(file.path, "a coverage of \(count) bytes")
     }
@@ -222,7 +221,7 @@ final class SnapshotFile {
     return (coverage, end)
   }
 
-  /// Whether a file of this name must be a snapshot.
+  /// True if the name is one that only a snapshot has.
   static func isName(_ name: String) -> Bool {
     name.hasSuffix(".snap") && Identifier(name.dropLast(5)) != nil
   }
@@ -250,7 +249,7 @@ final class SnapshotFile {
 }
 
 extension FileDescriptor {
-  /// Bytes that are there.
+  /// Bytes that are in the file.
   fileprivate func bytes(_ range: Range<UInt64>) throws(StoreError) -> [UInt8] {
     let bytes = try read(Int(clamping: range.upperBound - range.lowerBound), at: range.lowerBound)
     guard bytes.count == range.count else { throw SnapshotFile.damaged(path, "it became shorter") }

@@ -1,19 +1,21 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// The changes of snapshots that somebody has not seen, in logical time, read block by block: so what comes first comes
-/// before what follows it, and no more is in memory than the blocks that were written at the same time.
+/// The changes of snapshots that are not known yet, in logical time, read block by block.
+///
+/// In this order a change comes before those that follow it, and no more blocks are in memory than were written at the same
+/// time.
 struct SnapshotNews {
   /// The changes of one replica in one file.
   private struct Queue {
     let file: SnapshotFile
     let replica: ReplicaID
-    /// Those that were not read, the next at the end.
+    /// The blocks that were not read, the next one at the end.
     var blocks: [PackedChanges.Block]
-    /// What was read of the last block, and how far that was taken.
+    /// The block that was read last, and the number of the next change in it.
     var block: ChangeBlock?
     var next: UInt64
-    /// Of the next change; where its block was not read, no later than that.
+    /// The logical time of the next change, or a lower bound where its block was not read.
     var lamport: UInt64
 
     var time: LamportTimestamp { LamportTimestamp(count: lamport, replica: replica) }
@@ -21,10 +23,10 @@ struct SnapshotNews {
 
   private var queues: [Queue] = []
   private var order: LamportQueue
-  /// What could not be read, by the name of the file.
+  /// The first error of each file, by its name.
   private(set) var failures: [String: StoreError] = [:]
 
-  /// - Parameter version: what is known already.
+  /// - Parameter version: the changes that are known.
   init(of files: [SnapshotFile], since version: Version) {
     for file in files {
       for (replica, numbers) in file.changes.ranges where numbers.upperBound > version[replica] {
@@ -57,7 +59,7 @@ struct SnapshotNews {
         order.moveFirst(to: queues[row].time)
         return (change, encoded)
       }
-      // It was only a guess that it is the first.
+      // Its time was a lower bound: another queue may be first when the block was read.
       guard let next = queues[row].blocks.popLast() else {
         order.removeFirst()
         continue
@@ -77,7 +79,7 @@ struct SnapshotNews {
     return nil
   }
 
-  /// Says when the next block of a queue begins, as far as that is known before it is read.
+  /// Sets a queue's time to the lower bound for its next block, which was not read.
   private mutating func announce(_ row: Int) {
     guard let block = queues[row].blocks.last else { return }
     queues[row].lamport = queues[row].file.changes.lamport(before: block) + 1

@@ -2,9 +2,9 @@ internal import Bytes
 internal import Notes
 internal import ReplicatingTypes
 
-/// Writes a snapshot, piece by piece: changes of the notebook, and those of other snapshots that it takes the place of.
+/// Encodes a snapshot, piece by piece: changes of the notebook, and those of other snapshots that it replaces.
 struct SnapshotWriter {
-  /// Consecutive changes of one replica, and what is known of it before them.
+  /// Consecutive changes of one replica, and the state of the replica before them.
   struct Part {
     let replica: ReplicaID
     let numbers: ClosedRange<UInt64>
@@ -15,7 +15,7 @@ struct SnapshotWriter {
   private static let pieceSize = 256 << 10
 
   private var packer: ChangePacker
-  /// What was not begun, the next at the end.
+  /// The parts that were not begun, the next one at the end.
   private var parts: [Part]
   private var part: Part?
   /// The number of the last change of the part that was packed.
@@ -35,7 +35,7 @@ struct SnapshotWriter {
     self.folded = folded
   }
 
-  /// The name of what was written.
+  /// The name of the file with the bytes that were encoded.
   var name: String { hash.snapshotName }
 
   /// The next bytes of the file; nil after the last. They may be none.
@@ -64,7 +64,7 @@ struct SnapshotWriter {
     return bytes
   }
 
-  /// Packs changes of a part: a block of a snapshot that is folded, or else from the notebook, as many as that would be.
+  /// Packs changes of a part: a block of a folded snapshot, or else changes of the notebook, up to the next such block.
   private mutating func pack(
     _ part: Part, _ book: NoteBook, _ left: inout Int
   ) throws(StoreError) {
@@ -76,7 +76,7 @@ struct SnapshotWriter {
         let block = file.changes.block(of: ChangeID(replica: part.replica, number: number + 1)),
         let bytes = try? file.bytes(of: block)
       else { continue }
-      // Where a block is damaged the notebook has what is in it.
+      // The notebook has the changes of a damaged block.
       try? packer.append(block, of: file.changes, bytes[...])
       guard packer.last > number else { continue }
       left -= bytes.count

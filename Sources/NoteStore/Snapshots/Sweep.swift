@@ -1,36 +1,35 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// A look at the complete files of all sessions: what of them no snapshot stands for yet, and what need not be there any
-/// more.
+/// Reads the complete segments of all sessions, to find those that a snapshot may stand for.
 ///
-/// It believes nothing that was read before. A file counts only if its chain is whole, goes on from a place that is
-/// known, and holds what the notebook knows, byte for byte.
+/// It relies on nothing that was read before. A segment counts only if its chain is whole, goes on from a known position,
+/// and holds the same changes as the notebook, byte for byte.
 struct Sweep {
-  /// A file in `log` that nobody writes.
+  /// A file in `log` that is not written any more.
   struct Segment {
     let folder: String
     let name: String
     let status: FileStatus
     /// The records in it.
     let piece: SessionPiece
-    /// Changes of other sessions in it, the last of each.
+    /// The last change of each other session in it.
     let carried: [ChangeID]
   }
 
-  /// The folders that were not looked at, the next at the end; and the files of the one that is being looked at.
+  /// The folders that were not read, the next one at the end; and the files of the one that is being read.
   private var folders: [String]
   private var files: [String] = []
-  /// Places in the session whose folder is being looked at, of which is known how many changes come before.
+  /// The known positions in the session whose folder is being read, with the number of changes before each.
   private var points: [SessionPoint] = []
   private var folder = ""
   private(set) var segments: [Segment] = []
-  /// The places that snapshots tell of.
+  /// The positions that snapshots name.
   private let known: [Identifier: [SessionPoint]]
-  /// The session that this process is writing, whose last file is not there for others to fold.
+  /// The session that this process is writing. Its open segment must not be folded.
   private let openSession: Identifier?
 
-  /// A file that was not completed, and was left alone for so long, in nanoseconds, nobody writes: 30 days.
+  /// The age in nanoseconds at which an open segment counts as abandoned by its writer: 30 days.
   static let abandonedTime: Int64 = 30 * 86_400_000_000_000
 
   init(folders: [String], coverage: [SessionPiece], openSession: Identifier?) {
@@ -41,8 +40,8 @@ struct Sweep {
     self.openSession = openSession
   }
 
-  /// Looks at the next folder or file; returns how many bytes that took, nil when there is none left. What cannot be read is
-  /// left alone.
+  /// Reads the next folder or file; returns the number of bytes read, nil when there is none left. Files that cannot be read
+  /// are left out.
   mutating func next(in log: borrowing FileDescriptor, _ book: NoteBook) -> Int? {
     if files.isEmpty {
       guard let next = folders.popLast() else { return nil }
@@ -50,7 +49,7 @@ struct Sweep {
       let session = Identifier(next)!
       points = [SessionPoint()] + (known[session] ?? [])
       guard let names = try? log.folder(next).names() else { return 0 }
-      // The last first: they are taken from the end.
+      // The last one first: they are taken from the end.
       files = names.map { (number: UInt64($0.prefix { $0.isNumber }) ?? .max, name: $0) }
         .sorted { $0 > $1 }.map(\.name)
       return 0
@@ -58,7 +57,7 @@ struct Sweep {
     return look(at: files.removeLast(), in: log, book)
   }
 
-  /// Looks at a file; returns how many bytes that took.
+  /// Reads a file; returns the number of bytes read.
   private mutating func look(
     at name: String, in log: borrowing FileDescriptor, _ book: NoteBook
   ) -> Int {
@@ -74,7 +73,7 @@ struct Sweep {
         ?? (header.session != openSession)
     else { return Int(clamping: status.size) }
     let changes = UInt64(entries.count { $0.type == RecordType.change.rawValue })
-    // From what comes before it, or else from what comes after it.
+    // From the position before it, or else from the one at its end.
     var start = points.first {
       $0.number == header.recordsBefore && $0.hash == header.hashBefore
     }
@@ -98,7 +97,7 @@ struct Sweep {
     return Int(clamping: status.size)
   }
 
-  /// The records of a file, and its end; nil instead of an end if it is not whole.
+  /// The records of a file, and the position at its end; nil instead of that if the file is not whole.
   private static func records(
     of file: borrowing FileDescriptor, _ size: UInt64
   ) -> (LogHeader?, [LogScan.Entry], ChainPosition?) {
@@ -110,15 +109,16 @@ struct Sweep {
     let stop = try? scan.read(file, size: size, known: .init(), limit: &limit) { read, _ in
       entries += read
     }
-    // Half an append at its end says that it is still being written, or copied; or that its writer is no more.
+    // With half an append at its end the file is still being written, or copied; or its writer was killed.
     guard stop == .end, scan.number > scan.header.recordsBefore else {
       return (scan.header, [], nil)
     }
     return (scan.header, entries, ChainPosition(number: scan.number, hash: scan.hash))
   }
 
-  /// Whether the notebook knows all changes in these records, and as they stand there; nil if not, else what the records
-  /// hold of others.
+  /// Compares the changes in records with those of the notebook.
+  ///
+  /// - Returns: the last change of each other session in them; nil if the notebook lacks one or has another content of it.
   private static func compare(
     _ entries: [LogScan.Entry], of session: Identifier, _ start: SessionPoint, _ book: NoteBook
   ) -> [ChangeID]? {

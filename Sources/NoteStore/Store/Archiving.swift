@@ -21,9 +21,9 @@ struct Archiving {
     self.state = state
   }
 
-  /// Whether enough is new for another archive. After a large archive that takes more.
+  /// True if enough is new for another archive. After a large archive that takes more.
   var isDue: Bool { unkept > max(1 << 20, size / 4, nextTry) }
-  /// Whether much more is new than should be in memory.
+  /// True if much more is new than should be in memory.
   var isOverdue: Bool { unkept > max(32 << 20, size / 2, nextTry) }
 
   /// The last attempt has failed.

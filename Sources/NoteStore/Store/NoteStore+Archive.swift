@@ -45,7 +45,7 @@ extension NoteStore {
     archiving.size = archive.size
   }
 
-  /// Whether an archive may be written. Pending changes would be neither in it nor read again. Refused records have to be
+  /// True if an archive may be written. Pending changes would be neither in it nor read again. Refused records have to be
   /// read again by every run, which reports them, until a version of the program understands them. Records that the folder
   /// lacks have to be written again first: with an archive no run would miss them.
   var canArchive: Bool {

@@ -6,7 +6,7 @@ extension NoteStore {
   /// The time for which nothing is tried after a failure, in nanoseconds: ten minutes.
   private static var pauseTime: Int64 { 600_000_000_000 }
 
-  /// Whether a compaction goes on or is due. A process that has not written does not fold: opening a notebook changes
+  /// True if a compaction goes on or is due. A process that has not written does not fold: opening a notebook changes
   /// nothing.
   var hasCompaction: Bool {
     if let compaction { return !compaction.isWaiting || folder.disk.asideAnswer != nil }

@@ -1,10 +1,10 @@
 // Putting changes on disk, and knowing which of them are there.
 
 extension NoteStore {
-  /// Whether everything that was answered is on disk for good.
+  /// True if everything that was answered is on disk for good.
   public var isDurable: Bool { progress.durable == progress.appended }
 
-  /// How many records were written, and how many of them are on disk for good.
+  /// The number of records were written, and how many of them are on disk for good.
   public var progress: (appended: UInt64, durable: UInt64) {
     (folder.appended, republishing.missing == nil ? folder.durable : 0)
   }
@@ -55,7 +55,7 @@ extension NoteStore {
   /// Readable when data reached the disk: then call `takeSyncResult`.
   public var wakeDescriptor: Int32 { folder.wakeDescriptor }
 
-  /// Whether files may change without an event: then call `rescan` about every second.
+  /// True if files may change without an event: then call `rescan` about every second.
   public var mustPoll: Bool { folder.mustPoll }
 
   /// Readable when files changed: then call `refresh`. `nil` where there is no watching.

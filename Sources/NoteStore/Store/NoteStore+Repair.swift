@@ -20,16 +20,15 @@ extension NoteStore {
   public struct Repair: Equatable, Sendable {
     /// The paths of the copies of the damaged files.
     public var copies: [String] = []
-    /// Whether changes were written that the folder did not hold any more.
+    /// True if changes were written that the folder did not hold any more.
     public var isRestored = false
   }
 
   /// The loss that a damaged file means, one of `damage`; nil if it is no file in `log`.
   public func loss(at path: String) -> Loss? {
     let log = "\(self.path)/log/"
-    guard path.hasPrefix(log), let file = folder.reader.files[String(path.dropFirst(log.count))] else {
-      return nil
-    }
+    guard path.hasPrefix(log), let file = folder.reader.files[String(path.dropFirst(log.count))]
+    else { return nil }
     guard let scan = file.scan else { return .unknown }
     let progress = folder.reader.sessions[scan.header.session] ?? SessionProgress()
     let head = progress.head.number

@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 // Writing again what the folder has lost, or may have.
 
 extension NoteStore {
-  /// Whether something may have to be written again.
+  /// True if something may have to be written again.
   var isInDoubt: Bool {
     folder.doubtful != nil || folder.needsRepublish || republishing.missing != nil
   }

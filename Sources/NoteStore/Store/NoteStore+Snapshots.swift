@@ -149,7 +149,9 @@ extension NoteStore {
 extension NoteStore {
   /// Compares the bytes of all snapshots with the hashes in their names, and reports those that differ. O(bytes).
   public func verifySnapshots() {
-    guard let folder = try? folder.coverage.openFolder(), let names = try? folder.names() else { return }
+    guard let folder = try? folder.coverage.openFolder(),
+      let names = try? folder.names()
+    else { return }
     for name in names where SnapshotFile.isName(name) {
       guard let file = try? SnapshotFile(name, in: folder) else { continue }
       var hash = SHA256()

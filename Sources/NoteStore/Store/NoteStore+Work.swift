@@ -3,13 +3,13 @@ public import Notes
 // Background work, done while there is nothing else to do.
 
 extension NoteStore {
-  /// Whether there is background work: verifying folders, reading snapshots, archiving, compacting.
+  /// True if there is background work: verifying folders, reading snapshots, archiving, compacting.
   public var hasWork: Bool {
     folder.isVerifying || snapshots.reading != nil || archiving.writing != nil
       || canArchive && archiving.isDue || hasCompaction
   }
 
-  /// Whether the work cannot wait long, because changes that an archive would take fill the memory.
+  /// True if the work cannot wait long, because changes that an archive would take fill the memory.
   public var isWorkUrgent: Bool { canArchive && archiving.isOverdue }
 
   /// About how many bytes of changes archives have taken out of memory so far.

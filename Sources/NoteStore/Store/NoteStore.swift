@@ -20,9 +20,9 @@ public final class NoteStore {
   public internal(set) var notebook = NoteBook()
   /// Changes that were read and follow others that were not.
   var pending = PendingChanges()
-  /// How many changes were read from the log of each session.
+  /// The number of changes were read from the log of each session.
   var counts: [ReplicaID: UInt64] = [:]
-  /// How many changes this process wrote in each of its sessions.
+  /// The number of changes this process wrote in each of its sessions.
   var written: [ReplicaID: UInt64] = [:]
   /// The changes of each replica, without gaps, that files of others hold: all later ones stand in our files only.
   var elsewhere = Version()
@@ -31,7 +31,7 @@ public final class NoteStore {
   var snapshots = SnapshotCatalog()
   /// The compaction that goes on.
   var compaction: Compaction?
-  /// What was read and could not be merged.
+  /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []
   /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
   private var refusedSize: Int?
@@ -50,7 +50,7 @@ public final class NoteStore {
   /// The notebook's identity; `nil` as long as nothing was written and none was taken over.
   public var identity: Identifier? { folder.notebook }
 
-  /// Whether `identity` is one of this notebook's: it has several where notebooks became one.
+  /// True if `identity` is one of this notebook's: it has several where notebooks became one.
   public func isOurs(_ identity: Identifier) -> Bool { folder.isOurs(identity) }
 
   // MARK: - Damage
@@ -133,7 +133,7 @@ public final class NoteStore {
     }
   }
 
-  /// Whether the last change could not be written.
+  /// True if the last change could not be written.
   public var isRefused: Bool { refusedSize != nil }
 
   /// Finds out whether the change that was refused could be written now; updates `isRefused`.

@@ -8,16 +8,16 @@ internal import ReplicatingTypes
 
 /// Owns one descriptor of a file or folder and closes it. Every call names its path when it fails.
 ///
-/// Nothing here follows a symbolic link in the last component, and nothing blocks on what merely
-/// looks like a file: a FIFO somebody put into the folder must not stop the program.
+/// No call follows a symbolic link in the last component, and none blocks on something that only
+/// looks like a file: a FIFO in the folder must not stop the program.
 struct FileDescriptor: ~Copyable {
-  /// Where it is open.
+  /// The system that it is open in.
   let system: any FileSystem
-  /// The number the system knows it by.
+  /// The system's number for it.
   let number: Int32
-  /// Where it was opened; for error messages.
+  /// The path at which it was opened, for error messages.
   let path: String
-  /// What closes it, if that may take a while.
+  /// The queue that closes it, if that may take a while.
   var closer: (any SyncQueue)?
 
   private init(owning number: Int32, path: String, on system: any FileSystem) {
@@ -92,18 +92,18 @@ struct FileDescriptor: ~Copyable {
     try? system.remove(name, in: number)
   }
 
-  /// What the names begin with that we give to files before they are finished.
+  /// The beginning of the names that this program gives to files before they are finished.
   static let temporary = ".tmp-"
 
-  /// Whether a name is one that we give to such a file: an identity follows, and perhaps what it is to become.
+  /// True if a name is that of an unfinished file of this program: an identity follows, and perhaps the final name.
   private static func isTemporary(_ name: String) -> Bool {
     guard name.hasPrefix(temporary) else { return false }
     let rest = name.dropFirst(temporary.count)
     return Identifier(rest.prefix { $0 != "-" }) != nil
   }
 
-  /// Removes such files from this folder as nobody has touched for `age` nanoseconds: processes that were killed have left
-  /// them behind.
+  /// Removes the unfinished files from this folder that have not changed for `age` nanoseconds: processes that were killed
+  /// have left them behind.
   func removeLeftovers(olderThan age: Int64) {
     for name in (try? names()) ?? [] where Self.isTemporary(name) {
       guard let status = try? status(of: name), status.kind == .file,
@@ -132,7 +132,7 @@ struct FileDescriptor: ~Copyable {
     return true
   }
 
-  /// Gives the file `name` in this folder the name `new`. What had that name is gone: look first.
+  /// Gives the file `name` in this folder the name `new`. A file of that name is replaced: check first.
   func rename(_ name: String, to new: String) throws(StoreError) {
     do { try system.rename(name, to: new, in: number) } catch {
       throw StoreError("rename", "\(path)/\(new)", error)
@@ -144,12 +144,12 @@ struct FileDescriptor: ~Copyable {
     try? system.removeFolder(name, in: number)
   }
 
-  /// What the system says about the open file.
+  /// The status of the open file.
   func status() throws(StoreError) -> FileStatus {
     do { return try system.status(number) } catch { throw StoreError("stat", path, error) }
   }
 
-  /// What the system says about `name` in this folder, without following a link; nil if there is none.
+  /// The status of `name` in this folder, without following a link; nil if there is nothing of that name.
   func status(of name: String) throws(StoreError) -> FileStatus? {
     do { return try system.status(of: name, in: number) } catch {
       if error.errno == ENOENT { return nil }
@@ -157,8 +157,8 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
-  /// The names in this folder in the order of strings, without `.` and `..`. Names of ours are ASCII, which `<` compares by one call
-  /// for memory; a comparison byte by byte took a quarter of the start of a notebook with 10,000 sessions.
+  /// The names in this folder in the order of strings, without `.` and `..`. The names that this program gives are ASCII, which
+  /// `<` compares with one `memcmp`; a comparison byte by byte took a quarter of the start of a notebook with 10,000 sessions.
   func names() throws(StoreError) -> [String] {
     do { return try system.names(in: number).sorted() } catch {
       throw StoreError("list", path, error)
@@ -192,7 +192,7 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
-  /// The next bytes of a file, for whoever reads all of it; nil at its end. `offset` moves behind them.
+  /// The next bytes of a file that is read as a whole; nil at its end. `offset` moves behind them.
   func next(_ offset: inout UInt64, atMost count: Int = 1 << 20) throws(StoreError) -> [UInt8]? {
     let bytes = try read(count, at: offset)
     offset += UInt64(bytes.count)
@@ -201,7 +201,7 @@ struct FileDescriptor: ~Copyable {
 
   /// Locks this file, without waiting, until it is closed; see `FileSystem.lock`.
   ///
-  /// - Returns: false when somebody else's lock is in the way.
+  /// - Returns: false when the lock of another process is in the way.
   func lock(exclusively: Bool) throws(StoreError) -> Bool {
     do { return try system.lock(number, exclusively: exclusively) } catch {
       throw StoreError("flock", path, error)

@@ -1,8 +1,8 @@
-/// What NoteStore asks the system to do with files and folders; it reaches them in no other way.
+/// The system calls for files and folders. NoteStore reaches files in no other way.
 ///
 /// Each call stands for one system call, so that a test can let any of them fail: `SystemFiles` makes them, and
-/// the tests' disk in memory also forgets, at a power cut, what nobody synchronized. What the calls promise
-/// together (nothing is followed, nothing blocks, nothing is overwritten) stands at each.
+/// the tests' disk in memory also forgets, at a power cut, what was not synchronized. No call follows a link, blocks, or
+/// overwrites a file, unless its description says so.
 ///
 /// A descriptor is a small number, as everywhere in POSIX. `nil` for a folder means that the name is a path.
 protocol FileSystem: AnyObject, Sendable {
@@ -13,7 +13,7 @@ protocol FileSystem: AnyObject, Sendable {
     _ name: String, in folder: Int32?, followingLinks: Bool
   ) throws(SystemError) -> Int32
 
-  /// Opens a file for reading. Follows no link, and does not wait for whoever is at the other end of a FIFO.
+  /// Opens a file for reading. Follows no link, and does not wait for a process at the other end of a FIFO.
   func openFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32
 
   /// Creates a file with mode 0600 and opens it for appending; nothing of that name may exist.
@@ -26,11 +26,11 @@ protocol FileSystem: AnyObject, Sendable {
 
   func status(_ descriptor: Int32) throws(SystemError) -> FileStatus
 
-  /// What `name` is, without following a link.
+  /// The status of `name`, without following a link.
   func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus
 
-  /// The names in a folder in any order, without `.` and `..`. Those that are not UTF-8 are left out: no file of
-  /// ours has one.
+  /// The names in a folder in any order, without `.` and `..`. Names that are not UTF-8 are left out: no file of
+  /// this program has one.
   func names(in folder: Int32) throws(SystemError) -> [String]
 
   /// The `count` bytes from `offset` on; fewer only where the file ends before.
@@ -52,13 +52,13 @@ protocol FileSystem: AnyObject, Sendable {
   func synchronize(folder: Int32) throws(SystemError)
 
   /// Locks a file, without waiting, for as long as its descriptor is open: until it is closed, or the process ends, however
-  /// that happens. Only who locks as well hears of it.
+  /// that happens. Only processes that lock the file, too, notice it.
   ///
-  /// - Parameter exclusively: whether nobody else may have a lock; else nobody else may have an exclusive one.
-  /// - Returns: false when somebody else's lock is in the way.
+  /// - Parameter exclusively: whether no other process may have a lock; else none may have an exclusive one.
+  /// - Returns: false when the lock of another process is in the way.
   func lock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool
 
-  /// Gives a file another name in the same folder, at once. What had that name is gone.
+  /// Gives a file another name in the same folder, in one step. A file of that name is replaced.
   func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError)
 
   /// Gives a file another name beside the one it has; `EEXIST` when it is taken.
@@ -76,17 +76,17 @@ protocol FileSystem: AnyObject, Sendable {
   /// The time by the clock that file times are taken from, in nanoseconds.
   var now: Int64 { get }
 
-  /// What tells one start of the machine from another, in one word; where nothing does, new for each process. What was written
-  /// before the last one and not synchronized may be gone, though the file looks the same.
+  /// A word that is different after each start of the machine; where the system has none, different for each process. Bytes
+  /// that were written before the last start and not synchronized may be gone, though the file's status is the same.
   var boot: String { get }
 
-  /// What synchronizes in the background; `path` is for error messages.
+  /// Makes a queue that synchronizes in the background; `path` is for error messages.
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue
 
-  /// What tells of changes; nil where nothing does.
+  /// Makes a watcher; nil where the system has none.
   func makeWatcher() -> (any Watcher)?
 
-  /// Whether what is in a folder may change without a watcher hearing of it, because others have the disk too.
+  /// True if a folder may change without an event, because other machines have the disk, too.
   func isSilent(_ folder: Int32) -> Bool
 }
 
@@ -126,7 +126,7 @@ protocol Watcher: AnyObject {
   /// Readable when there is something to report.
   var descriptor: Int32 { get }
 
-  /// Whether a watch was refused because the user has too many: the caller has to poll as well.
+  /// True if a watch was refused because the user has too many: the caller has to poll as well.
   var isExhausted: Bool { get }
 
   /// Watches the folder at `path`; watching it again gives the same number again.
@@ -142,7 +142,7 @@ protocol Watcher: AnyObject {
   func report() -> WatchReport
 }
 
-/// Something that happened in the folder watched under the number `watch`.
+/// An event in the folder watched under the number `watch`.
 struct WatchEvent {
   var watch: Int32
   /// The name inside the folder; empty when it is about the folder itself.
@@ -153,7 +153,7 @@ struct WatchEvent {
 
 enum WatchReport {
   case events([WatchEvent])
-  /// Events were lost: anything may have happened.
+  /// Events were lost, whatever they were.
   case overflow
 }
 
@@ -165,13 +165,13 @@ struct FileStatus: Equatable {
   var inode: UInt64
   var links: UInt64
   var size: UInt64
-  /// The time of the last change of anything about it, in nanoseconds. (Not that of its bytes: copying programs set
-  /// that as they please.)
+  /// The time of the last change of the file or its status (`ctime`), in nanoseconds. (Not that of its bytes, `mtime`:
+  /// copying programs set that as they please.)
   var changed: Int64
-  /// Whether its mode lets its owner read it.
+  /// True if its mode lets its owner read it.
   var isReadable = true
 
-  /// Whether this is the same file as `other`, whatever it holds by now.
+  /// True if this is the same file as `other`, even if its bytes have changed.
   func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
   }

@@ -1,13 +1,14 @@
-// There is nothing like it on other systems, which are polled.
+// Other systems are polled.
 
 #if os(Linux)
   import Glibc
 
+  /// A watcher of Linux.
   final class InotifyWatcher: Watcher {
     let descriptor: Int32
     private(set) var isExhausted = false
 
-    /// Nil where the system offers no more of them.
+    /// Nil when the user has as many watchers as the system allows.
     init?() {
       let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
       guard number >= 0 else { return nil }

@@ -1,9 +1,9 @@
-/// What Linux says of its mounts, in `/proc/self/mountinfo`:
+/// The mounts of a Linux system, from `/proc/self/mountinfo`:
 ///
 ///     36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw,errors=continue
 ///
-/// Read for one thing: whether a file system is shared with other machines, or served by a program. Their changes
-/// are not told of.
+/// It is read to find out if a file system is shared with other machines, or served by a program: no event tells of their
+/// changes.
 struct MountTable {
   private var types: [Substring: Substring] = [:]
 
@@ -18,7 +18,7 @@ struct MountTable {
     }
   }
 
-  /// Whether the file system with this number in `stat` is one of those.
+  /// True if the file system with this number in `stat` is shared or served by a program.
   func isShared(device: UInt64) -> Bool {
     // As glibc's `major` and `minor`, which are macros.
     let major = device >> 8 & 0xfff | device >> 32 & ~0xfff

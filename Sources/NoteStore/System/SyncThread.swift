@@ -10,9 +10,9 @@
 /// synchronize or to close, an answer is an error number, in the order of the jobs. The owner keeps a
 /// descriptor that is to be synchronized open until the answer came.
 ///
-/// Not to be used by two threads: its owner and all whose descriptors it closes are on one.
+/// Its owner, and the owners of all descriptors that it closes, must be on one thread.
 final class SyncThread: SyncQueue, @unchecked Sendable {
-  /// What goes through the pipes; far below the size that a pipe takes whole.
+  /// A message through the pipe; far smaller than the size that a pipe takes whole.
   private struct Job {
     enum Kind: UInt8 { case file, folder, close }
     var descriptor: Int32
@@ -51,7 +51,7 @@ final class SyncThread: SyncQueue, @unchecked Sendable {
 
   var descriptor: Int32 { answersOut }
 
-  /// If no thread can be had, it happens here and now; the answer comes the same way.
+  /// If no thread can be created, it synchronizes at once; the answer comes the same way.
   func submit(_ descriptor: Int32, isFolder: Bool) {
     if running == nil { start() }
     let job = Job(descriptor: descriptor, kind: isFolder ? .folder : .file)

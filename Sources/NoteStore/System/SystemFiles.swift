@@ -7,7 +7,7 @@
   import Darwin
 #endif
 
-/// The system's files. An interrupted call is made again; every other failure is the caller's to judge.
+/// The system's files. An interrupted call is made again; every other failure is passed on.
 final class SystemFiles: FileSystem {
   /// There is one system.
   static let shared = SystemFiles()
@@ -23,13 +23,14 @@ final class SystemFiles: FileSystem {
   }
 
   func openFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
-    try SystemCalls.checked(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY))
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
+    return try SystemCalls.checked(openat(folder, name, flags))
   }
 
   func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let file = try SystemCalls.checked(openat(folder, name, flags, 0o600))
-    // Whatever the umask is. May fail on file systems without modes; they have nothing to protect then.
+    // Independent of the umask. May fail on file systems without modes; they have nothing to protect then.
     _ = fchmod(file, 0o600)
     return file
   }
@@ -153,7 +154,7 @@ final class SystemFiles: FileSystem {
   }
 
   let boot: String = {
-    // Where nobody says, each process takes itself for the first one after a start.
+    // Without a word from the system, each process takes itself for the first one after a start.
     let unknown = "unknown-\(UInt64.random(in: .min ... .max))"
     var bytes = [UInt8](repeating: 0, count: 64)
     #if os(Linux)
