@@ -381,7 +381,7 @@ private struct Moment {
     throws
   {
     for seed in seeds(8) {
-      var generator = Generator(seed: seed &+ 900)
+      var generator = SplitMix64(seed: seed &+ 900)
       let people = (1...3).map { Person($0) }
       for _ in 0..<40 {
         let person = generator.pick(people)
