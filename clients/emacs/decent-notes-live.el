@@ -604,28 +604,49 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
   "Send all that the process lacks."
   (mapc #'decent-notes--send-unsent decent-notes--notes))
 
-(decent-notes--on 'note/edit
-                  (lambda (push)
-                    (if (decent-notes--positions-noted-p) 'later
-                      (decent-notes--take-push push)
-                      nil)))
+;;; Reports of the process
+
+(defun decent-notes--on-edit (push)
+  "Apply PUSH, the parameters of note/edit, as soon as positions may shift."
+  (if (decent-notes--positions-noted-p) 'later
+    (decent-notes--take-push push)
+    nil))
+
+(defun decent-notes--on-change (params)
+  "Others have changed the notes of PARAMS, of notebook/didChange."
+  (decent-notes--report-changes (plist-get params :changed)))
+
+(defun decent-notes--on-message (params)
+  "Send what was refused if PARAMS, of window/showMessage, are good news."
+  ;; The disk may take changes again.
+  (when (eql (plist-get params :type) 3) (decent-notes--send-all-unsent)))
+
+(defun decent-notes--on-ready ()
+  "A process was initialized: send what is unsent, and show what is new."
+  (decent-notes--send-all-unsent)
+  (decent-notes--report-changes t))
+
+(defun decent-notes--on-lost ()
+  "The process has ended: detach all notes."
+  (mapc #'decent-notes--detach decent-notes--notes))
+
+(defun decent-notes--on-continued ()
+  "The process was continued: send the places of point."
+  (mapc #'decent-notes--cursor-moved decent-notes--notes))
+
+(defun decent-notes--any-p ()
+  "Return non-nil if a note is open."
+  decent-notes--notes)
+
+(decent-notes--on 'note/edit #'decent-notes--on-edit)
 (decent-notes--on 'note/presence #'decent-notes--take-presence)
-(decent-notes--on 'notebook/didChange
-                  (lambda (params) (decent-notes--report-changes (plist-get params :changed))))
-(decent-notes--on 'window/showMessage
-                  (lambda (params)
-                    ;; The disk may take changes again.
-                    (when (eql (plist-get params :type) 3) (decent-notes--send-all-unsent))))
-(add-hook 'decent-notes--ready-hook
-          (lambda ()
-            (decent-notes--send-all-unsent)
-            (decent-notes--report-changes t)))
-(add-hook 'decent-notes--lost-hook
-          (lambda () (mapc #'decent-notes--detach decent-notes--notes)))
-(add-hook 'decent-notes--continued-hook
-          (lambda () (mapc #'decent-notes--cursor-moved decent-notes--notes)))
+(decent-notes--on 'notebook/didChange #'decent-notes--on-change)
+(decent-notes--on 'window/showMessage #'decent-notes--on-message)
+(add-hook 'decent-notes--ready-hook #'decent-notes--on-ready)
+(add-hook 'decent-notes--lost-hook #'decent-notes--on-lost)
+(add-hook 'decent-notes--continued-hook #'decent-notes--on-continued)
 (add-hook 'decent-notes--quit-hook #'decent-notes--keep-in-files)
-(add-hook 'decent-notes--needed-functions (lambda () decent-notes--notes))
+(add-hook 'decent-notes--needed-functions #'decent-notes--any-p)
 
 (provide 'decent-notes-live)
 ;;; decent-notes-live.el ends here

@@ -68,8 +68,7 @@ If all return nil, a process that never was ready is not started again.")
 
 (defun decent-notes--on (method function)
   "Have FUNCTION called with the parameters of each notification METHOD."
-  (setf (alist-get method decent-notes--handlers)
-        (append (alist-get method decent-notes--handlers) (list function))))
+  (cl-pushnew function (alist-get method decent-notes--handlers)))
 
 ;;; Messages for the user
 
@@ -383,10 +382,16 @@ If it is about the disk, its cause is put before the path."
       (decent-notes--notify 'exit)
       (decent-notes--forget-process))))
 
-(decent-notes--on 'window/showMessage
-                  (lambda (params) (decent-notes--tell "%s" (plist-get params :message))))
-(decent-notes--on 'window/logMessage
-                  (lambda (params) (decent-notes--log "%s" (plist-get params :message))))
+(defun decent-notes--show-message (params)
+  "Show the message of PARAMS, of window/showMessage."
+  (decent-notes--tell "%s" (plist-get params :message)))
+
+(defun decent-notes--log-message (params)
+  "Log the message of PARAMS, of window/logMessage."
+  (decent-notes--log "%s" (plist-get params :message)))
+
+(decent-notes--on 'window/showMessage #'decent-notes--show-message)
+(decent-notes--on 'window/logMessage #'decent-notes--log-message)
 
 (provide 'decent-notes-process)
 ;;; decent-notes-process.el ends here
