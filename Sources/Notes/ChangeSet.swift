@@ -6,8 +6,9 @@
 //     crc32c                           of everything before it, 4 bytes, little-endian
 //
 // Numbers are varints. A change is encoded as in Change.swift; the names it mentions are those of its author's earlier
-// changes, so a replica's changes are read in their order. A set needs no order between replicas: a change waits, when it is applied,
-// for what a change follows. As written here every beginning of a set is closed, each change coming after all it follows.
+// changes, so a replica's changes are read in their order. A set needs no order between replicas: a change that is
+// applied waits for those that it follows. As written here every beginning of a set is closed, each change coming after all
+// it follows.
 
 internal import Bytes
 public import ReplicatingTypes

@@ -197,9 +197,9 @@ extension FoldedText {
     return bases
   }()
 
-  /// The base letters of composed ones, after canonical decomposition and without their marks, from UnicodeData.txt: each word is
-  /// a letter and all those that are made of it. The compatibility ideographs, two spaces and some vowel signs of two
-  /// parts are not in it: they are found as they are written.
+  /// The base letters of composed ones, after canonical decomposition and without their marks, from UnicodeData.txt: each word
+  /// is a letter and all those that are made of it. The compatibility ideographs, two spaces and some vowel signs of two parts
+  /// are not in it: they are found as they are written.
   private static let composed = """
     ;; <≮ =≠ >≯ AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶÅ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ
     GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ KĶǨḰḲḴK LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ

@@ -1,6 +1,7 @@
 public import ReplicatingTypes
 
-/// A queue of rows of changes: the row that comes first in logical time. The rows are their owner's; here they are numbers.
+/// A queue of rows of changes, in the logical time of each row's next change. The rows are their owner's; here they are
+/// numbers.
 ///
 ///     var order = LamportQueue(rows.map(\.time))
 ///     while let row = order.first {

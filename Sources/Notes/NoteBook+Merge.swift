@@ -18,8 +18,8 @@ extension NoteBook: Replicable {
     }
   }
 
-  /// The changes that a replica at `version` has not seen, in logical time: at least one change, and then no more than `limit` bytes
-  /// of them. Also says what a replica knows then, and whether there is more.
+  /// The changes that a replica at `version` has not seen, in logical time: at least one change, and then no more than `limit`
+  /// bytes of them. Also says what a replica knows then, and whether there is more.
   ///
   /// O(replicas + answer × log replicas), and a block of the archive for each replica that it has news of.
   public func changes(

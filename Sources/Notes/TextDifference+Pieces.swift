@@ -197,7 +197,8 @@ func commonRuns(_ old: [UInt64], _ new: [UInt64], _ budget: inout Int) -> [Hunk]
   return nil
 }
 
-/// The place up to which `old` can be read with some number of steps, each a removal or an insertion, of which some are removals.
+/// The place up to which `old` can be read with some number of steps, each a removal or an insertion, of which some are
+/// removals.
 private struct Reach {
   /// A row for each number of steps, with one entry more than steps.
   var rows: [Int32] = []

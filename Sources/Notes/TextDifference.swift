@@ -52,13 +52,14 @@ struct TextDifference {
   let new: [UInt8]
   private(set) var edits: [Edit<UInt8>] = []
 
-  /// The number of words and characters that may be held against each other: it bounds a difference to a few tenths of a second.
+  /// The number of words and characters that may be held against each other: it bounds a difference to a few tenths of a
+  /// second.
   static let budget = 1 << 23
   /// The number that is left of these.
   private(set) var budget: Int
 
-  /// The number of characters that the two sides of a hunk may have together for `String.difference`, whose steps cost some twenty
-  /// times as much as those of `commonRuns`.
+  /// The number of characters that the two sides of a hunk may have together for `String.difference`, whose steps cost some
+  /// twenty times as much as those of `commonRuns`.
   private static let mostCharacters = 32
 
   /// The number of bytes of a hunk that are looked through for words.
@@ -137,8 +138,8 @@ struct TextDifference {
     }
   }
 
-  /// As many words as possible that both sides have in the same order, with other words between them or not: where lines are broken anew, a
-  /// word and the blank behind it are not the same as before. Nothing if too many differ.
+  /// As many words as possible that both sides have in the same order, with other words between them or not: where lines are
+  /// broken anew, a word and the blank behind it are not the same as before. Nothing if too many differ.
   private mutating func commonWords(of hunk: Hunk) -> [Hunk]? {
     guard hunk.old.count + hunk.new.count <= Self.mostWords else { return nil }
     let (before, after) = (Words(of: old, in: hunk.old), Words(of: new, in: hunk.new))

@@ -188,7 +188,8 @@ func lengthOfLetter(in text: [UInt8], at place: Int) -> Int? {
     ? PositionEncoding.utf8.units(ofScalarBeginningWith: text[place]) : nil
 }
 
-/// True if what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma doesn't.
+/// True if what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma
+/// doesn't.
 func isSymbol(in text: [UInt8], at place: Int) -> Bool {
   if text[place] < 0x80 { return false }
   switch firstScalar(of: text[place...]).properties.generalCategory {

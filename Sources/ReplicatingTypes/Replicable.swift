@@ -29,8 +29,8 @@
 /// The complexities that the types give leave out what comparing and joining versions takes: O(replicas that ever changed
 /// the value) in `changes(since:)`, `validate`, `join` and what is made of them.
 public protocol Replicable: Equatable {
-  /// Changes that one value has seen and another has not. They
-  /// say what they follow, so that an element that is absent from them is never taken for removed.
+  /// Changes that one value has seen and another has not. They say what they follow, so that an element that is absent from
+  /// them is never taken for removed.
   associatedtype Changes: ReplicatingChanges
 
   /// The changes that this value contains.

@@ -1,8 +1,8 @@
 /// One value that is replaced as a whole; the last writer wins.
 ///
 /// "Last" is by wall time, in milliseconds since 1970, but never less than the time of the value replaced plus one: a
-/// clock that once ran years ahead can't lock other replicas out, since a replica that has seen its value writes a later time than
-/// that. Equal times are decided by the Lamport timestamp, so a later write wins over every write that its author had
+/// clock that once ran years ahead can't lock other replicas out, since a replica that has seen its value writes a later time
+/// than that. Equal times are decided by the Lamport timestamp, so a later write wins over every write that its author had
 /// seen, and the clock decides only between concurrent ones.
 ///
 /// Replicas must agree on the initial value, as on a default in a program.

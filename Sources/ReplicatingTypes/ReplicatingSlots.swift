@@ -158,8 +158,8 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
       return Placement(
         element, after: nil, before: tree.isEmpty ? nil : sequence.id(of: tree.current.first))
     }
-    // The slot is to be followed by the element at `index` of those that count; the element itself, which leaves its place, is none
-    // of them.
+    // The slot is to be followed by the element at `index` of those that count; the element itself, which leaves its place, is
+    // none of them.
     var position = min(index, count)
     var own = self.position(of: element) ?? .max
     for uncounted in uncounted {

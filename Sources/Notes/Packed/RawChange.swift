@@ -53,7 +53,7 @@ struct RawOperation: Equatable, Sendable {
   var time: Int64 = 0
   /// Text, title or tag: where it is in the change.
   var text = 0..<0
-  /// The changes that a deletion covers, or a removal of a tag has observed: where it is in the change's `observed`.
+  /// The changes that a deletion covers, or a removal of a tag has observed: where they are in the change's `observed`.
   var observed = 0..<0
 
   /// The logical time that it takes.

@@ -1,5 +1,5 @@
-// Slots as they are in memory, opened at once: for a process that keeps them for itself and can make them anew, since the format
-// may change with every version. Equal slots have equal snapshots.
+// Slots as they are in memory, opened at once: for a process that keeps them for itself and can make them anew, since the
+// format may change with every version. Equal slots have equal snapshots.
 //
 //     lamport    varint: the largest logical time seen
 //     authors    varint: how many; of each, in their order, 16 bytes of identity, and varints: the number of its last

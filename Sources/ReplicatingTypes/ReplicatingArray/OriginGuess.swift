@@ -4,8 +4,8 @@
 //
 // An element stands between two that were there before it. So its left origin is likely the nearest element before it that
 // has a smaller logical time, and its right origin the nearest such element behind it. With one author that is always so:
-// every element that stands nearer came later. With several it fails where they inserted at one place without having seen each other.
-// An encoding that writes down the wrong guesses needs no other origins.
+// every element that stands nearer came later. With several it fails where they inserted at one place without having seen
+// each other. An encoding that writes down the wrong guesses needs no other origins.
 
 extension ReplicatingArray {
   /// The same value with nothing open and all origins.

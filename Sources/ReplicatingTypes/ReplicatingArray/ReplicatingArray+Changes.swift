@@ -107,7 +107,8 @@ extension ReplicatingArray: Replicable {
     var operation: Operation
   }
 
-  /// Collects the steps of an author after change `known`, in the order of its changes: runs are cut where another kind comes between.
+  /// Collects the steps of an author after change `known`, in the order of its changes: runs are cut where another kind comes
+  /// between.
   private func collect(_ index: AuthorIndex, since known: UInt64, _ steps: inout [TimedStep]) {
     let author = authors[Int(index)]
     var first = author.count(upTo: known)

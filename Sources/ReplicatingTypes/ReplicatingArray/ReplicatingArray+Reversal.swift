@@ -9,9 +9,9 @@ extension ReplicatingArray {
     public var copied: [ElementRange] = []
   }
 
-  /// The operations that remove some elements and bring others back: of `inserted` those that are visible are removed, of `removed` those
-  /// that are not are inserted again, each next to where the old one stands. Elements that are not here count for nothing.
-  /// O(n), and the logarithm of the ranges for each piece.
+  /// The operations that remove some elements and bring others back: of `inserted` those that are visible are removed, of
+  /// `removed` those that are not are inserted again, each next to where the old one stands. Elements that are not here count
+  /// for nothing. O(n), and the logarithm of the ranges for each piece.
   public func reversals(
     removing inserted: ElementRanges, restoring removed: ElementRanges
   ) -> [Reversal] {

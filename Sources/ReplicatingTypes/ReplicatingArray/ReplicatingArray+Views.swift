@@ -235,8 +235,8 @@ extension ReplicatingArray {
   /// Where in the removed range what replaces it is inserted: behind its first scalar, or element.
   ///
   /// Inside it, because another replica may insert right before or right behind the range at the same time, a line above or
-  /// the end of a sentence, and that text stays there. At its ends, which comes first would be left to chance. Of a single scalar there is no inside: behind
-  /// it, if it begins a line, since lines are inserted whole; else before it.
+  /// the end of a sentence, and that text stays there. At its ends, which comes first would be left to chance. Of a single
+  /// scalar there is no inside: behind it, if it begins a line, since lines are inserted whole; else before it.
   private static func place(
     ofReplacementOf range: Range<Int>, beginningWith first: Element, behind previous: Element?
   ) -> Int {

@@ -35,8 +35,9 @@
 // change, plus 1 for several elements inserted by one change. Expected is that logical time grew by one for each element
 // and for each change that inserted nothing.
 //
-// The code that is written is the first one of a piece that fits: of the smallest k, beginning before ending; distance; author. What
-// is read besides: any other code that fits, and origins that were guessed right. Pieces and runs are as long as they can be.
+// The code that is written is the first one of a piece that fits: of the smallest k, beginning before ending; distance;
+// author. What is read besides: any other code that fits, and origins that were guessed right. Pieces and runs are as long as
+// they can be.
 
 /// The pieces of a text as codes.
 private struct PieceCode {
