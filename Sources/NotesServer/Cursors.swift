@@ -1,11 +1,11 @@
 internal import ReplicatingTypes
 
-/// A place in a text that stays where it is, whatever is inserted and removed.
+/// A place in a text that keeps its neighbour, whatever is inserted and removed elsewhere.
 enum Anchor: Equatable {
   case start
-  /// Behind an element: what is inserted there comes after the place.
+  /// Behind an element. What is inserted there comes after the place.
   case after(ElementID)
-  /// Before an element: what is inserted there comes before the place.
+  /// Before an element. What is inserted there comes before the place.
   case before(ElementID)
 
   var element: ElementID? {
@@ -15,7 +15,7 @@ enum Anchor: Equatable {
     }
   }
 
-  /// The offset in a text of which the places of its elements are known; nil if the element is none of them.
+  /// The offset in a text, given the places of its elements; nil if the element is none of them.
   func offset(_ places: [ElementID: (offset: Int, isVisible: Bool)]) -> Int? {
     switch self {
     case .start: 0
@@ -25,39 +25,43 @@ enum Anchor: Equatable {
   }
 }
 
-/// A cursor, which is at `end`, or a selection.
+/// A selection, with the cursor at `end`.
 struct Selection: Equatable {
+  /// No more selections are taken of one attachment.
+  static let mostPerAttachment = 100
+
   var start: Anchor
   var end: Anchor
 }
 
-/// Where somebody's cursors are in a note.
-struct PeerCursors: Equatable {
-  /// Another one for each peer of a note, here and in other processes.
+/// Another user in an open note, with the places of their cursors.
+struct Participant: Equatable {
+  /// Unique among the participants of a note, here and in other processes.
   var id: String
   var selections: [Selection]
 }
 
-/// What a client knows of its peers' cursors.
+/// The knowledge that a client has of the participants in its note.
 struct Presence {
-  /// How often a peer's cursor has moved, and how often it had when the client was told.
+  /// The number of moves of participants' cursors.
   var moves = 0
+  /// The value of `moves` when the client was told last.
   private var toldMoves = 0
-  /// The numbers that it was told with: with others it needs to be told anew, since it may have dropped that.
+  /// The version and rev with which the client was told last. With others it has to be told again, since it may have dropped that.
   private var toldAt = (version: 0, rev: 0)
-  /// Whether it was told of somebody.
-  private(set) var hasPeers = false
-  /// Whether one of them is at what has not come here yet.
+  /// True if the client was told of a participant.
+  private(set) var hasParticipants = false
+  /// True if a participant's cursor is at an element that has not come here yet.
   private(set) var isIncomplete = false
 
   func isDue(_ version: Int, _ rev: Int) -> Bool {
-    moves > toldMoves || hasPeers && toldAt != (version, rev)
+    moves > toldMoves || hasParticipants && toldAt != (version, rev)
   }
 
-  mutating func tell(_ version: Int, _ rev: Int, hasPeers: Bool, isIncomplete: Bool) {
+  mutating func didTell(_ version: Int, _ rev: Int, hasParticipants: Bool, isIncomplete: Bool) {
     toldMoves = moves
     toldAt = (version, rev)
-    self.hasPeers = hasPeers
+    self.hasParticipants = hasParticipants
     self.isIncomplete = isIncomplete
   }
 }

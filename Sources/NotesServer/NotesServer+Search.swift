@@ -3,49 +3,51 @@ internal import Notes
 
 // Looking for text in all notes. It takes longer than a request may hold up the others, so it is done in pieces.
 
-/// A search under way.
-struct SearchRequest {
-  let id: RequestID
-  var search: NoteSearch
-  /// The most matches that are wanted, and how many there are.
-  let limit: Int
-  var count = 0
-  /// The result as far as it is known.
-  var result: JSONWriter
-}
+/// The parameters of `notebook/search`.
+struct SearchParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable { case query, limit }
 
-extension NotesServer {
-  /// Bytes that are looked through in one go: a few milliseconds.
-  private static let searchPiece = 1 << 20
-  /// No answer grows much larger; what is left out then is told.
-  private static let largestSearchResult = 8 << 20
   private static let longestQuery = 1000
 
-  mutating func search(_ id: RequestID, _ params: Parameters) throws(ResponseError) {
-    let query = try params.requiredText("query")
+  let query: [UInt8]
+  let limit: Int
+
+  init(_ params: Parameters) throws(ResponseError) {
+    query = try params.requiredText(Name.query)
     guard query.count <= Self.longestQuery else {
       throw .invalidParams("query", "must be at most \(Self.longestQuery) bytes")
     }
-    let limit = try limit(params)
-    guard let search = NoteSearch(for: query, in: book) else {
+    limit = try params.limit(Name.limit)
+  }
+}
+
+extension NotesServer {
+  /// The bytes that are searched at once: a few milliseconds.
+  private static let searchPiece = 1 << 20
+  /// The length of a result, in bytes, above which further matches are left out; the result says so.
+  private static let largestSearchResult = 8 << 20
+
+  /// Begins a search, which is answered when it is complete. A small notebook is searched at once.
+  mutating func search(_ id: RequestID, _ params: SearchParameters) throws(ResponseError) {
+    guard let search = NoteSearch(for: params.query, in: book) else {
       throw .invalidParams("query", "must have something else than marks")
     }
     var result = JSONWriter()
     result.beginObject()
     result.key("matches")
     result.beginArray()
-    searches.append(SearchRequest(id: id, search: search, limit: limit, result: result))
-    // Most notebooks are small.
-    if searches.count == 1 { proceedSearching() }
+    requests.searches.append(
+      SearchRequest(id: id, search: search, limit: params.limit, result: result))
+    if requests.searches.count == 1 { proceedSearching() }
   }
 
   /// Does a piece of the search that came first.
   mutating func proceedSearching() {
-    var request = searches.removeFirst()
-    let encoding = encoding
+    var request = requests.searches.removeFirst()
+    let encoding = client.encoding
     var isMore = false
     do {
-      let goesOn = try request.search.proceed(Self.searchPiece) { match in
+      let isIncomplete = try request.search.proceed(Self.searchPiece) { match in
         if request.count == request.limit
           || request.result.bytes.count >= Self.largestSearchResult
         {
@@ -56,15 +58,15 @@ extension NotesServer {
         request.result.match(match, encoding)
         return true
       }
-      if goesOn { return searches.insert(request, at: 0) }
+      if isIncomplete { return requests.searches.insert(request, at: 0) }
     } catch {
-      return said.respond(to: request.id, error: ResponseError(error))
+      return currentOutbox.respond(to: request.id, error: ResponseError(error))
     }
     request.result.endArray()
     request.result.member("more", isMore)
     request.result.endObject()
     let result = request.result.bytes
-    said.respond(to: request.id) { $0.raw(result) }
+    currentOutbox.respond(to: request.id) { $0.raw(result) }
   }
 }
 
@@ -86,12 +88,7 @@ extension JSONWriter {
     key(name)
     beginArray()
     for range in NoteMatch.positions(of: ranges, in: text, encoding) {
-      beginObject()
-      key("start")
-      position(range.start)
-      key("end")
-      position(range.end)
-      endObject()
+      self.range(range.start, range.end)
     }
     endArray()
   }

@@ -1,4 +1,4 @@
-// How things of the model are written on the wire.
+// The notation of the model's values on the wire.
 
 internal import JSONRPC
 internal import NoteStore
@@ -46,7 +46,16 @@ extension JSONWriter {
     endObject()
   }
 
-  mutating func position(_ position: TextPosition) {
+  mutating func range(_ start: TextPosition, _ end: TextPosition) {
+    beginObject()
+    key("start")
+    position(start)
+    key("end")
+    position(end)
+    endObject()
+  }
+
+  private mutating func position(_ position: TextPosition) {
     beginObject()
     member("line", position.line)
     member("character", position.character)
@@ -86,30 +95,5 @@ extension Int64 {
   fileprivate func moduloFloor(_ divisor: Int64) -> Int64 {
     let rest = self % divisor
     return rest < 0 ? rest + divisor : rest
-  }
-}
-
-extension ResponseError {
-  /// A failure to write, or to read what is written about: nothing of the request happened.
-  init(_ error: StoreError) {
-    switch error.reason {
-    case .diskFull, .readOnly, .tooLarge:
-      self = .requestFailed(error.reason.rawValue, "\(error)")
-    case .damaged: self = .requestFailed("damaged", "\(error)")
-    default: self = .requestFailed("writeFailed", "\(error)")
-    }
-  }
-
-  /// A failure to read what is not in memory.
-  init(_ failure: ArchiveFailure) {
-    self = .requestFailed("damaged", "the notebook's archive: \(failure.reason)")
-  }
-
-  /// A failure to open the notebook: nothing was touched.
-  init(opening error: StoreError) {
-    switch error.reason {
-    case .newerFormat, .damaged: self = .requestFailed(error.reason.rawValue, "\(error)")
-    default: self = .requestFailed("unusableFolder", "\(error)")
-    }
   }
 }

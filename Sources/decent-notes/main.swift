@@ -49,6 +49,8 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
     makeIdentifier: randomIdentifier)
   environment.peers = arguments.peers
   environment.syncInterval = arguments.interval ?? environment.syncInterval
+  environment.isRunning = isRunning
+  environment.returnMemory = returnFreeMemory
   if let seed = arguments.seed {
     var state = seed
     var time: Int64 = 1_767_225_600_000

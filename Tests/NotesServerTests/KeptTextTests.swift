@@ -10,7 +10,7 @@ struct KeptTextTests {
   /// A text that two clients show, and others change.
   private struct Room: ~Copyable {
     var text = ReplicatingText()
-    var live = LiveNotes.LiveText()
+    var open = OpenText()
     var shown = [Attachment.Shown(seen: 0), Attachment.Shown(seen: 0)]
     var author = Replica(id: ReplicaID(high: 0, low: 1))
     var random: SplitMix64
@@ -24,18 +24,18 @@ struct KeptTextTests {
       case 2...4: change(by: random.below(2))
       default: push(to: random.below(2))
       }
-      if let present = live.present { #expect(present.utf8 == text.utf8) }
+      if let present = open.present { #expect(present.utf8 == text.utf8) }
     }
 
     private func shows(_ client: Int) -> [UInt8] {
-      live.view(of: shown[client], by: client).map { text.utf8(in: $0) } ?? text.utf8
+      open.view(of: shown[client], by: client).map { text.utf8(in: $0) } ?? text.utf8
     }
 
     /// As `note/change` does it, or another process.
     private mutating func change(by client: Int?) {
       let before = client.map { shows($0) } ?? text.utf8
-      let view = client.flatMap { live.view(of: shown[$0], by: $0) }
-      var buffer = view == nil && client != nil ? live.takePresent() : nil
+      let view = client.flatMap { open.view(of: shown[$0], by: $0) }
+      var buffer = view == nil && client != nil ? open.takePresent() : nil
       buffer = buffer ?? TextBuffer(before)
       #expect(buffer!.utf8 == before)
       let edit = edit(of: before)
@@ -46,18 +46,18 @@ struct KeptTextTests {
         if case .insert(let bytes, _, _) = operation { ticks = UInt64(bytes.count) }
         let stamp = author.stamp(after: text.lamport, ticks: ticks)
         for effect in text.apply(operation, stamp) {
-          live.arrivals.append(LiveNotes.Arrival(effect: effect, source: client))
+          open.append(effect, from: client)
         }
       }
       guard let client else { return }
       if view == nil {
-        live.keep(present: buffer!)
-        shown[client] = Attachment.Shown(seen: live.count)
+        open.keep(present: buffer!)
+        shown[client] = Attachment.Shown(seen: open.count)
       } else {
         let removals = operations.compactMap {
           if case .remove(let range) = $0 { range } else { nil }
         }
-        live.append(repeated: removals, from: client)
+        open.append(repeated: removals, from: client)
       }
       #expect(shows(client) == buffer!.utf8)
     }
@@ -71,17 +71,17 @@ struct KeptTextTests {
 
     /// As `note/edit` is made.
     private mutating func push(to client: Int) {
-      guard let view = live.view(of: shown[client], by: client) else { return }
+      guard let view = open.view(of: shown[client], by: client) else { return }
       let edits = text.edits(from: view)
       var buffer = TextBuffer(text.utf8(in: view))
-      if let kept = live.take(shown[client], by: client) {
+      if let kept = open.take(shown[client], by: client) {
         #expect(kept.utf8 == buffer.utf8)
         taken += 1
       }
       buffer.apply(edits)
       #expect(buffer.utf8 == text.utf8)
-      if random.chance(80) { live.keep(present: buffer) }
-      shown[client] = Attachment.Shown(seen: live.count)
+      if random.chance(80) { open.keep(present: buffer) }
+      shown[client] = Attachment.Shown(seen: open.count)
     }
   }
 
@@ -93,25 +93,25 @@ struct KeptTextTests {
   }
 
   @Test func `is kept of a few notes only, however many are open`() {
-    var live = LiveNotes()
+    var texts = OpenTexts()
     let text = TextBuffer([UInt8](repeating: 0x61, count: 1 << 20))
     func notes(_ range: ClosedRange<UInt64>) -> [NoteID] {
       range.map { NoteID(creation: ChangeID(replica: ReplicaID(high: 0, low: 1), number: $0)) }
     }
     func open(_ notes: [NoteID]) -> [Int] {
       notes.map { note in
-        let id = live.open(note, isObserver: false, form: .lines, check: .none).id
-        live.keep(present: text, of: note)
+        let id = texts.open(note, Attachment.Options(isObserver: false, form: .lines, check: .none))
+        texts.keep(present: text, of: note)
         return id
       }
     }
     let many = notes(1...100)
     let attachments = open(many)
-    #expect(many.count { live[text: $0].present != nil } <= 64)
-    #expect(live[text: many.last!].present != nil)
-    for attachment in attachments { live.close(attachment) }
+    #expect(many.count { texts[text: $0].present != nil } <= 64)
+    #expect(texts[text: many.last!].present != nil)
+    for attachment in attachments { texts.close(attachment) }
     let others = notes(201...264)
     _ = open(others)
-    #expect(others.allSatisfy { live[text: $0].present != nil })
+    #expect(others.allSatisfy { texts[text: $0].present != nil })
   }
 }

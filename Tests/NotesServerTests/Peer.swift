@@ -1,9 +1,10 @@
 import Foundation
 import JSONRPC
-import NotesServer
 import ReplicatingTypes
 import TestSupport
 import Testing
+
+@testable import NotesServer
 
 /// A client and its server, in this process: what is sent has been acted on when the call returns.
 final class Peer {
@@ -35,7 +36,8 @@ final class Peer {
   init(
     _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000,
     state: String? = nil, longJournal: Int = 16 << 20, peers: [String] = [],
-    syncPiece: Int = 256 << 10
+    syncInterval: Duration = .seconds(30), syncPiece: Int = 256 << 10,
+    isSingleRequest: Bool = false, isRunning: @escaping (_ process: Int) -> Bool = { _ in true }
   ) {
     var random = SplitMix64(seed: seed)
     var time = clock
@@ -47,7 +49,10 @@ final class Peer {
       },
       makeIdentifier: { Identifier(high: random.next(), low: random.next()) })
     environment.peers = peers
+    environment.syncInterval = syncInterval
     environment.syncPiece = syncPiece
+    environment.isSingleRequest = isSingleRequest
+    environment.isRunning = isRunning
     server = NotesServer(environment)
   }
 
@@ -111,8 +116,9 @@ final class Peer {
     let id = send(method, params)
     for _ in 0..<2000 {
       if let answer = answer(to: id) { return answer }
-      if server.hasWork { server.work() } else { Thread.sleep(forTimeInterval: 0.001) }
-      server.diskCaughtUp()
+      server.advance(to: instant, isIdle: true)
+      if server.nextDeadline! > instant { Thread.sleep(forTimeInterval: 0.001) }
+      server.handleReady(.disk)
       read()
     }
     Issue.record("no answer to \(method)")
@@ -140,22 +146,62 @@ final class Peer {
 
   /// Takes in what other processes wrote to the folder.
   func folderChanged() {
-    server.folderChanged()
-    server.presenceChanged()
-    server.folderChanged(lookingEverywhere: true)
+    server.handleReady(.folder)
+    server.handleReady(.presence)
+    server.readFolder(lookingEverywhere: true)
+    server.push()
     read()
   }
 
-  /// Lets the server tell other processes of its clients' cursors when some time has passed.
-  func sharePresence(after time: Duration = .seconds(10)) {
+  /// Lets some time pass: the server does what is due then.
+  func wait(_ time: Duration) {
     instant += time
-    _ = server.sharePresence(at: instant)
+    server.advance(to: instant)
     read()
   }
+
+  /// How long the server wants to wait at most.
+  var deadline: Duration? { server.nextDeadline.map { max(.zero, $0 - instant) } }
+
+  /// Lets time pass as the event loop does: the server is told the time at each of its deadlines.
+  ///
+  /// - Parameter body: is called after each time, with how much has passed.
+  func run(for time: Duration, _ body: (Duration) -> Void = { _ in }) {
+    let (start, end) = (instant, instant + time)
+    for _ in 0..<10_000 {
+      server.advance(to: instant)
+      read()
+      body(instant - start)
+      guard let deadline = server.nextDeadline, deadline < end else { break }
+      instant = max(instant, deadline)
+    }
+    instant = end
+    wait(.zero)
+    // If something took place, its end is told.
+    wait(.zero)
+  }
+
+  /// Waits until everything that the server has asked the disk for is there.
+  func awaitDisk() {
+    for _ in 0..<100 where call("notebook/status")["durable"] != true {
+      for (source, number) in server.descriptors where source == .disk {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&entry, 1, 10_000) == 1)
+        server.handleReady(source)
+      }
+      read()
+    }
+  }
+
+  /// Lets some time pass, so that the server tells other processes of its clients' cursors.
+  func sharePresence(after time: Duration = .seconds(4)) { wait(time) }
+
+  /// How often the client of an attachment was to be told of participants.
+  func presenceMoves(of attachment: Int) -> Int { server.openTexts[attachment]!.presence.moves }
 
   /// Lets the server do a piece of what can wait.
   func work() {
-    server.work()
+    server.advance(to: instant, isIdle: true)
     read()
   }
 
@@ -203,14 +249,13 @@ final class Peer {
   func sync(with partner: any SyncPartner, adopting: Bool = false) -> Answer {
     let id = send("notebook/sync", ["peer": "partner", "adopt": .boolean(adopting)])
     let number = exchanges.last!
-    while answerIsMissing(id), carry(number, with: partner) {}
+    while !hasAnswer(to: id), carry(number, with: partner) {}
     partnerEnded(number)
     return answer(to: id) ?? Answer()
   }
 
-  private func answerIsMissing(_ id: Int) -> Bool {
-    !responses.contains { $0["id"]?.integer == id }
-  }
+  /// Whether the answer to a request has come.
+  func hasAnswer(to id: Int) -> Bool { responses.contains { $0["id"]?.integer == id } }
 
   // MARK: - Shorthands
 

@@ -316,14 +316,14 @@ struct ResumeTests {
 
   // MARK: - Journals that no server writes
 
-  private func resume(writing entries: (ChangeID) -> [LiveEntry]) throws -> Peer.Answer {
+  private func resume(writing entries: (ChangeID) -> [JournalEntry]) throws -> Peer.Answer {
     let opened = open(first)
     change(first, opened["attachment"], 1, "milk\neggs\nbread")
     let name = Identifier(high: 7, low: 7)
     let store = try NoteStore(path: scratch("notes"), state: scratch("state")) {
       Identifier(high: 8, low: 8)
     }
-    let journal = LiveJournal(name, in: store, longSize: 1 << 20)
+    let journal = AttachmentJournal(name, in: store, longSize: 1 << 20)
     let last = try #require(store.notebook.revision.heads.first)
     for entry in entries(last) { journal.append(entry, of: 1) }
     let peer = next()
@@ -344,11 +344,11 @@ struct ResumeTests {
   }
 
   private func opening(
-    _ last: ChangeID, hidden: [ElementRange]? = nil, _ undoing: LiveEntry.Undoing = .init()
-  ) throws -> LiveEntry {
+    _ last: ChangeID, hidden: [ElementRange]? = nil, _ undoing: JournalEntry.Undoing = .init()
+  ) throws -> JournalEntry {
     .open(
       note: try #require(NoteID(note)), version: 0, rev: 0,
-      LiveEntry.State(heads: [last], hidden: hidden), undoing)
+      JournalEntry.State(heads: [last], hidden: hidden), undoing)
   }
 
   @Test func `takes back nothing where a journal tells of an undo and of no change`() throws {
@@ -379,11 +379,11 @@ struct ResumeTests {
       return [
         try! opening(
           last, hidden: [range(most, most), range(0, 0), range(100, 5)],
-          LiveEntry.Undoing(list: list, copies: [copies, copies])),
+          JournalEntry.Undoing(list: list, copies: [copies, copies])),
         .change(version: 1, isJoined: false, last),
         .turn(.undo, last, copied: [[range(0, 5), range(2, 9)], [], [range(1, 1)]]),
         .change(version: 2, isJoined: false, ChangeID(replica: author, number: .max)),
-        .push(rev: .max, LiveEntry.State(heads: [], hidden: nil)),
+        .push(rev: .max, JournalEntry.State(heads: [], hidden: nil)),
       ]
     }
     #expect(result["resumed"] == "exact")

@@ -43,7 +43,7 @@ final class ServerPartner: SyncPartner {
       server.outbox.removeFirst(server.outbox.count)
       unanswered -= Self.count(&answers)
       if unanswered == 0 { break }
-      server.diskCaughtUp()
+      server.handleReady(.disk)
       if server.outbox.isEmpty { Thread.sleep(forTimeInterval: 0.001) }
     }
     return answer

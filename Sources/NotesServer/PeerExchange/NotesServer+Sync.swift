@@ -6,6 +6,27 @@ internal import ReplicatingTypes
 // Exchanges with peers, for requests of the client and on the schedule: gives events to `PeerExchange` and carries out its
 // effects on the notebook. The owner of the descriptors reaches the peers.
 
+/// The parameters of `notebook/sync`.
+struct SyncParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable { case peer, adopt, workDoneToken }
+
+  /// The address of the peer, as the user gave it.
+  let peer: String
+  let isAdopting: Bool
+  /// The token of the progress as the client wrote it; nil if the client wants no reports.
+  let progress: [UInt8]?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    peer = try params.requiredString(Name.peer)
+    guard PeerAddress(peer) != nil else {
+      throw .invalidParams(
+        "peer", "must be a folder, a command, or rclone: with the name of a remote")
+    }
+    isAdopting = try params.boolean(Name.adopt) ?? false
+    progress = try params.progressToken()
+  }
+}
+
 extension NotesServer {
   /// The most exchanges under way for requests. Each needs a process, and three descriptors here.
   private static let mostExchanges = 64
@@ -13,20 +34,14 @@ extension NotesServer {
   // MARK: - Beginning
 
   /// `notebook/sync`: answered when the peer and this notebook have the changes of both.
-  mutating func sync(_ id: RequestID, _ params: Parameters) throws(ResponseError) {
-    let peer = try params.requiredString("peer")
-    guard PeerAddress(peer) != nil else {
-      throw .invalidParams(
-        "peer", "must be a folder, a command, or rclone: with the name of a remote")
-    }
-    let isAdopting = try params.boolean("adopt") ?? false
-    let progress = try progressToken(params)
+  mutating func sync(_ id: RequestID, _ params: SyncParameters) throws(ResponseError) {
     guard exchanges.count < Self.mostExchanges else {
       throw .requestFailed("peerFailed", "notebook/sync: so many are under way already")
     }
-    if let progress { self.progress(progress, "begin", "Exchanging changes") }
+    if let token = params.progress { progress(token, "begin", "Exchanging changes") }
     beginExchange(
-      with: peer, for: RunningExchange.Request(id: id, progress: progress), adopting: isAdopting)
+      with: params.peer, for: RunningExchange.Request(id: id, progress: params.progress),
+      adopting: params.isAdopting)
   }
 
   /// Begins the exchanges that are due.
@@ -35,13 +50,13 @@ extension NotesServer {
   public mutating func syncIfDue(
     at now: ContinuousClock.Instant
   ) -> ContinuousClock.Instant? {
-    guard phase == .ready, exitStatus == nil else { return nil }
+    guard client.phase == .ready, !isOver else { return nil }
     let exchanges = exchanges
-    let (due, next) = peerSchedule.takeDue(at: now) { peer in
+    let (due, next) = peers.schedule.takeDue(at: now) { peer in
       exchanges.values.contains { $0.peer == peer }
     }
     for peer in due {
-      peers.insert(peer)
+      peers.states.insert(peer)
       beginExchange(with: peer, for: nil, adopting: false)
     }
     return next
@@ -50,13 +65,13 @@ extension NotesServer {
   private mutating func beginExchange(
     with peer: String, for request: RunningExchange.Request?, adopting isAdopting: Bool
   ) {
-    lastExchange += 1
-    exchanges[lastExchange] = RunningExchange(
-      id: lastExchange, request: request,
+    peers.lastExchange += 1
+    exchanges[peers.lastExchange] = RunningExchange(
+      id: peers.lastExchange, request: request,
       exchange: PeerExchange(
         with: peer, isAdopting: isAdopting, pieceSize: environment.syncPiece),
       wire: PeerWire(programVersion: Self.programVersion))
-    advance(lastExchange, by: .begin)
+    advance(peers.lastExchange, by: .begin)
   }
 
   // MARK: - Events and effects
@@ -150,10 +165,10 @@ extension NotesServer {
     record(outcome, of: ended)
     guard let request = ended.request else { return }
     switch outcome {
-    case .failure(let error): said.respond(to: request.id, error: error)
+    case .failure(let error): currentOutbox.respond(to: request.id, error: error)
     case .done:
       let revision = revision
-      said.respond(to: request.id) {
+      currentOutbox.respond(to: request.id) {
         $0.beginObject()
         $0.member("sent", ended.exchange.sent)
         $0.member("received", ended.exchange.received)
@@ -168,15 +183,15 @@ extension NotesServer {
     let peer = ended.peer
     switch outcome {
     case .done:
-      if peerSchedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
-      peers.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
-    case .failure(.requestCancelled): peers.insert(peer)
+      if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
+      peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
+    case .failure(.requestCancelled): peers.states.insert(peer)
     case .failure(let error):
-      if peerSchedule.failed(peer) { logMessage(.error, error.message) }
-      peers.failed(peer, error)
+      if peers.schedule.failed(peer) { logMessage(.error, error.message) }
+      peers.states.failed(peer, error)
     }
   }
 
   /// Writes the member `peers` of `notebook/status`.
-  func writePeers(_ result: inout JSONWriter) { peers.write(&result, knowing: book.version) }
+  func writePeers(_ result: inout JSONWriter) { peers.states.write(&result, knowing: book.version) }
 }

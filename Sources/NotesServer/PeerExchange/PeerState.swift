@@ -20,6 +20,15 @@ struct PeerState {
   }
 }
 
+/// Everything about peers but the exchanges that are under way.
+struct Peers {
+  var states = PeerStates()
+  /// The peers to exchange changes with all the time.
+  var schedule: PeerSchedule
+  /// The number of the exchange that was begun last.
+  var lastExchange = 0
+}
+
 /// The states of the peers, by their addresses as the user gave them.
 struct PeerStates {
   private var states: [String: PeerState] = [:]

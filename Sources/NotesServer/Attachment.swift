@@ -1,0 +1,93 @@
+internal import Notes
+internal import ReplicatingTypes
+
+/// One open text of one client.
+///
+/// The client owns `version`, which grows with each of its changes. `rev` is the last push that it is known to have applied. A
+/// position from the client is a place in the text that it shows then; it is turned into elements, and never shifted.
+struct Attachment {
+  /// The form in which pushes are written.
+  enum Form { case lines, ranges, text }
+  /// By what the client checks its text after a push.
+  enum Check { case sha256, length, none }
+
+  /// The options with which the client opened the text.
+  struct Options {
+    var isObserver: Bool
+    var form: Form
+    var check: Check
+  }
+
+  /// A text that the client shows: the text after the first `seen` arrivals, with the client's own changes since.
+  struct Shown {
+    var seen: Int
+    /// The elements that existed then and that the client did not show; nil if those were the removed ones. A client that
+    /// resumes lacks what happened after its server had died.
+    var hidden: ElementRanges?
+  }
+
+  let id: Int
+  let note: NoteID
+  let options: Options
+  private(set) var version = 0
+  private(set) var rev = 0
+  private(set) var shown: Shown
+  /// Pushes that the client may not have applied, at its present version. Each leads from the text that the one before it left.
+  private(set) var pending: [(rev: Int, shown: Shown)] = []
+  private(set) var lastRev = 0
+  /// Where the client's cursors are, if it has told.
+  var selections: [Selection] = []
+  var presence = Presence()
+
+  /// - Parameters:
+  ///   - version: the client's version, if it resumes.
+  ///   - shown: the text that the client shows.
+  init(id: Int, note: NoteID, _ options: Options, version: Int, showing shown: Shown) {
+    self.id = id
+    self.note = note
+    self.options = options
+    self.version = version
+    self.shown = shown
+  }
+
+  /// The text that the client shows once it has applied all pushes.
+  var pushed: Shown { pending.last?.shown ?? shown }
+
+  /// The number of the last push, if the client has not applied it yet; else of the last one that it has applied.
+  var pushedRev: Int { pending.last?.rev ?? rev }
+
+  /// The text that the client shows when it has applied push `rev` and none after it; nil if there is no such push.
+  func shown(at rev: Int) -> Shown? {
+    if rev == self.rev { return shown }
+    return pending.first { $0.rev == rev }?.shown
+  }
+
+  /// Takes in a change of the client, made to `shown` after it had applied push `rev`. It drops the pushes after that one.
+  mutating func takeChange(version: Int, rev: Int, of shown: Shown) {
+    self.version = version
+    self.rev = rev
+    self.shown = shown
+    pending = []
+  }
+
+  /// Replaces the text that the client shows, which has no pushes before it.
+  mutating func show(_ shown: Shown) { self.shown = shown }
+
+  /// Notes that the text after all pushes is also this one, element by element.
+  mutating func setPushed(_ shown: Shown) {
+    if pending.isEmpty { self.shown = shown } else { pending[pending.count - 1].shown = shown }
+  }
+
+  /// Notes the next push, which leads to `shown`; returns its number.
+  ///
+  /// An observer's pushes count as applied at once: it makes no change that could cross one.
+  mutating func push(_ shown: Shown) -> Int {
+    lastRev += 1
+    if options.isObserver {
+      (rev, self.shown) = (lastRev, shown)
+    } else {
+      pending.append((lastRev, shown))
+    }
+    return lastRev
+  }
+}

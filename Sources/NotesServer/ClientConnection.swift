@@ -1,0 +1,56 @@
+internal import JSONRPC
+
+/// The two streams between the client and the server, as bytes that have come and bytes that are to be sent.
+struct ClientConnection {
+  var input: FrameDecoder
+  var outbox: Outbox
+  /// Answers that wait for the disk, with the messages that follow them.
+  var held = HeldAnswers()
+  /// Notifications that follow the reply to the request that caused them.
+  var afterReply: [(inout Outbox) -> Void] = []
+  /// True when the client has nothing more to say.
+  var isInputOver = false
+  /// True when the client has closed its end of the input, though not all of it may have been read.
+  var hasInputHungUp = false
+  /// True when the client reads no more.
+  private(set) var isOutputGone = false
+
+  /// While this many bytes wait for the client to read them, no further request is acted on: a client that sends without
+  /// reading must not fill the memory.
+  private static let fullOutbox = 32 << 20
+
+  init(framing: Framing, maximumMessage: Int) {
+    input = FrameDecoder(framing: framing, maximumMessage: maximumMessage)
+    outbox = Outbox(framing: framing)
+  }
+
+  /// True while the client has to read before more is taken from it.
+  var isFull: Bool { outbox.count + held.count >= Self.fullOutbox && !isOutputGone }
+
+  /// Where the next message to the client goes: behind the answers that wait for the disk.
+  var currentOutbox: Outbox {
+    _read {
+      if held.isEmpty { yield outbox } else { yield held.after }
+    }
+    _modify {
+      if held.isEmpty { yield &outbox } else { yield &held.after }
+    }
+  }
+
+  /// Notes that the client reads no more, and forgets what it was to read.
+  mutating func loseOutput() {
+    isOutputGone = true
+    held.removeAll()
+    dropOutput()
+  }
+
+  /// Forgets what is to be sent.
+  mutating func dropOutput() { outbox.removeFirst(outbox.count) }
+
+  /// Moves the notifications that follow a reply behind it.
+  mutating func flushNotifications() {
+    if afterReply.isEmpty { return }
+    for notify in afterReply { notify(&currentOutbox) }
+    afterReply = []
+  }
+}

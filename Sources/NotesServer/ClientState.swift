@@ -1,0 +1,16 @@
+internal import Notes
+
+/// The client's settings, and the phase of its connection.
+struct ClientState {
+  enum Phase { case new, ready, shutDown }
+
+  var phase = Phase.new
+  /// The exit status of the process, once it is to end.
+  var exitStatus: Int32?
+  /// The process whose end is ours, as the client has named it.
+  var parentProcess: Int?
+  /// The units in which positions count.
+  var encoding = PositionEncoding.utf16
+  /// True if the client wants `$/logTrace`.
+  var isTracing = false
+}

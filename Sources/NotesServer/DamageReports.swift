@@ -1,0 +1,28 @@
+internal import NoteStore
+
+/// The messages about damage of the notebook that the user was told.
+struct DamageReports {
+  private var reported: Set<String> = []
+  /// The damage that told of waiting changes at the last full look.
+  private var waitingAtFullLook: LogFolder.Damage?
+
+  /// The messages that the user has not been told yet.
+  ///
+  /// - Parameters:
+  ///   - damage: all damage there is.
+  ///   - waiting: the one of it that tells of changes waiting for others. It is reported when it was there at the full look
+  ///     before: while two processes write, it may be so for a moment.
+  ///   - isFullLook: whether every file was looked at.
+  mutating func news(
+    _ damage: [LogFolder.Damage], waiting: LogFolder.Damage?, isFullLook: Bool
+  ) -> [String] {
+    let isLasting = isFullLook && waiting == waitingAtFullLook
+    if isFullLook { waitingAtFullLook = waiting }
+    var news: [String] = []
+    for damage in damage where damage != waiting || isLasting {
+      let message = "\(damage.path), byte \(damage.offset): \(damage.description)"
+      if reported.insert(message).inserted { news.append(message) }
+    }
+    return news
+  }
+}

@@ -1,0 +1,210 @@
+internal import Bytes
+internal import Notes
+internal import ReplicatingTypes
+
+// THE FORMAT OF A JOURNAL OF ATTACHMENTS
+//
+// A process notes what each of its clients shows and which changes each has made. The next process reads that when this one has
+// died. The journal is a file of the state folder, as private as the memory; it means nothing to another notebook or machine.
+//
+//     entry   = length of the body, CRC-32C of the body, 4 bytes each, the lowest first; body
+//     body    = 01 attachment note version rev state steps steps count*(ranges ranges)
+//                                                                   open: the steps that can be undone, and redone; elements
+//                                                                   that undoing has copied unseen by the client, and the copies
+//             | 02 attachment rev state                             a push: the text that the client shows once it has applied it
+//             | 03 attachment version change                        the client's change is about to be written as this one
+//             | 05 attachment version change                        the same, and it is one step with the client's last one
+//             | 04 attachment direction change count*ranges         undo (0) or redo (1) is about to be written as this one; its
+//                                                                   insertions copy these elements
+//     state   = count*change ranges?                                the notebook of these changes and all that they follow; a
+//                                                                   byte 1 and the elements that existed then and are not
+//                                                                   shown, or 0 if those are the removed ones
+//     steps   = count*(ranges ranges)                               what each inserted, and removed; the last is next
+//     ranges  = count*(replica offset count)
+//     note    = change                                              the one that created it
+//     change  = replica number
+//
+// Numbers are varints, a replica has 16 bytes.
+//
+// WHY A KILL AT ANY POINT IS SAFE
+//
+// An opening is noted before it is answered, a push before it is sent, a change before it is written to the log. So everything that a
+// client can have seen is noted; and a change that is noted and not in the notebook was never made. The client shows the state of
+// the last push that it has applied, with those of its own changes since that are in the log. No two files have to be written at
+// once.
+//
+// If an entry can't be written, the server goes on without the journal and removes it, or empties it: an incomplete journal would
+// make the client's own words seem to be another client's, and they would be inserted twice. If the disk refuses that too, it is
+// tried again with each entry. An incomplete journal stays only if the process dies before the disk takes anything.
+//
+// A journal of another start of the machine does not count (`Journal`): a power cut may take parts of the log and of the journal. A
+// journal that does not end with a whole entry, or has a damaged one, is not used: entries may be missing.
+
+/// An entry of the journal.
+enum JournalEntry {
+  /// The text that a client shows, before its next change.
+  struct State {
+    var heads: [ChangeID]
+    /// The elements that it does not show; nil if those are the removed ones.
+    var hidden: [ElementRange]?
+  }
+
+  /// The steps that a client can undo and redo, and the copies of which it may not know.
+  struct Undoing {
+    var list = UndoList()
+    var copies: [ElementCopies] = []
+  }
+
+  case open(note: NoteID, version: Int, rev: Int, State, Undoing)
+  case push(rev: Int, State)
+  case change(version: Int, isJoined: Bool, ChangeID)
+  case turn(UndoList.Direction, ChangeID, copied: [[ElementRange]])
+}
+
+// MARK: - Encoding
+
+extension ByteWriter {
+  mutating func journalEntry(_ entry: JournalEntry, of attachment: Int) {
+    var body = ByteWriter()
+    body.body(entry, of: attachment)
+    fixed(UInt32(body.bytes.count))
+    fixed(CRC32C.checksum(of: body.bytes[...]))
+    raw(body.bytes)
+  }
+
+  private mutating func body(_ entry: JournalEntry, of attachment: Int) {
+    switch entry {
+    case .open(let note, let version, let rev, let state, let undoing):
+      byte(1)
+      varint(attachment)
+      change(note.creation)
+      varint(version)
+      varint(rev)
+      self.state(state)
+      for steps in [undoing.list.steps(.undo), undoing.list.steps(.redo)] {
+        varint(steps.count)
+        for step in steps {
+          ranges(step.inserted)
+          ranges(step.removed)
+        }
+      }
+      varint(undoing.copies.count)
+      for copies in undoing.copies {
+        let (originals, copies) = copies.pairs
+        ranges(originals)
+        ranges(copies)
+      }
+    case .push(let rev, let state):
+      byte(2)
+      varint(attachment)
+      varint(rev)
+      self.state(state)
+    case .change(let version, let isJoined, let change):
+      byte(isJoined ? 5 : 3)
+      varint(attachment)
+      varint(version)
+      self.change(change)
+    case .turn(let direction, let change, let copied):
+      byte(4)
+      varint(attachment)
+      byte(direction.rawValue)
+      self.change(change)
+      varint(copied.count)
+      for copied in copied { ranges(copied) }
+    }
+  }
+
+  private mutating func change(_ change: ChangeID) {
+    identifier(change.replica)
+    varint(change.number)
+  }
+
+  private mutating func state(_ state: JournalEntry.State) {
+    varint(state.heads.count)
+    for head in state.heads { change(head) }
+    byte(state.hidden == nil ? 0 : 1)
+    if let hidden = state.hidden { ranges(hidden) }
+  }
+
+  private mutating func ranges(_ ranges: [ElementRange]) {
+    varint(ranges.count)
+    for range in ranges {
+      identifier(range.author)
+      varint(range.offset)
+      varint(range.count)
+    }
+  }
+}
+
+extension ByteReader {
+  mutating func journalEntry() throws(DecodingFailure) -> (Int, JournalEntry) {
+    let kind = try byte()
+    let attachment = try number()
+    switch kind {
+    case 1:
+      let note = NoteID(creation: try change())
+      let (version, rev) = (try number(), try number())
+      let state = try state()
+      let list = UndoList(done: try steps(), undone: try steps())
+      let copies = try self.list { reader throws(DecodingFailure) in
+        ElementCopies(of: [try reader.ranges()], as: try reader.ranges())
+      }
+      return (
+        attachment,
+        .open(
+          note: note, version: version, rev: rev, state,
+          JournalEntry.Undoing(list: list, copies: copies))
+      )
+    case 2: return (attachment, .push(rev: try number(), try state()))
+    case 3, 5:
+      return (attachment, .change(version: try number(), isJoined: kind == 5, try change()))
+    case 4:
+      guard let direction = UndoList.Direction(rawValue: try byte()) else {
+        throw failure("no direction")
+      }
+      let change = try change()
+      let copied = try list { reader throws(DecodingFailure) in try reader.ranges() }
+      return (attachment, .turn(direction, change, copied: copied))
+    default: throw failure("no entry")
+    }
+  }
+
+  /// A number that the client has chosen.
+  private mutating func number() throws(DecodingFailure) -> Int {
+    guard let number = Int(exactly: try varint()) else { throw failure("a number too large") }
+    return number
+  }
+
+  private mutating func change() throws(DecodingFailure) -> ChangeID {
+    ChangeID(replica: try identifier(), number: try varint())
+  }
+
+  private mutating func state() throws(DecodingFailure) -> JournalEntry.State {
+    let heads = try list { reader throws(DecodingFailure) in try reader.change() }
+    return JournalEntry.State(heads: heads, hidden: try byte() == 0 ? nil : try ranges())
+  }
+
+  private mutating func steps() throws(DecodingFailure) -> [UndoList.Step] {
+    try list { reader throws(DecodingFailure) in
+      UndoList.Step(inserted: try reader.ranges(), removed: try reader.ranges())
+    }
+  }
+
+  private mutating func ranges() throws(DecodingFailure) -> [ElementRange] {
+    try list { reader throws(DecodingFailure) in
+      let author = try reader.identifier()
+      let (offset, count) = (try reader.count(), try reader.count())
+      return ElementRange(author: author, offset: offset, count: count)
+    }
+  }
+
+  private mutating func list<Element>(
+    _ element: (inout ByteReader) throws(DecodingFailure) -> Element
+  ) throws(DecodingFailure) -> [Element] {
+    // No room is reserved for `count`: a damaged one may be huge.
+    let count = try count()
+    var list: [Element] = []
+    for _ in 0..<count { list.append(try element(&self)) }
+    return list
+  }
+}

@@ -1,0 +1,182 @@
+internal import JSONRPC
+
+/// A request that clients can make: one row of the table of methods.
+struct Method: Sendable {
+  /// When a request is answered.
+  enum Kind: Sendable {
+    /// At once, with the result that this writes.
+    case immediate(Action<Parameters>)
+    /// When everything that was committed before it is on disk for good. After the last request only `exit` is accepted.
+    case onDisk(isLast: Bool)
+    /// When the work that this begins is done.
+    case longRunning(Beginning)
+  }
+
+  typealias Action<Values> =
+    @Sendable (inout NotesServer, Values, inout JSONWriter) throws(ResponseError) -> Void
+  typealias Beginning =
+    @Sendable (inout NotesServer, RequestID, Parameters) throws(ResponseError) -> Void
+
+  /// A parameter, with the names of its members if they are checked, too.
+  struct Parameter: Sendable {
+    let name: String
+    let members: [String]
+
+    init(_ name: some ParameterName) { (self.name, members) = (name.rawValue, name.members) }
+  }
+
+  let name: String
+  let kind: Kind
+  let parameters: [Parameter]
+  /// True if it changes the notebook. Then a client may give it a `requestKey`, with which it happens once.
+  let changesNotebook: Bool
+  /// True if it may begin a notebook where there is none.
+  let mayBeginNotebook: Bool
+
+  /// The method of this name.
+  static func named(_ name: String) -> Method? { byName[name] }
+
+  private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+  // MARK: - The table
+
+  /// All methods.
+  static let all: [Method] = [
+    reading("initialize", InitializeParameters.self) {
+      server, params, result throws(ResponseError) in try server.initialize(params, &result)
+    },
+    onDisk("shutdown", isLast: true),
+
+    changing("note/create", CreateNoteParameters.self, mayBeginNotebook: true) {
+      server, params, result throws(ResponseError) in try server.createNote(params, &result)
+    },
+    reading("note/get", GetNoteParameters.self) { server, params, result throws(ResponseError) in
+      try server.getNote(params, &result)
+    },
+    reading("note/history", NoteHistoryParameters.self) {
+      server, params, result throws(ResponseError) in try server.noteHistory(params, &result)
+    },
+    changing("note/update", UpdateNoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.updateNote(params, &result)
+    },
+    changing("note/setText", SetTextParameters.self) {
+      server, params, result throws(ResponseError) in try server.setText(params, &result)
+    },
+    changing("note/append", AppendTextParameters.self) {
+      server, params, result throws(ResponseError) in try server.appendText(params, &result)
+    },
+    changing("note/move", MoveNoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.moveNote(params, &result)
+    },
+    changing("note/delete", NoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.deleteNote(params, &result)
+    },
+    changing("note/restore", NoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.restoreNote(params, &result)
+    },
+
+    reading("note/open", OpenNoteParameters.self) { server, params, result throws(ResponseError) in
+      try server.openNote(params, &result)
+    },
+    changing("note/change", ChangeNoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.changeNote(params, &result)
+    },
+    reading("note/close", AttachmentParameters.self) {
+      server, params, result throws(ResponseError) in try server.closeNote(params, &result)
+    },
+    changing("note/undo", AttachmentParameters.self) {
+      server, params, result throws(ResponseError) in
+      try server.reverse(.undo, of: params.attachment, &result)
+    },
+    changing("note/redo", AttachmentParameters.self) {
+      server, params, result throws(ResponseError) in
+      try server.reverse(.redo, of: params.attachment, &result)
+    },
+
+    reading("notebook/list", ListNotesParameters.self) {
+      server, params, result throws(ResponseError) in try server.listNotes(params, &result)
+    },
+    longRunning("notebook/search", SearchParameters.Name.self) {
+      server, id, params throws(ResponseError) in try server.search(id, SearchParameters(params))
+    },
+    reading("notebook/status", NoParameters.self) { server, _, result throws(ResponseError) in
+      server.writeStatus(&result)
+    },
+    reading("notebook/changes", ChangesParameters.self) {
+      server, params, result throws(ResponseError) in try server.changes(params, &result)
+    },
+    changing("notebook/merge", MergeParameters.self, mayBeginNotebook: true) {
+      server, params, result throws(ResponseError) in try server.merge(params, &result)
+    },
+    onDisk("notebook/flush", "workDoneToken"),
+    longRunning("notebook/sync", SyncParameters.Name.self, mayBeginNotebook: true) {
+      server, id, params throws(ResponseError) in try server.sync(id, SyncParameters(params))
+    },
+  ]
+
+  private static func reading<Values: MethodParameters>(
+    _ name: String, _ parameters: Values.Type, _ perform: @escaping Action<Values>
+  ) -> Method {
+    Method(
+      name: name, kind: immediate(perform), parameters: Values.Name.allCases.map { Parameter($0) },
+      changesNotebook: false, mayBeginNotebook: false)
+  }
+
+  private static func changing<Values: MethodParameters>(
+    _ name: String, _ parameters: Values.Type, mayBeginNotebook: Bool = false,
+    _ perform: @escaping Action<Values>
+  ) -> Method {
+    Method(
+      name: name, kind: immediate(perform),
+      parameters: Values.Name.allCases.map { Parameter($0) } + [Parameter("requestKey")],
+      changesNotebook: true, mayBeginNotebook: mayBeginNotebook)
+  }
+
+  private static func immediate<Values: MethodParameters>(
+    _ perform: @escaping Action<Values>
+  ) -> Kind {
+    .immediate { server, params, result throws(ResponseError) in
+      try perform(&server, try Values(params), &result)
+    }
+  }
+
+  private static func onDisk(
+    _ name: String, _ parameters: String..., isLast: Bool = false
+  ) -> Method {
+    Method(
+      name: name, kind: .onDisk(isLast: isLast), parameters: parameters.map { Parameter($0) },
+      changesNotebook: false, mayBeginNotebook: false)
+  }
+
+  private static func longRunning<Name: ParameterName & CaseIterable>(
+    _ name: String, _ parameters: Name.Type, mayBeginNotebook: Bool = false,
+    _ begin: @escaping Beginning
+  ) -> Method {
+    Method(
+      name: name, kind: .longRunning(begin), parameters: Name.allCases.map { Parameter($0) },
+      changesNotebook: false, mayBeginNotebook: mayBeginNotebook)
+  }
+
+  // MARK: - Mistyped parameters
+
+  /// Refuses parameters that the method does not have.
+  ///
+  /// For a command line only: what a person has mistyped would be ignored without a word. A program may send what a later version
+  /// understands.
+  func refuseUnknown(_ params: JSONValue) throws(ResponseError) {
+    for (name, value) in params.members {
+      guard let parameter = parameters.first(where: { $0.name == name }) else {
+        throw unknown(name)
+      }
+      if parameter.members.isEmpty { continue }
+      for (member, _) in value.members where !parameter.members.contains(member) {
+        throw unknown("\(name).\(member)")
+      }
+    }
+  }
+
+  private func unknown(_ fullName: String) -> ResponseError {
+    let names = parameters.isEmpty ? "none" : parameters.map(\.name).joined(separator: ", ")
+    return .invalidParams(fullName, "\(name) has no such parameter; it has \(names)")
+  }
+}

@@ -1,0 +1,137 @@
+internal import JSONRPC
+internal import NoteStore
+
+// Answers to requests, and the notifications that belong to no note: messages to the user, and progress.
+
+extension NotesServer {
+  // MARK: - Answers
+
+  /// Answers a request that succeeded; with durability `reply`, and if it changed something, when that is on disk.
+  mutating func respond(to id: RequestID, changesNotebook: Bool, _ result: [UInt8]) {
+    let progress = store?.progress ?? (appended: 0, durable: 0)
+    guard environment.durability == .reply, changesNotebook,
+      progress.durable < progress.appended, !connection.isOutputGone
+    else { return currentOutbox.respond(to: id) { $0.raw(result) } }
+    connection.held.append(
+      HeldAnswers.Answer(
+        id: id, result: result, through: progress.appended,
+        after: Outbox(framing: outbox.framing)))
+  }
+
+  /// Answers a request when everything that is written now is on disk for good.
+  ///
+  /// - Parameter canBeCancelled: whether the client can cancel it.
+  mutating func respondWhenDurable(
+    to id: RequestID, progress: [UInt8]?, canBeCancelled: Bool
+  ) {
+    if let progress { self.progress(progress, "begin", "Writing to disk") }
+    // First: what the folder lacks, or the disk has refused, is written again with it.
+    store?.requestSync(isRetry: true)
+    requests.waitingForDisk.append(
+      DiskRequest(
+        id: id, progress: progress, canBeCancelled: canBeCancelled,
+        through: store?.progress.appended ?? 0))
+    takeDiskResult()
+  }
+
+  /// Learns what has reached the disk, or could not, and gives the answers that have waited for it.
+  mutating func takeDiskResult() {
+    if let failure = store?.takeSyncResult() { showMessage(.error, "\(failure)") }
+    releaseAnswers()
+    let durable = store?.progress.durable ?? .max
+    let doubt = store?.doubt
+    for request in requests.waitingForDisk where request.through <= durable || doubt != nil {
+      if let token = request.progress { progress(token, "end") }
+      if request.through > durable, let doubt {
+        currentOutbox.respond(to: request.id, error: ResponseError(doubt))
+      } else {
+        currentOutbox.respond(to: request.id) { $0.null() }
+      }
+    }
+    requests.waitingForDisk.removeAll { $0.through <= durable || doubt != nil }
+  }
+
+  /// Gives the held answers whose changes are on disk, or are known not to get there.
+  private mutating func releaseAnswers() {
+    let durable = store?.progress.durable ?? .max
+    let doubt = store?.doubt
+    for answer in connection.held.take(while: { $0.through <= durable || doubt != nil }) {
+      if answer.through > durable, let doubt {
+        outbox.respond(to: answer.id, error: .requestFailed("notDurable", "\(doubt)"))
+      } else {
+        outbox.respond(to: answer.id) { $0.raw(answer.result) }
+      }
+      outbox.append(answer.after)
+    }
+  }
+
+  /// Answers a request with an error. If the disk has refused a change, it is tried from now on whether it takes changes again.
+  mutating func refuse(_ id: RequestID, _ error: ResponseError) {
+    currentOutbox.respond(to: id, error: error)
+    if store?.isRefused == true { schedule.isRefused = true }
+  }
+
+  /// Tells a client that was refused a change when the disk takes changes again: it may wait for this to save its text.
+  mutating func reportRecovery() {
+    guard schedule.isRefused, store?.isRefused == false else { return }
+    schedule.isRefused = false
+    showMessage(.info, "Changes can be saved again.")
+  }
+
+  // MARK: - Messages
+
+  enum MessageType: Int {
+    case error = 1
+    case warning, info, log
+  }
+
+  /// Writes a message to the client's log, after the reply to the present request.
+  mutating func logMessage(_ type: MessageType, _ message: String) {
+    connection.afterReply.append { outbox in
+      outbox.notify("window/logMessage") { $0.message(type.rawValue, message) }
+    }
+  }
+
+  /// Shows a message to the user.
+  mutating func showMessage(_ type: MessageType, _ message: String) {
+    currentOutbox.notify("window/showMessage") { $0.message(type.rawValue, message) }
+  }
+
+  /// Tells of damage of the notebook, each once.
+  ///
+  /// - Parameter isFullLook: whether every file was looked at.
+  mutating func reportDamage(afterFullLook isFullLook: Bool) {
+    guard let store else { return }
+    let news = damageReports.news(store.damage, waiting: store.waiting, isFullLook: isFullLook)
+    for message in news { showMessage(.warning, message) }
+  }
+
+  // MARK: - Progress
+
+  /// Tells the client of the progress of a request: `begin` with a title, `report` with a message, `end`.
+  ///
+  /// - Parameter token: the client's name for it, as the client wrote it.
+  mutating func progress(_ token: [UInt8], _ kind: String, _ text: String? = nil) {
+    currentOutbox.notify("$/progress") {
+      $0.beginObject()
+      $0.key("token")
+      $0.raw(token)
+      $0.key("value")
+      $0.beginObject()
+      $0.member("kind", kind)
+      if let text { $0.member(kind == "begin" ? "title" : "message", text) }
+      $0.endObject()
+      $0.endObject()
+    }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func message(_ type: Int, _ message: String) {
+    beginObject()
+    key("type")
+    integer(type)
+    member("message", message)
+    endObject()
+  }
+}

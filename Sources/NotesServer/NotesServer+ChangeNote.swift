@@ -1,0 +1,231 @@
+internal import Bytes
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// `note/change`: a client's own change of the text that it shows.
+
+/// The parameters of `note/change`.
+struct ChangeNoteParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable {
+    case attachment, version, rev, text, lines, ranges, sha256, bytes, lineCount, sameStep
+  }
+
+  /// The client's change of the text that it shows.
+  enum Content {
+    /// All of it; the changes are to be found out.
+    case text([UInt8])
+    case lines([LineReplacement])
+    case ranges([RangeReplacement])
+  }
+
+  struct RangeReplacement {
+    var start: TextPosition
+    var end: TextPosition
+    var text: [UInt8]
+  }
+
+  let attachment: Int
+  let version: Int
+  /// The last push that the client had applied.
+  let rev: Int
+  let content: Content
+  // Checks of the text after the change, as far as the client gives them.
+  let sha256: String?
+  let bytes: Int?
+  let lineCount: Int?
+  /// True if the change is to be undone together with the one before it.
+  let wantsSameStep: Bool
+
+  init(_ params: Parameters) throws(ResponseError) {
+    attachment = try params.requiredCount(Name.attachment)
+    version = try params.requiredCount(Name.version)
+    rev = try params.requiredCount(Name.rev)
+    content = try Content(params)
+    sha256 = try params.string(Name.sha256)
+    bytes = try params.count(Name.bytes)
+    lineCount = try params.count(Name.lineCount)
+    wantsSameStep = try params.boolean(Name.sameStep) ?? false
+  }
+}
+
+extension ChangeNoteParameters.Content {
+  private typealias Name = ChangeNoteParameters.Name
+
+  fileprivate init(_ params: Parameters) throws(ResponseError) {
+    let (text, lines, ranges) = (params[Name.text], params[Name.lines], params[Name.ranges])
+    switch (text, lines, ranges) {
+    case (let text?, nil, nil): self = .text(try Parameters.text(text, Name.text.rawValue))
+    case (nil, _?, nil): self = .lines(try Self.lines(try params.requiredArray(Name.lines)))
+    case (nil, nil, _?): self = .ranges(try Self.ranges(try params.requiredArray(Name.ranges)))
+    default:
+      let last = ranges != nil ? Name.ranges : lines != nil ? .lines : .text
+      throw .invalidParams(last.rawValue, "one of text, lines and ranges must be given")
+    }
+  }
+
+  private static func lines(_ array: JSONArray) throws(ResponseError) -> [LineReplacement] {
+    var replacements: [LineReplacement] = []
+    for item in array {
+      let parts = item.array.map(Array.init) ?? []
+      guard parts.count == 3, let start = parts[0].integer, let end = parts[1].integer,
+        let lines = parts[2].array
+      else { throw .invalidParams("lines", "must be an array of [start, end, [lines]]") }
+      guard start >= 0, start <= end else {
+        throw .invalidParams("lines", "\(start) to \(end) is no range of lines")
+      }
+      var new: [UInt8]?
+      for line in lines {
+        let text = try Parameters.text(line, "lines")
+        guard !text.contains(0x0A) else {
+          throw .invalidParams("lines", "a line must not contain a line feed")
+        }
+        if new == nil { new = text } else { new! += [0x0A] + text }
+      }
+      replacements.append(LineReplacement(lines: start..<end, text: new))
+    }
+    return replacements
+  }
+
+  private static func ranges(
+    _ array: JSONArray
+  ) throws(ResponseError) -> [ChangeNoteParameters.RangeReplacement] {
+    var replacements: [ChangeNoteParameters.RangeReplacement] = []
+    for item in array {
+      let item = Parameters(value: item, path: "ranges.")
+      let text = try item.requiredText("newText")
+      let (start, end) = try item.requiredObject("range").range()
+      replacements.append(.init(start: start, end: end, text: text))
+    }
+    return replacements
+  }
+}
+
+extension NotesServer {
+  mutating func changeNote(
+    _ params: ChangeNoteParameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    let id = params.attachment
+    let (note, shown) = try shown(params)
+    let plan = try plan(params, of: note, shown)
+    let isJoined = params.wantsSameStep && openTexts[undoListOf: id].isOpen
+    let journal = journal
+    let effects = try commit(plan.operations, from: id) {
+      journal?.append(.change(version: params.version, isJoined: isJoined, $0), of: id)
+    }
+    openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
+    let removals = plan.operations.removals
+    openTexts.record(
+      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: removals),
+      joining: isJoined, by: id)
+    if plan.isPresent {
+      openTexts.keep(present: plan.buffer, of: note)
+      let count = openTexts[text: note].count
+      openTexts[open: id].show(Attachment.Shown(seen: count))
+    } else {
+      openTexts.record(repeated: removals, on: note, from: id)
+    }
+    openTexts.trim(note)
+    result.beginObject()
+    result.member("version", params.version)
+    result.endObject()
+  }
+
+  /// The text that the client has changed, and its note.
+  private func shown(
+    _ params: ChangeNoteParameters
+  ) throws(ResponseError) -> (note: NoteID, shown: Attachment.Shown) {
+    let attachment = try editableAttachment(params.attachment)
+    guard params.version > attachment.version else {
+      throw .invalidParams("version", "must be greater than \(attachment.version)")
+    }
+    guard let shown = attachment.shown(at: params.rev) else {
+      throw .requestFailed("reopen", "rev: \(params.rev) is no push to this attachment")
+    }
+    return (attachment.note, shown)
+  }
+
+  /// The change of the notebook that a client's change amounts to.
+  private struct Plan {
+    /// The text that the client shows after it.
+    var buffer: TextBuffer
+    /// True if that is the present text, once the change is made.
+    var isPresent: Bool
+    var operations: [Change.Operation]
+  }
+
+  private mutating func plan(
+    _ params: ChangeNoteParameters, of note: NoteID, _ shown: Attachment.Shown
+  ) throws(ResponseError) -> Plan {
+    let view = openTexts[text: note].view(of: shown, by: params.attachment)
+    // The kept text is taken out, so that it can be changed in place. It is kept again when the change is made.
+    var buffer: TextBuffer
+    if view == nil, let present = openTexts[text: note].takePresent() {
+      buffer = present
+    } else {
+      buffer = try self.buffer(of: note, view)
+    }
+    let edits = try edits(params.content, &buffer)
+    let operations: [Change.Operation]
+    do { operations = try store!.operations(for: edits, in: note, view) } catch {
+      throw ResponseError(error)
+    }
+    buffer.apply(edits)
+    try check(params, buffer)
+    return Plan(buffer: buffer, isPresent: view == nil, operations: operations)
+  }
+
+  /// The edits that the client has made in the text that it shows.
+  ///
+  /// A client tells which lines were replaced, or the range from the first to the last change. Only what differs inside is an edit:
+  /// otherwise what two people leave alone, or one deletes, would be inserted again.
+  private func edits(
+    _ content: ChangeNoteParameters.Content, _ buffer: inout TextBuffer
+  ) throws(ResponseError) -> [Edit<UInt8>] {
+    switch content {
+    case .text(let text): return textDifference(from: buffer.utf8, to: text)
+    case .lines(let replacements):
+      guard let edits = buffer.edits(replacing: replacements) else {
+        throw .contentModified("lines: there are no such lines; the text has \(buffer.lineCount)")
+      }
+      return differences(within: edits, of: buffer.utf8)
+    case .ranges(let replacements):
+      return differences(within: try edits(replacements, &buffer), of: buffer.utf8)
+    }
+  }
+
+  private func edits(
+    _ replacements: [ChangeNoteParameters.RangeReplacement], _ buffer: inout TextBuffer
+  ) throws(ResponseError) -> [Edit<UInt8>] {
+    var edits: [Edit<UInt8>] = []
+    for replacement in replacements {
+      let start = try offset(of: replacement.start, "ranges.range.start", in: &buffer)
+      let end = try offset(of: replacement.end, "ranges.range.end", in: &buffer)
+      guard start <= end else { throw .invalidParams("ranges.range", "ends before it starts") }
+      edits.append(Edit(range: start..<end, replacement: replacement.text))
+    }
+    guard edits.count > 1 else { return edits }
+    let order = edits.indices.sorted {
+      (edits[$0].range.lowerBound, edits[$0].range.upperBound, $0)
+        < (edits[$1].range.lowerBound, edits[$1].range.upperBound, $1)
+    }
+    let sorted = order.map { edits[$0] }
+    for (edit, next) in zip(sorted, sorted.dropFirst())
+    where next.range.lowerBound < edit.range.upperBound {
+      throw .invalidParams("ranges", "two ranges overlap")
+    }
+    return sorted.joiningNeighbours()
+  }
+
+  /// Checks what the client tells of its text after the change against the text that it is taken to show.
+  private func check(
+    _ params: ChangeNoteParameters, _ after: TextBuffer
+  ) throws(ResponseError) {
+    if let bytes = params.bytes, bytes != after.count { throw .contentModified }
+    if let lineCount = params.lineCount, lineCount != after.lineCount { throw .contentModified }
+    if let sha256 = params.sha256, sha256.lowercased() != SHA256.hexDigest(of: after.utf8) {
+      throw .contentModified
+    }
+  }
+}

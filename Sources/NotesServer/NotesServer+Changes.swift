@@ -1,0 +1,139 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// The notebook: looking things up in it, changing it, and taking in changes of others. Every change is recorded for the open texts and
+// told to the client here, and nowhere else.
+
+extension NotesServer {
+  // MARK: - Looking things up
+
+  /// The note that the parameter `name` names by its identifier.
+  func note(_ text: String, _ name: String = "id") throws(ResponseError) -> Note {
+    let note: Note?
+    do { note = try NoteID(text).flatMap { id throws(StoreError) in try store?.note(id) } } catch {
+      throw ResponseError(error)
+    }
+    guard let note else {
+      throw .requestFailed("noSuchNote", "\(name): there is no note \(text.prefix(80))")
+    }
+    return note
+  }
+
+  /// Reads a note that there is, without copying it.
+  func read<Result>(
+    _ id: NoteID, _ body: (borrowing Note) -> Result
+  ) throws(ResponseError) -> Result {
+    do { return try store!.read(id, body) } catch { throw ResponseError(error) }
+  }
+
+  /// The notebook, with the notes' order in memory.
+  func orderedBook() throws(ResponseError) -> NoteBook {
+    do { try store?.openOrder() } catch { throw ResponseError(error) }
+    return book
+  }
+
+  /// Looks something up in the notebook's past.
+  func recall<Result>(
+    _ body: (borrowing NoteBook) throws(ArchiveFailure) -> Result
+  ) throws(ResponseError) -> Result {
+    do { return try body(book) } catch { throw ResponseError(error) }
+  }
+
+  // MARK: - Changes
+
+  /// Makes one change of these operations; none, if there are none.
+  ///
+  /// - Parameters:
+  ///   - session: the session that the operations were planned for, if they name it.
+  ///   - source: the attachment that makes the change, if any.
+  ///   - announce: is told the change's name before it is written. When it throws, the change is not made.
+  @discardableResult
+  mutating func commit(
+    _ operations: [Change.Operation], as session: ReplicaID? = nil,
+    from source: Int? = nil,
+    announce: (ChangeID) throws(StoreError) -> Void = { _ in }
+  ) throws(ResponseError) -> Effects {
+    guard !operations.isEmpty else { return Effects() }
+    do {
+      let effects = try store!.commit(
+        operations, as: session, at: environment.now(), announce: announce)
+      openTexts.record(effects, from: source)
+      return effects
+    } catch {
+      throw ResponseError(error)
+    }
+  }
+
+  /// Merges an encoded `ChangeSet`, and tells the client of its effects.
+  ///
+  /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same.
+  @discardableResult
+  mutating func merge(
+    changes: [UInt8], adopting isAdopting: Bool = false
+  ) throws(ResponseError) -> Effects {
+    let effects: Effects
+    do { effects = try store?.merge(changes, adopting: isAdopting) ?? Effects() } catch {
+      throw ResponseError(error)
+    }
+    take(effects)
+    return effects
+  }
+
+  /// Takes in what other processes have written.
+  mutating func readFolder(lookingEverywhere: Bool) {
+    guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
+    take(effects)
+    reportDamage(afterFullLook: lookingEverywhere)
+  }
+
+  /// Takes in what other processes have written, if the system has told of anything; returns whether it has.
+  mutating func readFolderIfNoticed() -> Bool {
+    guard let effects = store?.refreshIfNoticed() else { return false }
+    take(effects)
+    reportDamage(afterFullLook: false)
+    return true
+  }
+
+  /// Takes in the effects of changes that the client did not make.
+  mutating func take(_ effects: Effects) {
+    guard !effects.isEmpty else { return }
+    openTexts.record(effects, from: nil)
+    let revision = revision
+    connection.afterReply.append { outbox in
+      outbox.notify("notebook/didChange") {
+        $0.beginObject()
+        $0.member("revision", revision)
+        $0.key("changed")
+        $0.beginArray()
+        for (id, facets) in effects.facets.sorted(by: { $0.key < $1.key }) {
+          $0.beginObject()
+          $0.member("id", "\(id)")
+          $0.member("what", facets.names)
+          $0.endObject()
+        }
+        $0.endArray()
+        $0.endObject()
+      }
+    }
+  }
+}
+
+extension Effects.Facets {
+  /// Their names on the wire.
+  fileprivate var names: [String] {
+    let all: [(Effects.Facets, String)] = [
+      (.created, "created"), (.title, "title"), (.text, "text"), (.tags, "tags"),
+      (.priority, "priority"), (.position, "position"), (.trashed, "trashed"),
+    ]
+    return all.filter { contains($0.0) }.map(\.1)
+  }
+}
+
+extension [Change.Operation] {
+  /// The elements of a text that these remove.
+  var removals: [ElementRange] {
+    compactMap { if case .edit(_, .text(.remove(let range))) = $0 { range } else { nil } }
+  }
+}

@@ -1,0 +1,171 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// `note/create`, and the values that several methods take: titles, tags, priorities, places in the list.
+
+/// A place in the list of notes, as a client gives it.
+enum ListPlace {
+  case index(Int)
+  case before(note: String)
+  case after(note: String)
+
+  /// Reads `index`, `before` or `after`; nil if none of them is given.
+  init?<Name: ParameterName>(
+    _ params: Parameters, index: Name, before: Name, after: Name
+  ) throws(ResponseError) {
+    let given = [index, before, after].filter { params[$0] != nil }
+    guard given.count <= 1 else {
+      throw .invalidParams(
+        given[1].rawValue, "only one of index, before and after can be given")
+    }
+    if let index = try params.count(index) {
+      self = .index(index)
+    } else if let note = try params.string(before) {
+      self = .before(note: note)
+    } else if let note = try params.string(after) {
+      self = .after(note: note)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Parameters {
+  func title(_ name: some ParameterName) throws(ResponseError) -> String? {
+    guard let title = try string(name) else { return nil }
+    guard Note.isTitle(title) else {
+      throw .invalidParams(name.rawValue, "must not contain line breaks or U+0000")
+    }
+    return title
+  }
+
+  func priority(_ name: some ParameterName) throws(ResponseError) -> Priority? {
+    try word(name, Priority.allCases.map { ($0.name, $0) })
+  }
+
+  func tags(_ name: some ParameterName) throws(ResponseError) -> Set<Tag>? {
+    guard let value = self[name] else { return nil }
+    let fullName = path + name.rawValue
+    guard let array = value.array else {
+      throw .invalidParams(fullName, "must be an array of strings")
+    }
+    var tags: Set<Tag> = []
+    for element in array {
+      guard let tag = element.string else {
+        throw .invalidParams(fullName, "must be an array of strings")
+      }
+      guard Note.isTag(tag) else {
+        throw .invalidParams(fullName, "a tag has 1 to 200 bytes and no line breaks or U+0000")
+      }
+      tags.insert(Tag(tag))
+    }
+    return tags
+  }
+}
+
+/// The parameters of `note/create`.
+struct CreateNoteParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable {
+    case title, text, tags, priority, index, before, after
+  }
+
+  let title: String
+  let text: [UInt8]
+  let tags: Set<Tag>
+  let priority: Priority
+  let place: ListPlace?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    place = try ListPlace(params, index: Name.index, before: .before, after: .after)
+    title = try params.title(Name.title) ?? ""
+    priority = try params.priority(Name.priority) ?? .normal
+    tags = try params.tags(Name.tags) ?? []
+    text = try params.text(Name.text) ?? []
+  }
+}
+
+extension NotesServer {
+  mutating func createNote(
+    _ params: CreateNoteParameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let id = NoteID(creation: book.next(by: session))
+    try commit(try creation(of: id, params), as: session)
+    try writeNoteAndRevision(id, &result)
+  }
+
+  private func creation(
+    of id: NoteID, _ params: CreateNoteParameters
+  ) throws(ResponseError) -> [Change.Operation] {
+    let placement =
+      if let place = params.place {
+        try placement(of: id, at: place)
+      } else {
+        try orderedBook().placement(of: id, at: 0)
+      }
+    return [.create, .place(placement)]
+      + contents(
+        of: id, title: params.title, params.priority, tags: params.tags, text: params.text)
+  }
+
+  /// The operations that create a note with this text beside another one, with the title, tags and priority of that one.
+  func creation(
+    of id: NoteID, with text: [UInt8], likeThatOf note: Note
+  ) throws(ResponseError) -> [Change.Operation] {
+    let placement = try orderedBook().placement(of: id, beside: note.id, isAfter: true)
+    return [.create, .place(placement)]
+      + contents(
+        of: id, title: note.title.value, note.priority.value, tags: note.tags.elements, text: text)
+  }
+
+  private func contents(
+    of id: NoteID, title: String, _ priority: Priority, tags: Set<Tag>, text: [UInt8]
+  ) -> [Change.Operation] {
+    let now = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
+    var operations: [Change.Operation] = []
+    if !title.isEmpty {
+      operations.append(.edit(id, .title(.init(value: title, time: now))))
+    }
+    if priority != .normal {
+      operations.append(.edit(id, .priority(.init(value: priority, time: now))))
+    }
+    operations += tags.sorted().map { .edit(id, .tags(.insert($0))) }
+    if !text.isEmpty { operations.append(.edit(id, .text(.insert(text, after: nil, before: nil)))) }
+    return operations
+  }
+
+  /// The placement of a note at a place that a client has given.
+  func placement(
+    of id: NoteID, at place: ListPlace
+  ) throws(ResponseError) -> NoteBook.Placement {
+    let book = try orderedBook()
+    let (text, name): (String, String)
+    switch place {
+    case .index(let index):
+      let count = book.counts.live - (book.isLive(id) ? 1 : 0)
+      guard index <= count else {
+        throw .invalidParams("index", "must be 0 to \(count), the place in the list afterwards")
+      }
+      return book.placement(of: id, at: index)
+    case .before(let note): (text, name) = (note, "before")
+    case .after(let note): (text, name) = (note, "after")
+    }
+    let neighbour = try note(text, name).id
+    guard neighbour != id else { throw .invalidParams(name, "names the note itself") }
+    return book.placement(of: id, beside: neighbour, isAfter: name == "after")
+  }
+
+  /// The result of a method that creates or changes a note.
+  func writeNoteAndRevision(
+    _ id: NoteID, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    result.beginObject()
+    result.key("note")
+    result.summary(try read(id) { NoteSummary($0) })
+    result.member("revision", revision)
+    result.endObject()
+  }
+}

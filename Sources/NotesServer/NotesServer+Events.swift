@@ -1,0 +1,159 @@
+internal import NoteStore
+internal import Notes
+
+// Events other than the client's messages: descriptors that become ready, and the time that goes by. Everything that the
+// server does by itself, it does here.
+
+extension NotesServer {
+  // MARK: - Descriptors
+
+  /// A descriptor that tells of something besides the client and the peers.
+  public enum Source: Sendable {
+    /// Data reached the disk, or could not.
+    case disk
+    /// Files of the notebook changed.
+    case folder
+    /// Other processes told of their clients' cursors.
+    case presence
+  }
+
+  /// The descriptors to wait for until they are readable, in the order in which to handle them.
+  ///
+  /// Watching of the folder begins when this is asked for. Descriptors come and go: ask before each wait.
+  public var descriptors: [(source: Source, number: Int32)] {
+    guard let store else { return [] }
+    var descriptors = [(source: Source.disk, number: store.wakeDescriptor)]
+    if let number = store.watchDescriptor { descriptors.append((.folder, number)) }
+    if let number = sharedPresence?.folder.watchDescriptor {
+      descriptors.append((.presence, number))
+    }
+    return descriptors
+  }
+
+  /// Acts on a descriptor that has become readable.
+  public mutating func handleReady(_ source: Source) {
+    schedule.noteEvent()
+    switch source {
+    case .disk: takeDiskResult()
+    case .folder:
+      readFolder(lookingEverywhere: false)
+      push()
+    case .presence:
+      guard sharedPresence?.folder.drainWatch() == true else { return }
+      // The elements that the cursors are at were written before them.
+      readFolder(lookingEverywhere: false)
+      readParticipants()
+      push()
+    }
+  }
+
+  // MARK: - Time
+
+  /// The time that the client may take to read the rest, after it has nothing more to say.
+  static let farewell = Duration.milliseconds(1500)
+  /// The amount of memory that has to become free before it is given back to the system, in bytes.
+  private static let muchMemory = 4 << 20
+  /// The time that the process may take to keep the notebook for the next one.
+  private static let keepingTime = Duration.milliseconds(1200)
+
+  /// When to call `advance` at the latest, if nothing happens before; nil before the first call. It may have passed: then at once.
+  public var nextDeadline: ContinuousClock.Instant? { schedule.deadline }
+
+  /// Takes the time, and does everything that is due.
+  ///
+  /// Call it after anything has happened, and at `nextDeadline`. All deadlines count from times that were told here: something that
+  /// takes long counts as ended when the next time is told.
+  ///
+  /// - Parameters:
+  ///   - now: no earlier than in the call before.
+  ///   - isIdle: whether nothing else has happened since the call before. Then background work goes on.
+  public mutating func advance(to now: ContinuousClock.Instant, isIdle: Bool = false) {
+    proceed()
+    if let parent = client.parentProcess, schedule.parent.isDue(at: now),
+      !environment.isRunning(parent)
+    {
+      inputEnded()
+    }
+    rescan(at: now)
+    retryRefused(at: now)
+    if let presence = sharePresence(at: now) {
+      schedule.presence = presence.due
+      if presence.isRead { push() }
+    } else {
+      schedule.presence = nil
+    }
+    schedule.exchanges = syncIfDue(at: now)
+    work(at: now, isIdle: isIdle)
+    // After everything that may write: its data is to be put on disk from now on.
+    flush(at: now)
+    schedule.seal = store?.sealIfDue(at: now)
+    endIfDue(at: now)
+    schedule.didAdvance(to: now)
+  }
+
+  private mutating func rescan(at now: ContinuousClock.Instant) {
+    guard schedule.rescan.isDue(mustPoll: store?.mustPoll == true, at: now) else { return }
+    readFolder(lookingEverywhere: true)
+    push()
+  }
+
+  /// Finds out now and then whether a disk that has refused a change takes changes again.
+  private mutating func retryRefused(at now: ContinuousClock.Instant) {
+    guard schedule.isRefused else { return schedule.refusal.stop() }
+    guard schedule.refusal.isDue(at: now) else { return }
+    store?.tryAgain()
+    reportRecovery()
+  }
+
+  /// Does a slice of what can wait, of a few milliseconds at most: searches first, then the archive and the snapshots.
+  private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
+    if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
+      if requests.searches.isEmpty {
+        let effects = store?.work() ?? .init()
+        if !effects.isEmpty {
+          take(effects)
+          push()
+        }
+      } else {
+        proceedSearching()
+      }
+      schedule.work.didWork(isUrgent: store?.isWorkUrgent == true)
+      returnMemory()
+    }
+    schedule.hasWork = hasWork
+  }
+
+  private var hasWork: Bool { !requests.searches.isEmpty || store?.hasWork == true }
+
+  /// The allocator keeps free memory that lies between used pieces, which would be all memory that was ever used.
+  private mutating func returnMemory() {
+    guard let released = store?.released, released - schedule.returnedMemory > Self.muchMemory
+    else { return }
+    schedule.returnedMemory = released
+    environment.returnMemory()
+  }
+
+  private mutating func flush(at now: ContinuousClock.Instant) {
+    guard let store else { return }
+    let isInDoubt = store.doubt != nil
+    let state: FlushTimer.State =
+      store.isDurable ? .durable : isInDoubt ? .inDoubt : .waiting
+    if schedule.flush.isDue(state, at: now) { store.requestSync(isRetry: isInDoubt) }
+  }
+
+  /// Ends the process a while after the client has nothing more to say, whether or not it has read everything.
+  private mutating func endIfDue(at now: ContinuousClock.Instant) {
+    guard isOver || connection.isInputOver || connection.hasInputHungUp else { return }
+    let due = schedule.farewell ?? now + Self.farewell
+    schedule.farewell = due
+    if now >= due, !connection.isOutputGone { outputFailed() }
+  }
+
+  /// Keeps the notebook for the next process as far as there is time: for the end of the process.
+  ///
+  /// - Parameter now: the present time.
+  public func keep(now: () -> ContinuousClock.Instant) {
+    let end = now() + Self.keepingTime
+    store?.keep { now() < end }
+  }
+}

@@ -1,0 +1,108 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// `initialize`: opens the notebook, and agrees with the client on the units in which positions count.
+
+/// The parameters of `initialize`. Members that only other programs use are checked and not kept.
+struct InitializeParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable {
+    case processId, clientInfo, capabilities, initializationOptions, trace
+  }
+
+  let process: Int?
+  /// The first of the client's encodings that is known here; UTF-16 when it names none.
+  let encoding: PositionEncoding
+  let isTracing: Bool
+  let notebook: String?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    process = try params[Name.processId].map { process throws(ResponseError) in
+      guard let number = process.integer, number > 0, number <= Int(Int32.max) else {
+        throw .invalidParams("processId", "must be the number of a process, or null")
+      }
+      return number
+    }
+    let offers = try params.object(Name.capabilities)?.object("general")?
+      .strings("positionEncodings")
+    encoding = offers?.lazy.compactMap(PositionEncoding.init).first ?? .utf16
+    if let info = try params.object(Name.clientInfo) {
+      _ = try info.string("name")
+      _ = try info.string("version")
+    }
+    let traces = [("off", false), ("messages", true), ("verbose", true)]
+    isTracing = try params.word(Name.trace, traces) ?? false
+    notebook = try params.object(Name.initializationOptions)?.string("notebook")
+  }
+}
+
+extension NotesServer {
+  mutating func initialize(
+    _ params: InitializeParameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    let path = expandingHome(params.notebook ?? environment.folder)
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
+    }
+    client.parentProcess = params.process
+    client.encoding = params.encoding
+    client.isTracing = params.isTracing
+    do {
+      store = try NoteStore(
+        path: path, state: environment.stateFolder, isWatching: !environment.isSingleRequest,
+        makeIdentifier: environment.makeIdentifier)
+    } catch {
+      throw ResponseError(opening: error)
+    }
+    client.phase = .ready
+    reportDamage(afterFullLook: true)
+    writeInitializeResult(&result)
+    if client.isTracing {
+      logMessage(
+        .log,
+        "opened \(store?.path ?? ""): \(book.counts.live) notes, \(book.version.count) replicas")
+    }
+  }
+
+  private func expandingHome(_ path: String) -> String {
+    guard path == "~" || path.hasPrefix("~/"), let home = environment.homeFolder else {
+      return path
+    }
+    return home + path.dropFirst()
+  }
+
+  private func writeInitializeResult(_ result: inout JSONWriter) {
+    result.beginObject()
+    result.member("protocolVersion", "1.0")
+    result.key("serverInfo")
+    result.beginObject()
+    result.member("name", "decent-notes")
+    result.member("version", Self.programVersion)
+    result.endObject()
+    result.key("capabilities")
+    result.beginObject()
+    result.member("positionEncoding", client.encoding.rawValue)
+    result.key("note")
+    result.beginObject()
+    result.member("change", ["text", "lines", "ranges"])
+    result.member("push", ["lines", "ranges", "text"])
+    result.member("check", ["sha256", "length", "none"])
+    for name in ["resume", "undo", "presence", "history"] { result.member(name, true) }
+    result.endObject()
+    result.key("notebook")
+    result.beginObject()
+    for name in ["search", "sync"] { result.member(name, true) }
+    result.endObject()
+    result.endObject()
+    result.key("notebook")
+    result.beginObject()
+    result.key("id")
+    if let identity = store?.identity { result.string("\(identity)") } else { result.null() }
+    result.member("path", store?.path ?? "")
+    result.member("revision", revision)
+    result.endObject()
+    result.member("suggestedTags", ["home", "work", "travel", "leisure"])
+    result.endObject()
+  }
+}

@@ -1,0 +1,215 @@
+internal import JSONRPC
+internal import NoteStore
+
+// Messages of the client: their order, the phases of the connection, and what is done with each.
+
+extension NotesServer {
+  // MARK: - Bytes
+
+  /// Takes bytes from the client, and acts on every message that is whole.
+  ///
+  /// Changes that another process had answered when the bytes were sent are read first. Waiting for the descriptor of the folder is not
+  /// enough: a request may be sent between the owner's look at the descriptors and its reading.
+  ///
+  /// - Complexity: that of the requests in them.
+  public mutating func receive(_ bytes: ArraySlice<UInt8>) {
+    schedule.noteEvent()
+    if readFolderIfNoticed() { push() }
+    connection.input.append(bytes)
+    proceed()
+  }
+
+  /// Takes the end of the client's input: what it has asked for is done and kept, and the process ends.
+  public mutating func inputEnded() {
+    schedule.noteEvent()
+    connection.isInputOver = true
+    proceed()
+  }
+
+  /// Notes that the client has closed its end of the input, though not all of it may have been read yet.
+  public mutating func inputHungUp() {
+    schedule.noteEvent()
+    connection.hasInputHungUp = true
+  }
+
+  /// Notes that the client reads no more. What it has asked for is still done, and nothing is answered; then the process ends.
+  public mutating func outputFailed() {
+    connection.loseOutput()
+    requests.searches = []
+    inputEnded()
+  }
+
+  /// Acts on messages that have come, as far as there is room for the answers.
+  mutating func proceed() {
+    while client.exitStatus == nil, !isFull {
+      guard let event = connection.input.next() else {
+        if connection.isInputOver { finish() }
+        break
+      }
+      handle(event)
+      if connection.isOutputGone { connection.dropOutput() }
+    }
+    // One request of the disk for all changes that came together.
+    if !connection.held.isEmpty { store?.requestSync() }
+  }
+
+  private mutating func finish() {
+    if let event = connection.input.finish() { handle(event) }
+    leave()
+  }
+
+  /// Ends the connection as `exit` does: with status 0 after `shutdown`, else 1.
+  private mutating func leave() {
+    while !requests.searches.isEmpty { proceedSearching() }
+    for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
+    stopSharingPresence()
+    // No client will resume. One that has only closed the pipe may, but must not find a journal that was given up before.
+    if client.phase == .shutDown || openTexts.isEmpty || journal?.isGivenUp == true {
+      journal?.giveUp()
+    }
+    do { try store?.end() } catch { showMessage(.error, "\(error)") }
+    takeDiskResult()
+    if client.exitStatus == nil { client.exitStatus = client.phase == .shutDown ? 0 : 1 }
+  }
+
+  // MARK: - Messages
+
+  private mutating func handle(_ event: FrameDecoder.Event) {
+    if environment.framing == .automatic { outbox.framing = connection.input.framing }
+    switch event {
+    case .message(let bytes):
+      do {
+        switch try Message(bytes) {
+        case .request(let id, let method, let params): answer(id, method, params)
+        case .notification(let method, let params):
+          handleNotification(method, Parameters(value: params))
+        case .response: break
+        }
+      } catch {
+        currentOutbox.respond(to: error.id, error: error.error)
+      }
+    case .refused(let error):
+      currentOutbox.respond(to: nil, error: error)
+    case .broken(let error):
+      currentOutbox.respond(to: nil, error: error)
+      leave()
+    }
+  }
+
+  private mutating func handleNotification(_ name: String, _ params: Parameters) {
+    if name == "exit" { return leave() }
+    guard client.phase == .ready else { return }
+    switch name {
+    case "$/cancelRequest": cancel(params)
+    case "note/cursor":
+      setCursor(params)
+      push()
+    case "$/setTrace": client.isTracing = params["value"]?.string ?? "off" != "off"
+    default: break
+    }
+  }
+
+  private mutating func cancel(_ params: Parameters) {
+    let id: RequestID
+    if let number = params["id"]?.integer {
+      id = .integer(number)
+    } else if let text = params["id"]?.string {
+      id = .string(text)
+    } else {
+      return
+    }
+    if let index = requests.searches.firstIndex(where: { $0.id == id }) {
+      requests.searches.remove(at: index)
+      return currentOutbox.respond(to: id, error: .requestCancelled)
+    }
+    if let exchange = exchanges.values.first(where: { $0.request?.id == id }) {
+      return end(exchange.id, .failure(.requestCancelled))
+    }
+    guard
+      let index = requests.waitingForDisk.firstIndex(where: { $0.id == id && $0.canBeCancelled })
+    else { return }
+    if let token = requests.waitingForDisk.remove(at: index).progress { progress(token, "end") }
+    currentOutbox.respond(to: id, error: .requestCancelled)
+  }
+
+  // MARK: - Requests
+
+  private mutating func answer(_ id: RequestID, _ name: String, _ params: JSONValue) {
+    do throws(ResponseError) {
+      try checkPhase(of: name)
+      guard let method = Method.named(name) else { throw .methodNotFound(name) }
+      if environment.isSingleRequest { try refuseMistyped(method, params) }
+      let params = Parameters(value: params)
+      switch method.kind {
+      case .immediate(let perform):
+        // The answer would not be read, so only changes are made.
+        if connection.isOutputGone, !method.changesNotebook { return }
+        let result = try result(of: method, params, perform)
+        respond(to: id, changesNotebook: method.changesNotebook, result)
+      case .longRunning(let begin):
+        if connection.isOutputGone { return }
+        return try begin(&self, id, params)
+      case .onDisk(let isLast):
+        let progress = try params.progressToken()
+        // From now on only `exit` is accepted, although the answer may take a moment.
+        if isLast { client.phase = .shutDown }
+        return respondWhenDurable(to: id, progress: progress, canBeCancelled: !isLast)
+      }
+    } catch {
+      refuse(id, error)
+    }
+    reportRecovery()
+    if client.isTracing { trace("answered \(name)") }
+    push()
+  }
+
+  private func checkPhase(of name: String) throws(ResponseError) {
+    switch client.phase {
+    case .new: if name != "initialize" { throw .serverNotInitialized }
+    case .ready:
+      if name == "initialize" { throw .invalidRequest("initialize: this has been done") }
+    case .shutDown: throw .invalidRequest("\(name): after shutdown only exit is allowed")
+    }
+  }
+
+  private func refuseMistyped(_ method: Method, _ params: JSONValue) throws(ResponseError) {
+    try method.refuseUnknown(params)
+    if let store, store.identity == nil, !method.mayBeginNotebook {
+      throw .requestFailed("noNotebook", "there is no notebook in \(store.path)")
+    }
+  }
+
+  /// The result of a request that is answered at once, as JSON; with a known request key, the one that was given before.
+  private mutating func result(
+    of method: Method, _ params: Parameters,
+    _ perform: (inout NotesServer, Parameters, inout JSONWriter) throws(ResponseError) -> Void
+  ) throws(ResponseError) -> [UInt8] {
+    let key = method.changesNotebook ? try requestKey(params) : nil
+    if let key, let (known, result) = requests.remembered[key] {
+      guard known == method.name else {
+        throw .invalidParams("requestKey", "was used for \(known)")
+      }
+      return result
+    }
+    var writer = JSONWriter()
+    try perform(&self, params, &writer)
+    if let key { requests.remembered[key] = (method.name, writer.bytes) }
+    return writer.bytes
+  }
+
+  private func requestKey(_ params: Parameters) throws(ResponseError) -> [UInt8]? {
+    guard let key = try params.string("requestKey") else { return nil }
+    guard key.utf8.count <= 1024 else {
+      throw .invalidParams("requestKey", "must be at most 1024 bytes")
+    }
+    return Array(key.utf8)
+  }
+
+  private mutating func trace(_ message: String) {
+    currentOutbox.notify("$/logTrace") {
+      $0.beginObject()
+      $0.member("message", message)
+      $0.endObject()
+    }
+  }
+}

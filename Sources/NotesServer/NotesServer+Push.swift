@@ -1,0 +1,164 @@
+internal import Bytes
+internal import JSONRPC
+internal import Notes
+internal import ReplicatingTypes
+
+// Messages to the client without a request of its own: edits of the texts that it has open, and participants.
+
+extension NotesServer {
+  /// Up to this many bytes a text's hash goes with every push; above, its size.
+  private static let largestHashed = 256 << 10
+
+  /// Sends the client all that has happened: for each open text the edits that lead to the present one from the text that
+  /// the client shows once it has applied the pushes that are on their way.
+  ///
+  /// Everything that changes the notebook or a cursor ends with this.
+  mutating func push() {
+    schedule.noteEvent()
+    connection.flushNotifications()
+    for id in openTexts.lagging { push(to: id) }
+    for id in openTexts.withoutPresence { pushPresence(to: id) }
+    shortenJournal()
+  }
+
+  // MARK: - Edits
+
+  private mutating func push(to id: Int) {
+    let (note, pushed) = (openTexts[open: id].note, openTexts[open: id].pushed)
+    let text = openTexts[text: note]
+    let present = Attachment.Shown(seen: text.count)
+    guard let view = text.view(of: pushed, by: id) else {
+      if openTexts[open: id].pending.isEmpty { openTexts[open: id].show(present) }
+      return
+    }
+    // A note that can't be read now is pushed when it can.
+    guard let edits = try? read(note, { $0.text.edits(from: view) }) else { return }
+    // All that was inserted was removed again: the client shows the present text, element by element.
+    if edits.isEmpty { return openTexts[open: id].setPushed(present) }
+    var shown: TextBuffer
+    if let kept = openTexts[text: note].take(pushed, by: id) {
+      shown = kept
+    } else {
+      guard let text = try? read(note, { $0.text.utf8(in: view) }) else { return }
+      shown = TextBuffer(text)
+    }
+    let rev = openTexts[open: id].push(present)
+    journal(pushing: rev, to: id)
+    notify(openTexts[open: id], edits, &shown)
+    openTexts.keep(present: shown, of: note)
+    openTexts.trim(note)
+  }
+
+  /// - Parameter text: the text that the client shows; afterwards the present text.
+  private mutating func notify(
+    _ attachment: Attachment, _ edits: [Edit<UInt8>], _ text: inout TextBuffer
+  ) {
+    let encoding = client.encoding
+    currentOutbox.notify("note/edit") {
+      $0.beginObject()
+      $0.member("attachment", attachment.id)
+      $0.member("version", attachment.version)
+      $0.member("rev", attachment.lastRev)
+      let options = attachment.options
+      if options.check == .sha256 && text.count <= Self.largestHashed {
+        $0.member("sha256", SHA256.hexDigest(of: text.utf8))
+      } else if options.check != .none {
+        $0.member("bytes", text.count)
+        $0.member("lineCount", text.lineCount)
+      }
+      switch options.form {
+      case .lines: $0.lines(text.lineEdits(for: edits))
+      case .ranges:
+        $0.key("ranges")
+        $0.beginArray()
+        for edit in edits { $0.range(edit, in: &text, encoding) }
+        $0.endArray()
+      case .text: break
+      }
+      text.apply(edits)
+      if options.form == .text { $0.member("text", utf8: text.utf8) }
+      $0.endObject()
+    }
+  }
+
+  // MARK: - Participants
+
+  /// Tells a client of the participants in its note. Their places are those in the present text.
+  private mutating func pushPresence(to id: Int) {
+    let attachment = openTexts[open: id]
+    let note = attachment.note
+    // An edit that can't be pushed now comes first.
+    guard openTexts[text: note].view(of: attachment.pushed, by: id) == nil else { return }
+    let participants = openTexts.participants(besides: attachment)
+    let elements = Set(
+      participants.flatMap { $0.selections.flatMap { [$0.start, $0.end] } }.compactMap(\.element))
+    guard var buffer = try? buffer(of: note, nil),
+      let places = try? read(note, { $0.text.places(of: elements) })
+    else { return }
+    let (encoding, version, rev) = (client.encoding, attachment.version, attachment.pushedRev)
+    var isIncomplete = false
+    currentOutbox.notify("note/presence") {
+      $0.beginObject()
+      $0.member("attachment", id)
+      $0.member("version", version)
+      $0.member("rev", rev)
+      $0.key("peers")
+      $0.beginArray()
+      for participant in participants {
+        $0.beginObject()
+        $0.member("id", participant.id)
+        $0.key("ranges")
+        $0.beginArray()
+        for selection in participant.selections {
+          guard let start = selection.start.offset(places), let end = selection.end.offset(places)
+          else {
+            isIncomplete = true
+            continue
+          }
+          $0.range(buffer.position(of: start, encoding), buffer.position(of: end, encoding))
+        }
+        $0.endArray()
+        $0.endObject()
+      }
+      $0.endArray()
+      $0.endObject()
+    }
+    openTexts.keep(present: buffer, of: note)
+    openTexts[open: id].presence.didTell(
+      version, rev, hasParticipants: !participants.isEmpty, isIncomplete: isIncomplete)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func lines(_ edits: [LineReplacement]) {
+    key("lines")
+    beginArray()
+    for edit in edits {
+      beginArray()
+      integer(edit.lines.lowerBound)
+      integer(edit.lines.upperBound)
+      beginArray()
+      var rest = edit.text?[...]
+      while let text = rest {
+        let end = text.firstIndex(of: 0x0A)
+        string(utf8: text[..<(end ?? text.endIndex)])
+        rest = end.map { text[($0 + 1)...] }
+      }
+      endArray()
+      endArray()
+    }
+    endArray()
+  }
+
+  fileprivate mutating func range(
+    _ edit: Edit<UInt8>, in buffer: inout TextBuffer, _ encoding: PositionEncoding
+  ) {
+    beginObject()
+    key("range")
+    range(
+      buffer.position(of: edit.range.lowerBound, encoding),
+      buffer.position(of: edit.range.upperBound, encoding))
+    member("newText", utf8: edit.replacement)
+    endObject()
+  }
+}

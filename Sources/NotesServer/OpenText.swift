@@ -1,0 +1,125 @@
+internal import Notes
+internal import ReplicatingTypes
+
+/// The text of one note while clients have it open, and what happened to it since.
+struct OpenText {
+  /// An effect on the text after a client had opened it.
+  struct Arrival {
+    var effect: ReplicatingText.Effect
+    /// The attachment that made the change; nil if it came from elsewhere.
+    var source: Int?
+    /// True if the effect changed nothing, because the same elements had been removed before: only the view of its source has
+    /// lost something by it.
+    var isRepetition = false
+  }
+
+  /// The effects, in the order in which they came here. The first `dropped` are forgotten: every client has seen them.
+  private var arrivals: [Arrival] = []
+  private var dropped = 0
+  /// A text that need not be read from the notebook again, and after how many arrivals it was the present one.
+  private var kept: (text: TextBuffer, count: Int)?
+  /// Elements that undoing has inserted again, each time with the number of arrivals then: a client that has seen fewer may still
+  /// name the elements that were copied.
+  private var copies: [(count: Int, copies: ElementCopies)] = []
+
+  /// The number of arrivals so far.
+  var count: Int { dropped + arrivals.count }
+
+  // MARK: - Arrivals
+
+  mutating func append(_ effect: ReplicatingText.Effect, from source: Int?) {
+    arrivals.append(Arrival(effect: effect, source: source))
+  }
+
+  /// Notes removals by an attachment of elements that were removed before. They leave the present text as it is.
+  mutating func append(repeated removals: [ElementRange], from source: Int) {
+    let isPresent = present != nil
+    arrivals += removals.map {
+      Arrival(effect: .removed($0), source: source, isRepetition: true)
+    }
+    if isPresent { kept!.count += removals.count }
+  }
+
+  /// Forgets the first `seen` arrivals, if there are many.
+  mutating func trim(seenByAll seen: Int) {
+    guard seen - dropped > arrivals.count / 2 else { return }
+    arrivals.removeFirst(seen - dropped)
+    dropped = seen
+  }
+
+  /// True if there are so many arrivals that `trim` may be worth its while.
+  var isLong: Bool { arrivals.count > 256 }
+
+  /// The view of a text that is shown, with the changes of the attachment itself since; nil if that is the present text.
+  ///
+  /// - Complexity: O(arrivals that are not in `shown`).
+  func view(of shown: Attachment.Shown, by attachment: Int) -> SequenceView? {
+    let late = arrivals[(shown.seen - dropped)...]
+    var insertions: [ElementRange] = []
+    var removals: [ElementRange] = []
+    var own: [ElementRange] = []
+    for arrival in late {
+      switch arrival.effect {
+      case .inserted(let range):
+        if arrival.source != attachment { insertions.append(range) }
+      case .removed(let range):
+        if arrival.source == attachment {
+          own.append(range)
+        } else if !arrival.isRepetition {
+          removals.append(range)
+        }
+      }
+    }
+    if let hidden = shown.hidden {
+      return SequenceView(hidden: hidden.union(insertions).union(own), revealed: nil)
+    }
+    if insertions.isEmpty && removals.isEmpty { return nil }
+    return SequenceView(
+      hidden: ElementRanges(insertions),
+      revealed: ElementRanges(removals).subtracting(ElementRanges(own)))
+  }
+
+  // MARK: - The kept text
+
+  /// The length of the kept text in bytes.
+  var keptSize: Int { kept?.text.count ?? 0 }
+
+  /// The present text, if it is kept.
+  var present: TextBuffer? { kept?.count == count ? kept!.text : nil }
+
+  /// Takes the present text out, so that it can be changed in place.
+  mutating func takePresent() -> TextBuffer? {
+    let present = present
+    kept = nil
+    return present
+  }
+
+  mutating func keep(present text: TextBuffer) { kept = (text, count) }
+
+  mutating func keepNothing() { kept = nil }
+
+  /// Takes out the text that an attachment shows, if it is kept, so that it can be changed in place.
+  mutating func take(_ shown: Attachment.Shown, by attachment: Int) -> TextBuffer? {
+    guard let kept, kept.count == shown.seen, shown.hidden == nil,
+      !arrivals[(shown.seen - dropped)...].contains(where: { $0.source == attachment })
+    else { return nil }
+    self.kept = nil
+    return kept.text
+  }
+
+  // MARK: - Copies
+
+  /// The copies of elements that a client may still name that has seen `seen` arrivals.
+  func copies(unseenAt seen: Int) -> [ElementCopies] {
+    copies.isEmpty ? [] : copies.filter { $0.count > seen }.map(\.copies)
+  }
+
+  /// Notes copies that a client which has seen `seen` arrivals does not know.
+  mutating func append(_ new: ElementCopies, unseenAt seen: Int) { copies.append((seen + 1, new)) }
+
+  /// Notes copies that were inserted last, and forgets those that are known to clients that have seen `seen` arrivals.
+  mutating func append(_ new: ElementCopies, seenByAll seen: Int) {
+    copies.removeAll { $0.count <= seen }
+    copies.append((count, new))
+  }
+}

@@ -1,0 +1,200 @@
+internal import Notes
+internal import ReplicatingTypes
+
+/// The texts that clients have open: their attachments, what happened to each text since, and what each client can undo.
+struct OpenTexts {
+  private var attachments: [Int: Attachment] = [:]
+  private var texts: [NoteID: OpenText] = [:]
+  /// The length of all kept texts in bytes.
+  private var keptSize = 0
+  private var undoLists: [Int: UndoList] = [:]
+  private var lastID = 0
+  /// The participants of which other processes tell, in order.
+  private(set) var participantsElsewhere: [NoteID: [Participant]] = [:]
+  /// The number of moves of attachments' cursors, with those that came and went.
+  private(set) var cursorMoves = 0
+
+  // MARK: - Attachments
+
+  /// True if no client has a text open.
+  var isEmpty: Bool { attachments.isEmpty }
+
+  /// The numbers of all attachments, in order.
+  var ids: [Int] { attachments.keys.sorted() }
+
+  /// An attachment; nil if there is none of this number.
+  subscript(id: Int) -> Attachment? { attachments[id] }
+
+  /// An attachment that there is, to be changed in place.
+  subscript(open id: Int) -> Attachment {
+    _read { yield attachments[id]! }
+    _modify { yield &attachments[id]! }
+  }
+
+  /// Opens the text of a note for a client, which shows the present text.
+  ///
+  /// - Parameter version: the client's version, if it resumes.
+  /// - Returns: the number of the attachment.
+  mutating func open(_ note: NoteID, _ options: Attachment.Options, version: Int = 0) -> Int {
+    lastID += 1
+    if texts[note] == nil { texts[note] = OpenText() }
+    var attachment = Attachment(
+      id: lastID, note: note, options, version: version,
+      showing: Attachment.Shown(seen: self[text: note].count))
+    if !participants(besides: attachment).isEmpty { attachment.presence.moves = 1 }
+    attachments[lastID] = attachment
+    return lastID
+  }
+
+  mutating func close(_ id: Int) {
+    guard let attachment = attachments.removeValue(forKey: id) else { return }
+    undoLists[id] = nil
+    if !attachment.selections.isEmpty { noteMove(of: id, on: attachment.note) }
+    if !attachments.values.contains(where: { $0.note == attachment.note }) {
+      keptSize -= texts.removeValue(forKey: attachment.note)?.keptSize ?? 0
+    }
+  }
+
+  /// The attachments whose clients may not show the present text, in order.
+  var lagging: [Int] {
+    attachments.values.filter {
+      $0.pushed.hidden != nil || $0.pushed.seen < texts[$0.note]!.count
+    }.map(\.id).sorted()
+  }
+
+  // MARK: - Texts
+
+  subscript(text note: NoteID) -> OpenText {
+    get { texts[note] ?? OpenText() }
+    _modify {
+      keptSize -= texts[note]?.keptSize ?? 0
+      defer { keptSize += texts[note]?.keptSize ?? 0 }
+      yield &texts[note, default: OpenText()]
+    }
+  }
+
+  /// Above so many bytes of texts only the one is kept that was used last: a client may open every note.
+  private static let mostKept = 64 << 20
+
+  mutating func keep(present text: TextBuffer, of note: NoteID) {
+    self[text: note].keep(present: text)
+    if keptSize <= Self.mostKept { return }
+    for other in texts.keys where other != note { self[text: other].keepNothing() }
+  }
+
+  /// Notes the effects of changes on open texts.
+  ///
+  /// - Parameter source: the attachment that made the changes; nil if they came from elsewhere.
+  mutating func record(_ effects: Effects, from source: Int?) {
+    guard !texts.isEmpty else { return }
+    for (note, effect) in effects.text where texts[note] != nil {
+      texts[note]!.append(effect, from: source)
+    }
+    // A participant's cursor may be at one of the new elements, also where the visible text is the same.
+    for id in attachments.keys where attachments[id]!.presence.isIncomplete {
+      attachments[id]!.presence.moves += 1
+    }
+  }
+
+  /// Notes elements that an attachment removed after others had removed them, unseen by its client.
+  mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
+    texts[note]?.append(repeated: removals, from: source)
+  }
+
+  /// Forgets what every client of a note has seen.
+  mutating func trim(_ note: NoteID) {
+    guard texts[note]?.isLong == true else { return }
+    texts[note]!.trim(seenByAll: seen(of: note))
+  }
+
+  /// The number of arrivals that every client of a note is known to have seen.
+  private func seen(of note: NoteID) -> Int {
+    attachments.values.filter { $0.note == note }.map(\.shown.seen).min() ?? self[text: note].count
+  }
+
+  // MARK: - Undo
+
+  /// The steps that an attachment can undo and redo.
+  subscript(undoListOf attachment: Int) -> UndoList {
+    _read { yield undoLists[attachment, default: UndoList()] }
+    _modify { yield &undoLists[attachment, default: UndoList()] }
+  }
+
+  /// Notes what a change of an attachment did, as a step that it can undo or as a part of its last one.
+  mutating func record(_ step: UndoList.Step, joining isJoined: Bool, by id: Int) {
+    let step = replacing(step, by: id)
+    self[undoListOf: id].record(step, joining: isJoined)
+  }
+
+  /// A step of an attachment with copies for those elements that the client did not know to be copied.
+  func replacing(_ step: UndoList.Step, by id: Int) -> UndoList.Step {
+    if step.removed.isEmpty { return step }
+    var step = step
+    for copies in copies(unseenBy: id) {
+      step.removed = copies.replacing(step.removed) ?? step.removed
+    }
+    return step
+  }
+
+  /// The copies of elements that an attachment may still name.
+  func copies(unseenBy id: Int) -> [ElementCopies] {
+    guard let attachment = attachments[id] else { return [] }
+    return texts[attachment.note]?.copies(unseenAt: attachment.shown.seen) ?? []
+  }
+
+  /// Notes copies that were made before an attachment was opened, of elements that it may name.
+  mutating func append(_ copies: ElementCopies, unseenBy id: Int) {
+    guard let attachment = attachments[id] else { return }
+    self[text: attachment.note].append(copies, unseenAt: attachment.shown.seen)
+  }
+
+  /// Lets copies stand for the elements that they are copies of, in what every client of a note can undo and redo.
+  mutating func replace(by copies: ElementCopies, on note: NoteID) {
+    for id in undoLists.keys where attachments[id]!.note == note {
+      undoLists[id]!.replace(by: copies)
+    }
+    let seen = seen(of: note)
+    self[text: note].append(copies, seenByAll: seen)
+  }
+
+  // MARK: - Cursors
+
+  mutating func setSelections(_ selections: [Selection], of id: Int) {
+    guard let attachment = attachments[id], attachment.selections != selections else { return }
+    attachments[id]!.selections = selections
+    noteMove(of: id, on: attachment.note)
+  }
+
+  private mutating func noteMove(of mover: Int, on note: NoteID) {
+    cursorMoves += 1
+    for id in attachments.keys where id != mover && attachments[id]!.note == note {
+      attachments[id]!.presence.moves += 1
+    }
+  }
+
+  /// The attachments whose clients are to be told of participants, in order.
+  var withoutPresence: [Int] {
+    attachments.values.filter { $0.presence.isDue($0.version, $0.pushedRev) }.map(\.id).sorted()
+  }
+
+  /// The attachments that have told where their cursors are, in order.
+  var attachmentsWithCursors: [Attachment] {
+    attachments.values.filter { !$0.selections.isEmpty }.sorted { $0.id < $1.id }
+  }
+
+  /// The participants in the note of an attachment, without itself, in order.
+  func participants(besides attachment: Attachment) -> [Participant] {
+    attachmentsWithCursors.filter { $0.note == attachment.note && $0.id != attachment.id }
+      .map { Participant(id: "\($0.id)", selections: $0.selections) }
+      + (participantsElsewhere[attachment.note] ?? [])
+  }
+
+  /// Replaces the participants of which other processes tell.
+  mutating func setParticipantsElsewhere(_ participants: [NoteID: [Participant]]) {
+    for (id, attachment) in attachments
+    where participants[attachment.note] != participantsElsewhere[attachment.note] {
+      attachments[id]!.presence.moves += 1
+    }
+    participantsElsewhere = participants
+  }
+}

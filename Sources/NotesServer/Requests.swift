@@ -1,0 +1,68 @@
+internal import JSONRPC
+internal import Notes
+
+/// A request that is answered when everything committed before it is on disk for good.
+struct DiskRequest {
+  var id: RequestID
+  /// The token by which the client is told of the progress, as the client wrote it.
+  var progress: [UInt8]?
+  /// True if the client can cancel it.
+  var canBeCancelled: Bool
+  /// The number of records that had been written when it came.
+  var through: UInt64
+}
+
+/// A search that is not complete.
+struct SearchRequest {
+  let id: RequestID
+  var search: NoteSearch
+  /// The most matches that are wanted.
+  let limit: Int
+  /// The number of matches that were found.
+  var count = 0
+  /// The result as far as it is known.
+  var result: JSONWriter
+}
+
+/// The requests that are not answered yet, and the results of those that a client may repeat.
+struct Requests {
+  var waitingForDisk: [DiskRequest] = []
+  /// In the order in which they came.
+  var searches: [SearchRequest] = []
+  var remembered = RememberedResults()
+}
+
+/// The results of requests that carried a key: the same key again gives the same result.
+///
+/// They are kept for the life of the process: of 16,384 keys at most and at least the last 10,000. Of results above 4 KiB the older ones
+/// are forgotten when all results together have more than 64 MiB.
+struct RememberedResults {
+  /// By the bytes of the key: strings that are canonically equivalent are two keys.
+  private var results: [[UInt8]: (method: String, result: [UInt8])] = [:]
+  private var keys: [[UInt8]] = []
+  private var size = 0
+
+  private static let mostKeys = 16_384
+  private static let mostBytes = 64 << 20
+  private static let smallResult = 4 << 10
+
+  subscript(key: [UInt8]) -> (method: String, result: [UInt8])? {
+    get { results[key] }
+    set {
+      guard let newValue, results[key] == nil else { return }
+      results[key] = newValue
+      keys.append(key)
+      size += newValue.result.count
+      if size > Self.mostBytes {
+        let large = keys.filter { results[$0]!.result.count > Self.smallResult }
+        forget(Set(large.prefix(large.count / 2 + 1)))
+      }
+      if keys.count > Self.mostKeys { forget(Set(keys.prefix(keys.count / 4))) }
+    }
+  }
+
+  private mutating func forget(_ victims: Set<[UInt8]>) {
+    for key in victims { size -= results.removeValue(forKey: key)!.result.count }
+    keys.removeAll { victims.contains($0) }
+  }
+}
