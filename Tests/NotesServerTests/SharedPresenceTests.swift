@@ -229,6 +229,20 @@ struct SharedPresenceTests {
     _ = forgery
   }
 
+  @Test func `keeps for a client what its own change has brought about`() throws {
+    let ben = newPeer(seed: 2)
+    let there = open(ben)
+    let next = ElementID(author: Identifier(high: 7, low: 7), offset: 7)
+    let forgery = try Forgery("1", in: folder, Forgery.content(note, [.before(next)]))
+    #expect(told(ben) == [[]])
+    // The cursor may be at one of the new elements, so the client is to be told again.
+    let moves = ben.presenceMoves(of: there.integer!)
+    change(ben, there, 1, "one two three")
+    #expect(ben.presenceMoves(of: there.integer!) == moves + 1)
+    #expect(ben.take("note/presence").count == 1)
+    _ = forgery
+  }
+
   @Test func `places what names no element, or half a scalar, somewhere or nowhere`() throws {
     let ben = newPeer(seed: 2)
     let id = ana.create(["text": "é😀\nb"])

@@ -1,0 +1,279 @@
+import Foundation
+import JSONRPC
+import ReplicatingTypes
+import Testing
+
+@testable import NotesServer
+
+/// Everything that the server does by itself, with a clock that the test moves. Nothing here waits for time to pass.
+@Suite("Intervals")
+struct IntervalTests {
+  let scratch = Scratch()
+
+  private func peer(_ seed: UInt64 = 1, isSingleRequest: Bool = false) -> Peer {
+    let peer = Peer(scratch.folder("notes"), seed: seed, isSingleRequest: isSingleRequest)
+    peer.initialize()
+    peer.wait(.zero)
+    return peer
+  }
+
+  private func isDurable(_ peer: Peer) -> Bool { peer.call("notebook/status")["durable"] == true }
+
+  private func names(_ suffix: String) -> [String] {
+    let names = try? FileManager.default.subpathsOfDirectory(atPath: scratch.folder("notes"))
+    return (names ?? []).filter { $0.hasSuffix(suffix) }
+  }
+
+  // MARK: - Peers
+
+  /// Carries an exchange to its end, while some time passes.
+  private func carry(_ peer: Peer, _ partner: any SyncPartner, taking time: Duration) {
+    let number = peer.conversations[0]
+    peer.wait(time)
+    while peer.converse(number, with: partner) {}
+    peer.partnerEnded(number)
+  }
+
+  @Test(arguments: [1, 3, 30])
+  func `exchanges changes as often as the interval says`(seconds: Int) {
+    let interval = Duration.seconds(seconds)
+    let ana = Peer(scratch.folder("notes"), peers: ["partner"], syncInterval: interval)
+    ana.initialize()
+    var began: [Duration] = []
+    var time = Duration.zero
+    while began.count < 5 {
+      ana.wait(.zero)
+      if ana.conversations.isEmpty {
+        // Nothing happens but the server's own deadlines.
+        let rest = ana.deadline ?? .seconds(3600)
+        ana.wait(rest)
+        time += rest
+      } else {
+        began.append(time)
+        let partner = ServerPartner(scratch.folder("partner"), seed: UInt64(began.count + 10))
+        carry(ana, partner, taking: .milliseconds(300))
+        time += .milliseconds(300)
+        // Known at once, not only when something else happens.
+        #expect(ana.deadline == .zero)
+      }
+    }
+    #expect(began == (0..<5).map { interval * $0 })
+  }
+
+  // MARK: - The disk
+
+  @Test func `puts changes on disk 20 ms after the first of them`() {
+    let ana = peer()
+    ana.create()
+    ana.wait(.zero)
+    #expect(ana.deadline == .milliseconds(20))
+    ana.wait(.milliseconds(10))
+    ana.create()
+    ana.wait(.milliseconds(9))
+    #expect(ana.deadline == .milliseconds(1) && !isDurable(ana))
+    ana.wait(.milliseconds(1))
+    ana.awaitDisk()
+    #expect(isDurable(ana))
+    ana.wait(.zero)
+    #expect(ana.deadline! > .seconds(1))
+  }
+
+  @Test func `tries a disk that fails again after 1, 2, 4 seconds, and at last each minute`() {
+    var timer = FlushTimer()
+    let start = ContinuousClock.now
+    var tries: [Duration] = []
+    for tenths in 0...3600 {
+      let now = start + .milliseconds(100) * tenths
+      if timer.isDue(.inDoubt, at: now) { tries.append(now - start) }
+      #expect(timer.due != nil)
+    }
+    #expect(tries == [1, 3, 7, 15, 31, 63, 123, 183, 243, 303].map { .seconds($0) })
+    // It is over: the next change is on its way in 20 ms, and the next failure is tried again in a second.
+    let now = start + .seconds(361)
+    var dues: [Duration?] = []
+    for state in [FlushTimer.State.waiting, .durable, .inDoubt] {
+      let isDue = timer.isDue(state, at: now)
+      #expect(!isDue)
+      dues.append(timer.due.map { $0 - now })
+    }
+    #expect(dues == [.milliseconds(20), nil, .seconds(1)])
+  }
+
+  /// The folder is not where it was, and no other can be made there.
+  private func takeFolderAway() throws {
+    let path = scratch.folder("notes")
+    try FileManager.default.moveItem(atPath: path, toPath: scratch.folder("away"))
+    #expect(FileManager.default.createFile(atPath: path, contents: nil))
+  }
+
+  @Test func `writes what a folder lacks again, a second after it could not`() throws {
+    let ana = peer()
+    ana.create(["text": "milk"])
+    ana.run(for: .milliseconds(20))
+    ana.awaitDisk()
+    // The segment is complete, so that only the look at all files finds out.
+    ana.run(for: .milliseconds(5980))
+    ana.awaitDisk()
+    try takeFolderAway()
+    ana.run(for: .seconds(24))
+    #expect(!isDurable(ana))
+    try FileManager.default.removeItem(atPath: scratch.folder("notes"))
+    ana.wait(.zero)
+    #expect(ana.deadline == .seconds(1))
+    ana.wait(.milliseconds(999))
+    #expect(!FileManager.default.fileExists(atPath: scratch.folder("notes")))
+    ana.wait(.milliseconds(1))
+    ana.awaitDisk()
+    #expect(isDurable(ana))
+    #expect(peer(2).list().count == 1)
+  }
+
+  @Test func `finds out within 2 seconds that a disk takes changes again`() throws {
+    let ana = peer()
+    ana.create()
+    ana.run(for: .milliseconds(20))
+    ana.awaitDisk()
+    try takeFolderAway()
+    ana.wait(.zero)
+    var errors = 0
+    for _ in 0..<2 where ana.ask("note/create").error != nil { errors += 1 }
+    #expect(errors > 0)
+    ana.wait(.zero)
+    try FileManager.default.removeItem(atPath: scratch.folder("notes"))
+    ana.notifications = []
+    ana.run(for: .milliseconds(1999))
+    #expect(ana.take("window/showMessage") == [])
+    ana.run(for: .milliseconds(1))
+    #expect(
+      ana.take("window/showMessage").map { $0["message"] } == ["Changes can be saved again."])
+  }
+
+  @Test func `completes a segment when it has not grown for 5 seconds`() {
+    let ana = peer()
+    ana.create()
+    ana.run(for: .milliseconds(20))
+    ana.awaitDisk()
+    ana.run(for: .milliseconds(4979))
+    #expect(names(".seg") == [])
+    ana.run(for: .milliseconds(1))
+    #expect(names(".seg").count == 1)
+  }
+
+  @Test func `completes a segment that grows all the time after 60 seconds`() {
+    let ana = peer()
+    ana.create()
+    ana.wait(.zero)
+    for second in 0..<60 {
+      if second % 4 == 0 { ana.create() }
+      ana.run(for: .seconds(1))
+      ana.awaitDisk()
+      #expect(names(".seg").count == (second < 59 ? 0 : 1), "second \(second)")
+    }
+  }
+
+  // MARK: - Files of others
+
+  @Test func `looks at every file each 30 seconds, though nothing tells of a change`() {
+    let (ana, ben) = (peer(), peer(2))
+    for _ in 0..<3 {
+      ben.create()
+      ana.run(for: .milliseconds(29_999))
+      #expect(ana.take("notebook/didChange") == [])
+      ana.run(for: .milliseconds(1))
+      #expect(ana.take("notebook/didChange").count == 1)
+    }
+  }
+
+  @Test func `looks each second where it is not told of changes, also the first time`() {
+    let (ana, ben) = (peer(isSingleRequest: true), peer(2))
+    for _ in 0..<3 {
+      ben.create()
+      ana.run(for: .milliseconds(999))
+      #expect(ana.take("notebook/didChange") == [])
+      ana.run(for: .milliseconds(1))
+      #expect(ana.take("notebook/didChange").count == 1)
+    }
+  }
+
+  @Test func `spends no more than a twentieth of the time on looking`() {
+    var timer = RescanTimer()
+    let start = ContinuousClock.now
+    var isDue: [Bool] = []
+    var dues: [Duration?] = []
+    for milliseconds in [0, 1000, 3000, 42_999, 43_000] {
+      isDue.append(timer.isDue(mustPoll: true, at: start + .milliseconds(milliseconds)))
+      dues.append(timer.due.map { $0 - start })
+    }
+    // When a look begins, the time is to be told at its end. The first one takes two seconds.
+    #expect(isDue == [false, true, false, false, true])
+    #expect(dues == [1, 1, 43, 43, 43].map { .seconds($0) })
+  }
+
+  // MARK: - Work
+
+  @Test func `does a slice of work when idle, and each 20 ms, or 1 ms if it is urgent, when not`() {
+    var timer = WorkTimer()
+    let start = ContinuousClock.now
+    func isDue(_ milliseconds: Int, isIdle: Bool = false) -> Bool {
+      timer.isDue(isIdle: isIdle, at: start + .milliseconds(milliseconds))
+    }
+    let first = isDue(0)
+    timer.didWork(isUrgent: false)
+    // The slice has taken 5 ms.
+    let second = [isDue(5), isDue(24), isDue(24, isIdle: true), isDue(25)]
+    timer.didWork(isUrgent: true)
+    let third = [isDue(30), isDue(31)]
+    #expect(first && second == [false, false, true, true] && third == [false, true])
+  }
+
+  @Test func `goes on searching while idle, and each 20 ms while the client types`() {
+    let ana = peer()
+    for _ in 0..<4 { ana.create(["text": .string(String(repeating: "milk ", count: 250_000))]) }
+    ana.run(for: .seconds(1))
+    let id = ana.send("notebook/search", ["query": "tea"])
+    var milliseconds = 0
+    ana.wait(.zero)
+    #expect(ana.deadline == .zero)
+    while !ana.hasAnswer(to: id), milliseconds < 200 {
+      ana.wait(.milliseconds(1))
+      milliseconds += 1
+    }
+    #expect((20...190).contains(milliseconds))
+    let second = ana.send("notebook/search", ["query": "tea"])
+    for _ in 0..<20 { ana.work() }
+    #expect(ana.hasAnswer(to: second))
+  }
+
+  // MARK: - The end
+
+  @Test func `ends within 5 seconds of the process that started it`() {
+    var isRunning = true
+    let ana = Peer(scratch.folder("notes"), isRunning: { isRunning || $0 != 4711 })
+    ana.call("initialize", ["processId": 4711])
+    ana.run(for: .seconds(60))
+    #expect(ana.exitStatus == nil)
+    isRunning = false
+    ana.run(for: .milliseconds(4999))
+    #expect(ana.exitStatus == nil)
+    ana.run(for: .milliseconds(1))
+    #expect(ana.exitStatus == 1)
+  }
+
+  @Test func `gives a client that has hung up a second and a half to read the rest`() {
+    var random = SplitMix64(seed: 1)
+    var server = NotesServer(
+      NotesServer.Environment(
+        folder: scratch.folder("notes"), framing: .lines, now: { 0 },
+        makeIdentifier: { .init(high: random.next(), low: random.next()) }))
+    let start = ContinuousClock.now
+    server.receive(
+      Array(#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#.utf8)[...] + [0x0A])
+    server.inputEnded()
+    server.advance(to: start)
+    #expect(!server.outbox.isEmpty && server.nextDeadline == start + .milliseconds(1500))
+    server.advance(to: start + .milliseconds(1499))
+    #expect(server.isOver && server.exitStatus == nil)
+    server.advance(to: start + .milliseconds(1500))
+    #expect(server.exitStatus == 1)
+  }
+}
