@@ -1,6 +1,7 @@
 import Foundation
 import JSONRPC
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NotesServer
@@ -8,10 +9,10 @@ import Testing
 /// Everything that the server does by itself, with a clock that the test moves. Nothing here waits for time to pass.
 @Suite("Intervals")
 struct IntervalTests {
-  let scratch = Scratch()
+  let scratch = TemporaryFolder()
 
   private func peer(_ seed: UInt64 = 1, isSingleRequest: Bool = false) -> Peer {
-    let peer = Peer(scratch.folder("notes"), seed: seed, isSingleRequest: isSingleRequest)
+    let peer = Peer(scratch("notes"), seed: seed, isSingleRequest: isSingleRequest)
     peer.initialize()
     peer.wait(.zero)
     return peer
@@ -20,7 +21,7 @@ struct IntervalTests {
   private func isDurable(_ peer: Peer) -> Bool { peer.call("notebook/status")["durable"] == true }
 
   private func names(_ suffix: String) -> [String] {
-    let names = try? FileManager.default.subpathsOfDirectory(atPath: scratch.folder("notes"))
+    let names = try? FileManager.default.subpathsOfDirectory(atPath: scratch("notes"))
     return (names ?? []).filter { $0.hasSuffix(suffix) }
   }
 
@@ -28,29 +29,29 @@ struct IntervalTests {
 
   /// Carries an exchange to its end, while some time passes.
   private func carry(_ peer: Peer, _ partner: any SyncPartner, taking time: Duration) {
-    let number = peer.conversations[0]
+    let number = peer.exchanges[0]
     peer.wait(time)
-    while peer.converse(number, with: partner) {}
+    while peer.carry(number, with: partner) {}
     peer.partnerEnded(number)
   }
 
   @Test(arguments: [1, 3, 30])
   func `exchanges changes as often as the interval says`(seconds: Int) {
     let interval = Duration.seconds(seconds)
-    let ana = Peer(scratch.folder("notes"), peers: ["partner"], syncInterval: interval)
+    let ana = Peer(scratch("notes"), peers: ["partner"], syncInterval: interval)
     ana.initialize()
     var began: [Duration] = []
     var time = Duration.zero
     while began.count < 5 {
       ana.wait(.zero)
-      if ana.conversations.isEmpty {
+      if ana.exchanges.isEmpty {
         // Nothing happens but the server's own deadlines.
         let rest = ana.deadline ?? .seconds(3600)
         ana.wait(rest)
         time += rest
       } else {
         began.append(time)
-        let partner = ServerPartner(scratch.folder("partner"), seed: UInt64(began.count + 10))
+        let partner = ServerPartner(scratch("partner"), seed: UInt64(began.count + 10))
         carry(ana, partner, taking: .milliseconds(300))
         time += .milliseconds(300)
         // Known at once, not only when something else happens.
@@ -101,8 +102,8 @@ struct IntervalTests {
 
   /// The folder is not where it was, and no other can be made there.
   private func takeFolderAway() throws {
-    let path = scratch.folder("notes")
-    try FileManager.default.moveItem(atPath: path, toPath: scratch.folder("away"))
+    let path = scratch("notes")
+    try FileManager.default.moveItem(atPath: path, toPath: scratch("away"))
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
   }
 
@@ -117,11 +118,11 @@ struct IntervalTests {
     try takeFolderAway()
     ana.run(for: .seconds(24))
     #expect(!isDurable(ana))
-    try FileManager.default.removeItem(atPath: scratch.folder("notes"))
+    try FileManager.default.removeItem(atPath: scratch("notes"))
     ana.wait(.zero)
     #expect(ana.deadline == .seconds(1))
     ana.wait(.milliseconds(999))
-    #expect(!FileManager.default.fileExists(atPath: scratch.folder("notes")))
+    #expect(!FileManager.default.fileExists(atPath: scratch("notes")))
     ana.wait(.milliseconds(1))
     ana.awaitDisk()
     #expect(isDurable(ana))
@@ -139,7 +140,7 @@ struct IntervalTests {
     for _ in 0..<2 where ana.ask("note/create").error != nil { errors += 1 }
     #expect(errors > 0)
     ana.wait(.zero)
-    try FileManager.default.removeItem(atPath: scratch.folder("notes"))
+    try FileManager.default.removeItem(atPath: scratch("notes"))
     ana.notifications = []
     ana.run(for: .milliseconds(1999))
     #expect(ana.take("window/showMessage") == [])
@@ -248,7 +249,7 @@ struct IntervalTests {
 
   @Test func `ends within 5 seconds of the process that started it`() {
     var isRunning = true
-    let ana = Peer(scratch.folder("notes"), isRunning: { isRunning || $0 != 4711 })
+    let ana = Peer(scratch("notes"), isRunning: { isRunning || $0 != 4711 })
     ana.call("initialize", ["processId": 4711])
     ana.run(for: .seconds(60))
     #expect(ana.exitStatus == nil)
@@ -263,7 +264,7 @@ struct IntervalTests {
     var random = SplitMix64(seed: 1)
     var server = NotesServer(
       NotesServer.Environment(
-        folder: scratch.folder("notes"), framing: .lines, now: { 0 },
+        folder: scratch("notes"), framing: .lines, now: { 0 },
         makeIdentifier: { .init(high: random.next(), low: random.next()) }))
     let start = ContinuousClock.now
     server.receive(

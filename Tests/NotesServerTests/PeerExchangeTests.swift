@@ -2,6 +2,7 @@ import Foundation
 import JSONRPC
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NotesServer
