@@ -1,5 +1,3 @@
-// Library product only: the programs of this package do not use this file.
-
 // Changes of a sequence in bytes.
 //
 //     format                 a byte, 1

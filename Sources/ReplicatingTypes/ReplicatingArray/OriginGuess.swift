@@ -1,5 +1,3 @@
-// Library product only: the programs of this package do not use this file.
-
 // Where insertions were made, guessed from what they led to.
 //
 // An element stands between two that were there before it. So its left origin is likely the nearest element before it that

@@ -1,5 +1,3 @@
-// Library product only: the programs of this package do not use this file.
-
 /// Where one element was inserted, or several of one author that follow each other.
 struct GuessedOrigin: Equatable, Sendable {
   var author: AuthorIndex
