@@ -6,7 +6,7 @@ enum NoticedFiles {
   case files(Set<String>)
 }
 
-/// Watches the folder of a notebook: the system's watcher, and what it told.
+/// Watches the folder of a notebook: the system's watcher, and the events that were not handled yet.
 ///
 /// Where the system tells of nothing, or not of everything, the folder has to be polled: `mustPoll`.
 struct FolderWatch {
@@ -41,7 +41,7 @@ struct FolderWatch {
     system = root.system
   }
 
-  /// Begins to watch, unless it has begun; returns what is readable when something happened.
+  /// Begins to watch, unless it has begun; returns a descriptor that is readable when something happened.
   mutating func start() -> Int32? {
     // Not when the notebook is opened: ending a watch takes some milliseconds, and many processes never need one.
     if !isWanted {
@@ -131,7 +131,7 @@ struct FolderWatch {
     }
   }
 
-  /// Notes again what was taken and could not be read.
+  /// Puts back files that were taken and not read.
   mutating func notice(_ files: NoticedFiles, in name: String) { noticed[name] = files }
 
   /// The next pass has to be a full one.

@@ -2,7 +2,7 @@ internal import ReplicatingTypes
 
 // THE FORMAT OF A BOOKMARK
 //
-// The positions up to which everything was read. The next run, which has what was read from elsewhere, reads only the rest.
+// The positions up to which everything was read. The next run, which has those records from an archive, reads only the rest.
 //
 //     counted bytes       the start of the machine during which it was written
 //     count*(16 bytes)    identities of the notebook
@@ -117,13 +117,13 @@ extension LogFolder {
       file.scan = LogScan(header: header, offset: offset, number: end.number, hash: end.hash)
       files[key] = file
     }
-    root.learn(identities)
+    for identity in identities { root.learn(identity) }
     // After a power cut a file may have the same status and hold zeros. Files that are not complete are read again then.
     reader.restore(files: boot == root.system.boot ? files : [:], sessions: sessions)
     ledger.setExpected(expected)
     completeFolders.resume(folders)
     // Files that are not complete may have been read before they were on disk.
-    disk.addUnsynced(files.keys.filter { LogName.segment($0) == nil })
+    for key in files.keys where LogName.segment(key) == nil { disk.addUnsynced(key) }
   }
 
   /// True if folders wait for `verify`.
@@ -136,7 +136,7 @@ extension LogFolder {
       let root = try root.open()
       let log = try root.folder("log")
       for name in completeFolders.unverified(atMost: count) {
-        look(at: name, .everything, in: log, &pass)
+        readEntry(name, .everything, in: log, &pass)
       }
     } catch {
       // The next full pass finds them, or reports why not.

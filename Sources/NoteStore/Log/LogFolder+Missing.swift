@@ -13,7 +13,7 @@ extension LogFolder {
     }
     let gone = reader.files.filter { key, file in
       guard file.pass < reader.passes else { return false }
-      // The files of complete folders were not looked at, and those are there that were when the folder was listed.
+      // The files of a complete folder were not read in this pass. Those that were there when it was listed still are.
       return file.pass < completeFolders.folders[LogName.top(key)]?.pass ?? .max
     }
     for key in gone.keys { reader.removeFile(at: key) }

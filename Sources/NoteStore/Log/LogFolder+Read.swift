@@ -19,7 +19,7 @@ extension LogFolder {
   ///
   /// - Parameter limit: stop after about so many bytes of payload; call again to go on. An empty result
   ///   means that nothing is left.
-  /// - Complexity: O(new bytes + files looked at).
+  /// - Complexity: O(new bytes + files in the scope).
   mutating func readNew(_ scope: Scope = .everything, limit: Int = .max) -> [LogRecord] {
     let isFull = needsFullPass(scope)
     if isFull {
@@ -37,7 +37,7 @@ extension LogFolder {
       let names = try isFull ? log.names() : noticed.keys.sorted()
       let isLeavingOutEnded = completeFolders.isLeavingOutEnded
       for name in names where !(isLeavingOutEnded && completeFolders.leaveOut(name)) {
-        look(at: name, isFull ? .everything : noticed[name] ?? .everything, in: log, &pass)
+        readEntry(name, isFull ? .everything : noticed[name] ?? .everything, in: log, &pass)
       }
       completeFolders.endResuming()
       reader.readReady(in: log, &pass)
@@ -72,8 +72,8 @@ extension LogFolder {
   }
 
   /// Reads the files of `name` in which something was noticed: `name` itself, or files in the folder called so.
-  mutating func look(
-    at name: String, _ noticed: NoticedFiles, in log: borrowing FileDescriptor,
+  mutating func readEntry(
+    _ name: String, _ noticed: NoticedFiles, in log: borrowing FileDescriptor,
     _ pass: inout ReadPass
   ) {
     guard pass.left > 0 else { return watch.notice(noticed, in: name) }
@@ -87,7 +87,7 @@ extension LogFolder {
       switch status.kind {
       case .file: reader.read(name, in: log, key: name, &pass)
       case .folder:
-        // The watch comes before the look, so that what comes in between is noticed or seen.
+        // The watch comes before the listing, so that a change in between is noticed or listed.
         watch.watchSession(name, openSession: writer.session)
         if completeFolders.isUnchanged(name, status) { return }
         forgetCompleteFolder(name)
@@ -113,12 +113,13 @@ extension LogFolder {
   mutating func apply(_ pass: ReadPass) {
     for name in pass.unfinished { watch.notice(name) }
     if pass.isMissingRecords { needsRepublish = true }
-    for (key, session) in pass.unsynced {
-      disk.addUnsynced(CollectionOfOne(key))
+    for (key, session) in reader.unsynced {
+      disk.addUnsynced(key)
       // It counts as missing, like everything that the session has written before.
       if disk.unreliable.contains(session) { needsRepublish = true }
     }
-    for (session, number) in pass.expected { ledger.expect(number, of: session) }
+    for (session, number) in reader.expected { ledger.expect(number, of: session) }
+    reader.forgetNoticed()
   }
 
   // MARK: - Watching
@@ -126,7 +127,7 @@ extension LogFolder {
   /// Readable when something happened in the folder: then call `drainWatch()`. Nil where there is no
   /// watching.
   ///
-  /// Watching begins when this is asked for, and covers what the next `readNew()` looks at: so ask
+  /// Watching begins when this is asked for, and covers the files that the next `readNew()` reads: so ask
   /// before the first one. It is a hint: call `readNew()` now and then anyway, and often if `mustPoll`.
   var watchDescriptor: Int32? { mutating get { watch.start() } }
 

@@ -14,6 +14,8 @@ internal import ReplicatingTypes
 /// Absence means nothing: a file that vanishes or shrinks takes back no record that was handed out.
 /// No file that was found is ever changed or removed here.
 ///
+/// Other modules see nothing of it but the name `Damage`.
+///
 /// One owner, one thread. A second thread exists from the first `requestSync` or `sync` on; it only
 /// waits for the disk.
 ///

@@ -1,7 +1,7 @@
 internal import ReplicatingTypes
 
 // Reading the files in `log`, one after the other: a file that was read before is read on, one that was replaced is read
-// again and compared with what is known.
+// again and compared with the records that are known.
 
 extension LogReader {
   /// A folder is listed at most this often in one pass, if files in it vanish while it is read.
@@ -191,7 +191,7 @@ extension LogReader {
     }
     var stop = try handOut(&scan, of: opened, size: size, &pass)
     try mend(&scan, &stop, of: opened, &file, size: size, &pass)
-    if scan.number > file.scan?.number ?? 0 { noteNewRecords(scan, key: key, &pass) }
+    if scan.number > file.scan?.number ?? 0 { noteNewRecords(scan, key: key) }
     file.scan = scan
     switch stop {
     case .damaged(let offset, let description):
@@ -222,12 +222,12 @@ extension LogReader {
   }
 
   /// Notes for other parts of the folder that a file was read up to `scan`.
-  private func noteNewRecords(_ scan: LogScan, key: String, _ pass: inout ReadPass) {
+  private mutating func noteNewRecords(_ scan: LogScan, key: String) {
     let session = scan.header.session
     // Complete segments are on disk.
-    if LogName.segment(key) == nil { pass.unsynced.append((key, session)) }
+    if LogName.segment(key) == nil { noteUnsynced(key, of: session) }
     // The segments before it may be known from files that are gone. Then no other process can read this one.
-    if scan.header.recordsBefore > 0 { pass.expected.append((session, scan.number)) }
+    if scan.header.recordsBefore > 0 { noteExpected(scan.number, of: session) }
   }
 
   /// Compares a file that ends before the head of its session with what is known.

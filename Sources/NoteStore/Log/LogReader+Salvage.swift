@@ -10,7 +10,7 @@ extension LogReader {
     let bytes = try opened.read(LogFormat.headerSize, at: 0)
     do {
       let scan = try LogScan(decoding: bytes[...])
-      root.learn(CollectionOfOne(scan.header.notebook))
+      root.learn(scan.header.notebook)
       return scan
     } catch {
       if case .incomplete = error {
@@ -29,7 +29,7 @@ extension LogReader {
       }
       let scan = try mendHeader(bytes, of: opened, key: key, size: size)
       if let scan, scan.headerState == .mended {
-        root.learn(CollectionOfOne(scan.header.notebook))
+        root.learn(scan.header.notebook)
         return scan
       }
       switch error {

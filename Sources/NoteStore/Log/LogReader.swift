@@ -41,6 +41,11 @@ struct LogReader {
   private(set) var passes = 0
   /// The sessions whose files are not read, to find out what the folder holds without them.
   var ignored: Set<Identifier> = []
+  /// Noticed for other parts until `forgetNoticed()`: files of others with new records that may not be on disk, by their paths
+  /// below `log`. (Not in `ReadPass`: these buffers are kept, so that reading a keystroke allocates nothing for them.)
+  private(set) var unsynced: [(key: String, session: Identifier)] = []
+  /// The same for records that the folder should hold, up to these, because later ones were read.
+  private(set) var expected: [(session: Identifier, number: UInt64)] = []
   /// The files that waited for records which are known now; the next one is at the end.
   private var ready: [String] = []
 
@@ -174,6 +179,22 @@ struct LogReader {
     }
     return isInFile
       || coverage.contains(scan.header.recordsBefore + 1...scan.number, of: scan.header.session)
+  }
+
+  // MARK: - Notices for other parts
+
+  mutating func noteUnsynced(_ key: String, of session: Identifier) {
+    unsynced.append((key, session))
+  }
+
+  mutating func noteExpected(_ number: UInt64, of session: Identifier) {
+    expected.append((session, number))
+  }
+
+  /// The other parts have what was noticed.
+  mutating func forgetNoticed() {
+    unsynced.removeAll(keepingCapacity: true)
+    expected.removeAll(keepingCapacity: true)
   }
 
   // MARK: - Records

@@ -50,10 +50,8 @@ final class NotebookRoot {
     if self.notebook == nil { adopted = notebook }
   }
 
-  /// Adds identities that were read from files of the folder.
-  func learn(_ found: some Sequence<Identifier>) {
-    identities.formUnion(found)
-  }
+  /// Adds an identity that was read from a file of the folder.
+  func learn(_ identity: Identifier) { identities.insert(identity) }
 
   /// Opens the folder.
   func open() throws(StoreError) -> FileDescriptor {

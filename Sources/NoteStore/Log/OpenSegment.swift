@@ -93,11 +93,11 @@ final class OpenSegment {
 
   // MARK: - Completing
 
-  /// A segment is complete when it has this many bytes, …
+  /// A segment is completed at this size.
   private static let fullSize: UInt64 = 65_536
-  /// … or has not grown for this long, …
+  /// A segment is completed when it has not grown for this long.
   private static let idleTime = Duration.seconds(5)
-  /// … or has had records for this long.
+  /// A segment is completed when it has had records for this long.
   private static let longestTime = Duration.seconds(60)
 
   /// The latest time at which to complete it, if nothing is appended until then; nil when it is time now.

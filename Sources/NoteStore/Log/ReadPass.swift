@@ -1,6 +1,7 @@
 internal import ReplicatingTypes
 
-/// One pass over files of the folder: what was read, and what `LogReader` noticed for the other parts of a `LogFolder`.
+/// One pass over files of the folder: the records that were read, and what `LogReader` noticed for the other parts of a
+/// `LogFolder`. (More of that is in `LogReader.unsynced` and `expected`.)
 struct ReadPass {
   /// The session of the open segment. Copies of it are not read before it ends.
   let openSession: Identifier?
@@ -15,10 +16,6 @@ struct ReadPass {
   var isMissingRecords = false
   /// Folders in `log` in which there is more to read.
   var unfinished: [String] = []
-  /// Files of others with new records that may not be on disk: the path below `log`, and the session.
-  var unsynced: [(key: String, session: Identifier)] = []
-  /// Records that the folder should hold, up to these, because later ones were read.
-  var expected: [(session: Identifier, number: UInt64)] = []
 
   init(openSession: Identifier?, limit: Int = .max) {
     self.openSession = openSession

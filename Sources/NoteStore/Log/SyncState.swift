@@ -109,7 +109,7 @@ struct SyncState {
     if jobs.isEmpty { submitBatch(writer, reader) } else { isWanted = true }
   }
 
-  /// Submits everything that is not on disk: what was read of others first, since ours may follow it.
+  /// Submits everything that is not on disk: first the files of others that were read, since our records may follow theirs.
   mutating func submitBatch(_ writer: SegmentWriter, _ reader: LogReader) {
     isWanted = false
     var files = closing
@@ -151,11 +151,11 @@ struct SyncState {
     queue.submit(file.descriptor.number, isFolder: false)
   }
 
-  /// The system has certainly written by itself what is older than this, in nanoseconds: ten minutes.
+  /// The age in nanoseconds at which the system has certainly written a change to the disk by itself: ten minutes.
   private static var writebackTime: Int64 { 600_000_000_000 }
 
-  /// Synchronizes what others wrote and this process has read: they may have been killed, or be slower. Without it, our
-  /// records that follow theirs could not be read after a power cut.
+  /// Synchronizes the files of others that this process has read: their writers may have been killed, or be slower. Without
+  /// it, our records that follow theirs could not be read after a power cut.
   private mutating func submitOthers(
     _ writer: SegmentWriter, _ reader: LogReader
   ) {
@@ -192,10 +192,10 @@ struct SyncState {
     queue.submit(opened.descriptor.number, isFolder: false)
   }
 
-  /// Notes files of others whose records may not be on disk.
-  mutating func addUnsynced(_ keys: some Sequence<String>) { unsynced.formUnion(keys) }
+  /// Notes a file of others whose records may not be on disk, by its path below `log`.
+  mutating func addUnsynced(_ key: String) { unsynced.insert(key) }
 
-  /// Counts nothing as on disk until what others wrote is, as far as it was read.
+  /// Counts nothing as on disk until the files of others are, as far as they were read.
   mutating func awaitOthers() { awaitedOthers = .wanted }
 
   // MARK: - Answers

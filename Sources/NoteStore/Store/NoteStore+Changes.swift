@@ -71,8 +71,8 @@ extension NoteStore {
       try republish()
       session = folder.session()
     }
-    // A record doesn't say its number, its place does. If another process has gone on in our name (a copy of this one, or
-    // a forgery), that would be wrong from now on.
+    // The number of a change is not in its record, it follows from the records before it. If another process has appended to
+    // our session (a copy of this one, or a forgery), ours would be wrong from now on.
     if notebook.version[session] != written[session] ?? 0 {
       folder.endSession()
       session = folder.session()

@@ -61,7 +61,7 @@ extension NoteStore {
   /// Readable when files changed: then call `refresh`. `nil` where there is no watching.
   public var watchDescriptor: Int32? { folder.watchDescriptor }
 
-  /// Learns what the disk did; returns what it could not do, once.
+  /// Takes the results of synchronizations that have ended; returns the first error among them.
   public func takeSyncResult() -> StoreError? {
     let isSecond = folder.isRecovering
     let successes = folder.disk.successes

@@ -50,7 +50,7 @@ extension NoteStore {
       if let before = snapshots.known.removeValue(forKey: name) { gone.append(before) }
       guard let file = try SnapshotFile(name, in: folder) else { return }
       self.folder.coverage.invalidate()
-      self.folder.root.learn(CollectionOfOne(file.changes.notebook))
+      self.folder.root.learn(file.changes.notebook)
       files.append(file)
     } catch {
       guard error.reason != .notFound else { return }

@@ -29,7 +29,7 @@ public final class NoteStore {
   var republishing = Republishing()
   var archiving: Archiving
   var snapshots = SnapshotCatalog()
-  /// The compaction that goes on.
+  /// The compaction that was begun and is not done.
   var compaction: Compaction?
   /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []

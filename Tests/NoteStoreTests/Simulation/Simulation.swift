@@ -37,7 +37,7 @@ final class Simulation {
     /// Nobody is told what happens in a folder.
     case silentFolders
     /// Archives say of every folder without open segments that its session has ended, also while the writer lives.
-    case settlingWhileWritersLive
+    case endingWhileWritersLive
     /// A process that starts with an archive takes the folders to be as they were when somebody last looked at them.
     case startingWithoutALook
   }
@@ -469,7 +469,7 @@ final class Simulation {
   /// Lets a process write something of an archive, or all of it.
   func keep(_ process: Process, on device: Device) throws(Violation) {
     tell("device \(device.number): \(process.number) keeps what it knows")
-    if flaw == .settlingWhileWritersLive {
+    if flaw == .endingWhileWritersLive {
       for (name, var folder) in process.store.folder.completeFolders.folders {
         folder.isEnded = true
         process.store.folder.completeFolders.remember(name, folder)

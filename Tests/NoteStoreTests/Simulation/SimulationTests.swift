@@ -28,7 +28,7 @@ import Testing
 
   @Test(arguments: [
     Simulation.Flaw.repeatingIdentities, .neverRescanning, .lyingDisks, .silentFolders,
-    .settlingWhileWritersLive, .startingWithoutALook,
+    .endingWhileWritersLive, .startingWithoutALook,
   ])
   func `do not, as soon as one rule is not kept`(flaw: Simulation.Flaw) {
     #expect(violation(1...200, flaw) != nil)
