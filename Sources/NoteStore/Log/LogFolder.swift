@@ -55,13 +55,8 @@ public struct LogFolder: ~Copyable {
   /// - Throws: `newerFormat` when a later version of the program wrote the folder; `damaged` when
   ///   `decent.json` is not what it should be; or the system's error.
   init(
-    path: String, makeIdentifier: @escaping () -> Identifier
-  ) throws(StoreError) {
-    try self.init(path: path, on: SystemFiles.shared, makeIdentifier: makeIdentifier)
-  }
-
-  init(
-    path: String, on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
+    path: String, on system: any FileSystem = SystemFiles.shared,
+    makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let root = try NotebookRoot(path: path, on: system, makeIdentifier: makeIdentifier)
     let queue = try system.makeSyncQueue(path: root.path)
