@@ -23,7 +23,6 @@ const INTERVAL = 100
 #   resumeToken, isJumping, participants
 # Fields of this client:
 #   text           the text that was sent last or is to be sent; of a large text the one that was hashed last
-#   isProblemTold  true if the user was told of `problem`
 #   readOnly       true if the note cannot be changed here
 #   block          Vim's undo sequence number when the last change was sent: equal numbers are one step of undo
 #   timer          the timer that will send a change of nothing
@@ -105,7 +104,7 @@ export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
     participants: 0, isBurst: false, since: reltime(), told: 0, before: [],
-    isApplying: false, isClosing: false, isJumping: false, isProblemTold: false}
+    isApplying: false, isClosing: false, isJumping: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
     [note.base, note.text] = [result.text, result.text]
@@ -302,10 +301,10 @@ def TakeAnswer(note: dict<any>, change: dict<any>, text: string, response: dict<
   endif
   note.answered = change.version
   if !has_key(response, 'error')
-    if note.isProblemTold
+    if note.problem != ''
       redrawstatus!
     endif
-    note.isProblemTold = false
+    note.problem = ''
     Taken(note)
     if change.version == note.version && has_key(change, 'sha256')
       note.base = text
@@ -323,12 +322,12 @@ def TakeAnswer(note: dict<any>, change: dict<any>, text: string, response: dict<
     SendWhole(note)
   else
     NeedWhole(note)
-    note.problem = response.error.message
-    redrawstatus!
-    if !note.isProblemTold
-      note.isProblemTold = true
+    # Told once, until a change is taken.
+    if note.problem == ''
       server.Tell(response.error.message)
     endif
+    note.problem = response.error.message
+    redrawstatus!
   endif
   decent_notes#live#ShowModified(note)
 enddef
