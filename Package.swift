@@ -74,6 +74,8 @@ let package = Package(
     .testTarget(
       name: "EditorTests", dependencies: ["decent-notes", "JSONRPC", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "ProjectTests", dependencies: ["decent-notes", "TestSupport"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Base64")
-struct Base64Tests {
+@Suite
+struct `Base64 of bytes` {
   @Test func `gives the values of the standard`() {
     let values = [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),

@@ -1,8 +1,8 @@
 import Bytes
 import Testing
 
-@Suite("Bytes, eight at a time")
-struct ByteWordTests {
+@Suite
+struct `Bytes, eight at a time` {
   /// Next to a limit, or with the highest bit: where a borrow could make a wrong mark.
   private static let odd: [UInt8] = [
     0x00, 0x01, 0x0A, 0x0B, 0x1F, 0x20, 0x22, 0x40, 0x41, 0x5A, 0x5B, 0x5C, 0x7F, 0x80, 0xC1, 0xFF,

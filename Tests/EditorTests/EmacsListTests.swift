@@ -5,10 +5,11 @@ import Testing
 
 /// Lists, buffers' names and what a user's own settings make of notes, by keys.
 @Suite(
+  .waiting, .tags(.editor),
   .enabled(
     if: hasTool("emacs") && Terminal.isPossible || isContinuousIntegration,
     "emacs or tmux is missing"))
-struct EmacsListTests {
+struct `The client for Emacs: the list` {
   @Test func `a list that was hidden shows what others did when it is shown again`() throws {
     let session = try EmacsSession(
       [("Apples", "red"), ("Pears", "green"), ("Plums", "blue")], start: "(decent-notes)")

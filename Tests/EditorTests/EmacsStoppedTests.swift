@@ -5,10 +5,11 @@ import Testing
 
 /// Emacs or its server is stopped for a while, as by the lid of a laptop.
 @Suite(
+  .waiting, .tags(.editor),
   .enabled(
     if: hasTool("emacs") && Terminal.isPossible || isContinuousIntegration,
     "emacs or tmux is missing"))
-struct EmacsStoppedTests {
+struct `The client for Emacs: a server that is stopped` {
   /// How long something is stopped.
   private static let seconds: UInt32 =
     ProcessInfo.processInfo.environment["DECENT_NOTES_LONG"] == "1" ? 30 : 2

@@ -4,10 +4,11 @@ import TestSupport
 import Testing
 
 @Suite(
+  .waitingLong, .tags(.editor, .slow),
   .enabled(
     if: hasTool("emacs") && Terminal.isPossible || isContinuousIntegration,
     "emacs or tmux is missing"))
-struct EmacsTests {
+struct `The client for Emacs` {
   @Test func `the client is documented`() throws {
     let outcome = try Outcome(
       [EmacsSession.folder],

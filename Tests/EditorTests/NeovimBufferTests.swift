@@ -3,10 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite(
-  "The client for Neovim: a note as a buffer like others",
-  .enabled(if: isNeovimReady, "nvim is missing"))
-struct NeovimBufferTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: isNeovimReady, "nvim is missing"))
+struct `The client for Neovim: a note as a buffer like others` {
   @Test(arguments: Neovim.programs)
   func `a session brings back a note in two windows, with cursors and folds`(_ program: String)
     throws

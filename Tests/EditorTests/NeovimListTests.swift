@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("The client for Neovim: the list", .enabled(if: isNeovimReady, "nvim is missing"))
-struct NeovimListTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: isNeovimReady, "nvim is missing"))
+struct `The client for Neovim: the list` {
   /// The titles that are shown.
   private let titles = """
     table.concat(vim.tbl_map(function(line) return line:match('^(.-)  ') or line end, \

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// A terminal's paste comes to Neovim in pieces of at most 4,095 bytes, which end anywhere, also inside a character.
-@Suite("The client for Neovim: pasting", .enabled(if: isNeovimReady, "nvim is missing"))
-struct NeovimPasteTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: isNeovimReady, "nvim is missing"))
+struct `The client for Neovim: pasting` {
   /// Has characters of 1, 2, 3 and 4 bytes.
   private static let unit = "aé日😀"
 

@@ -6,8 +6,8 @@ import Testing
 private typealias Scene = NeovimScene
 private let ready = isNeovimReady
 
-@Suite("The client for Neovim: live text", .enabled(if: ready, "nvim is missing"))
-struct NeovimTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: ready, "nvim is missing"))
+struct `The client for Neovim: live text` {
   @Test(arguments: Neovim.programs)
   func `a text is shown and kept byte for byte`(_ program: String) throws {
     let scene = try Scene(program)
@@ -490,8 +490,8 @@ struct NeovimTests {
   }
 }
 
-@Suite("The client for Neovim: buffers, commands, the list", .enabled(if: ready, "nvim is missing"))
-struct NeovimCommandTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: ready, "nvim is missing"))
+struct `The client for Neovim: buffers, commands, the list` {
   @Test(arguments: Neovim.programs)
   func `two windows on a buffer are one attachment, and so is opening a note again`(
     _ program: String
@@ -702,8 +702,9 @@ struct NeovimCommandTests {
     let scene = try Scene(program, text: "find me\nhere", title: "c")
     let editor = scene.editor
     func titles(_ trashed: Bool = false) throws -> [String] {
-      try scene.other.call("notebook/list", ["trashed": trashed ? .boolean(true) : .boolean(false)])[
-        "notes"]!
+      try scene.other.call(
+        "notebook/list", ["trashed": trashed ? .boolean(true) : .boolean(false)])[
+          "notes"]!
         .array!.map { $0["title"]!.string! }
     }
     func row(_ title: String) -> String {
@@ -859,8 +860,8 @@ struct NeovimCommandTests {
   }
 }
 
-@Suite("The client for Neovim: a server that dies", .enabled(if: ready, "nvim is missing"))
-struct NeovimResumeTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: ready, "nvim is missing"))
+struct `The client for Neovim: a server that dies` {
   @Test(arguments: Neovim.programs)
   func `typing goes on over a server that is killed, and nothing is lost or doubled`(
     _ program: String

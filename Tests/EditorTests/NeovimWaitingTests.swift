@@ -3,10 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite(
-  "The client for Neovim: what others do while Neovim is at something else",
-  .enabled(if: isNeovimReady, "nvim is missing"))
-struct NeovimWaitingTests {
+@Suite(.waiting, .tags(.editor), .enabled(if: isNeovimReady, "nvim is missing"))
+struct `The client for Neovim: what others do while Neovim is at something else` {
   /// A Neovim in a terminal that shows a note, and another process.
   private final class Screen {
     let folder: TemporaryFolder

@@ -5,10 +5,11 @@ import TestSupport
 import Testing
 
 @Suite(
+  .waiting, .tags(.editor, .tool),
   .enabled(
     if: Vim.isPossible && hasTool("emacs") || isContinuousIntegration,
     "vim, emacs or tmux is missing"))
-struct RecordingTests {
+struct `The screens in the README` {
   private static let (columns, rows) = (34, 6)
   private static let (begin, end) = ("<!-- two editors: begin -->\n", "<!-- two editors: end -->\n")
 

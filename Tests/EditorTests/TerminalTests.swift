@@ -2,8 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Terminal.isPossible || isContinuousIntegration, "tmux is missing"))
-struct TerminalTests {
+@Suite(
+  .waiting, .tags(.editor),
+  .enabled(if: Terminal.isPossible || isContinuousIntegration, "tmux is missing"))
+struct `A terminal` {
   @Test func `shows what a program writes and types what it reads`() throws {
     let terminal = try Terminal(
       "read a; echo \"got $a in $X\"; read b", environment: ["X": "a 'b'"])

@@ -160,17 +160,18 @@ struct ThreeEditorsOutcome {
 }
 
 @Suite(
-  "Three editors on one note", .serialized,
+  .waitingLong, .tags(.editor, .slow), .serialized,
   .enabled(if: Editor.arePossible || isContinuousIntegration, "an editor or tmux is missing"))
-struct ThreeEditorsTests {
+struct `Three editors on one note` {
   private static let seeds: [UInt64] =
     ProcessInfo.processInfo.environment["DECENT_NOTES_SEED"].flatMap { UInt64($0) }.map { [$0] }
     ?? Array(1...UInt64(scaled(2, 10)))
 
   @Test(
-    "All that three users do to a note at once is there in the end, once, whoever's server is killed",
     arguments: seeds)
-  func typing(_ seed: UInt64) throws {
+  func `All that three users do to a note at once is there once, whichever server is killed`(
+    _ seed: UInt64
+  ) throws {
     let room = try Room(seed: seed)
     var outcome: ThreeEditorsOutcome?
     var objections: [String] = []

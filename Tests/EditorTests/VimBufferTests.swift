@@ -5,8 +5,10 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
-struct VimBufferTests {
+@Suite(
+  .waiting, .tags(.editor),
+  .enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
+struct `The client for Vim: a note as a buffer like others` {
   @Test func `any options for patterns will do`() throws {
     let (vim, id) = try Vim.showing("start")
     var text = "start"

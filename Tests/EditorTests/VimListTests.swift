@@ -5,8 +5,10 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
-struct VimListTests {
+@Suite(
+  .waiting, .tags(.editor),
+  .enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
+struct `The client for Vim: the list` {
   @Test func `the list is worked with by keys`() throws {
     let vim = try Vim("+Notes")
     try vim.wait("getline(1)[:4]", "Notes")

@@ -141,8 +141,10 @@ final class Vim {
   }
 }
 
-@Suite(.enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
-struct VimTests {
+@Suite(
+  .waitingLong, .tags(.editor, .slow),
+  .enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
+struct `The client for Vim` {
   @Test func `texts come and go as they are`() throws {
     let vim = try Vim()
     let lines = (0..<20_000).map { "line \($0) \(String(repeating: "x", count: 40))" }

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Clocks that are wrong",
+  .waiting, .tags(.tool),
   .enabled(if: hasTool("faketime") || isContinuousIntegration, "faketime is missing"))
-struct ClockTests {
+struct `Clocks that are wrong` {
   let temporary: TemporaryFolder
 
   init() throws { temporary = TemporaryFolder() }
@@ -18,8 +18,8 @@ struct ClockTests {
     return server
   }
 
-  @Test("Whoever writes last is last, in 1970 and in 2050")
-  func peers() throws {
+  @Test
+  func `Whoever writes last is last, in 1970 and in 2050`() throws {
     var ledger = Ledger()
     let times = ["1970-01-02 00:00:00", nil, "2050-06-01 00:00:00"]
     let servers = try times.map(server)

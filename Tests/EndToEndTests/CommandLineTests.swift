@@ -3,14 +3,14 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("The command line")
-struct CommandLineTests {
+@Suite(.waiting)
+struct `The command line` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
 
-  @Test("A call prints its result, or says why there is none")
-  func call() throws {
+  @Test
+  func `A call prints its result, or says why there is none`() throws {
     let options = ["--notebook", folder("notes")]
     let made = try Outcome(options + ["call", "note/create", #"{"title":"by\#u{20}hand"}"#])
     #expect(made.ending == .status(0))
@@ -39,8 +39,8 @@ struct CommandLineTests {
     }
   }
 
-  @Test("A call refuses parameters that the method does not have, and does nothing then")
-  func mistypedParameters() throws {
+  @Test
+  func `A call refuses parameters that the method does not have, and does nothing then`() throws {
     let options = ["--notebook", folder("notes")]
     let made = try Outcome(options + ["call", "note/create", #"{"title":"kept"}"#])
     let id = try JSONValue(parsing: Array(made.output.utf8))["note"]!["id"]!.written
@@ -69,9 +69,10 @@ struct CommandLineTests {
     try server.call("note/create", ["title": "later", "colour": "red"])
   }
 
-  @Test(
-    "A call that only reads a notebook that is not there says so, and one that writes begins it")
-  func mistypedNotebook() throws {
+  @Test
+  func `A call that reads a notebook that is not there says so, and one that writes begins it`()
+    throws
+  {
     let options = ["--notebook", folder("nots")]
     for (method, params) in [
       ("notebook/list", "{}"), ("note/get", #"{"id":"1-5dc8"}"#),
@@ -89,8 +90,8 @@ struct CommandLineTests {
     #expect(try Outcome(options + ["call", "notebook/list"]).ending == .status(0))
   }
 
-  @Test("A check says what is there, and what is damaged, and changes nothing")
-  func check() throws {
+  @Test
+  func `A check says what is there, and what is damaged, and changes nothing`() throws {
     let options = ["--notebook", folder("notes")]
     let nothing = try Outcome(options + ["check"])
     #expect(nothing.ending == .status(0) && nothing.output.contains("there is no notebook"))
@@ -118,8 +119,8 @@ struct CommandLineTests {
     #expect(worse.ending == .status(1) && worse.errors.contains("decent.json"))
   }
 
-  @Test("A repair copies what is damaged, and writes again what is known")
-  func repair() throws {
+  @Test
+  func `A repair copies what is damaged, and writes again what is known`() throws {
     let options = ["--notebook", folder("notes")]
     var ledger = Ledger()
     let server = try Server(folder("notes"))
@@ -154,8 +155,8 @@ struct CommandLineTests {
     #expect(fresh.output.contains("far too long"))
   }
 
-  @Test("Help and version are printed")
-  func help() throws {
+  @Test
+  func `Help and version are printed`() throws {
     let help = try Outcome(["--help"])
     #expect(help.ending == .status(0))
     #expect(help.output.hasPrefix("usage: decent-notes"))
@@ -165,7 +166,6 @@ struct CommandLineTests {
   }
 
   @Test(
-    "Wrong arguments are told in one line, and end with status 64",
     arguments: [
       ["--nonsense"], ["-x"], ["nonsense"], ["call"], ["call", "a", "b", "c"], ["--notebook"],
       ["check", "x"], ["compact", "x"], ["--repair"], ["compact", "--repair"],
@@ -177,7 +177,8 @@ struct CommandLineTests {
       ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"], ["--due"], ["check", "--due"],
       ["sync", "--adopt", "--every=1s", "x"],
     ])
-  func misuse(_ arguments: [String]) throws {
+  func `Wrong arguments are told in one line, and end with status 64`(_ arguments: [String]) throws
+  {
     let outcome = try Outcome(arguments)
     #expect(outcome.ending == .status(64))
     #expect(outcome.errors.hasPrefix("decent-notes: "))
@@ -186,8 +187,8 @@ struct CommandLineTests {
     #expect(outcome.output == "")
   }
 
-  @Test("The folder is the argument, or comes from the environment")
-  func folders() throws {
+  @Test
+  func `The folder is the argument, or comes from the environment`() throws {
     let none: [String: String?] = ["DECENT_NOTES": nil, "XDG_DATA_HOME": nil, "HOME": nil]
     let home: [String: String?] = none.merging(["HOME": folder("home")]) { $1 }
     let data: [String: String?] = home.merging(["XDG_DATA_HOME": folder("data")]) { $1 }
@@ -212,14 +213,14 @@ struct CommandLineTests {
   }
 }
 
-@Suite("Disks that refuse")
-struct FaultTests {
+@Suite(.waiting)
+struct `Disks that refuse` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
 
-  @Test("A full disk is told, and what was acknowledged stays")
-  func fullDisk() throws {
+  @Test
+  func `A full disk is told, and what was acknowledged stays`() throws {
     // Files of 16 blocks of 512 bytes at most.
     let server = try Server(folder("notes"), shell: "ulimit -f 16 && exec \"$@\"")
     try server.initialize()
@@ -260,8 +261,8 @@ struct FaultTests {
     #expect(try next.call("note/create", ["text": .string(big)])["note"] != nil)
   }
 
-  @Test("A folder that can't be written says so clearly")
-  func unwritable() throws {
+  @Test
+  func `A folder that can't be written says so clearly`() throws {
     let file = folder("file")
     try Data("x".utf8).write(to: URL(fileURLWithPath: file))
     let blocked = folder("blocked")

@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("Compaction")
-struct CompactionTests {
+@Suite(.waitingLong, .tags(.slow))
+struct `Compaction` {
   let temporary: TemporaryFolder
   let path: String
 
@@ -34,15 +34,15 @@ struct CompactionTests {
     try Outcome(["--notebook", path, "compact"], shell: shell)
   }
 
-  @Test("Of nothing there is nothing to fold")
-  func nothing() throws {
+  @Test
+  func `Of nothing there is nothing to fold`() throws {
     let outcome = try compact()
     #expect(outcome.ending == .status(0) && outcome.output.contains("there is no notebook"))
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("What is complete is folded, and nothing is removed before a day has passed")
-  func folded() throws {
+  @Test
+  func `What is complete is folded, and nothing is removed before a day has passed`() throws {
     var ledger = Ledger()
     try write(3, &ledger)
     let server = try Server(path)
@@ -71,9 +71,8 @@ struct CompactionTests {
   }
 
   @Test(
-    "A day later the logs are gone, and running processes go on",
     .enabled(if: hasTool("faketime") || isContinuousIntegration, "faketime is missing"))
-  func removed() throws {
+  func `A day later the logs are gone, and running processes go on`() throws {
     var ledger = Ledger()
     let early = try Server(path)
     try early.initialize()
@@ -97,8 +96,8 @@ struct CompactionTests {
     #expect(try files("snap").count == 1 && files("log").count == 2)
   }
 
-  @Test("A process that is written to folds while it answers, and nobody misses anything")
-  func background() throws {
+  @Test
+  func `A process that is written to folds while it answers, and nobody misses anything`() throws {
     var ledger = Ledger()
     // One that was there before, and hears of everything.
     let early = try Server(path)
@@ -144,9 +143,8 @@ struct CompactionTests {
   }
 
   @Test(
-    "Killed at any system call, nothing is lost and it can be done again",
     .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"))
-  func killed() throws {
+  func `Killed at any system call, nothing is lost and it can be done again`() throws {
     var ledger = Ledger()
     try write(4, &ledger)
     let original = temporary("original")

@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("Crashes")
-struct CrashTests {
+@Suite(.waiting)
+struct `Crashes` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -22,8 +22,8 @@ struct CrashTests {
     return state
   }
 
-  @Test("What was answered is there after a kill, twenty times over")
-  func killed() throws {
+  @Test
+  func `What was answered is there after a kill, twenty times over`() throws {
     var random = SplitMix64(seed: 7)
     var expected: [String] = []
     var revision = "0"
@@ -73,8 +73,8 @@ struct CrashTests {
     }
   }
 
-  @Test("A log that is cut anywhere opens with what came before")
-  func cutLog() throws {
+  @Test
+  func `A log that is cut anywhere opens with what came before`() throws {
     let server = try Server(folder("notes"))
     try server.initialize()
     var texts = ["", "0"]
@@ -114,8 +114,8 @@ struct CrashTests {
     #expect(seen.count > 3)
   }
 
-  @Test("Opening and reading write nothing")
-  func readingWritesNothing() throws {
+  @Test
+  func `Opening and reading write nothing`() throws {
     let writer = try Server(folder("notes"))
     try writer.initialize()
     let id = try writer.call("note/create", ["text": "one"])["note"]!["id"]!.written
@@ -135,8 +135,8 @@ struct CrashTests {
     #expect(try contents(of: folder("notes")) == before)
   }
 
-  @Test("A folder that is not there stays so until the first write")
-  func absentFolder() throws {
+  @Test
+  func `A folder that is not there stays so until the first write`() throws {
     let path = folder("a/b/notes")
     let server = try Server(path)
     let start = try server.initialize()
@@ -153,8 +153,8 @@ struct CrashTests {
   }
 
   @Test(
-    "Standard streams that are closed at the start do no harm", arguments: [0, 1, 2] as [Int32])
-  func closedStreams(_ stream: Int32) throws {
+    arguments: [0, 1, 2] as [Int32])
+  func `Standard streams that are closed at the start do no harm`(_ stream: Int32) throws {
     let server = try Server(folder("notes"), delimiter: .lines, closing: [stream])
     var messages = [JSON.request(1, "initialize", [:])]
     for number in 0..<20 {

@@ -4,12 +4,11 @@ import TestSupport
 import Testing
 
 /// Every cut and every flipped bit of a small log is tried where logs are read; here the program opens some of them.
-@Suite("Damaged files")
-struct DamageTests {
+@Suite(.waiting)
+struct `Damaged files` {
   @Test(
-    "Damage is reported, and takes no more with it than it has to",
     arguments: 1...UInt64(2 * seedFactor))
-  func flipped(_ seed: UInt64) throws {
+  func `Damage is reported, and takes no more with it than it has to`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let temporary = TemporaryFolder()
     let folder = temporary("notes")
@@ -76,8 +75,8 @@ struct DamageTests {
   }
 
   @Test(
-    "A flipped bit of a header or of a length takes nothing", arguments: [8, 20, 40, 66, 74, 75])
-  func mended(byte: Int) throws {
+    arguments: [8, 20, 40, 66, 74, 75])
+  func `A flipped bit of a header or of a length takes nothing`(byte: Int) throws {
     let temporary = TemporaryFolder()
     let folder = temporary("notes")
     var ledger = Ledger()

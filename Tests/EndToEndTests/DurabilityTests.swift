@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("Durability")
-struct DurabilityTests {
+@Suite(.waiting)
+struct `Durability` {
   let temporary: TemporaryFolder
   let folder: String
 
@@ -31,8 +31,8 @@ struct DurabilityTests {
     try FileManager.default.contentsOfDirectory(atPath: folder + "/log").count
   }
 
-  @Test("The status tells when changes are answered", arguments: ["background", "reply"])
-  func mode(_ mode: String) throws {
+  @Test(arguments: ["background", "reply"])
+  func `The status tells when changes are answered`(_ mode: String) throws {
     let server = try Server(folder, ["--durability=\(mode)"])
     try server.initialize()
     try server.call("note/create", ["title": "first"])
@@ -45,9 +45,9 @@ struct DurabilityTests {
   }
 
   @Test(
-    "With durability by reply, changes are answered in order when they are on disk, many at once",
     .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"))
-  func groups() throws {
+  func `With durability by reply, changes are answered in order once on disk, many at once`() throws
+  {
     var ledger = Ledger()
     let trace = temporary("trace")
     let (server, note) = try server(
@@ -85,10 +85,9 @@ struct DurabilityTests {
   }
 
   @Test(
-    "An fdatasync that fails is made good by a second copy",
     .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"),
     arguments: ["background", "reply"])
-  func failingOnce(_ mode: String) throws {
+  func `An fdatasync that fails is made good by a second copy`(_ mode: String) throws {
     var ledger = Ledger()
     // What the writer before wrote is complete, and on disk: the first is of our own file.
     let (server, note) = try server(
@@ -105,9 +104,8 @@ struct DurabilityTests {
   }
 
   @Test(
-    "A disk that takes nothing for good is told, and not filled with copies",
     .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"))
-  func failingAlways() throws {
+  func `A disk that takes nothing for good is told, and not filled with copies`() throws {
     var ledger = Ledger()
     let (server, note) = try server(
       "reply", "-o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1+", &ledger)

@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("The envelope")
-struct EnvelopeTests {
+@Suite(.waiting)
+struct `The envelope` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -15,8 +15,8 @@ struct EnvelopeTests {
     try Server(folder("notes"), arguments, delimiter: delimiter)
   }
 
-  @Test("Both framings are understood by the first byte", arguments: Delimiter.allCases)
-  func bothFramings(_ delimiter: Delimiter) throws {
+  @Test(arguments: Delimiter.allCases)
+  func `Both framings are understood by the first byte`(_ delimiter: Delimiter) throws {
     let server = try server(delimiter)
     try server.initialize()
     let note = try server.call("note/create", ["title": "Grüße 👋", "text": "a\nb"])["note"]
@@ -25,8 +25,8 @@ struct EnvelopeTests {
     try server.leave()
   }
 
-  @Test("A framing that was asked for is kept", arguments: Delimiter.allCases)
-  func chosenFraming(_ delimiter: Delimiter) throws {
+  @Test(arguments: Delimiter.allCases)
+  func `A framing that was asked for is kept`(_ delimiter: Delimiter) throws {
     let name = delimiter == .lines ? "lines" : "content-length"
     let server = try server(delimiter, ["--framing", name])
     if delimiter == .lines { try server.write("\r\n  \n") }
@@ -35,14 +35,15 @@ struct EnvelopeTests {
   }
 
   @Test(
-    "Headers may have any case and order, be unknown, and end in a bare line feed",
     arguments: [
       "content-length: %\r\n\r\n", "CONTENT-LENGTH:%\r\n\r\n", "Content-Length: %\n\n",
       "X-Unknown: 1\r\nContent-Length: %\r\n\r\n",
       "Content-Length: %\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n",
       "cOnTeNt-LeNgTh:   %  \nA: b: c\n\n", "Content-Length: 00000%\r\n\r\n",
     ])
-  func headers(_ template: String) throws {
+  func `Headers may have any case and order, be unknown, and end in a bare line feed`(
+    _ template: String
+  ) throws {
     let server = try server()
     let body = JSON.request(7, "initialize", [:]).text
     let header = template.replacingOccurrences(of: "%", with: "\(body.utf8.count)")
@@ -50,8 +51,8 @@ struct EnvelopeTests {
     #expect(try server.result(of: 7)["protocolVersion"]?.string != nil)
   }
 
-  @Test("Before initialize requests are refused and notifications dropped")
-  func beforeInitialize() throws {
+  @Test
+  func `Before initialize requests are refused and notifications dropped`() throws {
     let server = try server()
     try server.notify("note/create", ["title": "no"])
     try server.notify("$/unknown")
@@ -63,15 +64,15 @@ struct EnvelopeTests {
     #expect(access(folder("notes"), F_OK) != 0)
   }
 
-  @Test("An exit before initialize ends the process with status 1")
-  func exitAtOnce() throws {
+  @Test
+  func `An exit before initialize ends the process with status 1`() throws {
     let server = try server()
     try server.notify("exit")
     #expect(try server.waitForEnd() == .status(1))
   }
 
-  @Test("Only the first initialize is accepted")
-  func initializeOnce() throws {
+  @Test
+  func `Only the first initialize is accepted`() throws {
     let server = try server()
     try server.initialize()
     #expect(try server.error("initialize").code == -32600)
@@ -80,8 +81,8 @@ struct EnvelopeTests {
     try server.call("notebook/list")
   }
 
-  @Test("After shutdown requests are refused, and exit has status 0")
-  func shutdown() throws {
+  @Test
+  func `After shutdown requests are refused, and exit has status 0`() throws {
     let server = try server()
     try server.initialize()
     try server.call("note/create", ["title": "kept"])
@@ -93,8 +94,8 @@ struct EnvelopeTests {
     #expect(try server.waitForEnd() == .status(0))
   }
 
-  @Test("What is sent right behind shutdown is refused too")
-  func pipelinedShutdown() throws {
+  @Test
+  func `What is sent right behind shutdown is refused too`() throws {
     let server = try server()
     try server.initialize()
     let messages: [JSON] = [
@@ -110,8 +111,8 @@ struct EnvelopeTests {
     #expect(list["error"]?.code == -32600)
   }
 
-  @Test("An exit without shutdown has status 1, and keeps everything")
-  func exitWithoutShutdown() throws {
+  @Test
+  func `An exit without shutdown has status 1, and keeps everything`() throws {
     let first = try server()
     try first.initialize()
     try first.call("note/create", ["title": "kept"])
@@ -122,8 +123,8 @@ struct EnvelopeTests {
     #expect(try second.call("notebook/list")["notes"]?.array?.count == 1)
   }
 
-  @Test("The end of the input is an orderly end within two seconds", arguments: [false, true])
-  func endOfInput(afterShutdown: Bool) throws {
+  @Test(arguments: [false, true])
+  func `The end of the input is an orderly end within two seconds`(afterShutdown: Bool) throws {
     let server = try server()
     try server.initialize()
     try server.call("note/create", ["title": "kept"])
@@ -139,8 +140,8 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("A last line without a line feed is a message")
-  func unfinishedLine() throws {
+  @Test
+  func `A last line without a line feed is a message`() throws {
     let server = try server(.lines)
     try server.initialize()
     try server.write(JSON.request(99, "notebook/list").text)
@@ -149,8 +150,8 @@ struct EnvelopeTests {
     #expect(try server.result(of: 99)["notes"]?.array?.isEmpty == true)
   }
 
-  @Test("The process leaves when the one it serves is gone")
-  func parentIsGone() throws {
+  @Test
+  func `The process leaves when the one it serves is gone`() throws {
     let sleeper = try Server.spawn(["/bin/sleep", "600"], [:], [:], errors: "/dev/null")
     let server = try server()
     try server.call("initialize", ["processId": JSON(Int(sleeper))])
@@ -162,8 +163,8 @@ struct EnvelopeTests {
     #expect(try server.waitForEnd(within: 15) == .status(1))
   }
 
-  @Test("A processId that no process can have is refused")
-  func impossibleParent() throws {
+  @Test
+  func `A processId that no process can have is refused`() throws {
     for wrong: JSON in [-1, "1", .raw("1e300"), [], [:], .raw("4294967297")] {
       let server = try server()
       let error = try server.error("initialize", ["processId": wrong])
@@ -173,8 +174,8 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("Of methods that begin with $/ notifications are ignored and requests refused")
-  func dollarMethods() throws {
+  @Test
+  func `Of methods that begin with $/ notifications are ignored and requests refused`() throws {
     let server = try server()
     try server.initialize()
     try server.notify("$/whatever", ["a": 1])
@@ -196,8 +197,8 @@ struct EnvelopeTests {
     #expect(server.notifications.isEmpty)
   }
 
-  @Test("Batches are refused", arguments: Delimiter.allCases)
-  func batches(_ delimiter: Delimiter) throws {
+  @Test(arguments: Delimiter.allCases)
+  func `Batches are refused`(_ delimiter: Delimiter) throws {
     let server = try server(delimiter)
     try server.initialize()
     for batch in ["[]", "[1]", "[\(JSON.request(1, "notebook/list").text)]"] {
@@ -210,16 +211,16 @@ struct EnvelopeTests {
     try server.leave()
   }
 
-  @Test("A batch may be the first line")
-  func batchFirst() throws {
+  @Test
+  func `A batch may be the first line`() throws {
     let server = try server(.lines)
     try server.write("[{}]\n")
     try server.initialize()
     #expect(server.anonymous.first?["error"]?.code == -32600)
   }
 
-  @Test("The params may be absent, null or an empty array")
-  func emptyParams() throws {
+  @Test
+  func `The params may be absent, null or an empty array`() throws {
     let server = try server()
     try server.initialize()
     for params: JSON? in [nil, .null, [], [:]] {
@@ -231,8 +232,8 @@ struct EnvelopeTests {
     #expect(try server.error("note/get").code == -32602)
   }
 
-  @Test("An unknown method is named in a short answer")
-  func unknownMethods() throws {
+  @Test
+  func `An unknown method is named in a short answer`() throws {
     let server = try server()
     try server.initialize()
     let long = String(repeating: "m", count: 1 << 16)
@@ -243,8 +244,8 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("Unknown parameters and members are ignored")
-  func unknownParameters() throws {
+  @Test
+  func `Unknown parameters and members are ignored`() throws {
     let server = try server()
     try server.initialize()
     try server.call("note/create", ["title": "t", "color": "red", "nested": ["a": [1, 2, nil]]])
@@ -253,8 +254,8 @@ struct EnvelopeTests {
     #expect(try server.response(to: "\"u\"")["result"]?["notes"]?.array?.count == 1)
   }
 
-  @Test("An id is echoed as it came")
-  func ids() throws {
+  @Test
+  func `An id is echoed as it came`() throws {
     let server = try server()
     try server.initialize()
     for id: JSON in ["x", "", "ü\"\\", 0, -1, JSON(.max), JSON(.min), "1"] {
@@ -269,8 +270,8 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("Requests are answered in the order in which they came")
-  func order() throws {
+  @Test
+  func `Requests are answered in the order in which they came`() throws {
     let server = try server()
     try server.initialize()
     var expected: [String] = []
@@ -283,8 +284,8 @@ struct EnvelopeTests {
     #expect(Array(server.answered[before...]) == expected)
   }
 
-  @Test("A response of the client is ignored, an odd envelope is refused")
-  func oddEnvelopes() throws {
+  @Test
+  func `A response of the client is ignored, an odd envelope is refused`() throws {
     let server = try server()
     try server.initialize()
     try server.send(.raw(#"{"jsonrpc":"2.0","id":5,"result":null}"#))
@@ -302,8 +303,8 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("A reader that goes away ends the process in order", arguments: [false, true])
-  func readerGone(whileIdle: Bool) throws {
+  @Test(arguments: [false, true])
+  func `A reader that goes away ends the process in order`(whileIdle: Bool) throws {
     let server = try server()
     try server.initialize()
     try server.call("note/create", ["title": "kept", "text": "text"])
@@ -315,8 +316,8 @@ struct EnvelopeTests {
     #expect(try next.call("notebook/list")["notes"]?.array?.count == 1)
   }
 
-  @Test("The same request key gives the same result, and changes nothing")
-  func requestKeys() throws {
+  @Test
+  func `The same request key gives the same result, and changes nothing`() throws {
     let server = try server()
     try server.initialize()
     let first = try server.call("note/create", ["title": "one", "text": "x", "requestKey": "k0"])
@@ -351,8 +352,8 @@ struct EnvelopeTests {
     try server.call("note/append", wrong.with("id", id))
   }
 
-  @Test("Ten thousand request keys are remembered")
-  func manyRequestKeys() throws {
+  @Test
+  func `Ten thousand request keys are remembered`() throws {
     let server = try server()
     try server.initialize()
     let first = try server.call("note/create", ["title": "one", "requestKey": "first"])

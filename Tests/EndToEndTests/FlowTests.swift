@@ -3,14 +3,14 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("The flow of bytes")
-struct FlowTests {
+@Suite(.waitingLong, .tags(.slow))
+struct `The flow of bytes` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
 
-  @Test("Three thousand requests written before a reply is read", arguments: Delimiter.allCases)
-  func manyRequests(_ delimiter: Delimiter) throws {
+  @Test(arguments: Delimiter.allCases)
+  func `Three thousand requests written before a reply is read`(_ delimiter: Delimiter) throws {
     let server = try Server(folder("notes"), delimiter: delimiter)
     try server.initialize()
     let first = server.answered.count
@@ -28,8 +28,8 @@ struct FlowTests {
   }
 
   @Test(
-    "Whoever asks for much and does not read costs bounded memory", .enabled(if: tellsMemory))
-  func unreadAnswers() throws {
+    .enabled(if: tellsMemory))
+  func `Whoever asks for much and does not read costs bounded memory`() throws {
     let server = try Server(folder("notes"))
     try server.initialize()
     let text = String(repeating: "0123456789abcde\n", count: scaled(1250, 6250))
@@ -63,9 +63,10 @@ struct FlowTests {
   }
 
   @Test(
-    "Answers that nobody will read are not made when the client has gone",
     .enabled(if: tellsMemory), arguments: [false, true])
-  func unreadAnswersAtTheEnd(closingOutput: Bool) throws {
+  func `Answers that nobody will read are not made when the client has gone`(closingOutput: Bool)
+    throws
+  {
     let server = try congestedServer()
     if closingOutput {
       server.closeOutput()
@@ -82,8 +83,8 @@ struct FlowTests {
     #expect(peak < 160 << 20)
   }
 
-  @Test("The end of the input is noticed while nobody reads")
-  func endWhileCongested() throws {
+  @Test
+  func `The end of the input is noticed while nobody reads`() throws {
     let server = try congestedServer()
     server.closeInput()
     let ending = try? server.waitForEnd(within: patience, reading: false)
@@ -91,9 +92,8 @@ struct FlowTests {
   }
 
   @Test(
-    "A message may have 32 MiB, and no byte more",
     arguments: isLong ? Delimiter.allCases : [.headers])
-  func largestMessage(_ delimiter: Delimiter) throws {
+  func `A message may have 32 MiB, and no byte more`(_ delimiter: Delimiter) throws {
     let server = try Server(folder("notes"), delimiter: delimiter)
     try server.initialize()
     func message(_ size: Int) -> [UInt8] {
@@ -111,8 +111,8 @@ struct FlowTests {
     try server.leave()
   }
 
-  @Test("The limit of a message can be chosen", arguments: Delimiter.allCases)
-  func chosenLimit(_ delimiter: Delimiter) throws {
+  @Test(arguments: Delimiter.allCases)
+  func `The limit of a message can be chosen`(_ delimiter: Delimiter) throws {
     let server = try Server(folder("notes"), ["--max-message", "1024"], delimiter: delimiter)
     try server.initialize()
     for (size, isTaken) in [(1024, true), (1025, false), (5000, false), (1024, true)] {
@@ -126,8 +126,8 @@ struct FlowTests {
     try server.leave()
   }
 
-  @Test("A request key of any length costs bounded memory", .enabled(if: tellsMemory))
-  func longRequestKeys() throws {
+  @Test(.enabled(if: tellsMemory))
+  func `A request key of any length costs bounded memory`() throws {
     let server = try Server(folder("notes"))
     try server.initialize()
     let id = try server.call("note/create", [:])["note"]!["id"]!.written

@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("The folder")
-struct FolderTests {
+@Suite(.waiting)
+struct `The folder` {
   let temporary: TemporaryFolder
   let folder: String
 
@@ -25,8 +25,8 @@ struct FolderTests {
     }
   }
 
-  @Test("Opens and closes leave it as it was, to the byte and the nanosecond")
-  func opens() throws {
+  @Test
+  func `Opens and closes leave it as it was, to the byte and the nanosecond`() throws {
     var ledger = Ledger()
     for number in 0..<3 {
       let writer = try Server(folder)
@@ -46,9 +46,8 @@ struct FolderTests {
   }
 
   @Test(
-    "Files are private whatever the umask is",
     arguments: ["0", "022", "077", "0777", "0700", "0277"])
-  func umask(_ mask: String) throws {
+  func `Files are private whatever the umask is`(_ mask: String) throws {
     // Without root's rights, what may not be entered or written shows.
     let path = temporary("above/notes")
     let command = "umask \(mask); " + (canDropCapabilities ? withoutCapabilities : "exec \"$@\"")
@@ -95,10 +94,10 @@ struct FolderTests {
   }
 
   @Test(
-    "What is no file in it is neither followed nor waited for", .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(1)),
     .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"),
     arguments: Foreign.allCases)
-  func foreign(_ foreign: Foreign) throws {
+  func `What is no file in it is neither followed nor waited for`(_ foreign: Foreign) throws {
     var ledger = Ledger()
     // A notebook elsewhere, to which links lead: none of it may be read.
     let elsewhere = try Server(temporary("secret"))
@@ -140,11 +139,12 @@ struct FolderTests {
   }
 
   @Test(
-    "What is no file in the place of its own is an error that names it",
     .timeLimit(.minutes(1)),
     .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"),
     arguments: Foreign.allCases, ["decent.json", "log"])
-  func inOurPlace(_ foreign: Foreign, _ name: String) throws {
+  func `What is no file in the place of its own is an error that names it`(
+    _ foreign: Foreign, _ name: String
+  ) throws {
     if case .folder = foreign, name == "log" { return }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.createDirectory(

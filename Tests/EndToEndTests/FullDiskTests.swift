@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A disk that is full or read-only",
+  .waiting, .tags(.root),
   .enabled(
     if: Mount.isPossible || isContinuousIntegration, "only root can mount a file system to fill"))
-struct FullDiskTests {
+struct `A disk that is full or read-only` {
   /// Appends words to a note until `count` of them were refused for want of room.
   private func fill(
     _ server: Server, _ note: JSON, until count: Int, _ ledger: inout Ledger
@@ -28,8 +28,8 @@ struct FullDiskTests {
     try FileManager.default.subpathsOfDirectory(atPath: folder).sorted()
   }
 
-  @Test("Without room reading goes on, and with room writing does, by itself")
-  func noRoom() throws {
+  @Test
+  func `Without room reading goes on, and with room writing does, by itself`() throws {
     let disk = try Mount(memory: "size=1m")
     let folder = disk.path + "/notes"
     let (server, other) = (try Server(folder), try Server(folder))
@@ -71,8 +71,8 @@ struct FullDiskTests {
     try audit(folder, ledger)
   }
 
-  @Test("Without room for another file, what is there can be read and written on")
-  func noInodes() throws {
+  @Test
+  func `Without room for another file, what is there can be read and written on`() throws {
     let disk = try Mount(memory: "size=4m,nr_inodes=12")
     let folder = disk.path + "/notes"
     let first = try Server(folder)
@@ -101,8 +101,8 @@ struct FullDiskTests {
     try audit(folder, ledger)
   }
 
-  @Test("What is mounted for reading only is read, and written when it can be")
-  func readOnly() throws {
+  @Test
+  func `What is mounted for reading only is read, and written when it can be`() throws {
     let disk = try Mount(memory: "size=4m")
     let folder = disk.path + "/notes"
     let writer = try Server(folder)
@@ -132,13 +132,12 @@ struct FullDiskTests {
   }
 }
 
-@Suite("A file system that an error made read-only")
-struct AbortedFileSystemTests {
+@Suite(.waiting, .tags(.root))
+struct `A file system that an error made read-only` {
   @Test(
-    "Reading goes on under a process that was writing",
     .enabled(
       if: Mount.isPossibleFromFile || isContinuousIntegration, "needs root, ext4 and loop devices"))
-  func aborted() throws {
+  func `Reading goes on under a process that was writing`() throws {
     let disk = try Mount(megabytes: 16)
     let folder = disk.path + "/notes"
     let server = try Server(folder)
@@ -162,12 +161,11 @@ struct AbortedFileSystemTests {
   }
 }
 
-@Suite("A folder that refuses its owner")
-struct RefusingFolderTests {
+@Suite(.waiting, .tags(.root))
+struct `A folder that refuses its owner` {
   @Test(
-    "Reading goes on, and writing does when it is allowed again",
     .enabled(if: canDropCapabilities || isContinuousIntegration, "setpriv is missing"))
-  func forbidden() throws {
+  func `Reading goes on, and writing does when it is allowed again`() throws {
     let temporary = TemporaryFolder()
     let folder = temporary("notes")
     let writer = try Server(folder, shell: withoutCapabilities)

@@ -5,8 +5,8 @@ import Testing
 
 /// What a client sends that is out of order or out to break something. The program answers with an error or closes in order;
 /// it never dies by a signal, and its memory is bounded.
-@Suite("Hostile input")
-struct HostileInputTests {
+@Suite(.waitingLong, .tags(.slow))
+struct `Hostile input` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -23,7 +23,6 @@ struct HostileInputTests {
   }
 
   @Test(
-    "A header that can't be relied on is answered, and ends the process",
     arguments: [
       "Content-Length: -1\r\n\r\n", "Content-Length: 1000000000000000000000000000000\r\n\r\n",
       "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "Content-Type: x\r\n\r\n{}",
@@ -31,7 +30,8 @@ struct HostileInputTests {
       "Content-Length: 1 2\r\n\r\n", "Content-Length: +2\r\n\r\n{}", "\r\n\r\n", ": 5\r\n\r\n",
       "no colon\r\n\r\n", "\u{0}\u{1}\u{2}\n\n", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
     ])
-  func badHeaders(_ header: String) throws {
+  func `A header that can't be relied on is answered, and ends the process`(_ header: String) throws
+  {
     let server = try server()
     try server.write(header)
     #expect(try server.waitForEnd() == .status(1))
@@ -39,8 +39,8 @@ struct HostileInputTests {
     #expect(server.anonymous.first?["error"]?.code == -32700)
   }
 
-  @Test("A header that never ends is given up")
-  func endlessHeader() throws {
+  @Test
+  func `A header that never ends is given up`() throws {
     for filler in ["a", "A: b\r\n"] {
       let server = try server()
       try? server.write(Array(String(repeating: filler, count: 20_000).utf8))
@@ -49,8 +49,8 @@ struct HostileInputTests {
     }
   }
 
-  @Test("A length beyond the limit is refused without waiting for it, and costs nothing")
-  func hugeLength() throws {
+  @Test
+  func `A length beyond the limit is refused without waiting for it, and costs nothing`() throws {
     let server = try server()
     try server.write("Content-Length: 1000000000000000000\r\n\r\n")
     let deadline = Deadline()
@@ -62,8 +62,8 @@ struct HostileInputTests {
     #expect(try server.waitForEnd() == .status(1))
   }
 
-  @Test("A message of no bytes is refused, and the next one answered")
-  func emptyMessage() throws {
+  @Test
+  func `A message of no bytes is refused, and the next one answered`() throws {
     let server = try server()
     try server.write("Content-Length: 0\r\n\r\n")
     try server.call("notebook/list")
@@ -71,20 +71,19 @@ struct HostileInputTests {
   }
 
   @Test(
-    "An input that ends in the middle is an orderly end",
     arguments: [
       "Content-Le", "Content-Length: 10\r\n", "Content-Length: 10\r\n\r\n", "\r",
       "Content-Length: 100\r\n\r\n{\"jsonrpc\":", "Content-Length: 2\r\n\r\n{",
     ])
-  func endInTheMiddle(_ text: String) throws {
+  func `An input that ends in the middle is an orderly end`(_ text: String) throws {
     let server = try server()
     try server.write(text)
     server.closeInput()
     #expect(try server.waitForEnd() == .status(1))
   }
 
-  @Test("What is no JSON is refused, and the next message answered", arguments: Delimiter.allCases)
-  func notJSON(_ delimiter: Delimiter) throws {
+  @Test(arguments: Delimiter.allCases)
+  func `What is no JSON is refused, and the next message answered`(_ delimiter: Delimiter) throws {
     let server = try server(delimiter)
     let bad: [[UInt8]] = [
       "{", "}", "{]", "[1,]", "{\"a\":1,}", "{'a':1}", "nul", "tru", "\"", "\"\\", "\"\\u12\"",
@@ -107,8 +106,8 @@ struct HostileInputTests {
     try server.leave()
   }
 
-  @Test("Text that is no Unicode, or holds U+0000, gets nowhere")
-  func badText() throws {
+  @Test
+  func `Text that is no Unicode, or holds U+0000, gets nowhere`() throws {
     let server = try server()
     let id = try server.call("note/create", [:])["note"]!["id"]!.written
     for text in [#""\ud800""#, #""a\udfff""#, #""\uD83D\uD83D""#] {
@@ -139,9 +138,8 @@ struct HostileInputTests {
   }
 
   @Test(
-    "A million open brackets cost an error, not the stack",
     arguments: ["[", "{\"a\":", "[{\"a\":"])
-  func deepNesting(_ opening: String) throws {
+  func `A million open brackets cost an error, not the stack`(_ opening: String) throws {
     let server = try server()
     let message = Array(String(repeating: opening, count: 1_000_000).utf8)
     try server.write(Delimiter.headers.frame(message))
@@ -151,8 +149,8 @@ struct HostileInputTests {
     try server.leave()
   }
 
-  @Test("Nesting is allowed up to 128 levels")
-  func allowedNesting() throws {
+  @Test
+  func `Nesting is allowed up to 128 levels`() throws {
     let server = try server()
     for (depth, isAllowed) in [(100, true), (126, true), (129, false), (5000, false)] {
       // The message and its params are two of the levels.
@@ -166,11 +164,11 @@ struct HostileInputTests {
   }
 
   @Test(
-    "Many small values in a message cost bounded memory",
     arguments: [
       ("numbers", "1,"), ("objects", "{},"), ("strings", "\"\","), ("nested", "[[[[[[[[1]]]]]]]],"),
     ])
-  func manyValues(_ name: String, _ value: String) throws {
+  func `Many small values in a message cost bounded memory`(_ name: String, _ value: String) throws
+  {
     let server = try server()
     let size = isLong || name == "numbers" ? 16 << 20 : 2 << 20
     let count = size / value.utf8.count
@@ -185,8 +183,8 @@ struct HostileInputTests {
     try server.leave()
   }
 
-  @Test("An object of a million members costs bounded memory and time")
-  func manyMembers() throws {
+  @Test
+  func `An object of a million members costs bounded memory and time`() throws {
     let server = try server()
     let members = (0..<800_000).map { "\"m\($0)\":0" }.joined(separator: ",")
     try server.send(.request("n", "note/create", .raw("{\(members)}")))

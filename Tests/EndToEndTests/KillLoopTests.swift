@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("Kills at random")
-struct KillLoopTests {
+@Suite(.waiting)
+struct `Kills at random` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -64,9 +64,10 @@ struct KillLoopTests {
   }
 
   @Test(
-    "Of three processes that write at once, killed at random, nothing acknowledged is lost or doubled",
     arguments: 1...UInt64(2 * seedFactor))
-  func killed(_ seed: UInt64) throws {
+  func `Of three processes killed at random nothing acknowledged is lost or doubled`(_ seed: UInt64)
+    throws
+  {
     var random = SplitMix64(seed: seed)
     let path = folder("notes")
     let first = try Server(path)
@@ -134,9 +135,10 @@ struct KillLoopTests {
   }
 
   @Test(
-    "Clients whose processes are killed at random go on with others, and every word is there once",
     arguments: 1...UInt64(2 * seedFactor))
-  func resumed(_ seed: UInt64) throws {
+  func `Clients of processes killed at random go on with others, and every word is there once`(
+    _ seed: UInt64
+  ) throws {
     var random = SplitMix64(seed: seed)
     let path = folder("notes")
     let state = folder("state")

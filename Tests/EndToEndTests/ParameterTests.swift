@@ -32,8 +32,8 @@ private struct Parameter {
   var put: (JSON) -> JSON
 }
 
-@Suite("Parameters")
-struct ParameterTests {
+@Suite(.waiting)
+struct `Parameters` {
   let folder: TemporaryFolder
   let server: Server
   let id: JSON
@@ -114,8 +114,8 @@ struct ParameterTests {
     return table
   }
 
-  @Test("A value of the wrong kind is refused by the name of its field")
-  func wrongKinds() throws {
+  @Test
+  func `A value of the wrong kind is refused by the name of its field`() throws {
     let before = try server.call("notebook/status")["revision"]!.written
     let needed = Dictionary(uniqueKeysWithValues: methods)
     for parameter in parameters {
@@ -135,8 +135,8 @@ struct ParameterTests {
     #expect(try server.call("notebook/status")["revision"]!.written == before)
   }
 
-  @Test("A parameter that is missing is named")
-  func missing() throws {
+  @Test
+  func `A parameter that is missing is named`() throws {
     for (method, params) in methods {
       guard case .object(let members) = params else { continue }
       for (name, _) in members {
@@ -156,8 +156,8 @@ struct ParameterTests {
     }
   }
 
-  @Test("What is wrong inside lines and ranges is refused by name")
-  func nested() throws {
+  @Test
+  func `What is wrong inside lines and ranges is refused by name`() throws {
     let change = methods.first { $0.0 == "note/change" }!.1
     let lines: [JSON] = [
       [1], [[]], [[0]], [[0, 1]], [[0, 1, 2]], [[0, 1, "x"]], [["0", 1, []]], [[0, 1, [2]]],
@@ -192,8 +192,8 @@ struct ParameterTests {
     #expect(kept == "one\ntwo")
   }
 
-  @Test("Titles and tags are as they have to be")
-  func titlesAndTags() throws {
+  @Test
+  func `Titles and tags are as they have to be`() throws {
     for title in ["a\nb", "a\rb", "\n", "a\u{0}"] {
       for (method, params) in methods where ["note/create", "note/update"].contains(method) {
         let error = try server.error(method, params.with("title", .string(title)))
@@ -221,7 +221,6 @@ struct ParameterTests {
   }
 
   @Test(
-    "What initialize is told has to be of the right kind",
     arguments: [
       ("capabilities", #"{"capabilities":1}"#),
       ("capabilities.general", #"{"capabilities":{"general":[]}}"#),
@@ -235,7 +234,9 @@ struct ParameterTests {
       ("initializationOptions.notebook", #"{"initializationOptions":{"notebook":"a\u0000b"}}"#),
       ("trace", #"{"trace":1}"#),
     ])
-  func initialize(_ field: String, _ params: String) throws {
+  func `What initialize is told has to be of the right kind`(_ field: String, _ params: String)
+    throws
+  {
     let server = try Server(folder("other"))
     let error = try server.error("initialize", .raw(params))
     #expect(error.code == -32602)
@@ -244,7 +245,6 @@ struct ParameterTests {
   }
 
   @Test(
-    "What initialize does not use has to be of the right kind, too",
     arguments: [
       ("clientInfo", #"{"clientInfo":1}"#), ("clientInfo.name", #"{"clientInfo":{"name":1}}"#),
       ("trace", #"{"trace":"loudly"}"#),
@@ -253,7 +253,9 @@ struct ParameterTests {
         #"{"capabilities":{"general":{"positionEncodings":[1]}}}"#
       ),
     ])
-  func initializeUnused(_ field: String, _ params: String) throws {
+  func `What initialize does not use has to be of the right kind, too`(
+    _ field: String, _ params: String
+  ) throws {
     let server = try Server(folder("other"))
     let id = try server.post("initialize", .raw(params))
     let response = try server.response(to: id)
@@ -261,8 +263,8 @@ struct ParameterTests {
     #expect(response["error"]?["message"]?.string?.hasPrefix(field) == true)
   }
 
-  @Test("What resume is told has to be of the right kind")
-  func resume() throws {
+  @Test
+  func `What resume is told has to be of the right kind`() throws {
     for wrong: JSON in [
       1, "x", [1], ["session": 1], ["session": "x", "version": "1"], ["session": "x", "rev": -1],
       ["session": "x", "version": 1, "text": 1],
@@ -273,9 +275,8 @@ struct ParameterTests {
   }
 
   @Test(
-    "Positions outside the text answer that the text is another",
     arguments: ["utf-8", "utf-16", "utf-32"])
-  func badPositions(_ encoding: String) throws {
+  func `Positions outside the text answer that the text is another`(_ encoding: String) throws {
     let server = try Server(folder("positions-\(encoding)"))
     try server.initialize(encoding: encoding)
     let note = try server.call("note/create", ["text": "aé😀b\n\nlast"])["note"]!["id"]!

@@ -5,11 +5,11 @@ import Testing
 
 #if os(Linux)
   @Suite(
-    "Power cuts", .serialized,
+    .waitingLong, .tags(.root, .slow), .serialized,
     .enabled(
       if: Mount.isPossibleFromFile || isContinuousIntegration,
       "needs root, ext4 and loop devices"))
-  struct PowerCutTests {
+  struct `Power cuts` {
     /// Cuts the power under processes that write, and opens what is there afterwards.
     ///
     /// - Parameter write: sends changes, and returns the words that have to be there.
@@ -50,8 +50,8 @@ import Testing
       try fresh.leave()
     }
 
-    @Test("What was there when a flush was answered stays", arguments: 1...UInt64(2 * seedFactor))
-    func flushed(_ seed: UInt64) throws {
+    @Test(arguments: 1...UInt64(2 * seedFactor))
+    func `What was there when a flush was answered stays`(_ seed: UInt64) throws {
       var random = SplitMix64(seed: seed)
       try cut { servers, note, ledger in
         var durable: Set<String> = []
@@ -71,8 +71,8 @@ import Testing
       }
     }
 
-    @Test("A flush covers also what others wrote and has been built on", arguments: [false, true])
-    func builtOn(isKilled: Bool) throws {
+    @Test(arguments: [false, true])
+    func `A flush covers also what others wrote and has been built on`(isKilled: Bool) throws {
       try cut { servers, note, ledger in
         for server in servers { try server.call("notebook/flush") }
         _ = try servers[0].append("base", to: note, &ledger).get()
@@ -85,8 +85,8 @@ import Testing
       }
     }
 
-    @Test("What was written by a process that left stays")
-    func left() throws {
+    @Test
+    func `What was written by a process that left stays`() throws {
       try cut { servers, note, ledger in
         try servers[0].call("notebook/flush")
         let leaving = try Server(servers[0].folder!)
@@ -98,8 +98,8 @@ import Testing
     }
 
     @Test(
-      "With durability by reply, what was answered stays", arguments: 1...UInt64(2 * seedFactor))
-    func answered(_ seed: UInt64) throws {
+      arguments: 1...UInt64(2 * seedFactor))
+    func `With durability by reply, what was answered stays`(_ seed: UInt64) throws {
       var random = SplitMix64(seed: seed)
       try cut(["--durability", "reply"]) { servers, note, ledger in
         var requests: [(server: Server, id: Int, word: String)] = []

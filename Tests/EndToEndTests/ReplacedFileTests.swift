@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// What synchronisation engines, backups and people do to files that a process is writing.
-@Suite("Files that somebody else changes under a running process")
-struct ReplacedFileTests {
+@Suite(.waitingLong, .tags(.slow))
+struct `Files that somebody else changes under a running process` {
   let temporary: TemporaryFolder
   let folder: String
 
@@ -58,8 +58,8 @@ struct ReplacedFileTests {
     }
   }
 
-  @Test("The log of a process that goes on writing", arguments: Fault.allCases)
-  func log(_ fault: Fault) throws {
+  @Test(arguments: Fault.allCases)
+  func `The log of a process that goes on writing`(_ fault: Fault) throws {
     var ledger = Ledger()
     let (server, other) = (try server(), try server())
     let note = try server.create("first", &ledger).get()
@@ -85,8 +85,8 @@ struct ReplacedFileTests {
     #expect(objections.isEmpty)
   }
 
-  @Test("The log of a process that leaves without another change", arguments: Fault.allCases)
-  func logAtTheEnd(_ fault: Fault) throws {
+  @Test(arguments: Fault.allCases)
+  func `The log of a process that leaves without another change`(_ fault: Fault) throws {
     var ledger = Ledger()
     let server = try server()
     let note = try server.create("first", &ledger).get()
@@ -100,9 +100,8 @@ struct ReplacedFileTests {
   }
 
   @Test(
-    "A log that its owner may not read any more",
     .enabled(if: canDropCapabilities || isContinuousIntegration, "setpriv is missing"))
-  func unreadable() throws {
+  func `A log that its owner may not read any more`() throws {
     var ledger = Ledger()
     let server = try server(shell: withoutCapabilities)
     let note = try server.create("first", &ledger).get()
@@ -125,8 +124,8 @@ struct ReplacedFileTests {
     return note
   }
 
-  @Test("A folder that is deleted is there again with the next change")
-  func deleted() throws {
+  @Test
+  func `A folder that is deleted is there again with the next change`() throws {
     var ledger = Ledger()
     let note = try past(&ledger)
     let server = try server()
@@ -144,9 +143,9 @@ struct ReplacedFileTests {
   }
 
   @Test(
-    "A folder that is deleted is there again without another change, soon",
     .enabled(if: isLong, "takes half a minute"), arguments: [false, true])
-  func deletedAndLeftAlone(isReader: Bool) throws {
+  func `A folder that is deleted is there again without another change, soon`(isReader: Bool) throws
+  {
     var ledger = Ledger()
     let note = try past(&ledger)
     let server = try server()
@@ -158,8 +157,8 @@ struct ReplacedFileTests {
     try audit(folder, ledger)
   }
 
-  @Test("An old backup that is restored takes nothing back")
-  func restored() throws {
+  @Test
+  func `An old backup that is restored takes nothing back`() throws {
     var ledger = Ledger()
     let note = try past(&ledger)
     let writer = try server()
@@ -178,10 +177,9 @@ struct ReplacedFileTests {
     try audit(folder, ledger)
   }
 
-  @Test(
-    "An old backup that is restored while nothing runs takes nothing back from who kept the notebook"
-  )
-  func restoredMeanwhile() throws {
+  @Test
+  func `An old backup restored while nothing runs takes nothing back from other processes`() throws
+  {
     var ledger = Ledger()
     let keeping = ["XDG_STATE_HOME": temporary("state")]
     let note = try past(&ledger)
@@ -201,8 +199,10 @@ struct ReplacedFileTests {
     try audit(folder, ledger)
   }
 
-  @Test("A notebook that was copied while it was written is merged by copying the files back")
-  func cloned() throws {
+  @Test
+  func `A notebook that was copied while it was written is merged by copying the files back`()
+    throws
+  {
     var ledger = Ledger()
     let server = try server()
     let note = try server.create("first", &ledger).get()

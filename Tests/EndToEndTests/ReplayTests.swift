@@ -31,8 +31,8 @@ private struct Recording: Decodable {
   var patches: [Patch] { txns.flatMap(\.patches) }
 }
 
-@Suite("Replay")
-struct ReplayTests {
+@Suite(.waiting)
+struct `Replay` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -60,16 +60,17 @@ struct ReplayTests {
       txns: [.init(patches: patches)])
   }
 
-  @Test("A generated session, with a kill half-way, ends in its text")
-  func generated() throws { try replay(generated(scaled(3000, 30_000))) }
+  @Test
+  func `A generated session, with a kill half-way, ends in its text`() throws {
+    try replay(generated(scaled(3000, 30_000)))
+  }
 
   private static let traces = ProcessInfo.processInfo.environment["DECENT_NOTES_TRACES"]
 
   @Test(
-    "A recorded session, with a kill half-way, ends in its text",
     .enabled(if: traces != nil, "DECENT_NOTES_TRACES names no folder of recordings"),
     .enabled(if: hasTool("gzip") || isContinuousIntegration, "gzip is missing"))
-  func recorded() throws {
+  func `A recorded session, with a kill half-way, ends in its text`() throws {
     let path = Self.traces! + "/friendsforever_flat.json.gz"
     let output = folder("trace.json")
     let shell = try Server(nil, delimiter: .lines, shell: "exec gzip -dc '\(path)' > '\(output)'")

@@ -8,9 +8,9 @@ import Testing
 /// `strace` makes the k-th call of a kind fail. Which k there are, and which of them have to do with the folder, is found
 /// out by a session without faults; identities and times are the same each time (`--seed`).
 @Suite(
-  "System calls that fail",
+  .waitingLong, .tags(.tool, .slow),
   .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"))
-struct SystemCallFaultTests {
+struct `System calls that fail` {
   private static let calls = [
     "write", "fdatasync", "fsync", "openat", "mkdir", "mkdirat", "linkat", "renameat", "unlinkat",
     "pread64", "getdents64", "newfstatat", "fstat", "inotify_add_watch",
@@ -108,8 +108,8 @@ struct SystemCallFaultTests {
     return Array(elements.shuffled(using: &random).prefix(count))
   }
 
-  @Test("Whichever fails, what was acknowledged is kept", arguments: [true, false])
-  func failing(isNew: Bool) throws {
+  @Test(arguments: [true, false])
+  func `Whichever fails, what was acknowledged is kept`(isNew: Bool) throws {
     let places = try places(isNew: isNew)
     let faults = places.flatMap { place in ["EIO", "ENOSPC"].map { (place, $0) } }
     for (place, error) in sample(faults, 25) {
@@ -124,8 +124,8 @@ struct SystemCallFaultTests {
     }
   }
 
-  @Test("Whichever is the last, what was acknowledged is kept, and nothing is damaged")
-  func killed() throws {
+  @Test
+  func `Whichever is the last, what was acknowledged is kept, and nothing is damaged`() throws {
     let places = try places(isNew: true)
     // Before the call, and after it.
     let faults = places.flatMap { place in ["error=EIO:", ""].map { (place, $0) } }

@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("Two processes")
-struct TwoProcessTests {
+@Suite(.waiting)
+struct `Two processes` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -15,8 +15,8 @@ struct TwoProcessTests {
     return server
   }
 
-  @Test("What one writes appears in the other, and is pushed to who has it open")
-  func seesTheOther() throws {
+  @Test
+  func `What one writes appears in the other, and is pushed to who has it open`() throws {
     let (a, b) = (try server(), try server())
     let note = try a.call("note/create", ["title": "t", "text": "one\ntwo"])["note"]!["id"]!
     let id = JSON.raw(note.written)
@@ -62,10 +62,8 @@ struct TwoProcessTests {
     #expect(!a.notifications.contains { $0["method"]?.string == "notebook/didChange" })
   }
 
-  @Test(
-    "A process that starts shows what was answered before, also behind what an archive took for complete"
-  )
-  func startsWithAllThatWasAnswered() throws {
+  @Test
+  func `A process that starts shows what was answered, also beyond what an archive holds`() throws {
     let variables = ["XDG_STATE_HOME": folder("state")]
     func start() throws -> Server {
       let server = try Server(folder("notes"), environment: variables)
@@ -97,9 +95,9 @@ struct TwoProcessTests {
     #expect(try c.call("notebook/status")["damage"]?.array?.isEmpty == true)
   }
 
-  @Test(
-    "Who has the same note open is seen in the other, where its cursor is, until it leaves or dies")
-  func presence() throws {
+  @Test
+  func `A client with the same note open is seen, with its cursor, until it leaves or dies`() throws
+  {
     let state = folder("state")
     func server() throws -> Server {
       let server = try Server(folder("notes"), environment: ["XDG_STATE_HOME": state])
@@ -154,8 +152,8 @@ struct TwoProcessTests {
   }
 
   @Test(
-    "Two who type into one note at once lose and double nothing", arguments: [1, 2, 3] as [UInt64])
-  func typing(_ seed: UInt64) throws {
+    arguments: [1, 2, 3] as [UInt64])
+  func `Two who type into one note at once lose and double nothing`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let (a, b) = (try server(), try server())
     let note = try a.call("note/create", ["text": "shopping list"])["note"]!["id"]!.written
@@ -183,9 +181,10 @@ struct TwoProcessTests {
   }
 
   @Test(
-    "One of two is killed while both type, and nothing acknowledged is lost",
     arguments: [4, 5] as [UInt64])
-  func killedWhileTyping(_ seed: UInt64) throws {
+  func `One of two is killed while both type, and nothing acknowledged is lost`(_ seed: UInt64)
+    throws
+  {
     var random = SplitMix64(seed: seed)
     let a = try server()
     var b = try server()
@@ -219,8 +218,8 @@ struct TwoProcessTests {
     #expect(Set(clients[0].words.keys).subtracting(certain).isSubset(of: possible))
   }
 
-  @Test("Two that write first into a folder that is not there are one notebook")
-  func firstWrite() throws {
+  @Test
+  func `Two that write first into a folder that is not there are one notebook`() throws {
     for round in 0..<scaled(10, 200) {
       let servers = [try server("new\(round)/notes"), try server("new\(round)/notes")]
       let requests = try servers.map { try $0.post("note/create", ["title": "first"]) }
@@ -242,8 +241,8 @@ struct TwoProcessTests {
   }
 }
 
-@Suite("Exchange")
-struct ExchangeTests {
+@Suite(.waiting)
+struct `Exchange` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -271,8 +270,8 @@ struct ExchangeTests {
     throw Failure("there was no end of changes")
   }
 
-  @Test("Two folders that exchange what they know agree", arguments: [nil, 1, 300])
-  func agree(_ limit: Int?) throws {
+  @Test(arguments: [nil, 1, 300])
+  func `Two folders that exchange what they know agree`(_ limit: Int?) throws {
     let (a, b) = (try server("a"), try server("b"))
     for number in 0..<10 {
       try a.call("note/create", ["title": .string("a\(number)"), "text": "one\ntwo"])
@@ -306,8 +305,8 @@ struct ExchangeTests {
     #expect(start["notebook"]?["id"]?.string == other)
   }
 
-  @Test("Changes of another notebook, or that are damaged, are refused as a whole")
-  func refused() throws {
+  @Test
+  func `Changes of another notebook, or that are damaged, are refused as a whole`() throws {
     let (a, b) = (try server("a"), try server("b"))
     for number in 0..<3 { try a.call("note/create", ["title": .string("a\(number)")]) }
     let own = try b.call("note/create", ["title": "b"])["revision"]!.string

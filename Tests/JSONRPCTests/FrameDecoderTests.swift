@@ -31,8 +31,8 @@ extension FrameDecoder.Event {
   }
 }
 
-@Suite("A frame decoder")
-struct FrameDecoderTests {
+@Suite
+struct `A frame decoder` {
   private static let headers =
     "Content-Length: 2\r\n\r\n{}content-LENGTH:3\r\n\r\n[1]X: y\r\nContent-Length: \t 1 \r\nA:\r\n\r\n1"
     + "Content-Type: x; charset=utf-8\nContent-Length: 00004\n\nnull"

@@ -9,8 +9,8 @@ import Testing
 /// (here they have no value, but may stand there), reads numbers of more than 15 digits inexactly if they
 /// have a fraction or an exponent, takes bytes of zero as a sign of UTF-16, and lets an array or object
 /// end with a comma.
-@Suite("The JSON parser and Foundation's")
-struct JSONOracleTests {
+@Suite
+struct `The JSON parser and Foundation's` {
   private func foundation(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
   }

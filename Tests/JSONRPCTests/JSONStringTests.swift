@@ -2,8 +2,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("JSON strings")
-struct JSONStringTests {
+@Suite
+struct `JSON strings` {
   @Test func `a string is the same wherever in a word its escape sequences stand`() throws {
     for before in 0..<20 {
       for after in 0..<20 {

@@ -4,8 +4,8 @@ import Testing
 
 private func parse(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-@Suite("A JSON value")
-struct JSONValueTests {
+@Suite
+struct `A JSON value` {
   @Test func `knows its kind`() throws {
     let kinds: [(String, JSONValue.Kind)] = [
       ("null", .null), ("true", .boolean), ("false", .boolean), ("-1", .number), ("0", .number),
@@ -182,8 +182,8 @@ struct JSONValueTests {
   }
 }
 
-@Suite("The limits of a JSON document")
-struct JSONLimitTests {
+@Suite
+struct `The limits of a JSON document` {
   private func nested(_ depth: Int, _ open: String, _ inside: String, _ close: String) -> String {
     String(repeating: open, count: depth) + inside + String(repeating: close, count: depth)
   }

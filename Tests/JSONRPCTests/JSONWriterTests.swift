@@ -8,8 +8,8 @@ private func written(_ write: (inout JSONWriter) -> Void) -> String {
   return String(decoding: writer.bytes, as: UTF8.self)
 }
 
-@Suite("A JSON writer")
-struct JSONWriterTests {
+@Suite
+struct `A JSON writer` {
   @Test func `puts commas and colons where they belong`() {
     let text = written {
       $0.beginObject()

@@ -2,8 +2,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("A message")
-struct MessageTests {
+@Suite
+struct `A message` {
   private func message(_ text: String) throws(Message.Refusal) -> Message {
     try Message(Array(text.utf8))
   }

@@ -1,8 +1,8 @@
 import JSONRPC
 import Testing
 
-@Suite("An outbox")
-struct OutboxTests {
+@Suite
+struct `An outbox` {
   private func text(_ outbox: Outbox) -> String { String(decoding: outbox.unsent, as: UTF8.self) }
 
   @Test func `frames with a header`() {
@@ -108,8 +108,8 @@ struct OutboxTests {
   }
 }
 
-@Suite("A response error")
-struct ResponseErrorTests {
+@Suite
+struct `A response error` {
   @Test func `has the code of its kind`() {
     let errors: [(ResponseError, Int)] = [
       (.parseError(""), -32700), (.invalidRequest(""), -32600), (.methodNotFound("a"), -32601),

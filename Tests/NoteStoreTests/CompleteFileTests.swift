@@ -3,8 +3,8 @@ import Testing
 
 @testable import NoteStore
 
-@Suite("Files that are carried")
-struct CompleteFileTests {
+@Suite
+struct `Files that are carried` {
   private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Golden").path
 
@@ -20,8 +20,10 @@ struct CompleteFileTests {
     }
   }
 
-  @Test("A file is whole as it was written, and neither cut, nor longer, nor damaged, nor renamed")
-  func whole() throws {
+  @Test
+  func `A file is whole as it was written, and neither cut, nor longer, nor damaged, nor renamed`()
+    throws
+  {
     var kinds: Set<String> = []
     for path in try FileManager.default.subpathsOfDirectory(atPath: Self.golden) {
       let name = (path as NSString).lastPathComponent

@@ -16,8 +16,8 @@ extension NoteStore {
   fileprivate func text(_ id: NoteID) -> String? { try! note(id)?.text.string }
 }
 
-@Suite("A notebook in its folder")
-struct NoteStoreTests {
+@Suite
+struct `A notebook in its folder` {
   private let scratch = TemporaryFolder()
 
   @Test func `is what its log says when it is opened again`() throws {

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite("The history of a note")
-struct HistoryTests {
+@Suite
+struct `The history of a note` {
   let scratch = TemporaryFolder()
 
   private func entries(_ peer: Peer, _ id: String, _ more: [String: JSON] = [:]) -> [JSON] {

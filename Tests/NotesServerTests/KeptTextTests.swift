@@ -5,8 +5,8 @@ import Testing
 
 @testable import NotesServer
 
-@Suite("The text that is kept")
-struct KeptTextTests {
+@Suite
+struct `The text that is kept` {
   /// A text that two clients show, and others change.
   private struct Room: ~Copyable {
     var text = ReplicatingText()
@@ -85,8 +85,8 @@ struct KeptTextTests {
     }
   }
 
-  @Test("is what the client shows that it is taken for, whatever crosses", arguments: seeds(20))
-  func law(_ seed: UInt64) {
+  @Test(arguments: seeds(20))
+  func `is what the client shows that it is taken for, whatever crosses`(_ seed: UInt64) {
     var room = Room(seed: seed)
     for _ in 0..<300 { room.step() }
     #expect(room.taken > 5)

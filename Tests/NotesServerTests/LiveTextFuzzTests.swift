@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite("Live text, with messages crossing at random")
-struct LiveTextFuzzTests {
+@Suite
+struct `Live text, with messages crossing at random` {
   @Test(arguments: seeds(30))
   func `ends the same everywhere, with nothing lost and nothing doubled`(seed: UInt64) {
     var fuzz = LiveTextFuzz(seed: seed)

@@ -3,8 +3,8 @@ import Notes
 import TestSupport
 import Testing
 
-@Suite("Live text")
-struct LiveTextTests {
+@Suite
+struct `Live text` {
   let scratch = TemporaryFolder()
   let peer: Peer
 

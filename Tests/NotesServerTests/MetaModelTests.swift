@@ -5,8 +5,8 @@ import Testing
 
 @testable import NotesServer
 
-@Suite("The metaModel", .serialized)
-struct MetaModelTests {
+@Suite(.serialized)
+struct `The metaModel` {
   let model: MetaModel
 
   init() throws { model = try MetaModel() }

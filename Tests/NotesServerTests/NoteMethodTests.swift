@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite("The methods of notes")
-struct NoteMethodTests {
+@Suite
+struct `The methods of notes` {
   let scratch = TemporaryFolder()
   let peer: Peer
 

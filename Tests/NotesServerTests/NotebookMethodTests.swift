@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The methods of the notebook")
-struct NotebookMethodTests {
+@Suite
+struct `The methods of the notebook` {
   let scratch = TemporaryFolder()
   let peer: Peer
 

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite("Presence")
-struct PresenceTests {
+@Suite
+struct `Presence` {
   let scratch = TemporaryFolder()
   let peer: Peer
 

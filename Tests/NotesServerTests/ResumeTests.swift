@@ -11,8 +11,8 @@ import Testing
   import Glibc
 #endif
 
-@Suite("Coming back to another server")
-struct ResumeTests {
+@Suite
+struct `Coming back to another server` {
   let scratch = TemporaryFolder()
   let first: Peer
   let note: String

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Search")
-struct SearchTests {
+@Suite
+struct `Search` {
   let scratch = TemporaryFolder()
   let peer: Peer
 

@@ -4,8 +4,8 @@ import ReplicatingTypes
 import TestSupport
 import Testing
 
-@Suite("Presence between processes")
-struct SharedPresenceTests {
+@Suite
+struct `Presence between processes` {
   let scratch = TemporaryFolder()
   let ana: Peer
   let note: String

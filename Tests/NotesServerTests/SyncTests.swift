@@ -5,8 +5,8 @@ import Testing
 
 @testable import NotesServer
 
-@Suite("Exchanging changes with a peer")
-struct SyncTests {
+@Suite
+struct `Exchanging changes with a peer` {
   let scratch = TemporaryFolder()
 
   private func peer(_ name: String, seed: UInt64, clock: Int64 = 1_767_225_600_000) -> Peer {

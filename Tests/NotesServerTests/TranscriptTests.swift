@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Transcripts", .serialized)
-struct TranscriptTests {
+@Suite(.waiting, .serialized)
+struct `Transcripts` {
   private static let isRecording =
     ProcessInfo.processInfo.environment["DECENT_NOTES_RECORD"] == "1"
 

@@ -5,8 +5,8 @@ import Testing
 @testable import NotesServer
 @testable import ReplicatingTypes
 
-@Suite("Undo")
-struct UndoTests {
+@Suite
+struct `Undo` {
   let scratch = TemporaryFolder()
   let peer: Peer
 

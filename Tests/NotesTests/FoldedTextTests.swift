@@ -4,8 +4,8 @@ import Testing
 
 @testable import Notes
 
-@Suite("Folded text")
-struct FoldedTextTests {
+@Suite
+struct `Folded text` {
   private func folded(_ text: String) -> String {
     var folded = FoldedText()
     folded.fold(Array(text.utf8)[...])

@@ -16,7 +16,8 @@ where Value.Changes: BinaryCodable {
   let empty: Value
   let edit: @Sendable (inout Value, Author, inout SplitMix64) -> Void
 
-  init(_ empty: Value, _ edit: @escaping @Sendable (inout Value, Author, inout SplitMix64) -> Void) {
+  init(_ empty: Value, _ edit: @escaping @Sendable (inout Value, Author, inout SplitMix64) -> Void)
+  {
     self.empty = empty
     self.edit = edit
   }

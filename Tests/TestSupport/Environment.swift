@@ -14,6 +14,12 @@ package func hasTool(_ name: String) -> Bool {
   return path.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
 }
 
+/// The path of a tool, also of those that are not for everybody.
+package func tool(_ name: String) -> String? {
+  let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+  return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+}
+
 /// Whether continuous integration runs the tests: what they need has to be there.
 package let isContinuousIntegration = ProcessInfo.processInfo.environment["CI"] == "true"
 

@@ -1,5 +1,6 @@
 // JSON of tests: built, compared, changed and written by code that shares nothing with the writer under test.
 
+import Foundation
 package import JSONRPC
 
 /// A JSON document as a value. Two strings are equal if their bytes are, two objects whatever the order of their members.
@@ -68,15 +69,16 @@ package indirect enum JSON: Sendable {
     }
     set {
       guard case .object(let members) = self else { return }
-      guard let newValue else { return self = .object(members.filter { $0.name != name }) }
-      self = with(name, newValue)
+      let others = members.filter { $0.name != name }
+      self = .object(others + (newValue.map { [(name, $0)] } ?? []))
     }
   }
 
   /// The same object with a member added, or replaced and moved to the end.
   package func with(_ name: String, _ value: JSON) -> JSON {
-    guard case .object(let members) = self else { return self }
-    return .object(members.filter { $0.name != name } + [(name, value)])
+    var copy = self
+    copy[name] = value
+    return copy
   }
 
   package subscript(index: Int) -> JSON? {
@@ -137,22 +139,32 @@ package indirect enum JSON: Sendable {
 
   private static func write(_ string: [UInt8], to bytes: inout [UInt8]) {
     bytes.append(0x22)
-    var start = 0
-    for (index, byte) in string.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-      bytes += string[start..<index]
-      start = index + 1
-      switch byte {
-      case 0x22, 0x5C: bytes += [0x5C, byte]
-      case 0x0A: bytes += [0x5C, 0x6E]
-      default:
-        let digits = String(byte, radix: 16)
-        bytes += "\\u".utf8
-        bytes += String(repeating: "0", count: 4 - digits.utf8.count).utf8
-        bytes += digits.utf8
+    // The C library looks for bytes that need an escape: there are messages of megabytes. A zero ends its search, wherever it stands.
+    let special = (1..<0x20).map { CChar($0) } + [0x22, 0x5C, 0]
+    (string + [0]).withUnsafeBytes { string in
+      let characters = string.assumingMemoryBound(to: CChar.self).baseAddress!
+      var start = 0
+      while true {
+        let end = start + strcspn(characters + start, special)
+        bytes += string[start..<end]
+        guard end < string.count - 1 else { break }
+        writeEscape(of: string[end], to: &bytes)
+        start = end + 1
       }
     }
-    bytes += string[start...]
     bytes.append(0x22)
+  }
+
+  private static func writeEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+    switch byte {
+    case 0x22, 0x5C: bytes += [0x5C, byte]
+    case 0x0A: bytes += [0x5C, 0x6E]
+    default:
+      let digits = String(byte, radix: 16)
+      bytes += "\\u".utf8
+      bytes += String(repeating: "0", count: 4 - digits.utf8.count).utf8
+      bytes += digits.utf8
+    }
   }
 }
 

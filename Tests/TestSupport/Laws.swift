@@ -1,8 +1,7 @@
 // The laws of merging: commutative, associative, idempotent, on whole states.
 
-package import Testing
-
 package import ReplicatingTypes
+package import Testing
 
 /// `a` with what it lacks of `b`, as it travels; where `merge` would trap, this throws.
 package func joined<Value: Replicable>(_ a: Value, _ b: Value) throws(RefusedChanges) -> Value {
@@ -55,4 +54,3 @@ package func expectLaws<Value: Replicable>(
   }
   #expect(a.merged(with: b) == (try joined(a, b)), "merging is applying, \(comment)")
 }
-

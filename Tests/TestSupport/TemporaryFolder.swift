@@ -53,4 +53,3 @@ package func logs(of folder: String) throws -> [String] {
     .filter { $0.hasSuffix(".open") || $0.hasSuffix(".seg") }
     .map { folder + "/" + $0 }
 }
-

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A notebook in git",
+  .waitingLong, .tags(.tool, .slow),
   .enabled(
     if: hasTool("git") && hasTool("faketime") || isContinuousIntegration,
     "git or faketime is missing"))
-struct GitTests {
+struct `A notebook in git` {
   let folder: TemporaryFolder
 
   init() throws { folder = TemporaryFolder() }
@@ -41,8 +41,8 @@ struct GitTests {
   private static let conflict =
     "If there was a conflict all the same, because somebody has committed removals, the files of both sides together are right:"
 
-  @Test("Clones that edit, fold and remove files merge without conflicts")
-  func clones() throws {
+  @Test
+  func `Clones that edit, fold and remove files merge without conflicts`() throws {
     let (a, b, hub) = (folder("a"), folder("b"), folder("hub"))
     var ledger = Ledger()
     try begin(a, ["first"], bytes: 1000, &ledger)

@@ -3,8 +3,8 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite("Exchanging changes with peers")
-struct PeerTests {
+@Suite(.waitingLong, .tags(.slow))
+struct `Exchanging changes with peers` {
   let folder: TemporaryFolder
   let a: String
   let b: String
@@ -17,8 +17,10 @@ struct PeerTests {
   /// A command that serves a notebook, as a peer.
   private func command(_ folder: String) -> String { "\(Server.program) --notebook '\(folder)'" }
 
-  @Test("A folder that is not there yet gets all, both ways; and what is alike is not touched")
-  func folders() throws {
+  @Test
+  func `A folder that is not there yet gets all, both ways; and what is alike is not touched`()
+    throws
+  {
     var ledger = Ledger()
     try begin(a, ["one", "two"], bytes: 200_000, &ledger)
     let first = try sync(a, with: b)
@@ -59,8 +61,8 @@ struct PeerTests {
     try audit(b, ledger)
   }
 
-  @Test("Notebooks that were begun independently become one only when that is asked for")
-  func foreign() throws {
+  @Test
+  func `Notebooks that were begun independently become one only when that is asked for`() throws {
     var (ours, theirs) = (Ledger(), Ledger())
     try begin(a, ["ours"], &ours)
     try begin(b, ["theirs"], &theirs)
@@ -80,8 +82,8 @@ struct PeerTests {
     try audit(folder("c"), ours)
   }
 
-  @Test("What is no peer is told in one line", .timeLimit(.minutes(1)))
-  func noPeer() throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `What is no peer is told in one line`() throws {
     var ledger = Ledger()
     try begin(a, ["one"], &ledger)
     for (peer, words) in [
@@ -99,8 +101,10 @@ struct PeerTests {
     try audit(a, ledger)
   }
 
-  @Test("A peer that has closed its standard error, or floods it, is waited for like any other")
-  func standardError() throws {
+  @Test
+  func `A peer that has closed its standard error, or floods it, is waited for like any other`()
+    throws
+  {
     var ledger = Ledger()
     try begin(a, ["one"], &ledger)
     let server = try serve(a)
@@ -115,8 +119,8 @@ struct PeerTests {
     try audit(b, ledger)
   }
 
-  @Test("A command may begin with the home folder's sign")
-  func home() throws {
+  @Test
+  func `A command may begin with the home folder's sign`() throws {
     var ledger = Ledger()
     try begin(a, ["one"], &ledger)
     let script = folder("serve")
@@ -127,8 +131,10 @@ struct PeerTests {
     try audit(b, ledger)
   }
 
-  @Test("A client that asks for far too many exchanges at once gets some, and goes on editing")
-  func tooMany() throws {
+  @Test
+  func `A client that asks for far too many exchanges at once gets some, and goes on editing`()
+    throws
+  {
     let server = try serve(a)
     let ids = try (0..<100).map { _ in
       try server.post("notebook/sync", ["peer": "sleep 1000"])
@@ -142,8 +148,8 @@ struct PeerTests {
     try server.leave()
   }
 
-  @Test("An exchange that is cancelled leaves no process, and goes on where it was")
-  func cancelled() throws {
+  @Test
+  func `An exchange that is cancelled leaves no process, and goes on where it was`() throws {
     var ledger = Ledger()
     try begin(b, (0..<10).map { "b\($0)" }, bytes: 150_000, &ledger)
     let server = try serve(a)
@@ -165,8 +171,8 @@ struct PeerTests {
     try audit(a, ledger)
   }
 
-  @Test("Editing goes on while much is exchanged")
-  func editing() throws {
+  @Test
+  func `Editing goes on while much is exchanged`() throws {
     var ledger = Ledger()
     try begin(a, ["first"], &ledger)
     try sync(a, with: b)
@@ -197,8 +203,8 @@ struct PeerTests {
     try audit(b, ledger)
   }
 
-  @Test("Many exchanges at once, in both directions, bring the same as one")
-  func atOnce() throws {
+  @Test
+  func `Many exchanges at once, in both directions, bring the same as one`() throws {
     var ledger = Ledger()
     try begin(a, ["first"], &ledger)
     try sync(a, with: b)
@@ -222,8 +228,10 @@ struct PeerTests {
     #expect(try sync(a, with: b) == (0, 0))
   }
 
-  @Test("A peer that goes away is told once, and when it is back; meanwhile the status knows")
-  func schedule() throws {
+  @Test
+  func `A peer that goes away is told once, and when it is back; meanwhile the status knows`()
+    throws
+  {
     var ledger = Ledger()
     let away = folder("away")
     let peer =
@@ -266,9 +274,10 @@ struct PeerTests {
   }
 
   @Test(
-    "Exchanges begin as often as --every says, also when nothing else happens",
     arguments: [["--sync"], ["sync"]])
-  func interval(way: [String]) throws {
+  func `Exchanges begin as often as --every says, also when nothing else happens`(way: [String])
+    throws
+  {
     let times = folder("times")
     let peer = "sh -c 'date +%s.%N >>\(times); exec \(Server.program) --notebook \(b)'"
     let words =
@@ -290,10 +299,9 @@ struct PeerTests {
   }
 
   @Test(
-    "A peer without room is told, and gets the rest when there is room",
     .enabled(
       if: Mount.isPossible || isContinuousIntegration, "only root can mount a file system to fill"))
-  func full() throws {
+  func `A peer without room is told, and gets the rest when there is room`() throws {
     let disk = try Mount(memory: "size=1m")
     var ledger = Ledger()
     try begin(a, (0..<10).map { "w\($0)" }, bytes: 150_000, &ledger)

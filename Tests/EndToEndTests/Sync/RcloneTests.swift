@@ -50,9 +50,9 @@ private final class Remote {
 }
 
 @Suite(
-  "A remote that rclone reaches",
+  .waitingLong, .tags(.tool, .slow),
   .enabled(if: Remote.isPossible || isContinuousIntegration, "rclone is missing"))
-struct RcloneTests {
+struct `A remote that rclone reaches` {
   let folder: TemporaryFolder
   let a: String
   let b: String
@@ -68,9 +68,10 @@ struct RcloneTests {
   }
 
   @Test(
-    "Two notebooks meet there, both ways, whatever happened to files",
     arguments: Remote.Kind.allCases)
-  private func meet(_ kind: Remote.Kind) throws {
+  private func `Two notebooks meet there, both ways, whatever happened to files`(
+    _ kind: Remote.Kind
+  ) throws {
     let remote = try Remote(kind, at: folder("remote"))
     let environment = remote.environment
     func exchange(_ notebook: String) throws -> (sent: Int, received: Int) {
@@ -127,8 +128,8 @@ struct RcloneTests {
   }
 
   @Test(
-    "After a kill half-way nothing is lost or cut short, there and here", arguments: Kill.allCases)
-  func killed(_ kill: Kill) throws {
+    arguments: Kill.allCases)
+  func `After a kill half-way nothing is lost or cut short, there and here`(_ kill: Kill) throws {
     let remote = try Remote(.folder, at: folder("remote"))
     var ledger = Ledger()
     try begin(a, ["large"], bytes: 300_000, &ledger)
@@ -171,8 +172,8 @@ struct RcloneTests {
     #expect(try Outcome(["--notebook", remote.path + "/its notes", "check"]).ending == .status(0))
   }
 
-  @Test("Several at once lose nothing")
-  func atOnce() throws {
+  @Test
+  func `Several at once lose nothing`() throws {
     let remote = try Remote(.webDAV, at: folder("remote"))
     var ledger = Ledger()
     try begin(a, ["first"], &ledger)
@@ -200,9 +201,8 @@ struct RcloneTests {
   }
 
   @Test(
-    "Many files become one, and go from the remote a day later, for good",
     .enabled(if: hasTool("faketime") || isContinuousIntegration, "faketime is missing"))
-  func folding() throws {
+  func `Many files become one, and go from the remote a day later, for good`() throws {
     let remote = try Remote(.folder, at: folder("remote"))
     var ledger = Ledger()
     for number in 0..<65 {
@@ -243,8 +243,8 @@ struct RcloneTests {
     }
   }
 
-  @Test("A remote that answers nothing is given up within half a minute", .enabled(if: isLong))
-  func mute() throws {
+  @Test(.enabled(if: isLong))
+  func `A remote that answers nothing is given up within half a minute`() throws {
     let port = try freePort()
     let script = """
       import socket, time

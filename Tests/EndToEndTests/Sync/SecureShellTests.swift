@@ -62,10 +62,10 @@ private final class SecureShell {
 }
 
 @Suite(
-  "Peers over ssh",
+  .waitingLong, .tags(.tool, .slow),
   .enabled(
     if: SecureShell.isPossible || isContinuousIntegration, "openssh is missing"))
-struct SecureShellTests {
+struct `Peers over ssh` {
   let folder: TemporaryFolder
   let a: String
   let b: String
@@ -75,8 +75,8 @@ struct SecureShellTests {
     (a, b) = (folder("a"), folder("b"))
   }
 
-  @Test("Both ways over ssh; what goes wrong is told in its words", .timeLimit(.minutes(2)))
-  func exchange() throws {
+  @Test(.timeLimit(.minutes(2)))
+  func `Both ways over ssh; what goes wrong is told in its words`() throws {
     let shell = try SecureShell()
     var ledger = Ledger()
     try begin(a, ["one"], bytes: 1000, &ledger)
@@ -106,8 +106,8 @@ struct SecureShellTests {
     #expect(try sync(a, with: peer) == (0, 0))
   }
 
-  @Test("After ssh was killed half-way, what had arrived need not travel again")
-  func killed() throws {
+  @Test
+  func `After ssh was killed half-way, what had arrived need not travel again`() throws {
     let shell = try SecureShell()
     var ledger = Ledger()
     try begin(a, (0..<12).map { "a\($0)" }, bytes: 200_000, &ledger)

@@ -164,12 +164,6 @@ func freePort() throws -> Int {
   return Int(in_port_t(bigEndian: address.sin_port))
 }
 
-/// The path of a tool, also of those that are not for everybody.
-func tool(_ name: String) -> String? {
-  let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
-  return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-}
-
 /// How many bytes a file has; -1 if there is none.
 func size(_ path: String) -> Int {
   var status = stat()

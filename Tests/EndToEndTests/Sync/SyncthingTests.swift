@@ -79,15 +79,17 @@ private final class Syncthing {
 }
 
 @Suite(
-  "A folder that Syncthing carries",
+  .waitingLong, .tags(.tool, .slow),
   .enabled(if: hasTool("syncthing") || isContinuousIntegration, "syncthing is missing"))
-struct SyncthingTests {
+struct `A folder that Syncthing carries` {
   let temporary: TemporaryFolder
 
   init() throws { temporary = TemporaryFolder() }
 
-  @Test("Two sides that edit, also offline, with files deleted and rolled back, lose nothing")
-  func twoSides() throws {
+  @Test
+  func `Two sides that edit, also offline, with files deleted and rolled back, lose nothing`()
+    throws
+  {
     let folders = [temporary("a"), temporary("b")]
     let engines = try folders.enumerated().map {
       try Syncthing($1, home: temporary("home\($0)"))

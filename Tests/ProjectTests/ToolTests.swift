@@ -2,13 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-// What holds for the project as a whole: its style, its clients, its demonstration.
+// Tools that look at the project as a whole: the formatter, the Python client's tests, the sessions in the guides.
 
-@Suite("The project", .serialized)
-struct ProjectTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
+@Suite(.waitingLong, .tags(.slow, .tool))
+struct `The project` {
   /// Runs a tool in the project's folder to its end; returns what it says, and its status.
   private func run(
     _ arguments: [String], _ environment: [String: String] = [:]
@@ -16,7 +13,7 @@ struct ProjectTests {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = arguments
-    process.currentDirectoryURL = Self.root
+    process.currentDirectoryURL = projectFolder
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -29,18 +26,16 @@ struct ProjectTests {
   }
 
   @Test(
-    "The sources are formatted as the toolchain formats them",
     .enabled(if: hasTool("swift") || isContinuousIntegration, "swift is not on the path"))
-  func formatting() throws {
+  func `The sources are formatted as the toolchain formats them`() throws {
     let lint = try run(
       ["swift", "format", "lint", "--strict", "-r", "Sources", "Tests", "Package.swift"])
     #expect(lint.status == 0, "\(lint.output)")
   }
 
   @Test(
-    "The Python client passes its tests against this program",
     .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"))
-  func pythonClient() throws {
+  func `The Python client passes its tests against this program`() throws {
     let tests = try run(
       ["python3", "-B", "clients/python/test_decent_notes.py"],
       ["DECENT_NOTES_COMMAND": Server.program, "CI": "true"])
@@ -49,10 +44,9 @@ struct ProjectTests {
   }
 
   @Test(
-    "The session by hand in the guide to clients goes as it says",
     .enabled(if: hasTool("jq") || isContinuousIntegration, "jq is missing"))
-  func guide() throws {
-    let file = Self.root.appendingPathComponent("clients/README.md")
+  func `The session by hand in the guide to clients goes as it says`() throws {
+    let file = projectFolder.appendingPathComponent("clients/README.md")
     let guide = try String(contentsOf: file, encoding: .utf8)
     let block = guide.components(separatedBy: "```console\n")[1].components(separatedBy: "```")[0]
     var (script, output) = ("cd \"$FOLDER\"\n", "")
@@ -78,15 +72,15 @@ struct ProjectTests {
     #expect(session.status == 0)
   }
 
-  @Test("The demonstration of the README ends with one text")
-  func demonstration() throws {
+  @Test
+  func `The demonstration of the README ends with one text`() throws {
     let demo = try run([Server.program, "demo", "README.md"])
     #expect(demo.status == 0, "\(demo.output)")
     let lines = demo.output.split(separator: "\n").map(String.init)
     let folder = lines.first?.split(separator: " ").last.map(String.init) ?? ""
     #expect(folder.hasPrefix("/tmp/decent-notes-demo-"))
     try? FileManager.default.removeItem(atPath: folder)
-    let readme = try Data(contentsOf: Self.root.appendingPathComponent("README.md")).count
+    let readme = try Data(contentsOf: projectFolder.appendingPathComponent("README.md")).count
     #expect(lines.last == "editor 3  opens the note and shows the same \(readme + 64) bytes")
   }
 }

@@ -1,0 +1,158 @@
+// The rules of Sources/README.md ("What is never so") that a look at the sources can check.
+
+import Foundation
+import Testing
+
+/// A rule about the sources of the program. It takes the texts of files by their paths, and returns what speaks against it.
+struct SourceRule: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// Sources that break the rule once each: the check of the check.
+  let planted: [String: String]
+  let objections: @Sendable ([String: String]) -> [String]
+
+  var testDescription: String { name }
+
+  static let all = [
+    imports, clockEnvironmentRandomness, descriptors, threads, standardOutput, hashes,
+  ]
+
+  /// What each module may import besides nothing. Benchmarks measure all of it, and may import anything.
+  private static let allowed: [String: Set<String>] = {
+    let system: Set = ["Glibc", "Musl", "Darwin"]
+    return [
+      "Bytes": [],
+      "ReplicatingTypes": ["Bytes"],
+      "Notes": ["Bytes", "ReplicatingTypes"],
+      "JSONRPC": ["Bytes"],
+      "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),
+      "NotesServer": ["Bytes", "JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
+      "decent-notes": system.union([
+        "Bytes", "Foundation", "JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes",
+      ]),
+    ]
+  }()
+
+  static let imports = SourceRule(
+    name: "modules point one way, and only the edges import the system",
+    planted: [
+      "Sources/Notes/A.swift": "import NoteStore", "Sources/Bytes/A.swift": "import Foundation",
+      "Sources/NotesServer/A.swift": "internal import Glibc",
+      "Sources/ReplicatingTypes/A.swift": "@preconcurrency public import struct Notes.Note",
+      "Sources/JSONRPC/A.swift": "#if canImport(Glibc)\n  import Glibc\n#endif",
+    ]
+  ) { sources in
+    sources.filter { module(of: $0.key) != "Benchmarks" }.flatMap { path, text in
+      codeLines(text).compactMap { line -> String? in
+        let pattern = /^\s*(?:@\w+ )*(?:\w+ )?import (?:(?:struct|class|enum|func|var|let) )?(\w+)/
+        guard let match = line.firstMatch(of: pattern) else { return nil }
+        let isAllowed = allowed[module(of: path)]?.contains(String(match.1)) == true
+        return isAllowed ? nil : "\(path) imports \(match.1)"
+      }
+    }
+  }
+
+  /// Lines of code that match, outside of files that may have them.
+  private static func lines(
+    _ sources: [String: String], matching patterns: [String],
+    except mayHave: (String) -> Bool
+  ) -> [String] {
+    let pattern = try! Regex(patterns.joined(separator: "|"))
+    return sources.filter { module(of: $0.key) != "Benchmarks" && !mayHave($0.key) }
+      .flatMap { path, text in
+        codeLines(text).enumerated().filter { $0.element.contains(pattern) }
+          .map { "\(path):\($0.offset + 1): \($0.element.trimmingCharacters(in: .whitespaces))" }
+      }
+  }
+
+  static let clockEnvironmentRandomness = SourceRule(
+    name: "only main reads the clock, the environment and random bits",
+    planted: [
+      "Sources/NoteStore/A.swift": "let now = ContinuousClock().now",
+      "Sources/NoteStore/B.swift": "var started: ContinuousClock.Instant = .now",
+      "Sources/NoteStore/C.swift": "clock_gettime(CLOCK_REALTIME, &time)",
+      "Sources/NotesServer/A.swift": "let home = getenv(\"HOME\")",
+      "Sources/NotesServer/B.swift": "let bits = UInt64.random(in: .min ... .max)",
+      "Sources/NotesServer/C.swift": "var generator = SystemRandomNumberGenerator()",
+      "Sources/decent-notes/A.swift": "for entry in environ {}",
+      "Sources/decent-notes/B.swift": "let file = open(\"/dev/urandom\", O_RDONLY)",
+      "Sources/decent-notes/C.swift": "list.shuffle()",
+      "Sources/decent-notes/D.swift": "let time = ProcessInfo.processInfo.environment",
+    ]
+  ) { sources in
+    lines(
+      sources,
+      matching: [
+        #"\b(Continuous|Suspending|UTC)Clock(\(\)|\.now)"#, #"= \.now\b"#, #"\bInstant\.now\b"#,
+        #"\b(clock_gettime|gettimeofday|mach_absolute_time|clock)\("#, #"\btime\((nil|&)"#,
+        #"\b(Date|DispatchTime)(\(\)|\.now)"#, #"\b(secure_)?getenv\("#, #"\benviron\b"#,
+        #"\bProcessInfo\b"#, #"\bSystemRandomNumberGenerator\b"#,
+        #"\b(arc4random\w*|getrandom|getentropy|random|rand)\("#, #"/dev/u?random"#,
+        #"\.random\((in: [^,)]*)?\)"#, #"\.(randomElement|shuffled|shuffle)\(\)"#,
+      ]
+    ) { $0 == "Sources/decent-notes/main.swift" }
+  }
+
+  static let descriptors = SourceRule(
+    name: "the server opens, reads, writes and closes no descriptor",
+    planted: [
+      "Sources/NotesServer/A.swift": "let file: FileDescriptor",
+      "Sources/NotesServer/B.swift": "poll(&entries, 2, -1)",
+      "Sources/NotesServer/C.swift": "close(descriptor)",
+    ]
+  ) { sources in
+    lines(
+      sources.filter { module(of: $0.key) == "NotesServer" },
+      matching: [
+        #"\bFileDescriptor\b"#,
+        #"(?<![.\w])(open|openat|pipe|socket|dup2?|fcntl|poll|select|close|read|write|pread|pwrite)\((?!\w+:)[^)]"#,
+      ]
+    ) { _ in false }
+    // Functions of its own may have such names.
+    .filter { !$0.contains("func ") }
+  }
+
+  static let threads = SourceRule(
+    name: "threads are started by SyncThread and SystemFiles alone",
+    planted: [
+      "Sources/decent-notes/A.swift": "Task { run() }",
+      "Sources/Notes/A.swift": "pthread_create(&t)",
+    ]
+  ) { sources in
+    lines(
+      sources,
+      matching: [
+        #"\bpthread_create\b"#, #"\bThread[.({ ]"#, #"\bDispatchQueue\b"#,
+        #"\bTask(\.detached)? ?[{(]"#, #"\basync\b"#,
+      ]
+    ) { $0.hasSuffix("/SyncThread.swift") || $0.hasSuffix("/SystemFiles.swift") }
+  }
+
+  static let standardOutput = SourceRule(
+    name: "modules below the executable print nothing",
+    planted: [
+      "Sources/NotesServer/A.swift": "print(\"here\")", "Sources/Notes/A.swift": "  dump(note)",
+    ]
+  ) { sources in
+    lines(sources, matching: [#"(?<![.\w])(print|debugPrint|dump|fputs|puts)\("#]) {
+      module(of: $0) == "decent-notes"
+    }
+  }
+
+  static let hashes = SourceRule(
+    name: "hashes, checksums and Base64 are in Bytes",
+    planted: [
+      "Sources/Notes/A.swift": "public struct SHA256 {", "Sources/JSONRPC/A.swift": "enum Base64 {",
+      "Sources/NoteStore/A.swift": "func crc32c(_ bytes: [UInt8]) -> UInt32 {",
+      "Sources/ReplicatingTypes/A.swift": "let polynomial: UInt32 = 0x82f6_3b78",
+    ]
+  ) { sources in
+    lines(
+      sources,
+      matching: [
+        #"(?i)\b(struct|enum|class|func|extension) \w*(SHA\d|CRC\d|Base64|MD5|FNV|XXH)\w*"#,
+        #"(?i)0x(82f6_?3b78|1edc_?6f41|edb8_?8320|6a09_?e667|428a_?2f98|cbf2_?9ce4)"#,
+        #"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef"#,
+      ]
+    ) { module(of: $0) == "Bytes" }
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+
+// The map of the sources is true, and its rules hold.
+
+@Suite struct `The sources` {
+  @Test(arguments: SourceRule.all) func `keep the rule`(_ rule: SourceRule) throws {
+    let objections = rule.objections(try sourceFiles("Sources", ".swift"))
+    #expect(objections.isEmpty, "\(objections.sorted().joined(separator: "\n"))")
+  }
+
+  @Test(arguments: SourceRule.all)
+  func `are found out when they break the rule`(_ rule: SourceRule) {
+    for (path, text) in rule.planted {
+      #expect(rule.objections([path: text]).count == 1, "\(path): \(text)")
+      // What a comment says breaks nothing.
+      #expect(rule.objections([path: "/* \(text.replacing("\n", with: " ")) */"]).isEmpty)
+    }
+  }
+
+  /// What the map lacks of the package's modules.
+  private func lacking(_ map: String, _ modules: [String]) -> [String] {
+    modules.filter { !map.contains("\n| \($0) | `") }
+  }
+
+  @Test func `have a map that names every module, and files that are there`() throws {
+    let map = try contents(of: projectFolder.appendingPathComponent("Sources/README.md"))
+    let modules = try FileManager.default
+      .contentsOfDirectory(atPath: projectFolder.path + "/Sources").filter { !$0.hasSuffix(".md") }
+    #expect(modules.count > 7)
+    #expect(lacking(map, modules).isEmpty)
+    let package = try contents(of: projectFolder.appendingPathComponent("Package.swift"))
+    let targets = package.matches(of: /\.(?:executableT|t)arget\(\s*name: "([^"]+)"/)
+      .map { String($0.1) }.filter { $0 != "TestSupport" }
+    #expect(Set(targets) == Set(modules))
+    let files = try sourceFiles("Sources", ".swift").keys.map { "/\($0)" }
+    for match in map.matches(of: /`([\w+\/-]+\.swift)`/) {
+      #expect(files.contains { $0.hasSuffix("/\(match.1)") }, "there is no \(match.1)")
+    }
+  }
+
+  @Test func `have a map that is found out when it lacks a module`() {
+    #expect(lacking("\n| A | `A.swift` |\nB\n", ["A", "B"]) == ["B"])
+  }
+
+  private static let mark =
+    "// Library product only: the programs of this package do not use this file."
+
+  /// Files of the library that no program reaches, directly or by other files, and are not marked so; and marked ones that are.
+  private func misplacedMarks(_ uses: Uses, marked: Set<String>, library: String) -> [String] {
+    var reached = Set(uses.names.keys.filter { !$0.hasPrefix(library) })
+    var open = Array(reached)
+    while let file = open.popLast() {
+      for next in (uses.names[file] ?? [:]).keys where reached.insert(next).inserted {
+        open.append(next)
+      }
+    }
+    return uses.names.keys.filter {
+      $0.hasPrefix(library) && reached.contains($0) == marked.contains($0)
+    }
+    .sorted()
+  }
+
+  @Test(
+    .enabled(
+      if: IndexStore.ofThisBuild != nil || isContinuousIntegration,
+      "this build has no index of its sources"))
+  func `say where only the library product uses them`() throws {
+    let sources = try sourceFiles("Sources", ".swift").filter { module(of: $0.key) != "Benchmarks" }
+    let store = try #require(IndexStore.ofThisBuild)
+    let names = try IndexStore(store).names(below: projectFolder.path)
+      .filter { sources[$0.key] != nil }
+    let marked = Set(sources.filter { $0.value.hasPrefix(Self.mark) }.keys)
+    let misplaced = misplacedMarks(
+      Uses(names), marked: marked, library: "Sources/ReplicatingTypes/")
+    #expect(misplaced.isEmpty, "\(misplaced.map { "\($0), marked: \(marked.contains($0))" })")
+    #expect(marked.isSubset(of: sources.keys.filter { module(of: $0) == "ReplicatingTypes" }))
+  }
+
+  @Test func `are found out when a mark is missing or wrong`() {
+    var uses = Uses()
+    uses.add("x", in: "main", declaredIn: "lib/a")
+    uses.add("x", in: "lib/a", declaredIn: "lib/b")
+    uses.add("x", in: "lib/c", declaredIn: "lib/a")
+    for file in ["main", "lib/a", "lib/b", "lib/c"] { uses.add(file) }
+    #expect(misplacedMarks(uses, marked: ["lib/c"], library: "lib/") == [])
+    #expect(misplacedMarks(uses, marked: ["lib/b"], library: "lib/") == ["lib/b", "lib/c"])
+  }
+
+  // MARK: - Descriptions
+
+  /// Public declarations without a description, but for those that do what a protocol says.
+  private func undescribed(_ sources: [String: String], _ names: [String: FileNames]) -> [String] {
+    sources.flatMap { path, text in
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      return lines.indices.compactMap { index -> String? in
+        let declaration =
+          /^\s*(?:@\w+(?:\([^)]*\))? )*public (?:(?:static|final|mutating|indirect|nonisolated|borrowing|consuming|private\(set\)|internal\(set\)|package\(set\)|convenience|required|override|lazy|class) )*(?:func|var|let|init|struct|enum|class|actor|protocol|typealias|subscript|case|associatedtype|macro)\b/
+        guard lines[index].firstMatch(of: declaration) != nil else { return nil }
+        if names[path]?.witnesses.contains(index + 1) == true { return nil }
+        var above = index - 1
+        while above >= 0, lines[above].firstMatch(of: /^\s*(@\w+.*|#if .*|#endif)$/) != nil {
+          above -= 1
+        }
+        let isDescribed = above >= 0 && lines[above].firstMatch(of: /^\s*(\/\/\/|\*\/)/) != nil
+        return isDescribed ? nil : "\(path):\(index + 1): \(lines[index])"
+      }
+    }.sorted()
+  }
+
+  @Test(
+    .enabled(
+      if: IndexStore.ofThisBuild != nil || isContinuousIntegration,
+      "this build has no index of its sources"))
+  func `describe every public declaration`() throws {
+    let sources = try sourceFiles("Sources", ".swift")
+    let store = try #require(IndexStore.ofThisBuild)
+    let names = try IndexStore(store).names(below: projectFolder.path)
+    let lacking = undescribed(sources, names)
+    let counts = Dictionary(grouping: lacking) { module(of: $0) }.mapValues(\.count)
+    #expect(lacking.isEmpty, "\(counts)\n\(lacking.joined(separator: "\n"))")
+  }
+
+  @Test(.enabled(if: tool("swiftc") != nil || isContinuousIntegration, "swiftc is missing"))
+  func `are found out when a public declaration has no description`() throws {
+    let folder = TemporaryFolder()
+    let text = """
+      /// A number.
+      public struct Number: Equatable, CustomStringConvertible {
+        public var value: Int
+        /// Adds.
+        @inlinable
+        public mutating func add(_ other: Int) { value += other }
+        public var description: String { "" }
+      }
+      extension Number {
+        public static func == (a: Self, b: Self) -> Bool { true }
+        public func other() {}
+      }
+      """
+    try text.write(toFile: folder("A.swift"), atomically: true, encoding: .utf8)
+    try shell(
+      """
+      cd "$2" && sed -i 's/value += other/_ = other/' A.swift &&
+      swiftc -module-name Planted -index-store-path index -Onone -emit-object -parse-as-library A.swift
+      """, folder.path)
+    let names = try IndexStore(folder("index")).names(below: folder.path)
+    let found = undescribed(
+      ["A.swift": try contents(of: URL(fileURLWithPath: folder("A.swift")))], names)
+    #expect(found.count == 2, "\(found)")
+    #expect(
+      found.contains { $0.contains("var value") } && found.contains { $0.contains("other()") })
+  }
+}
