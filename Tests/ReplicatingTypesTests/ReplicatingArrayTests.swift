@@ -101,6 +101,8 @@ private struct SequenceHistory {
       default: try pull(peer, from: generator.pick(peers))
       }
       compare(peer, step)
+      // From now on array and tree name other origins, and a change that came has them for the array only.
+      if disagreements > 0 { return }
       if generator.chance(25) { states.append(peer.array) }
     }
     for peer in peers { for other in peers { try pullAll(peer, from: other) } }
