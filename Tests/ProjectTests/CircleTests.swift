@@ -5,19 +5,12 @@ import Testing
 // Files of a module depend on each other in one direction: what a file uses can be read and understood before it.
 
 @Suite(.waiting) struct `Circles between files` {
-  /// Every file of the sources, with the names that the compiler has found in it.
-  private static func index() throws -> [String: FileNames]? {
-    guard let path = IndexStore.ofThisBuild else { return nil }
-    return try IndexStore(path).names(below: projectFolder.path)
-      .filter { $0.key.hasPrefix("Sources/") }
-  }
-
   @Test(
     .enabled(
       if: IndexStore.ofThisBuild != nil || isContinuousIntegration,
       "this build has no index of its sources"))
   func `no module has one`() throws {
-    let files = try #require(try Self.index())
+    let files = try IndexStore.names.get()
     let sources = try sourceFiles("Sources", ".swift").keys
     let unread = sources.filter { files[$0] == nil }
     #expect(unread.isEmpty, "the index lacks \(unread.sorted())")

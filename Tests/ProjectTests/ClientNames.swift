@@ -110,6 +110,14 @@ private struct LispCode {
   private(set) var required: Set<String> = []
   private(set) var names: Set<String> = []
 
+  /// Groups of options are not among them: an option names its group, and does not need it.
+  private static let forms: Set = [
+    "defun", "defmacro", "defsubst", "defalias", "define-inline", "defvar", "defvar-local",
+    "defconst", "defcustom", "defface", "define-error", "define-minor-mode",
+    "define-derived-mode", "define-globalized-minor-mode", "cl-defun", "cl-defmacro",
+    "cl-defsubst", "cl-defgeneric", "cl-defmethod",
+  ]
+
   init(_ text: String) {
     let tokens = Self.tokens(text)
     for (index, token) in tokens.enumerated() {
@@ -121,7 +129,7 @@ private struct LispCode {
       // `(defvar name)` only says that there is one.
       case "defvar" where after == ")": break
       case "cl-defstruct": addStructure(tokens[(index + 2)...])
-      case _ where form.hasPrefix("def") || form.hasPrefix("cl-def"): defined.insert(next)
+      case _ where Self.forms.contains(form): defined.insert(next)
       default: break
       }
     }

@@ -37,6 +37,13 @@ struct IndexStore {
     return FileManager.default.fileExists(atPath: path) ? path : nil
   }
 
+  /// The names of the files in `Sources`, by that index. Read once: it takes a second.
+  static let names = Result<[String: FileNames], any Error> {
+    guard let path = ofThisBuild else { throw Failure("this build has no index of its sources") }
+    return try IndexStore(path).names(below: projectFolder.path)
+      .filter { $0.key.hasPrefix("Sources/") }
+  }
+
   /// The names of all files below a folder that are there, by their paths in it.
   ///
   /// An index keeps what earlier builds have left: of a file that is gone nothing is read, and of several units of one file only the

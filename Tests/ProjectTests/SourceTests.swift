@@ -68,9 +68,7 @@ import Testing
       "this build has no index of its sources"))
   func `say where only the library product uses them`() throws {
     let sources = try sourceFiles("Sources", ".swift").filter { module(of: $0.key) != "Benchmarks" }
-    let store = try #require(IndexStore.ofThisBuild)
-    let names = try IndexStore(store).names(below: projectFolder.path)
-      .filter { sources[$0.key] != nil }
+    let names = try IndexStore.names.get().filter { sources[$0.key] != nil }
     let marked = Set(sources.filter { $0.value.hasPrefix(Self.mark) }.keys)
     let misplaced = misplacedMarks(
       Uses(names), marked: marked, library: "Sources/ReplicatingTypes/")
@@ -92,19 +90,16 @@ import Testing
 
   /// Public declarations without a description, but for those that do what a protocol says.
   private func undescribed(_ sources: [String: String], _ names: [String: FileNames]) -> [String] {
-    sources.flatMap { path, text in
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    sources.filter { hasAny(["public "], $0.value) }.flatMap { path, text in
+      let lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+        .map { String(Substring($0)).trimmingCharacters(in: .whitespaces) }
       return lines.indices.compactMap { index -> String? in
-        let declaration =
-          /^\s*(?:@\w+(?:\([^)]*\))? )*public (?:(?:static|final|mutating|indirect|nonisolated|borrowing|consuming|private\(set\)|internal\(set\)|package\(set\)|convenience|required|override|lazy|class) )*(?:func|var|let|init|struct|enum|class|actor|protocol|typealias|subscript|case|associatedtype|macro)\b/
-        guard lines[index].firstMatch(of: declaration) != nil else { return nil }
-        if names[path]?.witnesses.contains(index + 1) == true { return nil }
-        var above = index - 1
-        while above >= 0, lines[above].firstMatch(of: /^\s*(@\w+.*|#if .*|#endif)$/) != nil {
-          above -= 1
-        }
-        let isDescribed = above >= 0 && lines[above].firstMatch(of: /^\s*(\/\/\/|\*\/)/) != nil
-        return isDescribed ? nil : "\(path):\(index + 1): \(lines[index])"
+        let words = lines[index].split(separator: " ").drop { $0.hasPrefix("@") }
+        guard words.first == "public", let next = words.dropFirst().first,
+          next != "import", next != "extension", names[path]?.witnesses.contains(index + 1) != true
+        else { return nil }
+        let above = lines[..<index].last { !$0.hasPrefix("@") && !$0.hasPrefix("#") } ?? ""
+        return above.hasPrefix("///") ? nil : "\(path):\(index + 1): \(lines[index])"
       }
     }.sorted()
   }
@@ -115,8 +110,7 @@ import Testing
       "this build has no index of its sources"))
   func `describe every public declaration`() throws {
     let sources = try sourceFiles("Sources", ".swift")
-    let store = try #require(IndexStore.ofThisBuild)
-    let names = try IndexStore(store).names(below: projectFolder.path)
+    let names = try IndexStore.names.get()
     let lacking = undescribed(sources, names)
     let counts = Dictionary(grouping: lacking) { module(of: $0) }.mapValues(\.count)
     #expect(lacking.isEmpty, "\(counts)\n\(lacking.joined(separator: "\n"))")
@@ -127,14 +121,14 @@ import Testing
     let folder = TemporaryFolder()
     let text = """
       /// A number.
-      public struct Number: Equatable, CustomStringConvertible {
+      public struct Number: CustomStringConvertible {
         public var value: Int
         /// Adds.
         @inlinable
         public mutating func add(_ other: Int) { value += other }
         public var description: String { "" }
       }
-      extension Number {
+      extension Number: Equatable {
         public static func == (a: Self, b: Self) -> Bool { true }
         public func other() {}
       }

@@ -52,3 +52,8 @@ func codeLines(_ text: String) -> [String] {
   return code.split(separator: newline, omittingEmptySubsequences: false)
     .map { String(decoding: $0, as: UTF8.self) }
 }
+
+/// Whether a text has one of `words`, looked for by the C library.
+func hasAny(_ words: [String], _ text: String) -> Bool {
+  text.withCString { text in words.contains { strstr(text, $0) != nil } }
+}
