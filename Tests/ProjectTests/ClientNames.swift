@@ -121,7 +121,10 @@ private struct LispCode {
   init(_ text: String) {
     let tokens = Self.tokens(text)
     for (index, token) in tokens.enumerated() {
-      if token != "(", token != ")" { names.insert(token) }
+      // A group of options, or a file, may have the name of a function.
+      let isOther =
+        index > 0 && [":group", "defgroup", "provide", "require"].contains(tokens[index - 1])
+      if token != "(", token != ")", !isOther { names.insert(token) }
       guard token == "(", index + 3 < tokens.count else { continue }
       let (form, next, after) = (tokens[index + 1], tokens[index + 2], tokens[index + 3])
       switch form {
@@ -154,7 +157,9 @@ private struct LispCode {
       let value = words[index + 1].word
       switch word.word {
       case ":conc-name": prefix = value
-      case ":constructor", ":copier", ":predicate": defined.insert(value)
+      case ":constructor" where value != "nil", ":copier" where value != "nil",
+        ":predicate" where value != "nil":
+        defined.insert(value)
       default: break
       }
     }
