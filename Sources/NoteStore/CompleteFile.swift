@@ -28,7 +28,7 @@ public final class CompleteFile {
       hash.update(bytes)
       return nil
     }
-    return hash.snapshotName == name
+    return SnapshotFormat.name(of: hash) == name
   }
 
   private static func open(_ name: String, in folder: String) throws(StoreError) -> OpenDescriptor?

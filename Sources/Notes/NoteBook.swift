@@ -15,6 +15,7 @@ public import ReplicatingTypes
 /// written to a log has not happened.
 public struct NoteBook: Sendable {
   var histories = Histories()
+  /// The changes that were applied.
   public internal(set) var version = Version()
   /// The changes that nothing known follows.
   var heads = Version()

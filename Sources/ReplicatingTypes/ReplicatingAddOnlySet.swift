@@ -18,6 +18,7 @@
 public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Each element with the least of the changes that added it.
   private var additions: [Element: ChangeID] = [:]
+  /// The changes that are known here.
   public private(set) var version = Version()
 
   /// An empty set.

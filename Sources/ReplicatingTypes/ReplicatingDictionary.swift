@@ -77,6 +77,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 
   /// Every key ever used.
   private(set) var entries: [Key: Entry] = [:]
+  /// The changes that are known here.
   public private(set) var version = Version()
 
   /// An empty dictionary.

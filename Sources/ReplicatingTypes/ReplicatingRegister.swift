@@ -39,6 +39,7 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The value of the last write, or the initial one.
   public private(set) var value: Value
   private var write: Write?
+  /// The changes that are known here.
   public private(set) var version = Version()
 
   /// A register with its initial value.

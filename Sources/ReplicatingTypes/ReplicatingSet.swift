@@ -36,6 +36,7 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Every removal, in the order of their changes: what a replica that lacks it must be told.
   private var removals: [Removal] = []
   private(set) var lamport: UInt64 = 0
+  /// The changes that are known here.
   public private(set) var version = Version()
 
   /// An empty set.

@@ -25,15 +25,20 @@ struct EventLoop: ~Copyable {
   private var isOutputOpen = true
   /// The client has closed its end of our input; there may still be something in the pipe.
   private var hasInputHungUp = false
-  private let clock = ContinuousClock()
+  /// Reads the clock.
+  private let now: () -> ContinuousClock.Instant
 
-  /// - Parameter makeLink: the way to a peer from the notebook in a folder.
+  /// - Parameters:
+  ///   - now: reads the clock.
+  ///   - makeLink: the way to a peer from the notebook in a folder.
   init(
     _ server: consuming NotesServer, for client: LocalClient? = nil,
+    now: @escaping () -> ContinuousClock.Instant,
     makeLink: @escaping (_ peer: String, _ folder: String) -> PeerLink
   ) {
     self.server = server
     self.client = client
+    self.now = now
     self.makeLink = makeLink
   }
 
@@ -45,18 +50,18 @@ struct EventLoop: ~Copyable {
     if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
     defer { if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags) } }
     if let client { server.receive(client.requests[...]) }
-    server.advance(to: clock.now)
+    server.advance(to: now())
     while true {
       flush()
       if let status = server.exitStatus {
-        server.keep { clock.now }
+        server.keep(now: now)
         return status
       }
       let isIdle = wait()
       // Before the rest, which may take a moment.
       flush()
       carryExchanges()
-      server.advance(to: clock.now, isIdle: isIdle)
+      server.advance(to: now(), isIdle: isIdle)
     }
   }
 
@@ -106,7 +111,7 @@ struct EventLoop: ~Copyable {
       next = min(next ?? due, due)
     }
     guard let next else { return -1 }
-    let rest = next - clock.now
+    let rest = next - now()
     if rest <= .zero { return 0 }
     // Not too early: the server would be told the time for nothing.
     let (seconds, attoseconds) = rest.components

@@ -92,8 +92,11 @@ func peerEnvironment() -> PeerEnvironment {
   PeerEnvironment(
     homeFolder: variable("HOME"), stateFolder: stateFolder(),
     searchPath: variable("PATH") ?? "/usr/bin:/bin", program: ownProgram(),
-    now: { ContinuousClock.now })
+    now: steadyTime)
 }
+
+/// The present time, by the clock that nothing sets.
+func steadyTime() -> ContinuousClock.Instant { .now }
 
 /// The path of the program that this process runs.
 func ownProgram() -> String {
@@ -196,7 +199,8 @@ func run() -> Int32 {
 func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> Int32 {
   var environment = environment
   if client != nil { environment.framing = .lines }
-  var loop = EventLoop(NotesServer(environment), for: client) { peer, folder in
+  let server = NotesServer(environment)
+  var loop = EventLoop(server, for: client, now: steadyTime) { peer, folder in
     // Only the user of a command line can be asked for a password at the terminal.
     PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
   }

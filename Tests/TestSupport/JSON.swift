@@ -17,7 +17,10 @@ package indirect enum JSON: Sendable {
   /// Anything, as it stands.
   case raw(String)
 
-  package init(_ number: Int) { self = .number(Double(number)) }
+  /// A whole number, exact however large.
+  package init(_ number: Int) {
+    self = number.magnitude <= 1 << 53 ? .number(Double(number)) : .raw("\(number)")
+  }
   package init(_ text: String) { self = .string(text) }
   package init(_ texts: [String]) { self = .array(texts.map { .string($0) }) }
 

@@ -251,7 +251,7 @@ public final class Compaction {
         stage = .verify(left: left, hash: hash, offset: offset)
         return
       }
-      if offset == file.status.size, hash.snapshotName == file.name {
+      if offset == file.status.size, SnapshotFormat.name(of: hash) == file.name {
         catalog.verified[file.name] = file.status
       } else if SnapshotFile.isName(file.name) {
         folder.damageList.report(file.path, 0, SnapshotFile.otherContent)

@@ -268,7 +268,7 @@ extension UInt64 {
   }
 }
 
-extension SHA256 {
-  /// The name of a snapshot whose bytes these were.
-  var snapshotName: String { hexDigest.prefix(SnapshotFormat.digits) + ".snap" }
+extension SnapshotFormat {
+  /// The name of a snapshot whose bytes have this hash.
+  static func name(of hash: SHA256) -> String { hash.hexDigest.prefix(digits) + ".snap" }
 }

@@ -36,7 +36,7 @@ struct SnapshotWriter {
   }
 
   /// The name of the file with the bytes that were encoded.
-  var name: String { hash.snapshotName }
+  var name: String { SnapshotFormat.name(of: hash) }
 
   /// The next bytes of the file; nil after the last. They may be none.
   mutating func next(_ book: NoteBook) throws(StoreError) -> [UInt8]? {

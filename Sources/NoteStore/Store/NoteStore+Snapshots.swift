@@ -158,7 +158,7 @@ extension NoteStore {
       var hash = SHA256()
       var offset: UInt64 = 0
       while let bytes = try? file.descriptor.next(&offset) { hash.update(bytes) }
-      if hash.snapshotName != name {
+      if SnapshotFormat.name(of: hash) != name {
         self.folder.damageList.report(file.path, 0, SnapshotFile.otherContent)
       }
     }

@@ -155,7 +155,7 @@ final class SystemFiles: FileSystem {
 
   let boot: String = {
     // Without a word from the system, each process takes itself for the first one after a start.
-    let unknown = "unknown-\(UInt64.random(in: .min ... .max))"
+    let unknown = "unknown-\(getpid())-\(time(nil))"
     var bytes = [UInt8](repeating: 0, count: 64)
     #if os(Linux)
       let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)

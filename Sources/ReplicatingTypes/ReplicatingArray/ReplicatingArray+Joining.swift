@@ -40,6 +40,9 @@ extension ReplicatingArray {
     }
   }
 
+  /// Takes in changes that `validate` has accepted.
+  ///
+  /// - Complexity: O(*n* log *m*) for *n* changes and *m* pieces here.
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
   @specialized(where Element == String)

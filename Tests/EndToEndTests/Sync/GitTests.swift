@@ -39,7 +39,7 @@ struct `A notebook in git` {
   }
 
   private static let conflict =
-    "If there was a conflict all the same, because somebody has committed removals, the files of both sides together are right:"
+    "If there was a conflict all the same, because removals were committed, the files of both sides together are right:"
 
   @Test
   func `Clones that edit, fold and remove files merge without conflicts`() throws {
