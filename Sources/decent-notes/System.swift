@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// Whether there is a process of this number.
+/// Returns true if there is a process of this number.
 func isRunning(_ process: Int) -> Bool { kill(pid_t(process), 0) == 0 || errno != ESRCH }
 
 /// Gives memory that is free back to the system, where the C library can: `malloc_trim` of glibc, which its module does not have.
