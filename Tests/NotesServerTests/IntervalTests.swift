@@ -7,8 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// Everything that the server does by itself, with a clock that the test moves. Nothing here waits for time to pass.
-@Suite("Intervals")
-struct IntervalTests {
+@Suite struct `Intervals` {
   let scratch = TemporaryFolder()
 
   private func peer(_ seed: UInt64 = 1, isSingleRequest: Bool = false) -> Peer {

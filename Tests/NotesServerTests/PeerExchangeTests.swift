@@ -9,8 +9,7 @@ import Testing
 
 // Every row of the table at the head of `PeerExchange.swift`, by the words that stand there, and every pair of state and event.
 
-@Suite("The transitions of an exchange with a peer")
-struct PeerExchangeTests {
+@Suite struct `The transitions of an exchange with a peer` {
   typealias Event = PeerExchange.Event
   typealias State = PeerExchange.State
   typealias Effect = PeerExchange.Effect
@@ -45,7 +44,7 @@ struct PeerExchangeTests {
     let effects: [Effect]
     var isAdopting = false
     /// The version here at the event.
-    var knowing = PeerExchangeTests.ours
+    var knowing = `The transitions of an exchange with a peer`.ours
 
     var testDescription: String { "\(words[0]): \(words[1])" }
   }

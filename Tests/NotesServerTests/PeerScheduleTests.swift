@@ -3,8 +3,7 @@ import Testing
 @testable import NotesServer
 
 /// A schedule, and a clock that the test moves. No test here waits.
-@Suite("The schedule of peers")
-struct PeerScheduleTests {
+@Suite struct `The schedule of peers` {
   /// Moves the clock and takes what is due, as the owner of a schedule does.
   private final class Run {
     private var schedule: PeerSchedule

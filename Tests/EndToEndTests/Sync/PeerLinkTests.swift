@@ -5,8 +5,7 @@ import Testing
 @testable import decent_notes
 
 /// A link with real programs, and a clock that the test moves.
-@Suite("The link to a peer")
-struct PeerLinkTests {
+@Suite struct `The link to a peer` {
   private final class Run {
     private(set) var now = ContinuousClock.now
     private var link: PeerLink!
@@ -51,8 +50,8 @@ struct PeerLinkTests {
 
   private struct TimeoutError: Error {}
 
-  @Test("A peer that is silent for 25 seconds is given up")
-  func silence() {
+  @Test
+  func `A peer that is silent for 25 seconds is given up`() {
     let run = Run("sleep", "1000")
     #expect(run.wait() == .seconds(25))
     #expect(run.wait(.milliseconds(24_999)) == .milliseconds(1))
@@ -61,8 +60,8 @@ struct PeerLinkTests {
     #expect(run.end == "no answer for 25 seconds")
   }
 
-  @Test("The 25 seconds begin again with every byte, in both directions")
-  func sounds() throws {
+  @Test
+  func `The 25 seconds begin again with every byte, in both directions`() throws {
     let run = Run("cat")
     run.wait()
     for _ in 0..<3 {
@@ -77,8 +76,8 @@ struct PeerLinkTests {
     #expect(run.end == nil)
   }
 
-  @Test("A peer that has not ended 5 seconds after all was sent is killed, and that is no failure")
-  func leaving() {
+  @Test
+  func `A peer that stays 5 seconds after all was sent is killed without a failure`() {
     let run = Run("sleep", "1000")
     run.wait(.seconds(1))
     #expect(run.wait(.seconds(20), isOver: true) == .seconds(5))
@@ -89,23 +88,23 @@ struct PeerLinkTests {
     #expect(run.end == .some(nil))
   }
 
-  @Test("A tool has all the time that it takes")
-  func tool() {
+  @Test
+  func `A tool has all the time that it takes`() {
     let run = Run("sleep", "1000", role: .tool)
     run.wait()
     #expect(run.wait(.seconds(86_400)) > .seconds(86_400))
     #expect(run.end == nil)
   }
 
-  @Test("A program that has closed its output is looked after every 5 milliseconds")
-  func closed() throws {
+  @Test
+  func `A program that has closed its output is looked after every 5 milliseconds`() throws {
     let run = Run("sh", "-c", "exec >&- 2>&-; sleep 1000")
     try run.wait { $0.wait() == .milliseconds(5) }
     #expect(run.end == nil)
   }
 
-  @Test("A lock that another process has is tried again every 200 milliseconds")
-  func lock() {
+  @Test
+  func `A lock that another process has is tried again every 200 milliseconds`() {
     let run = Run([.wait, .wait, .again, .over])
     #expect(run.wait() == .milliseconds(200))
     #expect(run.wait(.milliseconds(200)) == .milliseconds(200))
