@@ -73,14 +73,26 @@ struct `The folder` {
     case fifo, socket, device, folder, symbolicLink, danglingLink, loop
   }
 
-  private func place(_ foreign: Foreign, at path: String) throws {
+  private func place(_ foreign: Foreign, at paths: [String]) throws {
+    guard foreign == .socket else {
+      for path in paths { try placeOne(foreign, at: path) }
+      return
+    }
+    // One process for all: meanwhile the writer may complete its segment, and its next one has the name of one of these.
+    let program = """
+      import os, socket, sys
+      for path in sys.argv[1:]:
+        os.chdir(os.path.dirname(path))
+        socket.socket(socket.AF_UNIX).bind(os.path.basename(path))
+      """
+    let outcome = try Outcome(paths, shell: "shift; exec python3 -c '\(program)' \"$@\"")
+    #expect(outcome.ending == .status(0), "\(outcome.errors)")
+  }
+
+  private func placeOne(_ foreign: Foreign, at path: String) throws {
     switch foreign {
     case .fifo: #expect(mkfifo(path, 0o600) == 0)
-    case .socket:
-      try shell(
-        "python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); "
-          + "socket.socket(socket.AF_UNIX).bind(sys.argv[2])' \"$2\" \"$3\"",
-        (path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+    case .socket: break
     case .device:
       // Only root can make one; elsewhere the link to one has to do.
       if mknod(path, S_IFCHR | 0o600, 5 << 8) != 0 { #expect(symlink("/dev/tty", path) == 0) }
@@ -110,10 +122,12 @@ struct `The folder` {
     let session = (try logs(of: folder)[0] as NSString).deletingLastPathComponent
     let log = (session as NSString).deletingLastPathComponent
     let id = String(repeating: "ab", count: 16)
-    for path in [
-      "\(log)/\(id)", "\(log)/0.open", "\(session)/1.open", "\(session)/7-0123abcd.seg",
-      "\(folder)/snap", "\(folder)/notes.tmp",
-    ] { try place(foreign, at: path) }
+    try place(
+      foreign,
+      at: [
+        "\(log)/\(id)", "\(log)/0.open", "\(session)/1.open", "\(session)/7-0123abcd.seg",
+        "\(folder)/snap", "\(folder)/notes.tmp",
+      ])
     if case .symbolicLink = foreign {
       // Straight to a log, and to a folder of logs.
       let target = try logs(of: temporary("secret"))[0]
@@ -149,7 +163,7 @@ struct `The folder` {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.createDirectory(
       atPath: temporary("secret"), withIntermediateDirectories: true)
-    try place(foreign, at: folder + "/" + name)
+    try place(foreign, at: [folder + "/" + name])
     let before = try listing()
     let server = try Server(folder)
     let start = try server.response(to: try server.post("initialize"))
