@@ -21,7 +21,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
     let system: Set = ["Glibc", "Musl", "Darwin"]
     return [
       "Bytes": [],
-      "ReplicatingTypes": ["Bytes"],
+      "ReplicatingTypes": [],
       "Notes": ["Bytes", "ReplicatingTypes"],
       "JSONRPC": ["Bytes"],
       "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),
