@@ -1,13 +1,13 @@
 /// A folder in `log` that held nothing but complete segments of one session, all read to their ends.
 struct CompleteFolder: Equatable {
-  /// The folder's status then. As long as it is the same, there is nothing new in the folder.
+  /// The folder's status when it was listed. As long as it is the same, there is nothing new in the folder.
   var status: FileStatus
   /// The numbers of the record before its first one and of its last one.
   var first: UInt64
   var last: UInt64
   /// The session ended at `last`: its writer has nothing to add.
   var isEnded: Bool
-  /// The full pass that found it so; 0 for one of an earlier run, whose files are known by `first` and `last` alone.
+  /// The full pass that read it; 0 if an earlier run did. Then nothing is known of its files but `first` and `last`.
   var pass = 0
 
   var isRemembered: Bool { pass == 0 }
@@ -20,8 +20,8 @@ struct CompleteFolders {
   private(set) var unverified: [String] = []
   /// True if the next full pass is the first one after a bookmark.
   private var isResuming = false
-  /// The first full pass after a bookmark compares at most this many folders of ended sessions; where there are more,
-  /// none of them.
+  /// The first full pass after a bookmark compares the statuses of this many folders of ended sessions at most. If there are
+  /// more, it leaves all of them out, and `LogFolder.verify` compares them later.
   var mostEndedCompared = 1_000
 
   /// True if a folder is complete and its status is the same.
@@ -29,10 +29,10 @@ struct CompleteFolders {
 
   mutating func remember(_ name: String, _ folder: CompleteFolder) { folders[name] = folder }
 
-  /// Forgets a folder that is not as it was; returns it.
+  /// Forgets a folder that has changed or is missing; returns it.
   mutating func forget(_ name: String) -> CompleteFolder? { folders.removeValue(forKey: name) }
 
-  /// Goes on where an earlier run has stopped.
+  /// Takes over the complete folders of a bookmark.
   mutating func resume(_ folders: [String: CompleteFolder]) {
     self.folders = folders
     isResuming = true
@@ -43,17 +43,17 @@ struct CompleteFolders {
     isResuming && folders.count { $0.value.isEnded } > mostEndedCompared
   }
 
-  /// Leaves a folder for `takeUnverified` if its session has ended; returns whether it did.
+  /// Leaves a folder for `LogFolder.verify` if its session has ended; returns whether it did.
   mutating func leaveOut(_ name: String) -> Bool {
     guard folders[name]?.isEnded == true else { return false }
     unverified.append(name)
     return true
   }
 
-  /// The first pass after a bookmark has come everywhere.
+  /// Notes that the first full pass after a bookmark has ended.
   mutating func endResuming() { isResuming = false }
 
-  /// The last of the folders that were left out.
+  /// Some of the folders that were left out.
   func unverified(atMost count: Int) -> ArraySlice<String> { unverified.suffix(count) }
 
   mutating func removeUnverified(atMost count: Int) {

@@ -8,17 +8,17 @@ internal import ReplicatingTypes
 
 /// The records and files that the folder must hold, as far as this process knows: those of all sessions, and its own files.
 ///
-/// A record that was read and is in no file any more must be written again. The ledger only finds, at little cost, that one
-/// *may* be missing; `needsRepublish` then leads to a full reread of the folder, which knows.
+/// A record that was read and that no file holds any more must be written again. The ledger finds at little cost that a record
+/// *may* be missing, and sets `needsRepublish`. The full reread of the folder that follows finds out which records are.
 struct FolderLedger {
-  /// Records that were read or appended may be in no file of the folder any more. The caller that writes them again, or
-  /// finds all of them, resets it.
+  /// True if records that were read or appended may be in no file of the folder any more. The caller that writes them again,
+  /// or finds all of them, resets it.
   var needsRepublish = false
-  /// Sessions of which the folder should hold the records up to these numbers, and for which that is to be checked.
+  /// The sessions to check: the folder should hold the records of each of them up to this number.
   private(set) var expectedRecords: [Identifier: UInt64] = [:]
-  /// The number of complete folders have changed since the last bookmark.
+  /// The number of complete folders that have changed since the last call of `takeChangedFolders`.
   private(set) var changedFolders = 0
-  /// All files that this process wrote before, as long as they are there.
+  /// The files that this process wrote and does not write any more, without those that were found missing.
   private(set) var ownFiles: [OwnFile] = []
 
   /// A file that this process wrote and does not write any more.
@@ -26,7 +26,7 @@ struct FolderLedger {
     let session: Identifier
     var path: String
     let size: UInt64
-    /// The number of records were appended before those in it, over the life of the `LogFolder`.
+    /// The number of records that were appended before those in it, over the life of the `LogFolder`.
     let first: UInt64
     /// The numbers of the records in it.
     let numbers: ClosedRange<UInt64>
@@ -65,7 +65,8 @@ struct FolderLedger {
     expectedRecords = [:]
   }
 
-  /// A complete folder of a session has changed. The folder should still hold the session's records up to `head`.
+  /// Notes that a complete folder of a session has changed. The notebook's folder should still hold the session's records up
+  /// to `head`.
   mutating func noteChangedFolder(of session: Identifier, head: UInt64?) {
     expectedRecords[session] = head
     changedFolders += 1
@@ -90,8 +91,7 @@ struct FolderLedger {
 }
 
 extension FolderLedger.OwnFile {
-  /// True if the file is certainly not there any more, or shorter. A disk that cannot be read says nothing of what is on
-  /// it.
+  /// True if the file is certainly gone, or shorter than it was. Other errors than that of a missing path prove nothing.
   func isMissing(on system: any FileSystem) -> Bool {
     do throws(SystemError) { return try system.status(of: path, in: nil).size < size } catch {
       return error.errno == ENOENT || error.errno == ENOTDIR

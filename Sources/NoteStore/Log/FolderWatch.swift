@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// The files in a folder of `log` that something happened to.
+/// The files in a folder of `log` for which there were events.
 enum NoticedFiles {
   case everything
   case files(Set<String>)
@@ -12,11 +12,11 @@ enum NoticedFiles {
 struct FolderWatch {
   /// Readable when something happened; nil where there is no watching.
   private(set) var watcher: (any Watcher)?
-  /// A snapshot was added, replaced or removed.
+  /// True if a snapshot was added, replaced or removed.
   private(set) var isSnapshotNoticed = false
-  /// Something happened that has no name, or too much.
+  /// True if events were lost, or may concern any file: then the next pass has to be a full one.
   private(set) var isEverythingNoticed = true
-  /// The names in `log` that something happened to, and in which files there.
+  /// The names in `log` for which there were events, and the files in those folders.
   private var noticed: [String: NoticedFiles] = [:]
 
   private let path: String
@@ -33,7 +33,7 @@ struct FolderWatch {
   private var snapshots: Int32?
   private var root: Int32?
   private var above: Int32?
-  /// The name in the folder above whose appearance is waited for.
+  /// The name whose appearance in the folder `above` is waited for.
   private var awaited = ""
 
   init(_ root: NotebookRoot) {
@@ -71,7 +71,7 @@ struct FolderWatch {
 
   /// Takes the events since the last call; never waits.
   ///
-  /// - Parameter openSession: the session of this process, whose own folder is no news.
+  /// - Parameter openSession: the session of this process. Events about its folder are ignored.
   /// - Returns: whether there may be something to read.
   mutating func drain(openSession: Identifier?) -> Bool {
     switch watcher?.report() {
@@ -116,7 +116,7 @@ struct FolderWatch {
     }
   }
 
-  /// Notes that something happened to `name` in `log`: to that file, or anywhere in that folder.
+  /// Notes that something happened to `name` in `log`: to the file, or anywhere in the folder of that name.
   mutating func notice(_ name: String) { noticed[name] = .everything }
 
   /// Notes that something happened to `file` in the folder `name`.
@@ -134,7 +134,7 @@ struct FolderWatch {
   /// Puts back files that were taken and not read.
   mutating func notice(_ files: NoticedFiles, in name: String) { noticed[name] = files }
 
-  /// The next pass has to be a full one.
+  /// Makes the next pass a full one.
   mutating func noticeEverything() { isEverythingNoticed = true }
 
   /// Takes the names that something happened to.
@@ -143,7 +143,7 @@ struct FolderWatch {
     return noticed
   }
 
-  /// The snapshots are being listed.
+  /// Notes that the snapshots are being listed.
   mutating func clearSnapshotNotice() { isSnapshotNoticed = false }
 
   // MARK: - Watching
@@ -153,7 +153,7 @@ struct FolderWatch {
     (log, snapshots, root, above) = (nil, nil, nil, nil)
   }
 
-  /// The folders are not where they were: the next full pass watches them anew.
+  /// Forgets all watches, because a watched folder was created, moved or removed. The next full pass watches the folders anew.
   private mutating func forgetWatches() {
     var watches = Array(names.keys)
     for number in [log, snapshots, root, above] {
@@ -171,7 +171,7 @@ struct FolderWatch {
     watchFolders()
   }
 
-  /// Notes on which file system the notebook is.
+  /// Finds out whether the notebook's file system tells of changes by other machines.
   mutating func noteFileSystem(of root: borrowing FileDescriptor) {
     isSilent = system.isSilent(root.number)
   }
@@ -213,7 +213,7 @@ struct FolderWatch {
     }
   }
 
-  /// Watches the folder called `name` in `log`, unless it is that of this process: our own appends are no news.
+  /// Watches the folder called `name` in `log`, unless it is that of the open session: our own appends need no events.
   mutating func watchSession(_ name: String, openSession: Identifier?) {
     guard numbers[name] == nil, name != openSession?.description else { return }
     guard let number = watch("\(path)/log/\(name)") else { return }

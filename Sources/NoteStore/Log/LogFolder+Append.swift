@@ -52,11 +52,11 @@ extension LogFolder {
     return file.path
   }
 
-  /// True if so many bytes can be written into the notebook's folder now. Tries it, and removes them again.
+  /// True if `count` bytes can be written into the notebook's folder now. Writes them to a file and removes it again.
   func canWrite(_ count: Int) -> Bool { root.canWrite(count) }
 
-  /// Completes the open segment if it is time: a file that is not written any more is safe from the accidents that
-  /// happen to one that is. Never waits.
+  /// Completes the open segment if it is time. A synchronisation engine can harm only a file that is still written. Never
+  /// waits.
   ///
   /// Call it whenever something may have been appended; what was appended since the last call counts as appended
   /// now.
@@ -69,10 +69,10 @@ extension LogFolder {
     return nil
   }
 
-  /// Completes the open segment: the next append goes to the next segment of the session. As soon as all of it
-  /// is on disk, it gets its final name.
+  /// Completes the open segment: the next append goes to the next segment of the session. The segment gets its final name as
+  /// soon as all of it is on disk.
   ///
-  /// Never waits. Whatever fails, nothing is lost: under its first name the file is read as well.
+  /// Never waits. If it does not get that name, nothing is lost: the file is read under its first name as well.
   mutating func seal() {
     guard let file = writer.open, !file.isComplete else { return }
     file.complete()
@@ -84,8 +84,8 @@ extension LogFolder {
 
   /// Completes the open segment and ends its session in order. The next append begins another session.
   ///
-  /// The name of the last segment says that the session has ended, so that no start has to look into its folder again. It
-  /// does not say so where the segment got its name before: for synchronisation engines it would be another file.
+  /// The name of the last segment says that the session has ended, so that no start has to look into its folder again. A
+  /// segment that has its final name already keeps it: to synchronisation engines a renamed file is another file.
   mutating func finishSession() {
     writer.open?.endsSession = true
     seal()

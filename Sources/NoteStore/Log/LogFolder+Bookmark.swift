@@ -4,13 +4,13 @@ internal import ReplicatingTypes
 //
 // The positions up to which everything was read. The next run, which has those records from an archive, reads only the rest.
 //
-//     counted bytes       the start of the machine during which it was written
+//     counted bytes       the start of the machine during which it was written (`FileSystem.boot`)
 //     count*(16 bytes)    identities of the notebook
 //     count*(session)     16 bytes of identity, number of its last record and the hash after it,
 //                         count*(number, hash)   of the ends of its segments,
 //                         number of the last record that was read from a snapshot,
-//                         number of records that its files held, fewer if some had gone; 0 if snapshots and the folders
-//                         below hold as many
+//                         number up to which the folder held, or should have held, all of its records; 0 if snapshots and
+//                         the folders below hold as many
 //     count*(folder)      of complete folders: name in `log`, status, number of records before those in it, number of the
 //                         last, a byte: 1 if the session has ended there
 //     count*(file)        of others: path below `log`, status, the 72 bytes of the header, offset, number of the last record
@@ -23,7 +23,7 @@ internal import ReplicatingTypes
 extension LogFolder {
   /// The positions up to which everything was read and written.
   ///
-  /// - Parameter snapshots: the names of those that the next run misses if they are gone then.
+  /// - Parameter snapshots: the names of the snapshots that the archive knows: the next run notices if one of them is gone.
   func bookmark(knowing snapshots: Set<String>) -> [UInt8] {
     var writer = ByteWriter()
     writer.counted(root.system.boot.utf8)
@@ -35,7 +35,7 @@ extension LogFolder {
     writer.varint(sessions.count)
     let reaches = reaches()
     var remembered = rememberedPieces().mapValues(\.reach)
-    // A snapshot that came after the last pass would not be missed, so it stands for nothing.
+    // The next run would not notice that another snapshot than these is gone, so none is relied on if there is another.
     if !snapshots.isSuperset(of: coverage.snapshots) { remembered = [:] }
     for (session, progress) in sessions {
       writer.identifier(session)
@@ -71,12 +71,13 @@ extension LogFolder {
     return writer.bytes
   }
 
-  /// Goes on where a bookmark was made: records that were read then are not handed out again. Before anything else is read.
+  /// Goes on where a bookmark was made: records that were read before it are not handed out again. Call it before anything is
+  /// read.
   ///
   /// The first full pass after this compares the status of each complete folder with that in the bookmark, and reads what is
   /// new in it. Where there are more than `mostEndedCompared` folders of ended sessions, it leaves these out: the name of the
-  /// last segment that was read says that the session has no more records, so no process adds any. Files that were put there
-  /// or removed by hand are found by `verify`.
+  /// last segment that was read says that the session has no more records, so no process adds any. `verify` finds files that
+  /// were put there or removed by hand.
   mutating func resume(at bookmark: inout ByteReader) throws(DecodingFailure) {
     let boot = String(decoding: try bookmark.counted(), as: UTF8.self)
     var identities: Set<Identifier> = []
@@ -139,7 +140,7 @@ extension LogFolder {
         readEntry(name, .everything, in: log, &pass)
       }
     } catch {
-      // The next full pass finds them, or reports why not.
+      // The next full pass reads these folders, or reports the error.
     }
     apply(pass)
     completeFolders.removeUnverified(atMost: count)

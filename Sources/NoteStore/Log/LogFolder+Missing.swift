@@ -1,10 +1,10 @@
 internal import ReplicatingTypes
 
-// The records and files that the folder must hold. A full pass that came everywhere notices when some may be missing. That only
-// leads to a full reread, which knows: `needsRepublish`.
+// Records and files that the folder must hold may be missing. A full pass that could list every folder notices it and sets
+// `needsRepublish`. The full reread that follows finds out which records are missing.
 
 extension LogFolder {
-  /// Forgets the files that the last full pass did not find. Their records are missing unless another file has them.
+  /// Forgets the files that the last full pass did not find. Their records are missing unless another file or a snapshot has them.
   ///
   /// - Parameter names: the names that the pass found in `log`.
   mutating func detectMissingFiles(names: Set<String>) {
@@ -31,7 +31,7 @@ extension LogFolder {
     ledger.check(against: reaches { expected[$0] != nil })
   }
 
-  /// Checks that the files are there which this process wrote before.
+  /// Checks that the files which this process has written are still there.
   mutating func checkOwnFiles() {
     for file in ledger.ownFiles where file.isMissing(on: root.system) {
       ledger.remove(file)
@@ -41,7 +41,8 @@ extension LogFolder {
     }
   }
 
-  /// Stops relying on a complete folder that is not as it was.
+  /// Forgets a complete folder that has changed or is missing. If an earlier run has read it, its files are not known here, so the
+  /// records of its session are checked.
   mutating func forgetCompleteFolder(_ name: String) {
     guard let folder = completeFolders.forget(name), folder.isRemembered,
       let session = Identifier(name)
@@ -49,7 +50,7 @@ extension LogFolder {
     ledger.noteChangedFolder(of: session, head: reader.sessions[session]?.head.number)
   }
 
-  /// A snapshot is gone. The records it stood for may stand elsewhere.
+  /// Notes that a snapshot is gone. The records of all sessions are checked, because other files may not hold those it stood for.
   mutating func noteMissingSnapshot() {
     coverage.invalidate()
     for (session, progress) in reader.sessions where session != writer.session {
@@ -57,8 +58,8 @@ extension LogFolder {
     }
   }
 
-  /// Expects what a full reread has found. It may be gone before the next pass here, which has to miss it even if no
-  /// earlier pass has seen it.
+  /// Expects the records that a full reread has found. If they are gone by the next pass, it notices that, even if no earlier
+  /// pass has seen their files.
   ///
   /// - Parameters:
   ///   - found: how many records of sessions the reread has found.
@@ -99,7 +100,7 @@ extension LogFolder {
     return pieces.mapValues(\.reach)
   }
 
-  /// The records in snapshots and in complete folders.
+  /// The records that snapshots stand for and those in complete folders.
   func rememberedPieces(
     of isWanted: (Identifier) -> Bool = { _ in true }
   ) -> [Identifier: NumberRanges] {
@@ -111,9 +112,9 @@ extension LogFolder {
     return pieces
   }
 
-  /// Notes that the records of a piece are known from a snapshot. The session's files are read from there on.
+  /// Notes that the records of a piece are known from a snapshot. The session's files are read from its end on.
   mutating func cover(_ piece: SessionPiece) -> LogReader.Cover {
-    // This process knows best what it wrote, and counts it otherwise.
+    // All records of this process's sessions are known, and `NoteStore.written` counts their changes.
     if writer.sessions.contains(piece.session) { return .known }
     return reader.cover(piece)
   }

@@ -5,17 +5,17 @@ internal import ReplicatingTypes
 extension LogFolder {
   /// The files to read.
   enum Scope: Sendable {
-    /// All of them: at the start, now and then, and wherever watching is silent.
+    /// All of them: at the start, now and then, and wherever events are missing.
     case everything
-    /// Those that `drainWatch()` told of; everything, where there is no watching.
+    /// Those for which there were events; everything where nothing is watched.
     case noticed
   }
 
   /// The records that were not handed out yet, of all sessions but the one being written. Those of one
   /// session come in their order; a segment whose predecessors are not here waits for them.
   ///
-  /// A record that is not complete, or the rest of its append is not, is handed out by a later call. A
-  /// file that cannot be read further is listed in `damage`; that is never an error.
+  /// A record whose append is not complete yet is handed out by a later call. A file that cannot be read
+  /// further is listed in `damage`; that is never an error.
   ///
   /// - Parameter limit: stop after about so many bytes of payload; call again to go on. An empty result
   ///   means that nothing is left.
@@ -71,7 +71,7 @@ extension LogFolder {
     }
   }
 
-  /// Reads the files of `name` in which something was noticed: `name` itself, or files in the folder called so.
+  /// Reads the entry `name` of `log`: a file, or the files in a folder for which there were events.
   mutating func readEntry(
     _ name: String, _ noticed: NoticedFiles, in log: borrowing FileDescriptor,
     _ pass: inout ReadPass
@@ -81,7 +81,7 @@ extension LogFolder {
     let path = "\(log.path)/\(name)"
     do {
       guard let status = try log.status(of: name) else {
-        // It may have been a folder of logs.
+        // The entry that is gone may have been the folder of a session.
         return watch.noticeEverything()
       }
       switch status.kind {
@@ -109,13 +109,13 @@ extension LogFolder {
     }
   }
 
-  /// Passes on what the reader noticed for other parts.
+  /// Passes on to the other parts what the reader has noticed.
   mutating func apply(_ pass: ReadPass) {
     for name in pass.unfinished { watch.notice(name) }
     if pass.isMissingRecords { needsRepublish = true }
     for (key, session) in reader.unsynced {
       disk.addUnsynced(key)
-      // It counts as missing, like everything that the session has written before.
+      // The disk has refused records of this session. These count as missing, like those before them.
       if disk.unreliable.contains(session) { needsRepublish = true }
     }
     for (session, number) in reader.expected { ledger.expect(number, of: session) }
@@ -128,7 +128,7 @@ extension LogFolder {
   /// watching.
   ///
   /// Watching begins when this is asked for, and covers the files that the next `readNew()` reads: so ask
-  /// before the first one. It is a hint: call `readNew()` now and then anyway, and often if `mustPoll`.
+  /// before the first one. Events may get lost: call `readNew()` now and then anyway, and often if `mustPoll`.
   var watchDescriptor: Int32? { mutating get { watch.start() } }
 
   /// True if others may change the folder without an event: then call `readNew()` about every second.

@@ -3,21 +3,22 @@ internal import ReplicatingTypes
 // The disk: asking for records to be put on it, and learning what became of that.
 
 extension LogFolder {
-  /// The number of of the appended records are on disk for good: the first so many since opening.
+  /// The number of appended records that are on disk for good, counted from the first one since the folder was opened.
   ///
-  /// It only goes down when a file of ours is taken away: see `doubtful`.
+  /// It goes down only when a file of ours is taken away (see `doubtful`), and to 0 while files of others have to be put on disk
+  /// first (see `SyncState.awaitOthers`).
   var durable: UInt64 { disk.durable(writer) }
 
   /// Asks for everything appended so far to be put on disk, and returns at once.
   ///
-  /// When that happened, `wakeDescriptor` becomes readable. If the disk is busy with an earlier request,
+  /// `wakeDescriptor` becomes readable when that has happened. If the disk is busy with an earlier request,
   /// one `fdatasync` afterwards covers everything that was appended in the meantime.
   mutating func requestSync() { disk.request(writer, reader) }
 
   /// Waits until everything appended so far is on disk: for the end of the process, and for callers that
   /// ask to wait.
   ///
-  /// - Throws: the cause, when some of it is not known to be (see `doubtful`).
+  /// - Throws: the cause, if records are in doubt afterwards (see `doubtful`).
   mutating func sync() throws(StoreError) {
     while true {
       takeAnswers()
@@ -50,10 +51,10 @@ extension LogFolder {
     if let failure { throw failure }
   }
 
-  /// True if records that were doubtful are not known to be on disk where they were appended again.
+  /// True if records were appended again because they were doubtful, and these copies are not known to be on disk.
   var isRecovering: Bool { disk.isRecovering(writer) }
 
-  /// The doubtful records were appended again.
+  /// Notes that the doubtful records were appended again.
   mutating func markRewritten() { disk.markRewritten(writer) }
 
   /// Takes the answers that are there; returns the first failure among them.
@@ -67,7 +68,7 @@ extension LogFolder {
         lose(file, from: file.synced, error)
       case .refusedOther(let session, let error):
         failure = failure ?? error
-        // Its own process would write it again, but may have ended: so it counts as missing.
+        // The process of that session would write its records again, but it may have ended. So they count as missing here.
         ledger.needsRepublish = true
         disk.lose(other: session, error, writer)
       }

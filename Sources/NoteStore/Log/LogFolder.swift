@@ -30,7 +30,7 @@ internal import ReplicatingTypes
 ///     disk             synchronization, and the records that are on disk
 ///     watch            events about changes of others
 ///
-/// This file holds the parts and the end of a session, which all other files need. They are, bottom up:
+/// This file holds the parts and the end of a session, which all other files need. The other files are, bottom up:
 /// `+Sync` (the disk), `+Append` (writing), `+Missing` (the ledger), `+Read` (reading), `+Bookmark`.
 public struct LogFolder: ~Copyable {
   /// A file that could not be read to its end.
@@ -69,7 +69,7 @@ public struct LogFolder: ~Copyable {
   }
 
   deinit {
-    // Before the descriptors that it may be working on are closed.
+    // The queue has to end before the descriptors are closed that it may be working on.
     disk.queue.finish()
   }
 
@@ -95,16 +95,16 @@ public struct LogFolder: ~Copyable {
   /// (because a synchronisation engine has finished, for example).
   var damage: [Damage] { damageList.entries }
 
-  /// The number of records were appended since the folder was opened.
+  /// The number of records that were appended since the folder was opened.
   var appended: UInt64 { writer.appended }
 
   /// Records that were appended and may not be there after all: because an `fdatasync` failed, or
-  /// because a file of ours was taken away. They count like `appended`. Append them again, then
-  /// call `markRewritten()`; until then `durable` does not pass them and `sync()` throws.
+  /// because a file of ours was taken away. Their numbers are those of `appended`. Append them again,
+  /// then call `markRewritten()`; until then `durable` does not pass them and `sync()` throws.
   var doubtful: Range<UInt64>? { disk.doubtful }
 
-  /// Records that were read or appended may be in no file of the folder any more, because a file went away or got
-  /// shorter. The caller that writes them again, or finds all of them, sets it back.
+  /// True if records that were read or appended may be in no file of the folder any more, because a file is gone or became
+  /// shorter. The caller that writes them again, or finds all of them, resets it.
   var needsRepublish: Bool {
     get { ledger.needsRepublish }
     set { ledger.needsRepublish = newValue }
@@ -122,7 +122,7 @@ public struct LogFolder: ~Copyable {
   mutating func abandon(takenAway: Bool) {
     guard let file = writer.endSession() else { return }
     reader.advance(file.session, to: file.end)
-    // Without records nothing can be missed, and the file may be gone again.
+    // A file without records is not remembered: none can be missing, and the file may have been removed again.
     let isKept = !file.isComplete && file.last > file.first
     // A failed append may have arrived in full.
     if isKept { reader.remember(file, isUnread: true) }

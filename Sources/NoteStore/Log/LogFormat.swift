@@ -22,18 +22,18 @@ import ReplicatingTypes
 //             bits 27–30: 0
 //             bit 31: more records of the same append follow this one
 //      4   4  CRC-32C of the four bytes before and of type, number and payload
-//      8   1  type: not this layer's business
+//      8   1  type: see `RecordType`; without a meaning in this layer
 //      9   v  number: 1 for a session's first record, then one more each time; as a varint (seven
 //             bits a byte, lowest first, no needless zero at the end)
-//    9+v   …  payload: not this layer's business
+//    9+v   …  payload: without a meaning in this layer
 //      …   8  hash: the first 8 bytes of SHA-256 of everything from the hash before (the header's, or
 //             the record's before) to the end of the payload
 //
-// A record costs 18 bytes more than its payload, 20 from the 16,384th on.
+// A record takes 18 bytes more than its payload, 19 from the 128th of its session on, 20 from the 16,384th on.
 //
 // The checksum detects accidents inside one record. The hash chains the records: it detects a record left out, moved,
-// taken from another file, and two different continuations of one session (a process restored from a snapshot of its
-// machine). Two files with the same hash after record k follow the same k records. 64 bits are enough against accidents.
+// taken from another file, and two different continuations of one session (a process whose virtual machine was set back to an
+// earlier state). Two files with the same hash after record k hold the same k records. 64 bits are enough against accidents.
 // They need not be enough against forgery: a program that may write into the folder can add a session of its own anyway.
 //
 // SEGMENTS
@@ -47,7 +47,7 @@ import ReplicatingTypes
 //
 // where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
-// before that. Reading needs no name: the header of a segment holds the position of the record before it.
+// before that. A reader needs no name: the header of a segment holds the position of the record before it.
 //
 // A process that ends in order marks the end in the name of its last segment, unless that was complete before. Such a session
 // has no more records, so a reader that has read it to the end need not list its folder again. Any other session may always
@@ -59,9 +59,9 @@ import ReplicatingTypes
 // Readers recognise files by their first eight bytes, whatever their names are: the copies that synchronisation engines make
 // of a file with two versions are more input. Names that begin with `.` or `~` or end in `.tmp`, `.partial`, `.part`,
 // `.filepart` or `.!sync` are not read: such files are not finished. Records that stand in several files count once.
-// A segment whose predecessors are missing is no damage; it waits for them. It is damage if the hash before it is not that of
-// the record before it: the segment belongs to a divergent history of the session. It is damage, too, if the name is that of
-// a complete segment and the end is not the one in the name.
+// A segment whose predecessors are missing is not damaged; it waits for them. It is damaged if the hash before it is not that of
+// the record before it: then it belongs to a divergent history of the session. It is damaged, too, if its name is that of a
+// complete segment and it does not end with the hash in the name.
 //
 // WHY A CRASH AT ANY POINT IS SAFE
 //
@@ -164,7 +164,7 @@ struct LogHeader: Equatable {
     session = Identifier(high: word(32).byteSwapped, low: word(40).byteSwapped)
     recordsBefore = word(48)
     hashBefore = word(56).byteSwapped
-    // No segment is empty, so all but the first come after something.
+    // No segment is empty, so there are records before every segment but the first.
     guard isPossible else { throw .damaged }
   }
 
@@ -212,7 +212,7 @@ struct LogHeader: Equatable {
     self.session = session
   }
 
-  /// The header of the segment after the one that begins with `header` and ends at `end`; nil where there can be none.
+  /// The header of the segment after the one that begins with `header` and ends at `end`; nil after the last possible number.
   init?(after header: LogHeader, end: ChainPosition) {
     self.init(notebook: header.notebook, session: header.session)
     guard header.segment < .max else { return nil }
@@ -227,7 +227,7 @@ struct LogEncoder {
   private(set) var number: UInt64
   /// The hash that the next record continues.
   private(set) var hash: UInt64
-  /// The bytes to write begin at `start`: the hash before a record has to stand in front of it.
+  /// The bytes to write begin at `start`. In front of them stands the hash before the first record, which its own hash covers.
   private(set) var bytes: [UInt8] = []
   private(set) var start = 0
   private var isHeaderWritten = false
@@ -240,7 +240,7 @@ struct LogEncoder {
     hash = header.hash
   }
 
-  /// Encodes `records` as one append behind what `bytes` holds. Follow with `accept` when written.
+  /// Encodes `records` as one append. Call `accept` when the bytes are written.
   mutating func encode(_ records: [(type: UInt8, payload: [UInt8])]) {
     if isHeaderWritten {
       // The buffer is kept from append to append, unless one was unusually large.
@@ -268,7 +268,7 @@ struct LogEncoder {
     }
   }
 
-  /// The bytes are in the file: moves the position behind them.
+  /// Moves the position behind the encoded records, which are in the file now.
   mutating func accept() {
     (number, hash) = pending
     isHeaderWritten = true

@@ -39,7 +39,7 @@ extension LogReader {
         guard case .everything = noticed else { return nil }
         return files.allSatisfy { isCompleteAndRead("\(name)/\($0)") } ? files : nil
       }
-      // The writer of a file may have given it its final name meanwhile.
+      // A file that is gone may have got its final name meanwhile.
       noticed = .everything
     }
     // A program keeps renaming files there. The next pass goes on.
@@ -162,7 +162,7 @@ extension LogReader {
     let session = scan.header.session
     if ignored.contains(session) { return }
     guard session != pass.openSession else {
-      // A copy of the open segment. It counts when the session has ended.
+      // A copy of the open segment. It is read when the session has ended.
       file.isUnread = true
       return
     }
@@ -197,8 +197,8 @@ extension LogReader {
     case .damaged(let offset, let description):
       try salvage(opened, &file, key: key, from: offset, description, &pass)
     case .rewritten:
-      // The same file with other bytes where known ones were. It is read from the start, but once a pass: its writer
-      // may be writing it right now.
+      // The bytes of the file that were read before have changed. It is read from the start, but only once in a pass:
+      // another program may be writing it at this moment.
       file.scan = nil
       file.isUnread = isFromStart
       if !isFromStart { try read(opened, &file, key: key, &pass) }
@@ -232,8 +232,8 @@ extension LogReader {
 
   /// Compares a file that ends before the head of its session with what is known.
   ///
-  /// Where no segment is known to end there, another file is read again, so that no hash has to be kept for every record.
-  /// That is rare (conflict copies, restored backups).
+  /// The end of a segment in the file is compared if one is known; otherwise another file of the segment is read again.
+  /// That is rare (conflict copies, restored backups), and no hash has to be kept for every record.
   private func compareShorterCopy(
     _ scan: LogScan, key: String, path: String
   ) throws(StoreError) {

@@ -3,7 +3,8 @@ internal import ReplicatingTypes
 // Reading files that are damaged. Only what a hash proves is read, and the files stay as they are.
 
 extension LogReader {
-  /// Reads the header of a file; nil when it is no log, not yet one, or damaged beyond what can be found out.
+  /// Reads the header of a file; nil if it is no log, shorter than a header, of a later format, or so damaged that not even its
+  /// session is known.
   mutating func begin(
     _ opened: borrowing FileDescriptor, key: String, size: UInt64
   ) throws(StoreError) -> LogScan? {
@@ -47,8 +48,8 @@ extension LogReader {
   static var damagedHeader: String { "a damaged header" }
   static var otherEnd: String { "it ends otherwise than its name says" }
 
-  /// Finds out what a damaged header said: all of it, if one bit is wrong or if what its name and the folder say of it
-  /// is proven by its first record; or else the session alone.
+  /// Restores a damaged header: all of it, if one bit is wrong, or if the first record proves what the names of the file and its
+  /// folder and the records before it say; otherwise only the session; nil if that is not known either.
   private mutating func mendHeader(
     _ bytes: [UInt8], of opened: borrowing FileDescriptor, key: String, size: UInt64
   ) throws(StoreError) -> LogScan? {
@@ -62,7 +63,7 @@ extension LogReader {
     let progress = sessions[session] ?? SessionProgress()
     if first - 1 > progress.head.number { wait(key, for: first - 1, of: session) }
     guard let before = progress.known(at: first - 1) else { return lost }
-    // A notebook has several identities only where machines met. More attempts than these are not worth it.
+    // A notebook has several identities only if notebooks became one, so more attempts than these are not worth it.
     for notebook in root.identities.sorted().prefix(16) {
       guard
         let header = LogHeader(
@@ -120,7 +121,7 @@ extension LogReader {
       pass.unfinished.append(LogName.top(key))
     case .rewritten: file.salvage = nil
     case .damaged(let again, _):
-      // The records behind that wait until their own gap is filled.
+      // The records behind this second damage wait until the records before them are known.
       file.salvage = try next.continuation(behind: again, in: opened, size: size)
       guard let number = file.salvage?.scan.number else { return }
       if number > self.head(of: session).number {
@@ -137,13 +138,13 @@ extension LogReader {
 
   /// Reads on behind damaged records whose content is proven all the same.
   ///
-  /// - Parameter stop: the reason why reading stopped; on return, why it stops now.
+  /// - Parameter stop: the reason why reading stopped; on return, the reason why it stopped again.
   mutating func mend(
     _ scan: inout LogScan, _ stop: inout LogScan.Stop, of opened: borrowing FileDescriptor,
     _ file: inout LogFile, size: UInt64, _ pass: inout ReadPass
   ) throws(StoreError) {
     let session = scan.header.session
-    // Each costs O(bytes behind it), and a hostile file may damage every record.
+    // Mending a record costs O(bytes behind it), and in a hostile file every record may be damaged.
     for _ in 0..<Self.mostMended {
       switch stop {
       case .damaged(scan.offset, _), .needs: break

@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 struct LogFile {
   /// The position up to which it was read; nil until its header was.
   var scan: LogScan?
-  /// Its status when it was last read to its end.
+  /// Its status when it was last opened for reading, or when this process ended writing it.
   var seen: FileStatus?
   /// True if it has to be read again even if its status is the same.
   var isUnread = false
@@ -15,11 +15,11 @@ struct LogFile {
   var mended: (offset: UInt64, description: String)?
   /// The last full pass that found it.
   var pass = 0
-  /// True if it was counted among the complete files.
+  /// True if it is counted in `LogReader.unfolded`, or was before the last compaction.
   var isCounted = false
 }
 
-/// Reads the logs of all sessions: which files there are, and how far each session is known.
+/// Reads the logs of all sessions, and knows the files and how far each session was read.
 ///
 /// Records that stand in several files are handed out once, those of a session in their order. A segment whose
 /// predecessors are not known waits for them.
@@ -35,16 +35,16 @@ struct LogReader {
   private(set) var files: [String: LogFile] = [:]
   /// The sessions, as far as their records were handed out or appended by this process.
   private(set) var sessions: [Identifier: SessionProgress] = [:]
-  /// The complete files that were read or written since the last fold: how many, and their bytes.
+  /// The complete files that were read or written since the last compaction began: how many, and their bytes.
   private(set) var unfolded: (files: Int, bytes: UInt64) = (0, 0)
   /// The number of full passes that were begun.
   private(set) var passes = 0
   /// The sessions whose files are not read, to find out what the folder holds without them.
   var ignored: Set<Identifier> = []
-  /// Noticed for other parts until `forgetNoticed()`: files of others with new records that may not be on disk, by their paths
-  /// below `log`. (Not in `ReadPass`: these buffers are kept, so that reading a keystroke allocates nothing for them.)
+  /// For other parts, until `forgetNoticed()`: files of others with new records that may not be on disk, by their paths below
+  /// `log`. (Not in `ReadPass`: these buffers are kept, so that reading a keystroke allocates nothing for them.)
   private(set) var unsynced: [(key: String, session: Identifier)] = []
-  /// The same for records that the folder should hold, up to these, because later ones were read.
+  /// For other parts, until `forgetNoticed()`: sessions of which the folder should hold the records up to these numbers.
   private(set) var expected: [(session: Identifier, number: UInt64)] = []
   /// The files that waited for records which are known now; the next one is at the end.
   private var ready: [String] = []
@@ -62,7 +62,7 @@ struct LogReader {
   /// The position of the last record of a session that is known.
   func head(of session: Identifier) -> ChainPosition { sessions[session]?.head ?? .init() }
 
-  /// Notes that a session is known up to `head`, and which files can be read now.
+  /// Notes that a session is known up to `head`, and makes the files ready that waited for that.
   mutating func advance(_ session: Identifier, to head: ChainPosition) {
     guard head.number > sessions[session]?.head.number ?? 0 else { return }
     sessions[session, default: .init()].head = head
@@ -89,7 +89,7 @@ struct LogReader {
     sessions[header.session, default: .init()].fit(header)
   }
 
-  /// Notes that the records of a piece are known from a snapshot. The session's files are read from there on.
+  /// Notes that the records of a piece are known from a snapshot. The session's files are read from its end on.
   mutating func cover(_ piece: SessionPiece) -> Cover {
     let progress = sessions[piece.session] ?? SessionProgress()
     if piece.start.number > progress.head.number { return .waits }
@@ -109,11 +109,11 @@ struct LogReader {
   enum Cover {
     /// The session is known further than before.
     case advances
-    /// The session was known as far.
+    /// The session was already known up to the end of the piece.
     case known
-    /// Records before it are missing.
+    /// Records before the piece are missing.
     case waits
-    /// It belongs to another history of the session.
+    /// The piece belongs to a divergent history of the session.
     case differs
   }
 
@@ -161,7 +161,7 @@ struct LogReader {
   /// Sets the number of complete files that are not folded.
   mutating func setUnfolded(_ unfolded: (files: Int, bytes: UInt64)) { self.unfolded = unfolded }
 
-  /// Goes on where an earlier run has stopped. Before anything is read.
+  /// Takes over the files and sessions of a bookmark. Call it before anything is read.
   mutating func restore(files: [String: LogFile], sessions: [Identifier: SessionProgress]) {
     self.files = files
     self.sessions = sessions
@@ -169,7 +169,7 @@ struct LogReader {
 
   /// True if the folder has the records of a segment at least as far as `scan` had them.
   ///
-  /// - Parameter openSession: the session that is being written. Its own segment is checked elsewhere.
+  /// - Parameter openSession: the session that is being written. `OpenSegment.place` tells whether its file is there.
   func holds(_ scan: LogScan, openSession: Identifier?) -> Bool {
     if scan.number == scan.header.recordsBefore || scan.header.session == openSession {
       return true
@@ -191,7 +191,7 @@ struct LogReader {
     expected.append((session, number))
   }
 
-  /// The other parts have what was noticed.
+  /// Forgets what was noticed for other parts, which have it now.
   mutating func forgetNoticed() {
     unsynced.removeAll(keepingCapacity: true)
     expected.removeAll(keepingCapacity: true)

@@ -13,12 +13,12 @@ extension LogScan {
   ) throws(StoreError) -> Stop {
     var need = Self.readSize
     while true {
-      // Never more than the file has: a length in it is a claim, its size is a fact.
+      // Never reads more than the file has: a length in the file may be wrong, its size is not.
       guard size > window else { return .end }
       let rest = Int(clamping: size - window)
       let wanted = min(need, rest)
       var bytes = try file.read(wanted, at: window)
-      // In front of the first record stands the hash of a header that is damaged.
+      // The hash in front of the first record is a part of the damaged header. That of the restored header takes its place.
       if headerState == .mended, window < UInt64(LogFormat.headerSize),
         bytes.count >= LogFormat.hashSize
       {
@@ -33,7 +33,7 @@ extension LogScan {
       case .damaged, .rewritten, .limited: return stop
       case .needs(let count):
         guard !isShort, count <= Int(clamping: size - window) else { return stop }
-        // Twice as much when all of it was one append: reading that again must not become quadratic.
+        // If no append was complete, twice as much is read, so that reading a large append takes linear time.
         need = max(count, window > before ? Self.readSize : need * 2)
       case .end:
         guard !isShort, window + UInt64(LogFormat.hashSize) < size else { return .end }

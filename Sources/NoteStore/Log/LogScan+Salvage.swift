@@ -31,7 +31,7 @@ extension LogScan {
       var end = scan
       var (limit, none): (Int, [Entry]) = (.max, [])
       budget -= bytes.count - at
-      // With everything known, nothing is collected.
+      // As if all records were known, so that none is collected.
       _ = end.consume(
         Array(bytes[(at - hashSize)...]), known: .init(number: .max), limit: &limit, into: &none)
       if end.number > scan.number { return (scan, end.number - scan.number) }
@@ -60,7 +60,7 @@ extension LogScan {
   mutating func mend(
     in file: borrowing FileDescriptor, size: UInt64
   ) throws(StoreError) -> Entry? {
-    // Its length is tried first, because that does not read the bytes behind it.
+    // The length in the record is tried first, because then the bytes behind the record are not read.
     let head = try file.read(LogFormat.prefixSize, at: offset)
     if head.count == LogFormat.prefixSize {
       let length = head[...].integer(at: 0, as: UInt32.self) & ~LogFormat.moreFollows

@@ -37,7 +37,7 @@ struct LogScan {
 
   let header: LogHeader
   let headerState: HeaderState
-  /// The first byte of the file that does not belong to an append read whole.
+  /// The offset in the file behind the last append that was read whole.
   private(set) var offset: UInt64
   /// The number of the last record read, and the hash after it.
   private(set) var number: UInt64

@@ -19,7 +19,7 @@ final class NotebookRoot {
   private(set) var identities: Set<Identifier>
   /// The identity for a notebook that has none yet.
   private var adopted: Identifier?
-  /// The folders above the notebook's whose entries lead to it and may not be on disk.
+  /// The folders above the notebook's folder whose entries lead to it and may not be on disk.
   private var unsyncedParents: [String] = []
 
   /// Reads the identities of the notebook. A folder that does not exist is a notebook without any.
@@ -102,7 +102,7 @@ final class NotebookRoot {
   /// Makes sure that `decent.json` exists, and reads it.
   private func establishIdentity(in root: borrowing FileDescriptor) throws(StoreError) {
     if let found = try NotebookFile.read(in: root) {
-      // Another process may have written it since; the first one names the notebook.
+      // Another process may have written it since the notebook was opened.
       identities.insert(found)
       return
     }
@@ -133,7 +133,7 @@ final class NotebookRoot {
     var missing: [String] = []
     var folder = path
     while true {
-      // Noted before the attempt: after a failure the next one finds the folder there and its name not on disk.
+      // Noted before the attempt: if putting the name on disk fails, the next attempt finds the folder there.
       if let parent = folder.parentPath, !unsyncedParents.contains(parent) {
         unsyncedParents.append(parent)
       }
@@ -154,7 +154,7 @@ final class NotebookRoot {
       do {
         try FileDescriptor.folder(parent, followingLinks: true, on: system).synchronizeFolder()
       } catch {
-        // A path may lead through folders that must not be opened.
+        // A path may lead through folders that this user may not open.
         guard error.reason == .permission else { throw error }
       }
       unsyncedParents.removeLast()

@@ -6,7 +6,7 @@ internal import ReplicatingTypes
   import Darwin
 #endif
 
-/// The segment that this process appends to; afterwards, until all of it is on disk, one that it appended to.
+/// A segment that this process appends to, or has appended to and that is not all on disk yet.
 ///
 /// Record counts here are counts over the whole life of the `LogFolder`, like `LogFolder.appended`.
 final class OpenSegment {
@@ -25,14 +25,14 @@ final class OpenSegment {
   private(set) var synced: UInt64
   /// The folders whose entries lead to the file and are not known to be on disk.
   private var unsyncedFolders: [OpenDescriptor]
-  /// Must never be synchronized again: that failed once, or the file is no longer in its place.
+  /// True if it must never be synchronized again, because that failed once or the file is no longer in its place.
   var isLost = false
-  /// Nothing more is appended. The file gets its final name as soon as it is on disk; the session goes on in the next
+  /// True if nothing more is appended. The file gets its final name as soon as it is on disk; the session goes on in the next
   /// segment.
   private(set) var isComplete = false
-  /// The session ends with this segment, and its final name says so.
+  /// True if the session ends with this segment: then the final name says so.
   var endsSession = false
-  /// When records were first seen in it, and when `last` was first seen to be `seenLast`.
+  /// The times at which `completionTime` first found records in it, and first found that `last` was `seenLast`.
   private var began: ContinuousClock.Instant?
   private var grew: ContinuousClock.Instant?
   private var seenLast: UInt64 = 0
@@ -41,7 +41,7 @@ final class OpenSegment {
   ///
   /// - Parameters:
   ///   - unsyncedFolders: the folders that lead to it and may not be on disk, `folder` included.
-  ///   - first: how many records were appended before.
+  ///   - first: the number of records that were appended before.
   init(
     header: LogHeader, in folder: OpenDescriptor, unsyncedFolders: [OpenDescriptor], first: UInt64
   ) throws(StoreError) {
@@ -126,7 +126,7 @@ final class OpenSegment {
 
   // MARK: - The disk
 
-  /// The folders to synchronize before the file; the caller does.
+  /// Takes the folders that the caller has to synchronize before the file.
   func takeUnsyncedFolders() -> [OpenDescriptor] {
     let folders = unsyncedFolders
     unsyncedFolders = []
@@ -136,7 +136,7 @@ final class OpenSegment {
   /// Notes that the records up to `last` are on disk.
   func markSynced(through last: UInt64) { synced = max(synced, last) }
 
-  /// The state of the path of the file.
+  /// The state of the file at its path.
   enum Place {
     /// The file is there with nothing added, removed or linked.
     case ours

@@ -12,7 +12,7 @@ struct ReadPass {
 
   /// True if every file could be listed: only then is a file that was not found missing.
   var isComplete = true
-  /// Records that were read before are in no file any more.
+  /// True if records that were read before are in no file any more.
   var isMissingRecords = false
   /// Folders in `log` in which there is more to read.
   var unfinished: [String] = []

@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 struct SegmentName: Equatable, CustomStringConvertible {
   var segment: UInt32
   var hash: UInt32
-  /// The session has no records after those in this segment, and never will have.
+  /// True if the session has no records after those in this segment, and never will have.
   var endsSession: Bool
 
   init(segment: UInt32, end: UInt64, endsSession: Bool = false) {
@@ -84,6 +84,6 @@ enum LogName {
     return parts[1].dropLast(5).allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// The folder in `log` that a path below `log` leads to, or the file.
+  /// The first part of a path below `log`: the name of a folder or file in `log`.
   static func top(_ key: String) -> String { String(key.prefix { $0 != "/" }) }
 }

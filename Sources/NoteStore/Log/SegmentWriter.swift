@@ -8,11 +8,11 @@ internal import ReplicatingTypes
 
 /// Appends the records of this process: the identity of its session, and the segment that is open.
 ///
-/// Appending is on the way of a keystroke. It must not copy, and must allocate nothing but the encoded bytes.
+/// Each keystroke leads to an append, so an append must not copy, and must allocate nothing but the encoded bytes.
 struct SegmentWriter {
   /// The segment that is appended to, or the last one when it is complete; nil between two sessions.
   private(set) var open: OpenSegment?
-  /// The number of records were appended since the folder was opened.
+  /// The number of records that were appended since the folder was opened.
   private(set) var appended: UInt64 = 0
   /// All sessions of this process, those that ended included.
   private(set) var sessions: Set<Identifier> = []
@@ -87,7 +87,7 @@ struct SegmentWriter {
     }
     do {
       let folder = OpenDescriptor(try log.descriptor.folder(session.description))
-      // The root too: the process that created `log` may have ended before it synchronized it.
+      // The root too: a process that created `log` may have ended before it synchronized the root.
       open = try OpenSegment(
         header: LogHeader(notebook: self.root.notebook!, session: session), in: folder,
         unsyncedFolders: [folder, log, OpenDescriptor(root)], first: appended)

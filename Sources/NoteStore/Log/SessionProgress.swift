@@ -2,11 +2,11 @@
 struct SessionProgress {
   /// The position of the last record that is known.
   var head = ChainPosition()
-  /// The ends of the segments behind which others were read, in their order.
+  /// The ends of the segments after which the next segment was read, in their order.
   var ends: [ChainPosition] = []
   /// The files that wait for records, and the number of the last one that each waits for.
   var waiting: [String: UInt64] = [:]
-  /// The last record that was known from a snapshot. The ends of segments before it are not known.
+  /// The number of the last record that is known from a snapshot. Ends of segments before it may not be known.
   var covered: UInt64 = 0
 
   /// The relation of a segment to what is known of its session.

@@ -13,7 +13,8 @@ struct SyncState {
   private(set) var doubtful: Range<UInt64>?
   /// The first error that made records doubtful.
   private(set) var doubtCause: StoreError?
-  /// Sessions of which the disk refused something, or is not asked any more: their files may be gone tomorrow.
+  /// Sessions whose files are not all on disk and are never synchronized again, so that they may be lost in a power cut. Their
+  /// records have to be written elsewhere.
   private(set) var unreliable: Set<Identifier> = []
   /// The number of times that the disk has taken records of ours.
   private(set) var successes = 0
@@ -30,12 +31,12 @@ struct SyncState {
   private var unsynced: Set<String> = []
   /// Those of them whose names are on disk, and the folders that lead to them.
   private var syncedEntries: Set<String> = []
-  /// The state of files of others that a snapshot on disk follows and that may not be on disk.
+  /// The state of the files of others whose records a snapshot of this process follows.
   private var awaitedOthers = AwaitedOthers.none
-  /// Doubtful records were appended again: those from `from` on stand before `until`.
+  /// The doubtful records that were appended again: those from `from` on, whose copies end before `until`.
   private var recovering: (from: UInt64, until: UInt64)?
 
-  /// The state of files of others that have to be on disk before ours count.
+  /// The state of files of others that have to be on disk before any record of ours counts as on disk.
   private enum AwaitedOthers { case none, wanted, submitted }
 
   /// A request to the queue.
@@ -49,9 +50,9 @@ struct SyncState {
     var other: Identifier?
     /// The number of records of the segment that are on disk if it succeeds.
     var through: UInt64 = 0
-    /// It puts the segment's final name on disk.
+    /// True if it puts the segment's final name on disk.
     var isRename = false
-    /// It is about no log: `asideAnswer` tells its caller.
+    /// True if it is about no log: then its result becomes `asideAnswer`.
     var isAside = false
   }
 
@@ -70,11 +71,11 @@ struct SyncState {
 
   // MARK: - What is on disk
 
-  /// The number of of the appended records are on disk for good.
+  /// The number of appended records that are on disk for good.
   func durable(_ writer: SegmentWriter) -> UInt64 {
     let reached = reached(writer)
     let certain = min(reached, doubtful?.lowerBound ?? reached)
-    // Doubtful records are on disk when the place where they were appended again is.
+    // Records that were doubtful are on disk when their copies are.
     guard let recovering, reached < recovering.until else { return certain }
     return min(certain, recovering.from)
   }
@@ -87,12 +88,12 @@ struct SyncState {
     return writer.appended
   }
 
-  /// True if records that were doubtful are not known to be on disk where they were appended again.
+  /// True if records were appended again because they were doubtful, and these copies are not known to be on disk.
   func isRecovering(_ writer: SegmentWriter) -> Bool {
     recovering.map { reached(writer) < $0.until } ?? false
   }
 
-  /// The doubtful records were appended again.
+  /// Notes that the doubtful records were appended again.
   mutating func markRewritten(_ writer: SegmentWriter) {
     if let doubtful { recovering = (min(durable(writer), doubtful.lowerBound), writer.appended) }
     doubtful = nil
@@ -115,7 +116,7 @@ struct SyncState {
     var files = closing
     if let open = writer.open, !open.isComplete { files.append(open) }
     files.removeAll { !$0.needsSync }
-    // Even if all of ours is on disk: files that it follows may have been removed and written again elsewhere.
+    // Files of others are synchronized even if all of ours are on disk: records that ours follow may have been written again there.
     if files.isEmpty, writer.appended == 0 { return }
     submitOthers(writer, reader)
     if awaitedOthers != .none { awaitedOthers = jobs.isEmpty ? .none : .submitted }
@@ -154,8 +155,8 @@ struct SyncState {
   /// The age in nanoseconds at which the system has certainly written a change to the disk by itself: ten minutes.
   private static var writebackTime: Int64 { 600_000_000_000 }
 
-  /// Synchronizes the files of others that this process has read: their writers may have been killed, or be slower. Without
-  /// it, our records that follow theirs could not be read after a power cut.
+  /// Synchronizes the files of others that this process has read: their writers may have been killed, or be slower. Otherwise
+  /// our records that follow theirs could be unreadable after a power cut.
   private mutating func submitOthers(
     _ writer: SegmentWriter, _ reader: LogReader
   ) {
@@ -167,8 +168,8 @@ struct SyncState {
         seen.changed > root.system.now - Self.writebackTime
       else { continue }
       do { try submit(key, of: session) } catch {
-        // A file that is gone has another name now, or the next full pass misses it. After any other error nothing that
-        // may follow the file is on disk until it is.
+        // A file that is not found has another name now, or the next full pass notices that it is missing. After any other
+        // error our records are in doubt, because they may follow those of the file.
         guard error.reason != .notFound else { continue }
         unsynced.insert(key)
         doubt(from: reached(writer), error, appended: writer.appended)
@@ -195,7 +196,7 @@ struct SyncState {
   /// Notes a file of others whose records may not be on disk, by its path below `log`.
   mutating func addUnsynced(_ key: String) { unsynced.insert(key) }
 
-  /// Counts nothing as on disk until the files of others are, as far as they were read.
+  /// Counts no record of ours as on disk until the files of others that were read are on disk.
   mutating func awaitOthers() { awaitedOthers = .wanted }
 
   // MARK: - Answers
@@ -248,7 +249,7 @@ struct SyncState {
   /// Never synchronizes a segment again.
   mutating func giveUp(_ file: OpenSegment) {
     file.isLost = true
-    // It can be read now and may be gone tomorrow: its records must be written elsewhere.
+    // Its records can be read now, but may be lost in a power cut, so they must be written elsewhere.
     if file.synced < file.last { unreliable.insert(file.session) }
   }
 
@@ -261,7 +262,7 @@ struct SyncState {
     doubt(from: from, cause, appended: appended)
   }
 
-  /// Puts our records in doubt that may follow what could not be put on disk of another session.
+  /// Puts those of our records in doubt that may follow records of another session which the disk has refused.
   mutating func lose(
     other session: Identifier, _ cause: StoreError, _ writer: SegmentWriter
   ) {
@@ -270,7 +271,7 @@ struct SyncState {
   }
 
   private mutating func doubt(from: UInt64, _ cause: StoreError, appended: UInt64) {
-    // With the second copy of records, their first copies are in doubt again.
+    // If second copies of records are in doubt, so are the first copies.
     var from = from
     if let recovering, from < recovering.until { from = min(from, recovering.from) }
     doubtful = min(from, doubtful?.lowerBound ?? from)..<appended
