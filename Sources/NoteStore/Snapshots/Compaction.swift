@@ -14,9 +14,9 @@ internal import ReplicatingTypes
 // - This process has found the bytes of the snapshot to be those of its name.
 // - The segment's status is the one that it had when it was read.
 //
-// A snapshot is removed when greater ones stand for all of it: larger ones, or as large ones with a greater name. Of two
-// processes that see different snapshots, neither removes one that the other relies on: each snapshot is removed only for
-// the sake of greater ones, and the greatest one stays.
+// A snapshot is removed when greater ones stand for all of it: larger ones, or as large ones with a greater name. So two
+// processes that see different snapshots cannot remove all of them: each snapshot is removed only for the sake of greater
+// ones, and the greatest one stays.
 //
 // A removed file may come back from a machine that was away. It is read, holds nothing new, and is removed again a day later.
 // Any number of processes may do all this at the same time.
@@ -178,7 +178,7 @@ public final class Compaction {
     return snapshots.filter { $0.status.changed <= latest }
   }
 
-  /// The files that `trusted` stands for.
+  /// The files that the snapshots `trusted` stand for.
   private func removable(
     _ trusted: [SnapshotFile]
   ) -> (segments: [Sweep.Segment], snapshots: [SnapshotFile]) {

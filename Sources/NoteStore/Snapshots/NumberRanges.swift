@@ -2,7 +2,7 @@ internal import ReplicatingTypes
 
 /// A set of numbers: of the records of a session, or of the changes of a replica.
 struct NumberRanges: Equatable {
-  /// In order, with gaps between them.
+  /// The ranges in order, with gaps between them.
   private(set) var ranges: [ClosedRange<UInt64>] = []
 
   /// Adds numbers. O(ranges).

@@ -11,7 +11,7 @@ struct SnapshotCatalog {
   var waiting: [SessionPiece] = []
   /// Those whose bytes this process has compared with the hash in their names.
   var verified: [String: FileStatus] = [:]
-  /// New files, or bytes in them, of which this many are worth a snapshot.
+  /// A snapshot is written when there are this many new complete segments, or bytes in them.
   var enough: (files: Int, bytes: UInt64) = (64, 1 << 20)
   /// The time of the next look for files that can be removed, by the clock that file times are taken from.
   var sweepDue: Int64?
@@ -27,7 +27,7 @@ struct SnapshotCatalog {
 
 /// A snapshot that was read.
 struct KnownSnapshot: Equatable {
-  /// Its status then.
+  /// Its status when it was read.
   let status: FileStatus
   /// The changes in it, for each replica: 16 bytes, and two varints, the first number and how many more. Encoded, because
   /// it is read only when the file is gone.

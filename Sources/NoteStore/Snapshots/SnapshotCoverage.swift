@@ -33,7 +33,7 @@ final class SnapshotCoverage {
     ranges().contains(records, of: session)
   }
 
-  /// The snapshots may have changed.
+  /// Forgets the records, because the snapshots may have changed.
   func invalidate() { known = nil }
 
   /// Opens the folder of snapshots; fails where there is none.

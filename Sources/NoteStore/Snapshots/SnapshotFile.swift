@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 
 // THE FORMAT OF A SNAPSHOT
 //
-// Many segments folded into one file: their changes, packed, and the records of sessions that the file stands for.
+// A snapshot holds the changes of many segments, packed, and names the records of sessions that it stands for.
 //
 //   snap/<32 hex>.snap      the first 16 bytes of SHA-256 of the file; written once, never changed
 //
@@ -23,12 +23,12 @@ internal import ReplicatingTypes
 //                number hash changes   of the last record of the piece: both numbers less those before
 //
 // where the hash, 8 bytes, is that of the session's chain after the record, and `changes` is the number of records up to it
-// that are changes of the session itself (and with that the number of the next change, which is not in its record). Numbers
-// are varints. Pieces are in the order of their sessions, those of one session in their own, and do not touch.
+// that are changes of the session itself (the number of the next change follows from it, and is not in its record). Numbers
+// are varints. Pieces are in the order of their sessions, those of one session in the order of their records, and do not touch.
 //
 // A piece names the positions before and after its records, like a segment's header and end. A process that has read the
-// snapshot has read these records. The file may hold changes that no piece covers, and changes that follow others which are
-// elsewhere.
+// snapshot need not read these records. The file may hold changes that no piece covers, and changes that follow others which
+// are elsewhere.
 //
 // The name is the hash of the bytes, and equal knowledge makes equal bytes: two processes that fold the same logs write the
 // same file. It is complete and on disk when it gets its name. Copies under other names are as good.

@@ -1,10 +1,9 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// The changes of snapshots that are not known yet, in logical time, read block by block.
+/// The changes of snapshots that are not known yet, in the order of their logical times, read block by block.
 ///
-/// In this order a change comes before those that follow it, and no more blocks are in memory than were written at the same
-/// time.
+/// In this order a change comes before those that follow it, and only those blocks are in memory whose times overlap.
 struct SnapshotNews {
   /// The changes of one replica in one file.
   private struct Queue {
@@ -59,7 +58,7 @@ struct SnapshotNews {
         order.moveFirst(to: queues[row].time)
         return (change, encoded)
       }
-      // Its time was a lower bound: another queue may be first when the block was read.
+      // The time of this queue was a lower bound. When its block is read, another queue may be first.
       guard let next = queues[row].blocks.popLast() else {
         order.removeFirst()
         continue

@@ -114,8 +114,7 @@ final class NewSnapshot {
   private let temporary: String
   private var isPublished = false
 
-  /// Creates the file in a notebook's folder of snapshots, which is created if it is missing: then that has to be put on disk
-  /// as well.
+  /// Creates the file in a notebook's folder of snapshots, which must exist.
   init(
     in root: borrowing FileDescriptor, _ identifier: Identifier
   ) throws(StoreError) {
@@ -128,7 +127,7 @@ final class NewSnapshot {
     if !isPublished { folder.descriptor.remove(temporary) }
   }
 
-  /// Gives the file its name, now that it is on disk, and opens it. Where another process has written the same, that stays.
+  /// Gives the file, which is on disk, its name, and opens it. If another process has written the same file, that one stays.
   func publish(as name: String) throws(StoreError) -> SnapshotFile {
     if try folder.descriptor.status(of: name) == nil {
       try folder.descriptor.rename(temporary, to: name)

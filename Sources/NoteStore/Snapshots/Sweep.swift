@@ -17,7 +17,7 @@ struct Sweep {
     let carried: [ChangeID]
   }
 
-  /// The folders that were not read, the next one at the end; and the files of the one that is being read.
+  /// The folders that were not read, the next one at the end; and the unread files of the one that is being read.
   private var folders: [String]
   private var files: [String] = []
   /// The known positions in the session whose folder is being read, with the number of changes before each.
@@ -73,7 +73,7 @@ struct Sweep {
         ?? (header.session != openSession)
     else { return Int(clamping: status.size) }
     let changes = UInt64(entries.count { $0.type == RecordType.change.rawValue })
-    // From the position before it, or else from the one at its end.
+    // The segment has to begin, or to end, at a known position.
     var start = points.first {
       $0.number == header.recordsBefore && $0.hash == header.hashBefore
     }
@@ -109,7 +109,7 @@ struct Sweep {
     let stop = try? scan.read(file, size: size, known: .init(), limit: &limit) { read, _ in
       entries += read
     }
-    // With half an append at its end the file is still being written, or copied; or its writer was killed.
+    // A file with half an append at its end is still being written or copied, or its writer was killed.
     guard stop == .end, scan.number > scan.header.recordsBefore else {
       return (scan.header, [], nil)
     }

@@ -86,11 +86,11 @@ protocol FileSystem: AnyObject, Sendable {
   /// Makes a watcher; nil where the system has none.
   func makeWatcher() -> (any Watcher)?
 
-  /// True if a folder may change without an event, because other machines have the disk, too.
+  /// True if a folder may change without an event, because other machines or programs write its file system, too.
   func isSilent(_ folder: Int32) -> Bool
 }
 
-/// The number by which a system call says why it failed.
+/// The error number of a system call.
 struct SystemError: Error, Equatable {
   var errno: Int32
 
@@ -104,7 +104,7 @@ protocol SyncQueue: AnyObject, Sendable {
   /// Readable when there are answers.
   var descriptor: Int32 { get }
 
-  /// Asks for a file or folder to be synchronized. It has to stay open until the answer came.
+  /// Asks for a file or folder to be synchronized. It has to stay open until its answer has come.
   func submit(_ descriptor: Int32, isFolder: Bool)
 
   /// The next answer, in the order of the requests: 0 or an error number; nil if there is none yet.
@@ -117,11 +117,12 @@ protocol SyncQueue: AnyObject, Sendable {
   /// name any more frees its blocks, which takes a while.
   func close(_ descriptor: Int32)
 
-  /// Ends the requests there are. The descriptors may be closed afterwards.
+  /// Waits until the requests are done. The descriptors may be closed afterwards.
   func finish()
 }
 
-/// Tells when something happens in a folder. A hint only: it is silent on network file systems.
+/// Tells when something happens in a folder. Events may be lost, and on network file systems there are none for changes by other
+/// machines.
 protocol Watcher: AnyObject {
   /// Readable when there is something to report.
   var descriptor: Int32 { get }
@@ -153,7 +154,7 @@ struct WatchEvent {
 
 enum WatchReport {
   case events([WatchEvent])
-  /// Events were lost, whatever they were.
+  /// Events were lost: anything may have happened.
   case overflow
 }
 

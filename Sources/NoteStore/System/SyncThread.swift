@@ -28,7 +28,7 @@ final class SyncThread: SyncQueue, @unchecked Sendable {
   /// Makes the pipe for the answers. The thread starts with the first job.
   init(path: String) throws(StoreError) {
     let (out, into) = try Self.pipe(path: path)
-    // The owner must never wait here; its loop polls.
+    // The owner must never wait for an answer here: it polls `descriptor`.
     _ = fcntl(out, F_SETFL, O_NONBLOCK)
     answersOut = out
     answersIn = into
@@ -80,7 +80,7 @@ final class SyncThread: SyncQueue, @unchecked Sendable {
     // The thread gets its two ends in a block that it frees.
     let ends = UnsafeMutablePointer<(Int32, Int32)>.allocate(capacity: 1)
     ends.initialize(to: (out, answersIn))
-    // Signals are the main thread's: a handler must not find itself on this one.
+    // All signals are blocked in the new thread, so that handlers run on the main thread only.
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)

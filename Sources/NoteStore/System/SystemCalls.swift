@@ -19,8 +19,8 @@ enum SystemCalls {
     #if os(Linux)
       _ = try checked(fdatasync(file))
     #else
-      // fsync alone stops at the drive's cache there. Where F_FULLFSYNC is not supported at all, it
-      // was not attempted, and fsync is the best there is.
+      // On Darwin fsync alone stops at the drive's cache. If F_FULLFSYNC is not supported for the
+      // file, nothing was tried yet, and fsync is the best there is.
       if fcntl(file, F_FULLFSYNC) == 0 { return }
       guard errno == ENOTSUP || errno == EINVAL else { throw SystemError(errno) }
       _ = try checked(fsync(file))

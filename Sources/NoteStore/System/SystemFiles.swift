@@ -9,7 +9,7 @@
 
 /// The system's files. An interrupted call is made again; every other failure is passed on.
 final class SystemFiles: FileSystem {
-  /// There is one system.
+  /// The only instance.
   static let shared = SystemFiles()
 
   private init() {}
@@ -30,7 +30,7 @@ final class SystemFiles: FileSystem {
   func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let file = try SystemCalls.checked(openat(folder, name, flags, 0o600))
-    // Independent of the umask. May fail on file systems without modes; they have nothing to protect then.
+    // The mode must not depend on the umask. This may fail on file systems without modes, which need none.
     _ = fchmod(file, 0o600)
     return file
   }
@@ -154,7 +154,7 @@ final class SystemFiles: FileSystem {
   }
 
   let boot: String = {
-    // Without a word from the system, each process takes itself for the first one after a start.
+    // Where the system has no such word, each process takes a word of its own.
     let unknown = "unknown-\(getpid())-\(time(nil))"
     var bytes = [UInt8](repeating: 0, count: 64)
     #if os(Linux)
