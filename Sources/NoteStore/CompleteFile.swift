@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// A check of a file that is being copied to a notebook: if it is complete. It may be a complete segment, a snapshot, or
+/// Checks whether a file that is being copied to a notebook is complete. It may be a complete segment, a snapshot, or
 /// `decent.json`.
 public final class CompleteFile {
   private let name: String

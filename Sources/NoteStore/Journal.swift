@@ -1,8 +1,8 @@
 /// A file with notes of one process for the process that takes over its clients: entries of any kind, each appended when it
 /// happens.
 ///
-/// It is in the state folder, never in the notebook's. It outlives the process, but not the machine: its first line names the
-/// start of the machine, and it is read during that one only. The entries come after that line.
+/// It is in the state folder, never in the notebook's. Its first line names the start of the machine (`FileSystem.boot`): after
+/// another start it is not read any more. The entries come after that line.
 public final class Journal {
   /// The name of the file in the folder of journals.
   public let name: String
@@ -39,7 +39,7 @@ public final class Journal {
 
   /// Removes the file, or where that is refused empties it, so that no process reads it any more.
   ///
-  /// - Throws: the disk's error when it refuses both; then the next process reads entries that are out of date.
+  /// - Throws: the disk's error when it refuses both; then the next process still reads the entries.
   public func discard() throws(StoreError) {
     let system = folder.descriptor.system
     do { try system.remove(name, in: folder.descriptor.number) } catch {

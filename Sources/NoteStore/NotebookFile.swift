@@ -4,12 +4,12 @@ internal import ReplicatingTypes
 ///
 ///     {"format":"decent-notes","version":1,"notebook":"<32 hex>"}
 ///
-/// Written once and never changed. Members that are not known are left alone, so that a later version
-/// may add some; a later version that must not be read by this one raises `version`.
+/// Written once and never changed. Members that are not known are ignored, so that a later version of
+/// the program may add some; a format that this version must not read has a greater `version`.
 ///
 /// Two machines may each write one before they meet. A synchronisation engine then keeps one of them under another name
 /// (`decent.sync-conflict-….json`, `decent (conflicted copy).json`, `decent.json.1`): both identities are the notebook's.
-/// The same is so when two notebooks are made one: `decent-<32 hex>.json` names the other one.
+/// When two notebooks are made one, `decent-<32 hex>.json` names the identity of the other one.
 enum NotebookFile {
   static let name = "decent.json"
   /// The name of the file that adds another identity to the notebook.

@@ -24,7 +24,7 @@ public import ReplicatingTypes
 /// Failures are not reported: a file that can't be read counts as no message, and a message that can't be written is not sent.
 public final class PresenceFolder {
   private static let name = "presence"
-  /// Longer files, and more of them, are not read.
+  /// Longer files are not read, nor more files than this.
   private static let longestFile: UInt64 = 64 << 10
   private static let mostFiles = 256
   private static let format: UInt8 = 1
@@ -64,7 +64,7 @@ public final class PresenceFolder {
     try above.createFolder(Self.name)
     let folder = try above.folder(Self.name)
     isSilent = state.system.isSilent(folder.number)
-    // Also for closed files: so the end of a process is noticed, whatever ended it.
+    // With events for files that are closed: they tell that a process has ended, whatever ended it.
     watch = watcher?.watch(folder.path, followingLinks: false, contents: true)
     return folder
   }

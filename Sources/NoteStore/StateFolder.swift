@@ -93,7 +93,7 @@ struct StateFolder {
         try target.synchronizeFile()
         try quarantine.rename(temporary, to: copy)
       } catch {
-        // A full disk needs the room.
+        // On a full disk the unfinished copy would only take room.
         quarantine.remove(temporary)
         throw error
       }
@@ -105,7 +105,7 @@ struct StateFolder {
   /// A new archive, to be written piece by piece. `name` must be new.
   func createArchive(_ name: String) throws(StoreError) -> NewArchive {
     let folder = try create()
-    // No process writes an archive for an hour.
+    // An unfinished archive that has not grown for an hour was left by a process that was killed.
     folder.removeLeftovers(olderThan: 3_600_000_000_000)
     let temporary = FileDescriptor.temporary + name
     return NewArchive(

@@ -4,7 +4,7 @@ internal import Notes
 struct Archiving {
   /// The folder for the state of this user's programs.
   let state: String?
-  /// The size of the archive that the notebook rests on, in bytes.
+  /// The size of the archive that the notebook reads from, in bytes.
   var size = 0
   /// The bytes of changes that are not in that archive.
   var unkept = 0
@@ -12,7 +12,7 @@ struct Archiving {
   var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
   /// The bytes of changes that archives have taken out of memory.
   var released = 0
-  /// After a failure nothing is tried until this many bytes are new: the disk may be full, or refuse.
+  /// After a failure no archive is written until this many bytes are new: the disk may be full, or refuse.
   private var nextTry = 0
   /// An archive is written at the end of the process if more than this is new.
   static let worthKeeping = 1 << 16
@@ -26,10 +26,10 @@ struct Archiving {
   /// True if much more is new than should be in memory.
   var isOverdue: Bool { unkept > max(32 << 20, size / 2, nextTry) }
 
-  /// The last attempt has failed.
+  /// Notes that the last attempt has failed.
   mutating func postpone() { nextTry = unkept + 1 << 22 }
 
-  /// The archive that was being written is complete, with `kept` bytes of changes that were new.
+  /// Notes that the archive that was being written is complete, with `kept` bytes of changes that were new.
   mutating func finish(size: Int, kept: Int) {
     self.size = size
     unkept -= kept

@@ -2,7 +2,7 @@ internal import Notes
 internal import ReplicatingTypes
 
 // The archive that a store keeps between two runs: the notebook, and the positions up to which it had read the folder then.
-// With it the next run reads only what is new, and a note when it is asked for. It is never needed.
+// With it the next run reads only what is new, and a note when it is asked for. Without it a run reads the whole folder.
 //
 //     appendix = format (a byte, 5), count*(16 bytes of identity, number) of changes read from the log of each session,
 //                count*(name, status, counted holdings) of snapshots that were read, number and bytes of complete files that
@@ -17,7 +17,7 @@ extension NoteStore {
       state, notebook: identity, at: path, on: folder.root.system, closer: folder.disk.queue)
   }
 
-  /// Goes on where an earlier run has stopped. Before anything is read.
+  /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read.
   func resume() {
     guard let archive = stateFolder?.openArchive() else { return }
     var reader = ByteReader(archive.appendix)
@@ -47,7 +47,7 @@ extension NoteStore {
 
   /// True if an archive may be written. Pending changes would be neither in it nor read again. Refused records have to be
   /// read again by every run, which reports them, until a version of the program understands them. Records that the folder
-  /// lacks have to be written again first: with an archive no run would miss them.
+  /// lacks have to be written again first: a run that has them from an archive would not notice that they are missing.
   var canArchive: Bool {
     pending.isEmpty && refusals.isEmpty && snapshots.reading == nil && snapshots.waiting.isEmpty
       && archiving.state != nil && !isInDoubt
@@ -97,7 +97,7 @@ extension NoteStore {
     )
   }
 
-  /// Rests on the archive that was written.
+  /// Lets the notebook read from the archive that was written.
   private func finishArchive(
     _ writer: ArchiveWriter, _ file: StateFolder.NewArchive, _ unkept: Int
   ) throws {

@@ -26,7 +26,7 @@ extension NoteStore {
   /// - Parameters:
   ///   - expected: the session that the operations were planned for, if they name it.
   ///   - now: milliseconds since 1970.
-  ///   - announce: called with the change's name before it is written. That never becomes the name of another change. When
+  ///   - announce: called with the change's name before the change is written. No other change ever gets this name. When
   ///     it throws, the change is not made.
   /// - Throws: the error that kept the change from being written. It did not happen then.
   @discardableResult
@@ -48,7 +48,7 @@ extension NoteStore {
       try announce(change.id)
       try append(.change, encoded.bytes)
     } catch {
-      // The next change of this session would have the same name.
+      // Otherwise the next change would have the same name.
       folder.endSession()
       throw error
     }
@@ -61,10 +61,10 @@ extension NoteStore {
     StoreError(operation: "change", path: path, reason: reason, detail: detail)
   }
 
-  /// The session of the next change, with nothing in doubt before it. Ask before each change: after a failure it is
-  /// another one.
+  /// The session of the next change. Changes that are missing are written again first, and doubtful ones unless the disk has
+  /// refused them twice. Ask before each change: after a failure it is another session.
   ///
-  /// - Throws: the error that keeps missing or doubtful changes from being written again.
+  /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
     var session = folder.session()
     if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {
@@ -72,7 +72,7 @@ extension NoteStore {
       session = folder.session()
     }
     // The number of a change is not in its record, it follows from the records before it. If another process has appended to
-    // our session (a copy of this one, or a forgery), ours would be wrong from now on.
+    // our session (a copy of this one, or a forgery), the numbers of our changes would be wrong from then on.
     if notebook.version[session] != written[session] ?? 0 {
       folder.endSession()
       session = folder.session()
@@ -90,7 +90,7 @@ extension NoteStore {
     case foreign(Identifier)
     /// The notebook refuses one of the changes.
     case refused(MergeRefusal)
-    /// They are in order and could not be written.
+    /// The changes are valid and could not be written.
     case notKept(StoreError)
   }
 
@@ -127,8 +127,7 @@ extension NoteStore {
     return all
   }
 
-  /// Makes the identity of another notebook one of this notebook's, for good: from now on both are one, which has the
-  /// changes of both as they come.
+  /// Makes the identity of another notebook one of this notebook's, for good: from then on changes of both are merged here.
   ///
   /// - Throws: the disk's error; then nothing has changed.
   public func adopt(_ identity: Identifier) throws(StoreError) { try folder.root.join(identity) }

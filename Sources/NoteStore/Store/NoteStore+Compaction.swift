@@ -1,13 +1,13 @@
 internal import Notes
 
-// Compaction: folding complete files into snapshots, some of it at a time.
+// Compaction: folding complete segments into snapshots, one step at a time.
 
 extension NoteStore {
-  /// The time for which nothing is tried after a failure, in nanoseconds: ten minutes.
+  /// The time for which no compaction begins after a failure, in nanoseconds: ten minutes.
   private static var pauseTime: Int64 { 600_000_000_000 }
 
-  /// True if a compaction goes on or is due. A process that has not written does not fold: opening a notebook changes
-  /// nothing.
+  /// True if a compaction is due, or is under way and need not wait for the disk. A process that has not written does not fold:
+  /// opening a notebook changes nothing.
   var hasCompaction: Bool {
     if let compaction { return !compaction.isWaiting || folder.disk.asideAnswer != nil }
     guard folder.appended > 0, !isInDoubt, snapshots.reading == nil else { return false }
@@ -18,15 +18,15 @@ extension NoteStore {
     return isDue && snapshots.pause <= folder.root.system.now
   }
 
-  /// Does some of a compaction.
+  /// Does one step of a compaction; after a failure none is tried for a while.
   func proceedCompacting() {
     do { _ = try compactSome(isForced: false) } catch {
-      // Nothing depends on it.
+      // A compaction is never needed.
       snapshots.pause = folder.root.system.now + Self.pauseTime
     }
   }
 
-  /// Does some of a compaction; returns the result when it is done.
+  /// Does one step of a compaction; returns the result after the last one.
   private func compactSome(isForced: Bool) throws(StoreError) -> Compaction.Result? {
     let compaction =
       self.compaction ?? Compaction(isForced: isForced, unfolded: folder.reader.unfolded)
@@ -47,10 +47,10 @@ extension NoteStore {
     return compaction.result
   }
 
-  /// Folds complete files into a snapshot, and removes what was folded a day ago. Waits for the disk.
+  /// Folds complete segments into a snapshot, and removes files that were folded a day ago. Waits for the disk.
   ///
-  /// - Parameter isForced: whether to fold all of them and all snapshots into one; else as a process does by itself, which
-  ///   leaves alone what is too little to be worth it.
+  /// - Parameter isForced: whether to fold all complete segments and all snapshots into one. Otherwise it folds as a process does
+  ///   by itself: nothing unless there is enough that is new, and no snapshots that are much larger than that.
   /// - Throws: the error that stopped it; nothing is lost by that.
   public func compact(isForced: Bool = true) throws(StoreError) -> Compaction.Result {
     compaction = nil

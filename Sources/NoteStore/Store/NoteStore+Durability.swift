@@ -1,15 +1,15 @@
 // Putting changes on disk, and knowing which of them are there.
 
 extension NoteStore {
-  /// True if everything that was answered is on disk for good.
+  /// True if everything that was written is on disk for good.
   public var isDurable: Bool { progress.durable == progress.appended }
 
-  /// The number of records were written, and how many of them are on disk for good.
+  /// The number of records that were written, and how many of them are on disk for good: none while records are missing.
   public var progress: (appended: UInt64, durable: UInt64) {
     (folder.appended, republishing.missing == nil ? folder.durable : 0)
   }
 
-  /// The reason why something written may not be on disk and could not be written again; nil if there is nothing like it.
+  /// The error that keeps missing records from being written again, or that made records doubtful; nil if there is none.
   public var doubt: StoreError? {
     if republishing.missing != nil { return republishing.failure }
     return folder.doubtful == nil ? nil : folder.disk.doubtCause
@@ -30,20 +30,20 @@ extension NoteStore {
   public func sync() throws(StoreError) {
     tryToRepublish()
     do { try folder.sync() } catch {
-      // Never again where it failed; but written once more, elsewhere, it may get there.
+      // A file that failed is never synchronized again, but its records may reach the disk in another file.
       try republish()
       try folder.sync()
     }
     if let doubt { throw doubt }
   }
 
-  /// Completes our file if it is time, without waiting; what was written since the last call counts as written now.
+  /// Completes our segment if it is time, without waiting; what was written since the last call counts as written now.
   /// Returns when to call it again at the latest, if nothing is written until then.
   public func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     folder.sealIfDue(at: now)
   }
 
-  /// Completes our file and waits until everything is on disk for good: for the end of the process.
+  /// Completes our segment, ends the session, and waits until everything is on disk for good: for the end of the process.
   ///
   /// - Throws: the disk's error, when it refused a second copy as well.
   public func end() throws(StoreError) {
@@ -70,12 +70,12 @@ extension NoteStore {
       if isDurable || folder.disk.successes > successes {
         let isBack = republishing.isDiskFailing
         republishing.isDiskFailing = false
-        // The disk takes something again: now all that it has refused.
+        // The disk takes records again, so all that it has refused is written once more.
         if isBack, isInDoubt { requestSync() }
       }
       return nil
     } catch {
-      // A second copy may get there. If that has failed too, another one at once would only fill the disk.
+      // A second copy may reach the disk. If that has failed too, another one at once would only fill the disk.
       republishing.isDiskFailing = republishing.isDiskFailing || isSecond
       if !republishing.isDiskFailing { tryToRepublish() }
       return error

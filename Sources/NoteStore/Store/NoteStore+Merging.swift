@@ -39,7 +39,7 @@ extension NoteStore {
     archiving.unkept += record.payload.count
     switch RecordType(rawValue: record.type) {
     case .change:
-      // Of a session of ours that was given up, only changes that are not applied come back.
+      // Of a session of ours that was given up, only records behind those that we applied are read.
       let applied = written[record.session] ?? 0
       counts[record.session, default: applied] += 1
       let change = ChangeID(replica: record.session, number: counts[record.session]!)

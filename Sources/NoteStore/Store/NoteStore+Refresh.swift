@@ -3,14 +3,14 @@ public import Notes
 // Reading the folder.
 
 extension NoteStore {
-  /// Takes what other processes have written since the last call.
+  /// Reads and merges what other processes have written since the last call.
   public func refresh() -> Effects {
     _ = folder.drainWatch()
     return read(.noticed)
   }
 
-  /// Takes what other processes have written, if the watcher tells of anything; nil if not. That takes one call of the
-  /// system. Without a watcher it is always nil.
+  /// Reads and merges what other processes have written, if there was an event; nil if not. To find that out takes one system
+  /// call. Without a watcher the result is always nil.
   public func refreshIfNoticed() -> Effects? {
     guard folder.watch.isUsable, folder.drainWatch() else { return nil }
     return read(.noticed)
@@ -24,9 +24,9 @@ extension NoteStore {
       while snapshots.isReadingLittle { effects.merge(readSnapshots()) }
     }
     effects.merge(merge(folder.readNew(scope)))
-    // Pieces of snapshots may go on behind the new records, and files behind these pieces.
+    // Pieces of snapshots may have waited for the new records, and files for these pieces.
     while coverWaiting() { effects.merge(merge(folder.readNew(.noticed))) }
-    // An archive would spare the next run reading these folders again.
+    // With a new archive the next run need not read these folders again.
     archiving.unkept += folder.ledger.takeChangedFolders() << 8
     return effects
   }

@@ -32,7 +32,7 @@ extension NoteStore {
     guard let scan = file.scan else { return .unknown }
     let progress = folder.reader.sessions[scan.header.session] ?? SessionProgress()
     let head = progress.head.number
-    // Records behind it, there or in other files, say how many there were.
+    // Records behind the damage, in this file or in others, tell how many are missing.
     let later = progress.waiting.values.filter { $0 > head }
     if let next = later.min() { return .records(next - head) }
     if file.mended != nil, scan.offset == file.seen?.size { return .mended }
@@ -42,7 +42,7 @@ extension NoteStore {
   /// Copies the damaged files into the state folder, and writes again the changes that are known from an archive and not in
   /// the folder. The damaged files stay where they are.
   ///
-  /// - Parameter damage: the reports of a store without a state, which has read everything.
+  /// - Parameter damage: the reports of a store without a state folder, which has read everything.
   /// - Throws: the error that kept something from being written.
   public func repair(_ damage: [LogFolder.Damage]) throws(StoreError) -> Repair {
     while folder.isVerifying { _ = work() }

@@ -9,15 +9,15 @@ extension NoteStore {
     folder.doubtful != nil || folder.needsRepublish || republishing.missing != nil
   }
 
-  /// Reads all files, ours included: for now and then, because watching is a hint. Records that the folder lacks are
-  /// written again only now, or with the next change, so that it does not happen while files are being copied or moved.
+  /// Reads all files, ours included. Call it now and then, because events may get lost. Records that the folder lacks are not
+  /// written again as soon as that is noticed, but here or with the next change: files may be on their way to another place.
   public func rescan() -> Effects {
     let effects = read(.everything)
     tryToRepublish()
     return effects
   }
 
-  /// Checks our own file, and republishes. If that fails, the next change tries again.
+  /// Checks our own segment, and writes again what is missing or doubtful. If that fails, the next change tries again.
   func tryToRepublish() {
     // A process that has not written and misses nothing does not write now.
     guard folder.appended > 0 || folder.needsRepublish || republishing.missing != nil else {
@@ -49,7 +49,7 @@ extension NoteStore {
       republishing.missing = nil
     }
     guard folder.doubtful != nil else { return }
-    // Doubtful changes can be read, so far: only files of others count.
+    // Doubtful changes can still be read in our files, so only the files of others count.
     var known = elsewhere
     var isMore = true
     while isMore {
@@ -62,7 +62,7 @@ extension NoteStore {
     folder.markRewritten()
   }
 
-  /// Reads the folder as a process would that knows nothing from before, without the files of the sessions `ignored`.
+  /// Reads the folder as a process does that knows nothing from before, without the files of the sessions `ignored`.
   private convenience init(
     rereading path: String, without ignored: Set<ReplicaID>, on system: any FileSystem
   ) throws(StoreError) {
@@ -94,7 +94,7 @@ extension NoteStore {
       else { continue }
       missing.pieces.append(piece)
       if piece.end.changes > 0 { missing.replicas.insert(session) }
-      // A record that is no change of its session holds changes of others, and it is not known any more of which. A process
+      // A record that is no change of its session holds changes of others, and it is not known any more which ones. A process
       // that has read the snapshot will not read these records, so the snapshot must hold the changes of all replicas.
       if piece.end.changes - piece.start.changes < piece.end.number - piece.start.number {
         missing.replicas.formUnion(notebook.version.replicas)
@@ -103,8 +103,8 @@ extension NoteStore {
     return missing.replicas.isEmpty && missing.pieces.isEmpty ? nil : missing
   }
 
-  /// Writes a snapshot of what the folder lacks, and waits until it is on disk. (A snapshot, and no records of our own: only
-  /// with it can others go on reading the sessions that the records belong to.)
+  /// Writes a snapshot of what the folder lacks, and waits until it is on disk. (Records of our own would not do: only with a
+  /// snapshot can other processes go on reading the sessions that the missing records belong to.)
   private func publish(_ missing: MissingRecords) throws(StoreError) {
     let root = try folder.root.establish()
     try root.createFolder(SnapshotFormat.folder)
@@ -121,7 +121,7 @@ extension NoteStore {
     let snapshot = try new.publish(as: writer.name)
     try new.folder.descriptor.synchronizeFolder()
     try root.synchronizeFolder()
-    // It cannot be read without the changes that it follows.
+    // The snapshot cannot be read without the changes that those in it follow.
     folder.disk.awaitOthers()
     snapshots.known[snapshot.name] = KnownSnapshot(snapshot)
     folder.coverage.invalidate()

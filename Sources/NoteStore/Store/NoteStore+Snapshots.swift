@@ -12,7 +12,7 @@ extension NoteStore {
   func findSnapshots() {
     guard snapshots.reading == nil else { return }
     folder.watch.clearSnapshotNotice()
-    // One may have come and gone that was never read.
+    // A snapshot may have come and gone that was never read.
     folder.coverage.invalidate()
     var files: [SnapshotFile] = []
     var names: [String] = []
@@ -71,7 +71,7 @@ extension NoteStore {
         }
       }
     }
-    // If not, the logs may; that takes a full reread.
+    // If snapshots do not hold them, the logs may. A full reread finds out.
     if !gone.allSatisfy({ $0.isHeld(by: changes) }) { folder.needsRepublish = true }
   }
 
@@ -105,14 +105,14 @@ extension NoteStore {
       }
       folder.damageList.clear(file.path)
       snapshots.known[file.name] = KnownSnapshot(file)
-      // Reading it costs the next start something, until an archive says that it is known.
+      // The next start has to read it, unless a new archive says that it is known.
       archiving.unkept += Int(clamping: file.status.size)
       let due = file.status.changed + Compaction.grace
       snapshots.sweepDue = max(due, snapshots.sweepDue ?? due)
       let ranges = Dictionary(
         file.changes.ranges.map { ($0.replica, $0.numbers) }, uniquingKeysWith: { a, _ in a })
       for piece in file.coverage {
-        // A snapshot that says that a session's changes are known must hold them.
+        // A snapshot that stands for changes of a session must hold them, unless they are known.
         let last = max(
           notebook.version[piece.session], ranges[piece.session]?.upperBound ?? 0)
         guard piece.end.changes <= last else {
@@ -125,7 +125,7 @@ extension NoteStore {
     _ = coverWaiting()
   }
 
-  /// Covers the pieces of sessions that waited for the records before them; returns whether any waits no more.
+  /// Covers the pieces of sessions that waited for the records before them; returns whether there were any.
   func coverWaiting() -> Bool {
     if snapshots.waiting.isEmpty { return false }
     var left: [SessionPiece] = []

@@ -9,7 +9,7 @@ extension NoteStore {
       || canArchive && archiving.isDue || hasCompaction
   }
 
-  /// True if the work cannot wait long, because changes that an archive would take fill the memory.
+  /// True if the work cannot wait long, because the changes that an archive would take out of memory are many.
   public var isWorkUrgent: Bool { canArchive && archiving.isOverdue }
 
   /// About how many bytes of changes archives have taken out of memory so far.
@@ -19,7 +19,8 @@ extension NoteStore {
   public func work() -> Effects {
     if folder.isVerifying {
       let records = folder.verify(atMost: 64)
-      // A start without an archive does not see these: a `call`, which does not verify, would never have them.
+      // With the old archive the next start leaves these folders out, and a `call`, which does not verify, would never read them.
+      // So an archive is worth writing.
       if !records.isEmpty { archiving.unkept += Archiving.worthKeeping }
       return merge(records)
     }

@@ -3,9 +3,9 @@ public import ReplicatingTypes
 
 /// A notebook and the folder it lives in.
 ///
-/// The folder holds the logs of all sessions; the notebook is the result of merging them. Whatever is read, our own past,
-/// another process's present, another machine's changes, goes the same way: record, pending, merge. A change of our own
-/// is planned on the notebook, appended to our log, and only then applied: what could not be kept has not happened.
+/// The folder holds the logs of all sessions; the notebook is the result of merging them. All changes that are read, of our
+/// own past, of other processes and of other machines, go the same way: record, pending, merge. A change of our own is
+/// planned on the notebook, appended to our log, and only then applied: a change that could not be written was not made.
 ///
 ///     let store = try NoteStore(path: path, makeIdentifier: makeIdentifier)
 ///     let id = NoteID(creation: store.notebook.next(by: try store.nextSession()))
@@ -20,7 +20,7 @@ public final class NoteStore {
   public internal(set) var notebook = NoteBook()
   /// Changes that were read and follow others that were not.
   var pending = PendingChanges()
-  /// The number of changes were read from the log of each session.
+  /// The number of changes that were read from the log of each session.
   var counts: [ReplicaID: UInt64] = [:]
   /// The number of changes this process wrote in each of its sessions.
   var written: [ReplicaID: UInt64] = [:]
@@ -55,7 +55,7 @@ public final class NoteStore {
 
   // MARK: - Damage
 
-  /// The files and records that could not be read, with file, offset and what was kept; and what `waiting` says.
+  /// The files and records that could not be read, with file, offset and what was kept; and the report `waiting`.
   public var damage: [LogFolder.Damage] {
     folder.damage + refusals + [waiting].compactMap { $0 }
   }
@@ -138,7 +138,7 @@ public final class NoteStore {
 
   /// Finds out whether the change that was refused could be written now; updates `isRefused`.
   public func tryAgain() {
-    // With a folder, a header and a record around it.
+    // 16 KiB more, for a folder, a header and a record around it.
     if let refusedSize, folder.canWrite(refusedSize + 16_384) { self.refusedSize = nil }
   }
 }

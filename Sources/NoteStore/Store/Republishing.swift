@@ -1,11 +1,11 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// The state of writing again what the folder has lost, or may have.
+/// The state of writing again what the folder has lost, or may have lost.
 struct Republishing {
   /// The records that a full reread did not find, until they are written again.
   var missing: MissingRecords?
-  /// The disk refused a second copy of records that it had refused before.
+  /// True if the disk has refused a second copy of records that it had refused before.
   var isDiskFailing = false
   /// The error that kept the records from being written again.
   var failure: StoreError?
