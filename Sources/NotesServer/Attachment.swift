@@ -4,11 +4,12 @@ internal import ReplicatingTypes
 /// One open text of one client.
 ///
 /// The client owns `version`, which grows with each of its changes. `rev` is the last push that it is known to have applied. A
-/// position from the client is a place in the text that it shows then; it is turned into elements, and never shifted.
+/// position from the client is a place in the text that it shows at that version and rev. The server turns it into elements, and
+/// never shifts it.
 struct Attachment {
   /// The form in which pushes are written.
   enum Form { case lines, ranges, text }
-  /// By what the client checks its text after a push.
+  /// The values in a push by which the client checks its text before it applies the edit.
   enum Check { case sha256, length, none }
 
   /// The options with which the client opened the text.
@@ -21,8 +22,8 @@ struct Attachment {
   /// A text that the client shows: the text after the first `seen` arrivals, with the client's own changes since.
   struct Shown {
     var seen: Int
-    /// The elements that existed then and that the client did not show; nil if those were the removed ones. A client that
-    /// resumes lacks what happened after its server had died.
+    /// The elements that existed after these arrivals and that the client did not show; nil if they were the removed ones. They
+    /// are others for a client that has resumed: it lacks what happened after its server had died.
     var hidden: ElementRanges?
   }
 
@@ -32,10 +33,10 @@ struct Attachment {
   private(set) var version = 0
   private(set) var rev = 0
   private(set) var shown: Shown
-  /// Pushes that the client may not have applied, at its present version. Each leads from the text that the one before it left.
+  /// The pushes for the client's present version that it may not have applied. Each leads on from the text after the one before.
   private(set) var pending: [(rev: Int, shown: Shown)] = []
   private(set) var lastRev = 0
-  /// Where the client's cursors are, if it has told.
+  /// The client's cursors and selections; empty if it has sent none.
   var selections: [Selection] = []
   var presence = Presence()
 
@@ -70,10 +71,10 @@ struct Attachment {
     pending = []
   }
 
-  /// Replaces the text that the client shows, which has no pushes before it.
+  /// Replaces the text that the client shows, if no pushes are pending.
   mutating func show(_ shown: Shown) { self.shown = shown }
 
-  /// Notes that the text after all pushes is also this one, element by element.
+  /// Notes that the text after all pushes is the same as `shown`, element by element.
   mutating func setPushed(_ shown: Shown) {
     if pending.isEmpty { self.shown = shown } else { pending[pending.count - 1].shown = shown }
   }

@@ -6,10 +6,11 @@ final class AttachmentJournal {
   private var file: Journal?
   /// The file that was given up and that the disk has not removed yet.
   private var unremoved: Journal?
-  /// The size in bytes above which the journal is written anew with what still counts: the least, and the present one.
+  /// The size in bytes above which the journal is written anew: the least one, and the present one.
   private let longSize: Int
   private var nextRewriting: Int
-  /// The number of undos and redos appended since. Each makes reading slower, because it looks at all steps.
+  /// The number of undos and redos since the journal was written anew. Each makes reading slower, because it replaces elements in
+  /// all steps.
   private var turns = 0
 
   private static let mostTurns = 256

@@ -47,7 +47,7 @@ struct ClientConnection {
   /// Forgets what is to be sent.
   mutating func dropOutput() { outbox.removeFirst(outbox.count) }
 
-  /// Moves the notifications that follow a reply behind it.
+  /// Puts the notifications that follow the reply into the outbox.
   mutating func flushNotifications() {
     if afterReply.isEmpty { return }
     for notify in afterReply { notify(&currentOutbox) }

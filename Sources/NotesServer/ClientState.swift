@@ -7,7 +7,7 @@ struct ClientState {
   var phase = Phase.new
   /// The exit status of the process, once it is to end.
   var exitStatus: Int32?
-  /// The process whose end is ours, as the client has named it.
+  /// The number of the process with which this one ends: `processId` of `initialize`.
   var parentProcess: Int?
   /// The units in which positions count.
   var encoding = PositionEncoding.utf16

@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// A place in a text that keeps its neighbour, whatever is inserted and removed elsewhere.
+/// A place in a text, named by the element beside it. It stays there whatever is inserted and removed elsewhere.
 enum Anchor: Equatable {
   case start
   /// Behind an element. What is inserted there comes after the place.
@@ -27,14 +27,14 @@ enum Anchor: Equatable {
 
 /// A selection, with the cursor at `end`.
 struct Selection: Equatable {
-  /// No more selections are taken of one attachment.
+  /// The most selections of one attachment; further ones are dropped.
   static let mostPerAttachment = 100
 
   var start: Anchor
   var end: Anchor
 }
 
-/// Another user in an open note, with the places of their cursors.
+/// Another editor in an open note, with its cursors and selections.
 struct Participant: Equatable {
   /// Unique among the participants of a note, here and in other processes.
   var id: String
@@ -47,7 +47,8 @@ struct Presence {
   var moves = 0
   /// The value of `moves` when the client was told last.
   private var toldMoves = 0
-  /// The version and rev with which the client was told last. With others it has to be told again, since it may have dropped that.
+  /// The version and rev with which the client was told last. When its own are others, it has to be told again, because it may have
+  /// dropped that message.
   private var toldAt = (version: 0, rev: 0)
   /// True if the client was told of a participant.
   private(set) var hasParticipants = false

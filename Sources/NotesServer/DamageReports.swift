@@ -1,17 +1,17 @@
 internal import NoteStore
 
-/// The messages about damage of the notebook that the user was told.
+/// The messages about damage of the notebook that the user has been told.
 struct DamageReports {
   private var reported: Set<String> = []
-  /// The damage that told of waiting changes at the last full look.
+  /// The report about waiting changes at the last full look.
   private var waitingAtFullLook: LogFolder.Damage?
 
   /// The messages that the user has not been told yet.
   ///
   /// - Parameters:
   ///   - damage: all damage there is.
-  ///   - waiting: the one of it that tells of changes waiting for others. It is reported when it was there at the full look
-  ///     before: while two processes write, it may be so for a moment.
+  ///   - waiting: the report in `damage` about changes that wait for others. The user is told if it is the same at two full
+  ///     looks in a row: while two processes write, changes may wait for a moment.
   ///   - isFullLook: whether every file was looked at.
   mutating func news(
     _ damage: [LogFolder.Damage], waiting: LogFolder.Damage?, isFullLook: Bool

@@ -2,13 +2,13 @@ internal import ReplicatingTypes
 
 /// Elements that undoing has inserted again, and the copies that stand for them.
 struct ElementCopies {
-  /// By author, in the order of the offsets.
+  /// The copies by the author of the originals, in the order of the originals' offsets.
   private var copies: [ReplicaID: [(original: Range<Int>, copy: ElementRange)]] = [:]
 
   init() {}
 
-  /// Each of `copies` copies the elements at its place in `originals`, or the first of them, and the next one the rest: an insertion
-  /// may have been joined to the one before it.
+  /// The elements of `copies` are copies of those of `originals`, in the same order. The ranges need not be the same, because an
+  /// insertion may have been joined to the one before it.
   init(of originals: [[ElementRange]], as copies: [ElementRange]) {
     var rest = copies[...]
     var offset = 0

@@ -6,7 +6,7 @@ internal import Notes
 internal import ReplicatingTypes
 
 extension ResponseError {
-  /// A failure to write, or to read what is written about. The request has changed nothing.
+  /// A failure to write a change, or to read a note from the archive. The request has changed nothing.
   init(_ error: StoreError) {
     switch error.reason {
     case .diskFull, .readOnly, .tooLarge:

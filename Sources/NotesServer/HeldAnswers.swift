@@ -10,8 +10,8 @@ public enum Durability: String, Sendable {
 
 /// Answers to changes that are not on disk yet, in order, each with all messages that follow it.
 ///
-/// All changes that come while the disk is busy share the next `fdatasync`. Nothing overtakes their answers: neither the answer to a
-/// later question, which may have seen them, nor a notification of their effects.
+/// All changes that come while the disk is busy share the next `fdatasync`. No other message overtakes their answers: neither the
+/// answer to a later request, which may show these changes, nor a notification of their effects.
 struct HeldAnswers {
   struct Answer {
     var id: RequestID

@@ -5,12 +5,13 @@ internal import ReplicatingTypes
 // THE FORMAT OF A JOURNAL OF ATTACHMENTS
 //
 // A process notes what each of its clients shows and which changes each has made. The next process reads that when this one has
-// died. The journal is a file of the state folder, as private as the memory; it means nothing to another notebook or machine.
+// died. The journal is a file in the state folder that only the user can read; it means nothing to another notebook or machine.
 //
 //     entry   = length of the body, CRC-32C of the body, 4 bytes each, the lowest first; body
 //     body    = 01 attachment note version rev state steps steps count*(ranges ranges)
 //                                                                   open: the steps that can be undone, and redone; elements
-//                                                                   that undoing has copied unseen by the client, and the copies
+//                                                                   that have copies and that the client may still name, and
+//                                                                   the copies
 //             | 02 attachment rev state                             a push: the text that the client shows once it has applied it
 //             | 03 attachment version change                        the client's change is about to be written as this one
 //             | 05 attachment version change                        the same, and it is one step with the client's last one
@@ -19,7 +20,8 @@ internal import ReplicatingTypes
 //     state   = count*change ranges?                                the notebook of these changes and all that they follow; a
 //                                                                   byte 1 and the elements that existed then and are not
 //                                                                   shown, or 0 if those are the removed ones
-//     steps   = count*(ranges ranges)                               what each inserted, and removed; the last is next
+//     steps   = count*(ranges ranges)                               the elements that each step inserted, and removed; the last
+//                                                                   step is undone, or redone, next
 //     ranges  = count*(replica offset count)
 //     note    = change                                              the one that created it
 //     change  = replica number
@@ -34,11 +36,11 @@ internal import ReplicatingTypes
 // once.
 //
 // If an entry can't be written, the server goes on without the journal and removes it, or empties it: an incomplete journal would
-// make the client's own words seem to be another client's, and they would be inserted twice. If the disk refuses that too, it is
-// tried again with each entry. An incomplete journal stays only if the process dies before the disk takes anything.
+// make the client's own changes seem to be another client's, and they would be inserted twice. If the disk refuses that too, the
+// server tries it again with each entry. An incomplete journal stays only if the process dies before the disk takes anything.
 //
-// A journal of another start of the machine does not count (`Journal`): a power cut may take parts of the log and of the journal. A
-// journal that does not end with a whole entry, or has a damaged one, is not used: entries may be missing.
+// A journal of an earlier start of the machine is not used (`Journal`): parts of the log and of the journal may be lost in a power
+// cut. A journal that does not end with a whole entry, or has a damaged one, is not used either: entries may be missing.
 
 /// An entry of the journal.
 enum JournalEntry {
@@ -49,7 +51,7 @@ enum JournalEntry {
     var hidden: [ElementRange]?
   }
 
-  /// The steps that a client can undo and redo, and the copies of which it may not know.
+  /// The steps that a client can undo and redo, and the copies that it may not know.
   struct Undoing {
     var list = UndoList()
     var copies: [ElementCopies] = []

@@ -3,12 +3,12 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-/// One attachment, as the journals of earlier processes tell of it.
+/// One attachment, as the journals of its process and of later ones describe it.
 struct JournaledAttachment {
   /// The resume token of its client.
   private let token: String
   private let attachment: Int
-  /// The number of later processes that have added to it.
+  /// The number of changes that later processes have added.
   private var additions = 0
   var note: NoteID
   /// The text that the client showed after each push, by rev; the lowest is that of the opening.

@@ -4,7 +4,7 @@ internal import JSONRPC
 struct Method: Sendable {
   /// When a request is answered.
   enum Kind: Sendable {
-    /// At once, with the result that this writes.
+    /// At once, with the result that the action writes.
     case immediate(Action<Parameters>)
     /// When everything that was committed before it is on disk for good. After the last request only `exit` is accepted.
     case onDisk(isLast: Bool)
@@ -28,7 +28,7 @@ struct Method: Sendable {
   let name: String
   let kind: Kind
   let parameters: [Parameter]
-  /// True if it changes the notebook. Then a client may give it a `requestKey`, with which it happens once.
+  /// True if it changes the notebook. Then a client may send a `requestKey`: a second request with the same key changes nothing.
   let changesNotebook: Bool
   /// True if it may begin a notebook where there is none.
   let mayBeginNotebook: Bool
@@ -161,8 +161,8 @@ struct Method: Sendable {
 
   /// Refuses parameters that the method does not have.
   ///
-  /// For a command line only: what a person has mistyped would be ignored without a word. A program may send what a later version
-  /// understands.
+  /// Only for a command line: a parameter that a person has mistyped would otherwise be ignored without a message. A program may
+  /// send parameters that only a later version understands.
   func refuseUnknown(_ params: JSONValue) throws(ResponseError) {
     for (name, value) in params.members {
       guard let parameter = parameters.first(where: { $0.name == name }) else {

@@ -6,7 +6,7 @@ internal import NoteStore
 extension NotesServer {
   // MARK: - Answers
 
-  /// Answers a request that succeeded; with durability `reply`, and if it changed something, when that is on disk.
+  /// Answers a request that succeeded. With durability `reply` the answer to a change waits until the change is on disk.
   mutating func respond(to id: RequestID, changesNotebook: Bool, _ result: [UInt8]) {
     let progress = store?.progress ?? (appended: 0, durable: 0)
     guard environment.durability == .reply, changesNotebook,
@@ -18,14 +18,14 @@ extension NotesServer {
         after: Outbox(framing: outbox.framing)))
   }
 
-  /// Answers a request when everything that is written now is on disk for good.
+  /// Answers a request when everything that was written before it is on disk for good.
   ///
   /// - Parameter canBeCancelled: whether the client can cancel it.
   mutating func respondWhenDurable(
     to id: RequestID, progress: [UInt8]?, canBeCancelled: Bool
   ) {
     if let progress { self.progress(progress, "begin", "Writing to disk") }
-    // First: what the folder lacks, or the disk has refused, is written again with it.
+    // Before the records are counted: this writes again what the folder lacks or the disk has refused.
     store?.requestSync(isRetry: true)
     requests.waitingForDisk.append(
       DiskRequest(
@@ -34,7 +34,7 @@ extension NotesServer {
     takeDiskResult()
   }
 
-  /// Learns what has reached the disk, or could not, and gives the answers that have waited for it.
+  /// Learns which records have reached the disk, or could not, and gives the answers that have waited for them.
   mutating func takeDiskResult() {
     if let failure = store?.takeSyncResult() { showMessage(.error, "\(failure)") }
     releaseAnswers()
@@ -51,7 +51,7 @@ extension NotesServer {
     requests.waitingForDisk.removeAll { $0.through <= durable || doubt != nil }
   }
 
-  /// Gives the held answers whose changes are on disk, or are known not to get there.
+  /// Gives the held answers whose changes are on disk, or cannot be put there at present.
   private mutating func releaseAnswers() {
     let durable = store?.progress.durable ?? .max
     let doubt = store?.doubt
@@ -97,7 +97,7 @@ extension NotesServer {
     currentOutbox.notify("window/showMessage") { $0.message(type.rawValue, message) }
   }
 
-  /// Tells of damage of the notebook, each once.
+  /// Tells the user of damage of the notebook, once of each.
   ///
   /// - Parameter isFullLook: whether every file was looked at.
   mutating func reportDamage(afterFullLook isFullLook: Bool) {

@@ -62,7 +62,7 @@ extension NotesServer {
 
   // MARK: - The journal
 
-  /// Notes what a client shows that opens a text, before it is told.
+  /// Notes the text that a client shows when `note/open` is answered, before it is answered.
   mutating func journal(opening id: Int) {
     if journal == nil, let store {
       journal = AttachmentJournal(
@@ -77,7 +77,7 @@ extension NotesServer {
     journal?.append(.push(rev: rev, state(nil)), of: id)
   }
 
-  /// - Parameter hidden: the elements of the present text that the client does not show; nil for the removed ones.
+  /// - Parameter hidden: the elements of the present text that the client does not show; nil if they are the removed ones.
   private func entry(opening attachment: Attachment, _ hidden: ElementRanges?) -> JournalEntry {
     .open(
       note: attachment.note, version: attachment.version, rev: attachment.rev, state(hidden),
@@ -108,7 +108,7 @@ extension NotesServer {
     journal.rewrite(entries)
   }
 
-  /// The elements of the present text that a client does not show; nil for the removed ones.
+  /// The elements of the present text that a client does not show; nil if they are the removed ones.
   private func hidden(
     _ shown: Attachment.Shown, by attachment: Attachment
   ) throws(ResponseError) -> ElementRanges? {
@@ -123,7 +123,7 @@ extension NotesServer {
 }
 
 extension Parameters {
-  /// A range of positions, whose ends are members of these.
+  /// The range between the positions `start` and `end`.
   func range() throws(ResponseError) -> (start: TextPosition, end: TextPosition) {
     (try position("start"), try position("end"))
   }

@@ -14,7 +14,7 @@ struct ChangeNoteParameters: MethodParameters {
 
   /// The client's change of the text that it shows.
   enum Content {
-    /// All of it; the changes are to be found out.
+    /// The whole text after the change; the server finds the difference.
     case text([UInt8])
     case lines([LineReplacement])
     case ranges([RangeReplacement])
@@ -146,7 +146,7 @@ extension NotesServer {
     return (attachment.note, shown)
   }
 
-  /// The change of the notebook that a client's change amounts to.
+  /// The change of the notebook that is planned for a client's change.
   private struct Plan {
     /// The text that the client shows after it.
     var buffer: TextBuffer
@@ -178,8 +178,9 @@ extension NotesServer {
 
   /// The edits that the client has made in the text that it shows.
   ///
-  /// A client tells which lines were replaced, or the range from the first to the last change. Only what differs inside is an edit:
-  /// otherwise what two people leave alone, or one deletes, would be inserted again.
+  /// A client sends the lines that were replaced, or the range from the first to the last change. Only what differs inside is an
+  /// edit. Otherwise text that the client left alone would be inserted anew: twice if two clients change the same lines, and
+  /// although another client has deleted it.
   private func edits(
     _ content: ChangeNoteParameters.Content, _ buffer: inout TextBuffer
   ) throws(ResponseError) -> [Edit<UInt8>] {
@@ -218,7 +219,7 @@ extension NotesServer {
     return sorted.joiningNeighbours()
   }
 
-  /// Checks what the client tells of its text after the change against the text that it is taken to show.
+  /// Compares the hash and the lengths that the client has sent with the text that it should show after the change.
   private func check(
     _ params: ChangeNoteParameters, _ after: TextBuffer
   ) throws(ResponseError) {

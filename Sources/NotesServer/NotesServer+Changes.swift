@@ -3,8 +3,8 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-// The notebook: looking things up in it, changing it, and taking in changes of others. Every change is recorded for the open texts and
-// told to the client here, and nowhere else.
+// The notebook: looking things up in it, changing it, and merging changes of others. Only this file records changes for the open
+// texts and tells the client of them.
 
 extension NotesServer {
   // MARK: - Looking things up
@@ -81,14 +81,14 @@ extension NotesServer {
     return effects
   }
 
-  /// Takes in what other processes have written.
+  /// Reads and merges what other processes have written.
   mutating func readFolder(lookingEverywhere: Bool) {
     guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
     take(effects)
     reportDamage(afterFullLook: lookingEverywhere)
   }
 
-  /// Takes in what other processes have written, if the system has told of anything; returns whether it has.
+  /// Reads and merges what other processes have written, if there was an event; returns whether there was.
   mutating func readFolderIfNoticed() -> Bool {
     guard let effects = store?.refreshIfNoticed() else { return false }
     take(effects)
@@ -96,7 +96,7 @@ extension NotesServer {
     return true
   }
 
-  /// Takes in the effects of changes that the client did not make.
+  /// Records the effects of changes that the client did not make, and tells the client of them.
   mutating func take(_ effects: Effects) {
     guard !effects.isEmpty else { return }
     openTexts.record(effects, from: nil)

@@ -111,7 +111,7 @@ extension NotesServer {
         of: id, title: params.title, params.priority, tags: params.tags, text: params.text)
   }
 
-  /// The operations that create a note with this text beside another one, with the title, tags and priority of that one.
+  /// The operations that create a note with this text behind another one, with the title, tags and priority of that one.
   func creation(
     of id: NoteID, with text: [UInt8], likeThatOf note: Note
   ) throws(ResponseError) -> [Change.Operation] {

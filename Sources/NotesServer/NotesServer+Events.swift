@@ -1,13 +1,13 @@
 internal import NoteStore
 internal import Notes
 
-// Events other than the client's messages: descriptors that become ready, and the time that goes by. Everything that the
-// server does by itself, it does here.
+// Events other than the client's messages: descriptors that become ready, and deadlines that have come. Everything that the
+// server does by itself begins here.
 
 extension NotesServer {
   // MARK: - Descriptors
 
-  /// A descriptor that tells of something besides the client and the peers.
+  /// The event that a descriptor tells of. (The owner has the descriptors of the client and of the peers.)
   public enum Source: Sendable {
     /// Data reached the disk, or could not.
     case disk
@@ -40,7 +40,7 @@ extension NotesServer {
       push()
     case .presence:
       guard sharedPresence?.folder.drainWatch() == true else { return }
-      // The elements that the cursors are at were written before them.
+      // A process writes elements before it tells of cursors beside them.
       readFolder(lookingEverywhere: false)
       readParticipants()
       push()
@@ -49,20 +49,20 @@ extension NotesServer {
 
   // MARK: - Time
 
-  /// The time that the client may take to read the rest, after it has nothing more to say.
+  /// The time that the client may take to read the rest after its input has ended.
   static let farewell = Duration.milliseconds(1500)
   /// The amount of memory that has to become free before it is given back to the system, in bytes.
   private static let muchMemory = 4 << 20
-  /// The time that the process may take to keep the notebook for the next one.
+  /// The time that the process may take at its end to write an archive.
   private static let keepingTime = Duration.milliseconds(1200)
 
-  /// When to call `advance` at the latest, if nothing happens before; nil before the first call. It may have passed: then at once.
+  /// When to call `advance` at the latest, if nothing happens before; nil before the first call. If it has passed, call it at once.
   public var nextDeadline: ContinuousClock.Instant? { schedule.deadline }
 
   /// Takes the time, and does everything that is due.
   ///
-  /// Call it after anything has happened, and at `nextDeadline`. All deadlines count from times that were told here: something that
-  /// takes long counts as ended when the next time is told.
+  /// Call it after anything has happened, and at `nextDeadline`. All deadlines count from times that were passed here: work that
+  /// takes long counts as ended at the time of the next call.
   ///
   /// - Parameters:
   ///   - now: no earlier than in the call before.
@@ -84,7 +84,7 @@ extension NotesServer {
     }
     schedule.exchanges = syncIfDue(at: now)
     work(at: now, isIdle: isIdle)
-    // After everything that may write: its data is to be put on disk from now on.
+    // After everything that may write, so that its data is put on disk in time.
     flush(at: now)
     schedule.seal = store?.sealIfDue(at: now)
     endIfDue(at: now)
@@ -105,7 +105,7 @@ extension NotesServer {
     reportRecovery()
   }
 
-  /// Does a slice of what can wait, of a few milliseconds at most: searches first, then the archive and the snapshots.
+  /// Does a slice of background work, of a few milliseconds at most: searches first, then the work of the store.
   private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
     if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
       if requests.searches.isEmpty {
@@ -125,7 +125,8 @@ extension NotesServer {
 
   private var hasWork: Bool { !requests.searches.isEmpty || store?.hasWork == true }
 
-  /// The allocator keeps free memory that lies between used pieces, which would be all memory that was ever used.
+  /// Gives memory back to the system when much has become free. By itself the allocator keeps free memory between used pieces, and
+  /// so nearly all memory that was ever used.
   private mutating func returnMemory() {
     guard let released = store?.released, released - schedule.returnedMemory > Self.muchMemory
     else { return }
@@ -141,7 +142,7 @@ extension NotesServer {
     if schedule.flush.isDue(state, at: now) { store.requestSync(isRetry: isInDoubt) }
   }
 
-  /// Ends the process a while after the client has nothing more to say, whether or not it has read everything.
+  /// Ends the process a while after the client's input has ended, whether or not the client has read everything.
   private mutating func endIfDue(at now: ContinuousClock.Instant) {
     guard isOver || connection.isInputOver || connection.hasInputHungUp else { return }
     let due = schedule.farewell ?? now + Self.farewell
@@ -149,7 +150,7 @@ extension NotesServer {
     if now >= due, !connection.isOutputGone { outputFailed() }
   }
 
-  /// Keeps the notebook for the next process as far as there is time: for the end of the process.
+  /// Writes an archive for the next process as far as there is time: for the end of the process.
   ///
   /// - Parameter now: the present time.
   public func keep(now: () -> ContinuousClock.Instant) {

@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 
 // `initialize`: opens the notebook, and agrees with the client on the units in which positions count.
 
-/// The parameters of `initialize`. Members that only other programs use are checked and not kept.
+/// The parameters of `initialize`. `clientInfo` is checked and not kept.
 struct InitializeParameters: MethodParameters {
   enum Name: String, ParameterName, CaseIterable {
     case processId, clientInfo, capabilities, initializationOptions, trace

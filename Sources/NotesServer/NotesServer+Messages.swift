@@ -9,7 +9,7 @@ extension NotesServer {
   /// Takes bytes from the client, and acts on every message that is whole.
   ///
   /// Changes that another process had answered when the bytes were sent are read first. Waiting for the descriptor of the folder is not
-  /// enough: a request may be sent between the owner's look at the descriptors and its reading.
+  /// enough: a request may be sent after the owner has polled the descriptors and before it reads the request.
   ///
   /// - Complexity: that of the requests in them.
   public mutating func receive(_ bytes: ArraySlice<UInt8>) {
@@ -19,7 +19,7 @@ extension NotesServer {
     proceed()
   }
 
-  /// Takes the end of the client's input: what it has asked for is done and kept, and the process ends.
+  /// Notes that the client's input has ended. The requests in it are carried out, their changes are put on disk, and the process ends.
   public mutating func inputEnded() {
     schedule.noteEvent()
     connection.isInputOver = true
@@ -32,7 +32,8 @@ extension NotesServer {
     connection.hasInputHungUp = true
   }
 
-  /// Notes that the client reads no more. What it has asked for is still done, and nothing is answered; then the process ends.
+  /// Notes that the client reads no more. The changes that it has asked for are still made, and nothing is answered; then the process
+  /// ends.
   public mutating func outputFailed() {
     connection.loseOutput()
     requests.searches = []
@@ -49,7 +50,7 @@ extension NotesServer {
       handle(event)
       if connection.isOutputGone { connection.dropOutput() }
     }
-    // One request of the disk for all changes that came together.
+    // One request to the disk for all changes that came together.
     if !connection.held.isEmpty { store?.requestSync() }
   }
 
@@ -63,7 +64,8 @@ extension NotesServer {
     while !requests.searches.isEmpty { proceedSearching() }
     for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
-    // No client will resume. One that has only closed the pipe may, but must not find a journal that was given up before.
+    // After `shutdown`, or without an open text, no client resumes. A client that has only closed the pipe may, so its journal stays,
+    // unless it was given up: then the disk is asked once more to remove it.
     if client.phase == .shutDown || openTexts.isEmpty || journal?.isGivenUp == true {
       journal?.giveUp()
     }
@@ -179,7 +181,7 @@ extension NotesServer {
     }
   }
 
-  /// The result of a request that is answered at once, as JSON; with a known request key, the one that was given before.
+  /// The result of a request that is answered at once, as JSON; if the request key is known, the result that was given before.
   private mutating func result(
     of method: Method, _ params: Parameters,
     _ perform: (inout NotesServer, Parameters, inout JSONWriter) throws(ResponseError) -> Void

@@ -100,7 +100,7 @@ struct ChangesParameters: MethodParameters {
     case revision(Revision)
   }
 
-  /// The most bytes of changes in one answer, whatever the client's limit: four thirds of it must fit a message.
+  /// The most bytes of changes in one answer, whatever the client's limit: a message must hold them in base64.
   private static let largestAnswer = 8 << 20
 
   let since: Start

@@ -3,14 +3,15 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-// Cursors: where the clients here have theirs, and where participants in other processes do. They are kept by elements, which are the
-// same everywhere, and are stored in no log. A participant's cursor may be at an element that has not come here yet: then the
-// participant is shown, and its cursor is not.
+// The cursors of the attachments here, and those of participants in other processes. A cursor is named by an element, which is the
+// same everywhere, and is stored in no log. A participant's cursor may be at an element that has not come here yet: then the client
+// is told of the participant without this cursor.
 
 extension NotesServer {
   // MARK: - Cursors here
 
-  /// `note/cursor`. It is dropped if it can't be understood, or is for another text than the client is taken to show.
+  /// `note/cursor`. It is dropped if it can't be understood, or if its `version` and `rev` are not those of a text that the client
+  /// may show.
   mutating func setCursor(_ params: Parameters) {
     guard let id = try? params.requiredCount("attachment"), let attachment = openTexts[id],
       (try? params.requiredCount("version")) == attachment.version,
@@ -50,14 +51,14 @@ extension NotesServer {
 
   // MARK: - Cursors in other processes
 
-  /// Begins to share cursors with other processes, with the first text that is opened. Until then no process is told of this one.
+  /// Begins to share cursors with other processes, when the first text is opened. Before that no other process learns of this one.
   mutating func beginSharingPresence() {
     guard sharedPresence == nil, let folder = store?.openPresence() else { return }
     sharedPresence = SharedPresence(folder)
     readParticipants()
   }
 
-  /// Withdraws the cursors here from other processes.
+  /// Tells other processes that there are no cursors here any more.
   mutating func stopSharingPresence() {
     sharedPresence?.folder.tell(nil)
     sharedPresence = nil

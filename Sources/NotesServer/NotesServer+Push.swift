@@ -6,13 +6,13 @@ internal import ReplicatingTypes
 // Messages to the client without a request of its own: edits of the texts that it has open, and participants.
 
 extension NotesServer {
-  /// Up to this many bytes a text's hash goes with every push; above, its size.
+  /// Pushes to a text of up to this many bytes have its hash, pushes to a longer one its size.
   private static let largestHashed = 256 << 10
 
-  /// Sends the client all that has happened: for each open text the edits that lead to the present one from the text that
-  /// the client shows once it has applied the pushes that are on their way.
+  /// Sends the client everything that has happened: for each attachment the edits that lead to the present text from the one
+  /// that the client shows once it has applied the pushes that are on their way.
   ///
-  /// Everything that changes the notebook or a cursor ends with this.
+  /// Call it after everything that may have changed the notebook or a cursor.
   mutating func push() {
     schedule.noteEvent()
     connection.flushNotifications()
@@ -31,9 +31,9 @@ extension NotesServer {
       if openTexts[open: id].pending.isEmpty { openTexts[open: id].show(present) }
       return
     }
-    // A note that can't be read now is pushed when it can.
+    // If the note can't be read now, the edits are sent when it can be.
     guard let edits = try? read(note, { $0.text.edits(from: view) }) else { return }
-    // All that was inserted was removed again: the client shows the present text, element by element.
+    // All that was inserted was removed again, so the client shows the present text, element by element.
     if edits.isEmpty { return openTexts[open: id].setPushed(present) }
     var shown: TextBuffer
     if let kept = openTexts[text: note].take(pushed, by: id) {
@@ -87,7 +87,7 @@ extension NotesServer {
   private mutating func pushPresence(to id: Int) {
     let attachment = openTexts[open: id]
     let note = attachment.note
-    // An edit that can't be pushed now comes first.
+    // If an edit can't be pushed now, the participants wait for it.
     guard openTexts[text: note].view(of: attachment.pushed, by: id) == nil else { return }
     let participants = openTexts.participants(besides: attachment)
     let elements = Set(

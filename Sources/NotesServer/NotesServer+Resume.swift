@@ -29,9 +29,9 @@ struct Resumption {
 extension NotesServer {
   /// Opens a note for a client that shows a text already. The client keeps its text, and what it lacks is pushed.
   ///
-  /// If the journal tells what the client showed at its version and rev, then the difference is what the user has typed since, and
-  /// nothing else. Otherwise the difference from `baseText` tells the same, but for what cannot be distinguished. Without
-  /// that the client's text becomes a note of its own.
+  /// If the journal has the text that the client showed at its version and rev, then the difference from it is what the user has
+  /// typed since, and nothing else. Otherwise the difference from `baseText` is taken; a change that the dead server had made may
+  /// then be made again. Without `baseText` the client's text becomes a note of its own.
   mutating func resume(
     _ note: Note, _ resumption: Resumption, _ journaled: JournaledAttachment?,
     _ options: Attachment.Options, _ result: inout JSONWriter
@@ -60,7 +60,7 @@ extension NotesServer {
       }
       journal(opening: id)
       try changeText(of: note.id, to: resumption, by: id, known == nil ? nil : journaled)
-      // After a `reopen` the client resumes an attachment of this process.
+      // After a `reopen` a client may resume an attachment of this process, which ends here.
       for old in openTexts.ids where journal?.resumeToken(of: old) == resumption.session {
         openTexts.close(old)
       }
@@ -74,7 +74,7 @@ extension NotesServer {
     }
   }
 
-  /// Makes the text that a client has of the text that its attachment shows.
+  /// Changes the note by the difference between the text that the attachment shows and the client's text.
   ///
   /// - Parameter journaled: the attachment that it resumes, if the journal knows it.
   private mutating func changeText(
@@ -103,7 +103,7 @@ extension NotesServer {
 
   // MARK: - An attachment that the journal knows
 
-  /// Reads the changes that the process which has died wrote, if this process has not read them yet. Without them they would seem
+  /// Reads the changes that the process which has died wrote, if this process has not read them yet. Otherwise they would seem
   /// never to have been made.
   mutating func readFolder(for journaled: JournaledAttachment?) {
     if let journaled {
@@ -134,7 +134,7 @@ extension NotesServer {
       .union(own.flatMap(\.removed))
   }
 
-  /// Restores what the client could undo and redo before.
+  /// Restores the steps that the client could undo and redo before.
   private mutating func restoreUndoList(
     of journaled: JournaledAttachment, _ note: Note, to id: Int
   ) {
@@ -162,10 +162,11 @@ extension NotesServer {
 
   // MARK: - An attachment that is not known
 
-  /// Finds elements for a text of which the journal knows nothing: those of the present text, as far as the two agree, and for
-  /// the rest new elements, which are removed at once. After that the client can type on, and what it lacks can be pushed.
+  /// Finds elements for a text that the journal does not have: those of the present text, as far as the two agree, and for the
+  /// rest new elements, which are removed at once. After that the client can type on, and what it lacks can be pushed.
   ///
-  /// The attachment shows afterwards the text that the client had when it last agreed with the server, or its present one.
+  /// Afterwards the attachment shows `baseText` with the edits that were made both here and by the client; without `baseText`,
+  /// the client's text.
   private mutating func adopt(
     _ resumption: Resumption, _ note: Note, by id: Int
   ) throws(ResponseError) -> (name: String, copy: NoteID?) {
@@ -181,12 +182,12 @@ extension NotesServer {
     }
     try adopt(base, of: note, present, by: id)
     guard resumption.baseText == nil, resumption.text != present else { return ("merged", nil) }
-    // The copy is made last: a client that fails resumes again, and must not leave a copy each time.
+    // The copy is made last: a client whose resuming fails tries again, and must not leave a copy each time.
     return ("conflict", try makeCopy(resumption.text, of: note))
   }
 
-  /// The edits of one text that occur in both lists, at least as a part of each other. Most likely such an edit was made once: it came
-  /// here and the answer got lost, or one side has gone on with it.
+  /// The edits of one text that both lists have: at the same range, with a replacement that contains the other one's. Most likely
+  /// such an edit was made once: it came here and the answer got lost, or one side has added to it.
   private func alike(_ here: [Edit<UInt8>], _ there: [Edit<UInt8>]) -> [Edit<UInt8>] {
     var alike: [Edit<UInt8>] = []
     var others = there[...]
@@ -202,7 +203,7 @@ extension NotesServer {
     return alike
   }
 
-  /// True if a text is a part of another; of very long ones only the beginning and the end are looked at.
+  /// True if `short` is a part of `long`; if both are very long, only the beginning and the end are compared.
   private func contains(_ long: [UInt8], _ short: [UInt8]) -> Bool {
     if long.starts(with: short) || long.suffix(short.count).elementsEqual(short) { return true }
     return long.count.multipliedReportingOverflow(by: short.count).partialValue <= 1 << 26

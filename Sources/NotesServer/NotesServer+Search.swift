@@ -1,7 +1,7 @@
 internal import JSONRPC
 internal import Notes
 
-// Looking for text in all notes. It takes longer than a request may hold up the others, so it is done in pieces.
+// A search for text in all notes takes longer than a request may hold up others, so it is done in pieces.
 
 /// The parameters of `notebook/search`.
 struct SearchParameters: MethodParameters {

@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 // `note/undo` and `note/redo`: a client undoes its own changes of an open text, and redoes them.
 
 extension NotesServer {
-  /// Undoes, or redoes, one step. The effect reaches all clients as a push, also the one that asks.
+  /// Undoes, or redoes, one step. The effect is pushed to all attachments of the note, also to the one that asks.
   mutating func reverse(
     _ direction: UndoList.Direction, of id: Int, _ result: inout JSONWriter
   ) throws(ResponseError) {
@@ -27,7 +27,7 @@ extension NotesServer {
     result.endObject()
   }
 
-  /// The operations that reverse the next step now. Steps without effect, because others have reversed them, are skipped.
+  /// The operations that reverse the next step that still has an effect. Steps that others have reversed are skipped.
   private mutating func reversals(
     _ direction: UndoList.Direction, of id: Int, on note: NoteID
   ) throws(ResponseError) -> [ReplicatingArray<UInt8>.Reversal] {
@@ -37,7 +37,7 @@ extension NotesServer {
       let reversals = try read(note) {
         $0.text.reversals(removing: inserted, restoring: removed)
       }
-      // There may be thousands without effect: reading the text once serves all of them.
+      // Thousands of steps may have no effect any more, so the text is read once for all of them.
       guard reversals.isEmpty, isFirst else { return reversals }
       isFirst = false
       let visible = try read(note) { $0.text.visibleElements }

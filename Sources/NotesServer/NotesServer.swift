@@ -13,9 +13,9 @@ public import ReplicatingTypes
 /// - carries the bytes of its `exchanges` to the peers and back;
 /// - ends the process when there is an `exitStatus`.
 ///
-/// Everything happens in the order in which it was told. This file has the state; the other files of the module extend it, each
-/// knowing only files below it: the changes of the notebook, the methods by groups, the pushes, the table of methods,
-/// the messages (`NotesServer+Messages.swift`), and at the top what happens outside (`NotesServer+Events.swift`).
+/// Everything happens in the order of these calls. This file has the state; the other files of the module extend it, and each
+/// uses only files below it. They are, bottom up: the changes of the notebook, the methods by groups, the pushes, the table of
+/// methods, the messages (`NotesServer+Messages.swift`), and the events outside (`NotesServer+Events.swift`).
 public struct NotesServer: ~Copyable {
   /// Everything that comes from the outside world, so that every run can be repeated.
   public struct Environment {
@@ -37,15 +37,15 @@ public struct NotesServer: ~Copyable {
     public var peers: [String] = []
     /// The interval from the beginning of one exchange with a peer to that of the next.
     public var syncInterval = Duration.seconds(30)
-    /// True for a person at a command line who has one request. A parameter that a method does not have is an error
-    /// then, and so is a notebook that does not exist, unless the request begins one: both are mistyped. Nothing is watched.
+    /// True for a single request from a command line. Then a parameter that the method does not have is an error, and so is a
+    /// notebook that does not exist, unless the request may begin one: both are probably mistyped. Nothing is watched.
     public var isSingleRequest = false
     /// The size of the pieces in which changes go to a peer or come from it, in bytes. A piece is merged at once, so a large one
     /// makes a client wait.
     public var syncPiece = 64 << 10
     /// The present time, in milliseconds since 1970.
     public var now: () -> Int64
-    /// 128 random bits, others with each call.
+    /// Returns 128 random bits, new ones with each call.
     public var makeIdentifier: () -> Identifier
     /// Returns true if there is a process of this number.
     public var isRunning: (_ process: Int) -> Bool = { _ in true }
@@ -80,9 +80,9 @@ public struct NotesServer: ~Copyable {
   /// The notebook and its folder, once the client has named it.
   var store: NoteStore?
   var openTexts = OpenTexts()
-  /// The journal of the open texts, by which their clients can resume if this process dies; from the first open text on.
+  /// The journal of the open texts, by which their clients can resume if this process dies; nil before the first open text.
   var journal: AttachmentJournal?
-  /// The cursors of this process's clients and of other processes' ones; from the first open text on.
+  /// The cursors of this process's client, and those of other processes; nil before the first open text.
   var sharedPresence: SharedPresence?
   var requests = Requests()
   var damageReports = DamageReports()
@@ -129,8 +129,8 @@ public struct NotesServer: ~Copyable {
   /// The path of the notebook's folder, once the client has named it.
   public var notebookPath: String? { store?.path }
 
-  /// A copy of the notebook, to be read and let go of. A copy that is held while a change is made costs copying what the
-  /// change touches. So operations are planned in functions of their own, which have returned by then.
+  /// A copy of the notebook, for reading. If a copy is still held when a change is made, all that the change touches has to be
+  /// copied. So operations are planned in functions of their own, which have returned by then.
   var book: NoteBook { store?.notebook ?? NoteBook() }
 
   /// The name of the present state.

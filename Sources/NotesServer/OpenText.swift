@@ -8,8 +8,8 @@ struct OpenText {
     var effect: ReplicatingText.Effect
     /// The attachment that made the change; nil if it came from elsewhere.
     var source: Int?
-    /// True if the effect changed nothing, because the same elements had been removed before: only the view of its source has
-    /// lost something by it.
+    /// True if the effect left the present text as it was, because the same elements had been removed before. Only the text that
+    /// its source shows has changed.
     var isRepetition = false
   }
 
@@ -47,10 +47,10 @@ struct OpenText {
     dropped = seen
   }
 
-  /// True if there are so many arrivals that `trim` may be worth its while.
+  /// True if there are so many arrivals that `trim` is worth calling.
   var isLong: Bool { arrivals.count > 256 }
 
-  /// The view of a text that is shown, with the changes of the attachment itself since; nil if that is the present text.
+  /// The view of the text `shown` with the changes of the attachment itself since; nil if that is the present text.
   ///
   /// - Complexity: O(arrivals that are not in `shown`).
   func view(of shown: Attachment.Shown, by attachment: Int) -> SequenceView? {

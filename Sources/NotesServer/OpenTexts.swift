@@ -11,7 +11,7 @@ struct OpenTexts {
   private var lastID = 0
   /// The participants of which other processes tell, in order.
   private(set) var participantsElsewhere: [NoteID: [Participant]] = [:]
-  /// The number of moves of attachments' cursors, with those that came and went.
+  /// The number of times that cursors of attachments have moved, come or gone.
   private(set) var cursorMoves = 0
 
   // MARK: - Attachments
@@ -25,7 +25,7 @@ struct OpenTexts {
   /// An attachment; nil if there is none of this number.
   subscript(id: Int) -> Attachment? { attachments[id] }
 
-  /// An attachment that there is, to be changed in place.
+  /// An attachment that is open, to be changed in place.
   subscript(open id: Int) -> Attachment {
     _read { yield attachments[id]! }
     _modify { yield &attachments[id]! }
@@ -73,7 +73,7 @@ struct OpenTexts {
     }
   }
 
-  /// Above so many bytes of texts only the one is kept that was used last: a client may open every note.
+  /// If the kept texts have more bytes than this, only the one that was used last is kept: a client may open every note.
   private static let mostKept = 64 << 20
 
   mutating func keep(present text: TextBuffer, of note: NoteID) {
@@ -101,7 +101,7 @@ struct OpenTexts {
     texts[note]?.append(repeated: removals, from: source)
   }
 
-  /// Forgets what every client of a note has seen.
+  /// Forgets the arrivals that every client of a note has seen, if there are many.
   mutating func trim(_ note: NoteID) {
     guard texts[note]?.isLong == true else { return }
     texts[note]!.trim(seenByAll: seen(of: note))
@@ -126,7 +126,7 @@ struct OpenTexts {
     self[undoListOf: id].record(step, joining: isJoined)
   }
 
-  /// A step of an attachment with copies for those elements that the client did not know to be copied.
+  /// A step of an attachment, with copies in place of those elements that were copied without the client's knowledge.
   func replacing(_ step: UndoList.Step, by id: Int) -> UndoList.Step {
     if step.removed.isEmpty { return step }
     var step = step
@@ -148,7 +148,7 @@ struct OpenTexts {
     self[text: attachment.note].append(copies, unseenAt: attachment.shown.seen)
   }
 
-  /// Lets copies stand for the elements that they are copies of, in what every client of a note can undo and redo.
+  /// Replaces elements by their copies in the steps that the clients of a note can undo and redo.
   mutating func replace(by copies: ElementCopies, on note: NoteID) {
     for id in undoLists.keys where attachments[id]!.note == note {
       undoLists[id]!.replace(by: copies)
@@ -177,7 +177,7 @@ struct OpenTexts {
     attachments.values.filter { $0.presence.isDue($0.version, $0.pushedRev) }.map(\.id).sorted()
   }
 
-  /// The attachments that have told where their cursors are, in order.
+  /// The attachments that have cursors, in order.
   var attachmentsWithCursors: [Attachment] {
     attachments.values.filter { !$0.selections.isEmpty }.sorted { $0.id < $1.id }
   }

@@ -34,8 +34,8 @@ struct Requests {
 
 /// The results of requests that carried a key: the same key again gives the same result.
 ///
-/// They are kept for the life of the process: of 16,384 keys at most and at least the last 10,000. Of results above 4 KiB the older ones
-/// are forgotten when all results together have more than 64 MiB.
+/// The results of at least the last 10,000 keys are kept, and of 16,384 at most. But when all results together have more than 64 MiB,
+/// the older half of those above 4 KiB is forgotten.
 struct RememberedResults {
   /// By the bytes of the key: strings that are canonically equivalent are two keys.
   private var results: [[UInt8]: (method: String, result: [UInt8])] = [:]

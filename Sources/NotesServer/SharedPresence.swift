@@ -11,7 +11,7 @@ internal import ReplicatingTypes
 //
 // Numbers are varints, an author or replica has 16 bytes. `PresenceFolder.swift` has the files in which the content stands.
 
-/// The cursors of the clients here, as other processes are told of them, and the participants of which they tell.
+/// Tells other processes of the cursors here, and reads the participants of which they tell.
 struct SharedPresence {
   /// Cursors move with each key. Other processes are told no more often than this.
   static let tellingInterval = Duration.milliseconds(50)
@@ -19,11 +19,11 @@ struct SharedPresence {
   static let pollInterval = Duration.seconds(1)
   /// The same while participants are shown: one may be gone without a notification.
   static let checkInterval = Duration.seconds(2)
-  /// The same otherwise.
+  /// The same while none is shown.
   static let idleInterval = Duration.seconds(30)
-  /// A process tells of no more attachments.
+  /// The most attachments of which a process tells.
   private static let mostAttachments = 64
-  /// No more participants are taken from all other processes.
+  /// The most participants that are taken from all other processes together.
   private static let mostParticipants = 1000
 
   let folder: PresenceFolder
@@ -48,7 +48,7 @@ struct SharedPresence {
     return nil
   }
 
-  /// When to read at the latest what others tell.
+  /// The latest time at which to read what others tell.
   mutating func nextLook(
     isShowing: Bool, at now: ContinuousClock.Instant
   ) -> ContinuousClock.Instant {
@@ -89,7 +89,7 @@ struct SharedPresence {
     for attachment in attachments.prefix(mostAttachments) {
       var writer = ByteWriter()
       writer.attachment(attachment)
-      // Some dozen clients with a hundred selections each don't fit: other processes are not told of all then.
+      // Some dozen attachments with a hundred selections each don't fit. Those that don't are left out.
       guard writer.bytes.count <= room else { continue }
       room -= writer.bytes.count
       told.append(writer.bytes)

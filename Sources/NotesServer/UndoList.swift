@@ -66,7 +66,7 @@ struct UndoList {
 
   /// Notes that the last step was undone, or redone, by a change that did `reverse`; empty if it changed nothing.
   mutating func turn(_ direction: Direction, by reverse: Step) {
-    // A journal may tell of more than there was.
+    // A journal may have an undo for which there is no step.
     if self[direction].steps.isEmpty { return }
     self[direction].removeLast()
     if !reverse.isEmpty { self[direction == .undo ? .redo : .undo].append(reverse) }
@@ -82,7 +82,7 @@ struct UndoList {
     }
   }
 
-  /// Lets copies stand for the elements that they are copies of.
+  /// Replaces elements by their copies in all steps.
   mutating func replace(by copies: ElementCopies) {
     undone.replace(by: copies)
     done.replace(by: copies)
@@ -95,8 +95,8 @@ struct UndoList {
     }
   }
 
-  /// At least the last 10,000 steps; but the older ones go when all steps have more than 65,536 ranges together. The last step
-  /// stays.
+  /// Steps in the order in which they were made. At least the last 10,000 are kept; or fewer, but always the last one, if they
+  /// have more than 65,536 ranges together.
   private struct Steps {
     private(set) var steps: [Step] = []
     private var rangeCount = 0

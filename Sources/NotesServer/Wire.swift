@@ -1,4 +1,4 @@
-// The notation of the model's values on the wire.
+// The values of the model as JSON.
 
 internal import JSONRPC
 internal import NoteStore

@@ -3,8 +3,8 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-// Exchanges with peers, for requests of the client and on the schedule: gives events to `PeerExchange` and carries out its
-// effects on the notebook. The owner of the descriptors reaches the peers.
+// Exchanges with peers, for requests of the client and on the schedule. The server gives events to `PeerExchange` and carries
+// out its effects on the notebook. The owner of the server carries the bytes to the peers and back.
 
 /// The parameters of `notebook/sync`.
 struct SyncParameters: MethodParameters {
@@ -46,7 +46,7 @@ extension NotesServer {
 
   /// Begins the exchanges that are due.
   ///
-  /// - Returns: the time of the next one; nil if there is none, or that depends on exchanges under way.
+  /// - Returns: the time of the next one; nil if there is none, or if the time depends on exchanges under way.
   public mutating func syncIfDue(
     at now: ContinuousClock.Instant
   ) -> ContinuousClock.Instant? {
@@ -83,7 +83,7 @@ extension NotesServer {
     push()
   }
 
-  /// Takes the end of the link to a peer: it ended, or could not be reached.
+  /// Notes that the link to a peer has ended, or could not be made.
   ///
   /// - Parameter failure: the reason in a user's words; nil if the link ended in order.
   public mutating func peerEnded(_ id: Int, failure: String?) {
@@ -141,7 +141,7 @@ extension NotesServer {
 
   /// The version that a revision of a peer stands for; nil if it has something that is missing here.
   private func version(ofRevision revision: String) throws(ResponseError) -> Version? {
-    // Most exchanges find both notebooks alike, and need no look into the past.
+    // In most exchanges both notebooks are alike, and the past need not be read.
     if revision == self.revision { return book.version }
     return try recall { book throws(ArchiveFailure) in try book.version(ofRevision: revision) }
   }

@@ -8,7 +8,7 @@ public enum PeerAddress: Equatable, Sendable {
 
   private static let longest = 4096
 
-  /// - Returns: nil for what can be neither: nothing, what is too long, a quotation that doesn't end.
+  /// - Returns: nil for text that cannot be an address: it is empty or too long, has a quotation without an end, or the like.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.longest, !text.utf8.contains(0) else { return nil }
     if text.hasPrefix("rclone:") {

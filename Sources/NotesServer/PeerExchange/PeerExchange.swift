@@ -118,10 +118,10 @@ struct PeerExchange {
     /// The link to the peer has ended; `failure` says why, in a user's words, nil if it ended in order.
     case ended(failure: String?)
 
-    /// Results of effects. Both notebooks are one, or can become one; the version is what the peer's revision stands for, nil if
-    /// it has something that is missing here.
+    /// Results of effects. Both notebooks are one, or can become one; the version is that of the peer's revision, nil if the
+    /// revision has changes that are missing here.
     case recognized(Version?)
-    /// The notebook there is another than the one here.
+    /// The peer has another notebook than this one.
     case foreign(there: Identifier, here: Identifier, Version?)
     case adopted, merged
     /// Changes that the peer lacks, encoded, and the version that they lead to.
@@ -144,7 +144,7 @@ struct PeerExchange {
   /// A task for the driver. `recognize`, `adopt`, `merge` and `read` have a result; each is the last in its list.
   enum Effect: Equatable {
     case send(Message)
-    /// Find out whether the peer's notebook is the one here, and what its revision stands for.
+    /// Find out whether the peer's notebook is the one here, and the version of its revision.
     case recognize(notebook: Identifier?, revision: String)
     /// Make the two notebooks one.
     case adopt(Identifier)
@@ -164,10 +164,10 @@ struct PeerExchange {
     case failure(ResponseError)
   }
 
-  /// The most pieces under way to the peer: a line with a long delay can be full all the same.
+  /// The most pieces under way to the peer: several, so that a connection with a long delay is not idle between them.
   static let mostUnderWay = 16
-  /// The most pieces in a row that bring nothing new. Some do, because what the peer sends may have come another way meanwhile; an
-  /// exchange with a peer that sends nothing else would never end.
+  /// The most pieces in a row that bring nothing new. A few may, because their changes have come another way meanwhile. With a peer
+  /// that sends nothing else an exchange would never end.
   static let mostEmptyPieces = 1000
 
   /// The peer as the user has called it, for messages to the user.
@@ -185,9 +185,9 @@ struct PeerExchange {
   /// The version of the peer, with the pieces that are under way to it.
   private(set) var theirs = Version()
 
-  /// The version that the peer's revision stands for, nil if it is not known here; kept while a notebook is adopted.
+  /// The version of the peer's revision, nil if it is not known here; kept while a notebook is adopted.
   private var recognized: Version?
-  /// The version of the peer at the end of the exchange.
+  /// The version that the peer has to have at the end of the exchange, at least.
   private var goal = Version()
   /// The sizes of the pieces that are under way to the peer, in bytes, the oldest first.
   private var underWay: [Int] = []
@@ -273,7 +273,7 @@ struct PeerExchange {
     received += bytes.count
     versionBeforeMerge = ours
     guard isMore else { return go(to: .mergingLast, [.merge(bytes)]) }
-    // The next one can come while this one is merged.
+    // The next piece can come while this one is merged.
     return go(
       to: .merging, [.send(.changes(since: reached, limit: pieceSize)), .merge(bytes)])
   }

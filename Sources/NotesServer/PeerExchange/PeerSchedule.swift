@@ -19,7 +19,7 @@ struct PeerSchedule {
     var failures = 0
   }
 
-  /// So many failures in a row are retried soon and without a message: most pass by themselves.
+  /// After this many failures in a row at most, an exchange is retried soon and without a message: most failures pass by themselves.
   static let quietRetries = 3
   private static let longestBackOff = Duration.seconds(600)
 
@@ -68,7 +68,7 @@ struct PeerSchedule {
     return now + min(interval * (1 << min(failures - Self.quietRetries, 16)), longest)
   }
 
-  /// An exchange with a peer was completed.
+  /// Notes that an exchange with a peer was completed.
   ///
   /// - Returns: true if the user is to be told that the peer can be reached again, after `failed` has returned true.
   mutating func succeeded(_ peer: String) -> Bool {
@@ -77,7 +77,7 @@ struct PeerSchedule {
     return entries[index].failures > Self.quietRetries
   }
 
-  /// An exchange with a peer has failed.
+  /// Notes that an exchange with a peer has failed.
   ///
   /// - Returns: true if the user is to be told: once, until the peer has been reached again.
   mutating func failed(_ peer: String) -> Bool {

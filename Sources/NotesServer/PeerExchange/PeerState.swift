@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 struct PeerState {
   /// The time of the last exchange that was completed, in milliseconds since 1970; nil if there was none.
   var reached: Int64?
-  /// The version of the peer then.
+  /// The version of the peer at that time.
   var version = Version()
   /// The error of the last exchange; nil if it was completed.
   var failure: ResponseError?
@@ -41,7 +41,7 @@ struct PeerStates {
     if states[peer] == nil, hasRoom(for: peer) { states[peer] = PeerState() }
   }
 
-  /// An exchange was completed.
+  /// Notes that an exchange was completed.
   ///
   /// - Parameters:
   ///   - version: the version of the peer now.
@@ -51,7 +51,7 @@ struct PeerStates {
     states[peer] = PeerState(reached: time, version: version)
   }
 
-  /// An exchange has failed.
+  /// Notes that an exchange has failed.
   mutating func failed(_ peer: String, _ error: ResponseError) {
     guard hasRoom(for: peer) else { return }
     states[peer, default: PeerState()].failure = error

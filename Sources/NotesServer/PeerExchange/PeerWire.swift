@@ -6,7 +6,7 @@ internal import ReplicatingTypes
 /// The messages of an exchange as bytes: encodes what goes to the peer, and decodes what comes from it into events.
 ///
 /// Answers come in the order of the requests. A peer may also send notifications. Everything else is a violation of the protocol,
-/// also a request: it would be one from here, sent back by an echo.
+/// also a request: it can only be one of ours that the other side has echoed.
 struct PeerWire {
   /// Bytes that the peer is still to read.
   var outbox = Outbox(framing: .contentLength)

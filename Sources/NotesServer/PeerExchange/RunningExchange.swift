@@ -14,7 +14,7 @@ public struct RunningExchange {
 
   /// The number of the exchange. No other of this process has the same.
   public let id: Int
-  /// nil if the exchange was begun by the schedule.
+  /// The request that began the exchange; nil if the schedule began it.
   let request: Request?
   /// The state machine.
   var exchange: PeerExchange

@@ -1,4 +1,4 @@
-/// When the data that was written is to be put on disk.
+/// Decides when the data that was written is put on disk.
 ///
 /// Changes that come within `delay` share one `fdatasync`. After a failure of the disk the attempts are `firstRetry` apart at first,
 /// and twice as far each time, up to `lastRetry`: each attempt writes a copy of everything that is in doubt.
@@ -27,7 +27,7 @@ struct FlushTimer {
       (due, retryDelay) = (nil, Self.firstRetry)
       return false
     case .waiting:
-      // No later than that, though a retry may have been due later.
+      // No later than `delay` from now, even if a retry was due later.
       let due = min(due ?? now + Self.delay, now + Self.delay)
       self.due = now < due ? due : nil
       return now >= due

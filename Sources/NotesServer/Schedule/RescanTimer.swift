@@ -1,18 +1,19 @@
-/// When to look at every file of the notebook, though no notification told of a change.
+/// Decides when every file of the notebook is looked at, though no notification told of a change.
 ///
-/// Notifications are a hint everywhere, hence `interval`. Where they can't be relied on, the files are looked at every
-/// `pollInterval`, but not for more than a twentieth of the time: a disk that is far away may take long.
+/// Notifications may get lost everywhere, so the files are looked at every `interval`. Where notifications can't be relied on,
+/// they are looked at every `pollInterval`, but not for more than a twentieth of the time: a disk that is far away may take long.
 struct RescanTimer {
   static let interval = Duration.seconds(30)
   static let pollInterval = Duration.seconds(1)
   private static let rest = 20
 
-  /// The end of the last look, or the first time that was told.
+  /// The end of the last look; before the first one, the time of the first call.
   private var last: ContinuousClock.Instant?
-  /// The beginning of a look whose end is the next time that is told.
+  /// The beginning of a look whose end is not known yet: it is the time of the next call.
   private var began: ContinuousClock.Instant?
   private var duration = Duration.zero
-  /// The next look. While the end of one is not known, its beginning: the time is to be told at once.
+  /// The time of the next look. While the end of a look is not known, it is a time that has passed, so that the next call comes at
+  /// once.
   private(set) var due: ContinuousClock.Instant?
 
   /// Returns true if it is time to look.

@@ -1,29 +1,29 @@
 /// The deadlines of everything that the server does by itself.
 ///
-/// There is no clock here. `NotesServer.advance(to:isIdle:)` tells the time; `deadline` is when to tell it again.
+/// It reads no clock. `NotesServer.advance(to:isIdle:)` is called with the time, and has to be called again at `deadline`.
 struct Schedule {
-  /// Cursors of participants, exchanges with peers and the open segment have deadlines of their own, which stand here as they were
-  /// told last.
+  /// The deadlines that other parts have: cursors of participants, exchanges with peers and the open segment, as of the last call of
+  /// `advance`.
   var presence, exchanges, seal: ContinuousClock.Instant?
   var flush = FlushTimer()
   var rescan = RescanTimer()
   var work = WorkTimer()
-  /// True if there was background work when the time was told last.
+  /// True if there was background work at the last call of `advance`.
   var hasWork = false
   /// The check whether a disk that refused a change takes it now; stopped while none is refused.
   var refusal = PeriodicTimer(every: .seconds(2))
-  /// True while the client was told that something can't be written, and not yet that it can.
+  /// True from the refusal of a change until the client is told that changes can be saved again.
   var isRefused = false
   /// The check whether the client's process still runs.
   var parent = PeriodicTimer(every: .seconds(5))
   /// The bytes that the store had released when memory was given back to the system last.
   var returnedMemory = 0
-  /// When the process ends though the client has not read everything; nil as long as the client may say something.
+  /// The time at which the process ends even if the client has not read everything; nil before the client's input has ended.
   var farewell: ContinuousClock.Instant?
 
-  /// The time that was told last.
+  /// The time of the last call of `advance`.
   private(set) var now: ContinuousClock.Instant?
-  /// True if nothing has happened since. Otherwise the deadlines may be wrong, and the time is to be told at once.
+  /// True if nothing has happened since. Otherwise the deadlines may be wrong, and `advance` has to be called at once.
   private var isCurrent = false
 
   /// Notes that something happened, which may change a deadline.
@@ -35,7 +35,7 @@ struct Schedule {
     isCurrent = true
   }
 
-  /// The earliest deadline; a time that has passed if there is something to do at once, nil if no time was told yet.
+  /// The earliest deadline; a time that has passed if there is something to do at once; nil before the first call of `advance`.
   var deadline: ContinuousClock.Instant? {
     if !isCurrent || hasWork { return now }
     var earliest = rescan.due

@@ -1,12 +1,12 @@
-/// When a slice of background work gets its turn: whenever there is nothing else to do, and while there always is something,
-/// `interval` after the end of the slice before.
+/// Decides when a slice of background work is done: whenever there is nothing else to do, and otherwise `interval` after the end
+/// of the slice before.
 struct WorkTimer {
   static let interval = Duration.milliseconds(20)
   /// The same for work that is urgent.
   static let urgentInterval = Duration.milliseconds(1)
 
   private var due: ContinuousClock.Instant?
-  /// The interval after a slice whose end is the next time that is told.
+  /// The interval after a slice whose end is not known yet: it is the time of the next call.
   private var pause: Duration?
 
   /// Returns true if a slice is to be done now, if there is work.
