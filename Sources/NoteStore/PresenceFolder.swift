@@ -64,7 +64,7 @@ public final class PresenceFolder {
     try above.createFolder(Self.name)
     let folder = try above.folder(Self.name)
     isSilent = state.system.isSilent(folder.number)
-    // With events for files that are closed: they tell that a process has ended, whatever ended it.
+    // The events include the closing of files: so the end of a process is noticed, whatever ended it.
     watch = watcher?.watch(folder.path, followingLinks: false, contents: true)
     return folder
   }
@@ -102,7 +102,7 @@ public final class PresenceFolder {
     }
     var found: [(process: Identifier, content: ArraySlice<UInt8>)] = []
     var count = 0
-    // In order: the last message of a process comes last.
+    // The names are in order, so the last message of a process comes last.
     for name in names {
       guard let (process, _) = Self.parse(name), process != self.process else { continue }
       count += 1

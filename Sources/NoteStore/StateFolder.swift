@@ -5,8 +5,8 @@ import ReplicatingTypes
 /// The folder in which this user's programs keep what makes a notebook quick to open:
 /// `<state>/decent-notes/<notebook>-<hash of the notebook's path>/`.
 ///
-/// Never shared and never needed: what is missing or wrong in it is made anew. So nothing in it is put on disk for good, and
-/// failures to write it are not reported.
+/// It is not shared between machines and may be lost at any time: files that are missing or wrong in it are made anew. So they are
+/// not put on disk for good, and failures to write them are not reported.
 struct StateFolder {
   /// The name of the notebook's archive. A new archive takes the name; a process that has the old one open goes on reading it.
   private static let archive = "archive"

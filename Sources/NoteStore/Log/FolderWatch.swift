@@ -8,7 +8,7 @@ enum NoticedFiles {
 
 /// Watches the folder of a notebook: the system's watcher, and the events that were not handled yet.
 ///
-/// Where the system tells of nothing, or not of everything, the folder has to be polled: `mustPoll`.
+/// If the system reports no events, or not all, the folder has to be polled: `mustPoll`.
 struct FolderWatch {
   /// Readable when something happened; nil where there is no watching.
   private(set) var watcher: (any Watcher)?
@@ -43,7 +43,7 @@ struct FolderWatch {
 
   /// Begins to watch, unless it has begun; returns a descriptor that is readable when something happened.
   mutating func start() -> Int32? {
-    // Not when the notebook is opened: ending a watch takes some milliseconds, and many processes never need one.
+    // The watcher is not made when the notebook is opened: ending one takes some milliseconds, and many processes never need it.
     if !isWanted {
       isWanted = true
       watcher = system.makeWatcher()
@@ -55,7 +55,7 @@ struct FolderWatch {
     return isUsable ? watcher?.descriptor : nil
   }
 
-  /// True if the watcher tells of everything that this machine does.
+  /// True if the watcher reports all changes that this machine makes.
   var isUsable: Bool {
     guard let watcher else { return false }
     return !watcher.isExhausted

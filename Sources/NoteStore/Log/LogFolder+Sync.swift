@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-// The disk: asking for records to be put on it, and learning what became of that.
+// The disk: asking for records to be put on it, and learning which of them are there.
 
 extension LogFolder {
   /// The number of appended records that are on disk for good, counted from the first one since the folder was opened.
@@ -40,7 +40,7 @@ extension LogFolder {
     takeAnswers()
   }
 
-  /// Learns what the disk did since the last call; never waits.
+  /// Takes the answers of the disk since the last call; never waits.
   ///
   /// - Throws: once, when an `fdatasync` failed. It is not tried again, because the system has forgotten
   ///   what it could not write. The session is given up, and `doubtful` says which records are not known

@@ -19,7 +19,7 @@ internal import ReplicatingTypes
 /// One owner, one thread. A second thread exists from the first `requestSync` or `sync` on; it only
 /// waits for the disk.
 ///
-/// The folder is a façade: each part owns its state, and what one part notices for another passes through here.
+/// The folder is a façade: each part owns its state, and notices of one part for another pass through here.
 ///
 ///     root             path, identities, `decent.json`
 ///     writer           the session and the open segment

@@ -33,7 +33,7 @@ import ReplicatingTypes
 //
 // The checksum detects accidents inside one record. The hash chains the records: it detects a record left out, moved,
 // taken from another file, and two different continuations of one session (a process whose virtual machine was set back to an
-// earlier state). Two files with the same hash after record k hold the same k records. 64 bits are enough against accidents.
+// earlier state). Two files with the same hash after record k go on after the same k records. 64 bits are enough against accidents.
 // They need not be enough against forgery: a program that may write into the folder can add a session of its own anyway.
 //
 // SEGMENTS

@@ -23,7 +23,7 @@ extension LogReader {
       case .everything: files = try folder.names()
       case .files(let some): files = some.sorted()
       }
-      // In the order of their numbers (9 before 10), so that segments rarely have to wait for others.
+      // The files are read in the order of their numbers (9 before 10), so that segments rarely have to wait for others.
       let numbers = files.map { UInt64($0.prefix { $0.isASCII && $0.isNumber }) ?? .max }
       var isAllThere = true
       for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
@@ -136,7 +136,7 @@ extension LogReader {
     return true
   }
 
-  /// Moves what is known of an open segment to the name that it got when it was completed: it need not be read again.
+  /// Moves the state of an open segment to the name that it got when it was completed, so that it need not be read again.
   private mutating func takeOver(
     _ file: inout LogFile, _ status: FileStatus, called name: String, in folder: String, key: String
   ) {
@@ -230,7 +230,7 @@ extension LogReader {
     if scan.header.recordsBefore > 0 { noteExpected(scan.number, of: session) }
   }
 
-  /// Compares a file that ends before the head of its session with what is known.
+  /// Compares a file that ends before the head of its session with the records that were read before.
   ///
   /// The end of a segment in the file is compared if one is known; otherwise another file of the segment is read again.
   /// That is rare (conflict copies, restored backups), and no hash has to be kept for every record.

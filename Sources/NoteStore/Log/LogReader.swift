@@ -41,10 +41,10 @@ struct LogReader {
   private(set) var passes = 0
   /// The sessions whose files are not read, to find out what the folder holds without them.
   var ignored: Set<Identifier> = []
-  /// For other parts, until `forgetNoticed()`: files of others with new records that may not be on disk, by their paths below
-  /// `log`. (Not in `ReadPass`: these buffers are kept, so that reading a keystroke allocates nothing for them.)
+  /// Kept for other parts until `forgetNoticed()`: the files of others with new records that may not be on disk, by their paths
+  /// below `log`. (They are not in `ReadPass`, so that the buffer stays and reading a keystroke allocates nothing for it.)
   private(set) var unsynced: [(key: String, session: Identifier)] = []
-  /// For other parts, until `forgetNoticed()`: sessions of which the folder should hold the records up to these numbers.
+  /// Kept for other parts until `forgetNoticed()`: the sessions of which the folder should hold the records up to these numbers.
   private(set) var expected: [(session: Identifier, number: UInt64)] = []
   /// The files that waited for records which are known now; the next one is at the end.
   private var ready: [String] = []
@@ -84,7 +84,7 @@ struct LogReader {
     sessions[session, default: .init()].ends.append(end)
   }
 
-  /// Compares what the header of a segment says of the records before it with what is known.
+  /// Compares the position in the header of a segment with what is known of its session.
   mutating func fit(_ header: LogHeader) -> SessionProgress.Fit {
     sessions[header.session, default: .init()].fit(header)
   }

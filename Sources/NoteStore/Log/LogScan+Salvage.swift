@@ -31,7 +31,7 @@ extension LogScan {
       var end = scan
       var (limit, none): (Int, [Entry]) = (.max, [])
       budget -= bytes.count - at
-      // As if all records were known, so that none is collected.
+      // All records count as known here, so that none is collected.
       _ = end.consume(
         Array(bytes[(at - hashSize)...]), known: .init(number: .max), limit: &limit, into: &none)
       if end.number > scan.number { return (scan, end.number - scan.number) }

@@ -14,7 +14,7 @@ struct LogScan {
 
   /// The reason why reading stopped.
   enum Stop: Equatable {
-    /// At the end of the bytes, between two appends.
+    /// All bytes were read, and they end between two appends.
     case end
     /// Reading on takes this many bytes, counted from `window`. If the file has fewer, an append is not complete.
     case needs(Int)
@@ -29,7 +29,7 @@ struct LogScan {
   /// The state of the file's header.
   enum HeaderState {
     case read
-    /// It is damaged in the file, was restored, and is proven.
+    /// It is damaged in the file. It was restored, and the result is proven.
     case mended
     /// It is damaged; only the session is known, by the name of the folder.
     case lost

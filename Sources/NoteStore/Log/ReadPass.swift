@@ -1,7 +1,7 @@
 internal import ReplicatingTypes
 
-/// One pass over files of the folder: the records that were read, and what `LogReader` noticed for the other parts of a
-/// `LogFolder`. (More of that is in `LogReader.unsynced` and `expected`.)
+/// One pass over files of the folder: the records that were read, and notices of `LogReader` for the other parts of a
+/// `LogFolder`. (More of these are in `LogReader.unsynced` and `expected`.)
 struct ReadPass {
   /// The session of the open segment. Copies of it are not read before it ends.
   let openSession: Identifier?

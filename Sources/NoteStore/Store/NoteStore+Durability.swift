@@ -17,8 +17,8 @@ extension NoteStore {
 
   /// Asks for everything to be put on disk; `wakeDescriptor` tells when it was.
   ///
-  /// - Parameter isRetry: whether to write once more what the disk has refused twice. Not with each change: each copy holds
-  ///   all that is in doubt.
+  /// - Parameter isRetry: whether to write once more the records that the disk has refused twice. Do not ask for it with each
+  ///   change: each copy holds everything that is in doubt.
   public func requestSync(isRetry: Bool = false) {
     if isRetry || !republishing.isDiskFailing || folder.needsRepublish { tryToRepublish() }
     folder.requestSync()

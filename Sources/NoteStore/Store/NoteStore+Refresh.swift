@@ -20,7 +20,7 @@ extension NoteStore {
     var effects = Effects()
     if folder.needsFullPass(scope) || folder.watch.isSnapshotNoticed {
       findSnapshots()
-      // Small snapshots are read at once, others when there is time.
+      // Small snapshots are read at once, others as background work.
       while snapshots.isReadingLittle { effects.merge(readSnapshots()) }
     }
     effects.merge(merge(folder.readNew(scope)))

@@ -1,7 +1,7 @@
 public import Notes
 internal import ReplicatingTypes
 
-// Writing again what the folder has lost, or may have.
+// Writing changes and records again that the folder has lost, or may have lost.
 
 extension NoteStore {
   /// True if something may have to be written again.
@@ -109,7 +109,7 @@ extension NoteStore {
     let root = try folder.root.establish()
     try root.createFolder(SnapshotFormat.folder)
     let new = try NewSnapshot(in: root, folder.root.makeIdentifier())
-    // From the first change on: the state of a replica at a later one would have to be found out.
+    // All changes are written, from the first one on: the state of a replica before a later one would have to be found out.
     var writer = SnapshotWriter(
       of: identity!,
       coverage: missing.pieces.sorted { $0.session < $1.session },

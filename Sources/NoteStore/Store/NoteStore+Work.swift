@@ -19,8 +19,8 @@ extension NoteStore {
   public func work() -> Effects {
     if folder.isVerifying {
       let records = folder.verify(atMost: 64)
-      // With the old archive the next start leaves these folders out, and a `call`, which does not verify, would never read them.
-      // So an archive is worth writing.
+      // An archive is worth writing: with the old one the next start leaves these folders out, and a `call`, which does not
+      // verify, would never read them.
       if !records.isEmpty { archiving.unkept += Archiving.worthKeeping }
       return merge(records)
     }
@@ -38,7 +38,8 @@ extension NoteStore {
     return Effects()
   }
 
-  /// Writes an archive for the next run as far as there is time, if much is new: for the end of the process.
+  /// Writes an archive for the next run, if enough is new. Stops without one when `isTime` returns false. Call it at the end of
+  /// the process.
   public func keep(while isTime: () -> Bool) {
     guard canArchive, archiving.writing != nil || archiving.unkept > Archiving.worthKeeping else {
       return

@@ -1,7 +1,7 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// The state of writing again what the folder has lost, or may have lost.
+/// The state of writing changes and records again that the folder has lost, or may have lost.
 struct Republishing {
   /// The records that a full reread did not find, until they are written again.
   var missing: MissingRecords?

@@ -208,7 +208,7 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
-  /// Puts what was written to this file onto the disk; never again after an error.
+  /// Puts the bytes that were written to this file onto the disk. After an error it must not be called again.
   func synchronizeFile() throws(StoreError) {
     do { try system.synchronize(file: number) } catch { throw StoreError("fdatasync", path, error) }
   }

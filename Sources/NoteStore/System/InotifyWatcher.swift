@@ -1,4 +1,4 @@
-// Other systems are polled.
+// On other systems there is no watcher, and folders are polled.
 
 #if os(Linux)
   import Glibc
@@ -55,7 +55,7 @@
                 watch: watch, name: String(decoding: bytes, as: UTF8.self),
                 gone: mask & gone != 0))
           }
-          // As many as the system keeps by default. A program that goes on filling the queue must not keep this loop going.
+          // The system keeps as many events by default. A program that goes on filling the queue must not keep this loop going.
           if events.count >= 16_384 {
             overflow = true
             break

@@ -2,8 +2,8 @@
 ///
 ///     36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw,errors=continue
 ///
-/// It is read to find out if a file system is shared with other machines, or served by a program: no event tells of their
-/// changes.
+/// It is read to find out whether a file system is shared with other machines, or served by a program: there are no events for
+/// the changes that those make.
 struct MountTable {
   private var types: [Substring: Substring] = [:]
 
@@ -20,7 +20,7 @@ struct MountTable {
 
   /// True if the file system with this number in `stat` is shared or served by a program.
   func isShared(device: UInt64) -> Bool {
-    // As glibc's `major` and `minor`, which are macros.
+    // These are glibc's `major` and `minor`, which are macros there.
     let major = device >> 8 & 0xfff | device >> 32 & ~0xfff
     let minor = device & 0xff | device >> 12 & 0xffff_ff00
     guard let type = types["\(major):\(minor)"] else { return false }

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// The system calls that a watcher and the sync thread need as well as `SystemFiles`.
+/// The system calls that not only `SystemFiles` needs, but also a watcher or the sync thread.
 enum SystemCalls {
   static func close(_ descriptor: Int32) {
     #if os(Linux)
