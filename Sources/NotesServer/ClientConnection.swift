@@ -8,14 +8,14 @@ struct ClientConnection {
   var held = HeldAnswers()
   /// Notifications that follow the reply to the request that caused them.
   var afterReply: [(inout Outbox) -> Void] = []
-  /// True when the client has nothing more to say.
+  /// True when no more bytes come from the client.
   var isInputOver = false
   /// True when the client has closed its end of the input, though not all of it may have been read.
   var hasInputHungUp = false
   /// True when the client reads no more.
   private(set) var isOutputGone = false
 
-  /// While this many bytes wait for the client to read them, no further request is acted on: a client that sends without
+  /// While this many bytes wait for the client to read them, no further request is carried out: a client that sends without
   /// reading must not fill the memory.
   private static let fullOutbox = 32 << 20
 
@@ -24,10 +24,10 @@ struct ClientConnection {
     outbox = Outbox(framing: framing)
   }
 
-  /// True while the client has to read before more is taken from it.
+  /// True while the client has to read before further requests are carried out.
   var isFull: Bool { outbox.count + held.count >= Self.fullOutbox && !isOutputGone }
 
-  /// Where the next message to the client goes: behind the answers that wait for the disk.
+  /// The outbox for the next message to the client: behind the answers that wait for the disk.
   var currentOutbox: Outbox {
     _read {
       if held.isEmpty { yield outbox } else { yield held.after }
@@ -37,14 +37,14 @@ struct ClientConnection {
     }
   }
 
-  /// Notes that the client reads no more, and forgets what it was to read.
+  /// Notes that the client reads no more, and forgets the messages to it.
   mutating func loseOutput() {
     isOutputGone = true
     held.removeAll()
     dropOutput()
   }
 
-  /// Forgets what is to be sent.
+  /// Forgets the messages that are to be sent.
   mutating func dropOutput() { outbox.removeFirst(outbox.count) }
 
   /// Puts the notifications that follow the reply into the outbox.

@@ -3,9 +3,9 @@ internal import ReplicatingTypes
 /// A place in a text, named by the element beside it. It stays there whatever is inserted and removed elsewhere.
 enum Anchor: Equatable {
   case start
-  /// Behind an element. What is inserted there comes after the place.
+  /// The place behind an element. Text that is inserted there stands behind the place.
   case after(ElementID)
-  /// Before an element. What is inserted there comes before the place.
+  /// The place before an element. Text that is inserted there stands before the place.
   case before(ElementID)
 
   var element: ElementID? {
@@ -15,7 +15,7 @@ enum Anchor: Equatable {
     }
   }
 
-  /// The offset in a text, given the places of its elements; nil if the element is none of them.
+  /// The offset in a text, given the places of its elements; nil if the anchor's element is none of them.
   func offset(_ places: [ElementID: (offset: Int, isVisible: Bool)]) -> Int? {
     switch self {
     case .start: 0

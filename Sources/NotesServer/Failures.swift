@@ -16,7 +16,7 @@ extension ResponseError {
     }
   }
 
-  /// A failure to read what is not in memory.
+  /// A failure to read something from the archive.
   init(_ failure: ArchiveFailure) {
     self = .requestFailed("damaged", "the notebook's archive: \(failure.reason)")
   }

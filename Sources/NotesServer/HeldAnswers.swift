@@ -15,7 +15,7 @@ public enum Durability: String, Sendable {
 struct HeldAnswers {
   struct Answer {
     var id: RequestID
-    /// As JSON.
+    /// The result as JSON.
     var result: [UInt8]
     /// The number of records that have to be on disk.
     var through: UInt64
@@ -32,7 +32,7 @@ struct HeldAnswers {
   /// The bytes of all answers and messages.
   var count: Int { size + (answers.last?.after.count ?? 0) }
 
-  /// Where messages go that follow the last answer; there must be one.
+  /// The outbox for messages that follow the last answer; there must be an answer.
   var after: Outbox {
     _read { yield answers[answers.count - 1].after }
     _modify { yield &answers[answers.count - 1].after }

@@ -2,13 +2,14 @@ internal import JSONRPC
 
 /// A request that clients can make: one row of the table of methods.
 struct Method: Sendable {
-  /// When a request is answered.
+  /// The time at which a request is answered.
   enum Kind: Sendable {
     /// At once, with the result that the action writes.
     case immediate(Action<Parameters>)
-    /// When everything that was committed before it is on disk for good. After the last request only `exit` is accepted.
+    /// When everything that was committed before the request is on disk for good. If it is the last one, only `exit` is accepted
+    /// after it.
     case onDisk(isLast: Bool)
-    /// When the work that this begins is done.
+    /// When the work is done that the closure begins.
     case longRunning(Beginning)
   }
 

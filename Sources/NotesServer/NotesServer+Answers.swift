@@ -25,7 +25,7 @@ extension NotesServer {
     to id: RequestID, progress: [UInt8]?, canBeCancelled: Bool
   ) {
     if let progress { self.progress(progress, "begin", "Writing to disk") }
-    // Before the records are counted: this writes again what the folder lacks or the disk has refused.
+    // This comes before the records are counted, because it writes again what the folder lacks or the disk has refused.
     store?.requestSync(isRetry: true)
     requests.waitingForDisk.append(
       DiskRequest(

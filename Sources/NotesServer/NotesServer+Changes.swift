@@ -21,7 +21,7 @@ extension NotesServer {
     return note
   }
 
-  /// Reads a note that there is, without copying it.
+  /// Reads a note that exists, without copying it.
   func read<Result>(
     _ id: NoteID, _ body: (borrowing Note) -> Result
   ) throws(ResponseError) -> Result {
@@ -48,7 +48,7 @@ extension NotesServer {
   /// - Parameters:
   ///   - session: the session that the operations were planned for, if they name it.
   ///   - source: the attachment that makes the change, if any.
-  ///   - announce: is told the change's name before it is written. When it throws, the change is not made.
+  ///   - announce: called with the change's name before the change is written. When it throws, the change is not made.
   @discardableResult
   mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil,

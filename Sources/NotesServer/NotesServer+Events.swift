@@ -13,7 +13,7 @@ extension NotesServer {
     case disk
     /// Files of the notebook changed.
     case folder
-    /// Other processes told of their clients' cursors.
+    /// Other processes have written where their clients' cursors are.
     case presence
   }
 
@@ -56,7 +56,7 @@ extension NotesServer {
   /// The time that the process may take at its end to write an archive.
   private static let keepingTime = Duration.milliseconds(1200)
 
-  /// When to call `advance` at the latest, if nothing happens before; nil before the first call. If it has passed, call it at once.
+  /// The latest time to call `advance` if nothing happens before; nil before the first call. If it has passed, call it at once.
   public var nextDeadline: ContinuousClock.Instant? { schedule.deadline }
 
   /// Takes the time, and does everything that is due.
@@ -84,7 +84,7 @@ extension NotesServer {
     }
     schedule.exchanges = syncIfDue(at: now)
     work(at: now, isIdle: isIdle)
-    // After everything that may write, so that its data is put on disk in time.
+    // This comes after everything that may write, so that its data is put on disk in time.
     flush(at: now)
     schedule.seal = store?.sealIfDue(at: now)
     endIfDue(at: now)
@@ -150,7 +150,7 @@ extension NotesServer {
     if now >= due, !connection.isOutputGone { outputFailed() }
   }
 
-  /// Writes an archive for the next process as far as there is time: for the end of the process.
+  /// Writes an archive for the next process, if enough is new and it does not take too long. Call it at the end of the process.
   ///
   /// - Parameter now: the present time.
   public func keep(now: () -> ContinuousClock.Instant) {

@@ -1,7 +1,7 @@
 internal import JSONRPC
 internal import NoteStore
 
-// Messages of the client: their order, the phases of the connection, and what is done with each.
+// Messages of the client: their order, the phases of the connection, and how each is handled.
 
 extension NotesServer {
   // MARK: - Bytes

@@ -89,7 +89,7 @@ extension NotesServer {
     }
     let (store, journal, name) = (store!, journal, environment.makeIdentifier())
     let effects = try commit(operations, from: id) { change throws(StoreError) in
-      // For the next process, if this one dies before the client has read the answer.
+      // The next process needs this if this one dies before the client has read the answer.
       try journaled?.add(change, version: resumption.version, name, in: store)
       journal?.append(.change(version: resumption.version, isJoined: false, change), of: id)
     }

@@ -21,7 +21,7 @@ public struct NotesServer: ~Copyable {
   public struct Environment {
     /// The notebook's folder when the client doesn't name one.
     public var folder: String
-    /// Where this user's programs keep their state, if anywhere.
+    /// The folder in which this user's programs keep their state; nil for none.
     public var stateFolder: String?
     /// The path for which "~" stands at the beginning of a folder that the client names.
     public var homeFolder: String?
@@ -52,7 +52,7 @@ public struct NotesServer: ~Copyable {
     /// Called when much memory has become free, to give it back to the system.
     public var returnMemory: () -> Void = {}
 
-    /// Creates an environment; what is not given has its usual value.
+    /// Creates an environment; values that are not given have their defaults.
     public init(
       folder: String, stateFolder: String? = nil, homeFolder: String? = nil,
       framing: Framing = .automatic, maximumMessage: Int = 32 << 20, longJournal: Int = 16 << 20,
@@ -107,19 +107,19 @@ public struct NotesServer: ~Copyable {
     _modify { yield &connection.outbox }
   }
 
-  /// Where the next message to the client goes: behind the answers that wait for the disk.
+  /// The outbox for the next message to the client: behind the answers that wait for the disk.
   var currentOutbox: Outbox {
     _read { yield connection.currentOutbox }
     _modify { yield &connection.currentOutbox }
   }
 
-  /// True while the client has to read before more is taken from it.
+  /// True while the client has to read before further requests are carried out.
   public var isFull: Bool { connection.isFull }
 
   /// True when nothing more is taken from the client, because the process is to end.
   public var isOver: Bool { client.exitStatus != nil }
 
-  /// The exit status, when the process is to end now: nothing is left to be sent, or the client reads no more.
+  /// The exit status when the process is to end and nothing is left to be sent, or the client reads no more; nil before that.
   public var exitStatus: Int32? {
     outbox.isEmpty || connection.isOutputGone ? client.exitStatus : nil
   }

@@ -1,7 +1,7 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// The text of one note while clients have it open, and what happened to it since.
+/// The text of one note while clients have it open, and the effects of changes on it since it was opened.
 struct OpenText {
   /// An effect on the text after a client had opened it.
   struct Arrival {

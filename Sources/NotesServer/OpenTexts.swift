@@ -1,7 +1,8 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// The texts that clients have open: their attachments, what happened to each text since, and what each client can undo.
+/// The texts that clients have open: the attachments, the effects of changes on each text, the steps that each attachment can
+/// undo, and the participants.
 struct OpenTexts {
   private var attachments: [Int: Attachment] = [:]
   private var texts: [NoteID: OpenText] = [:]
@@ -120,7 +121,7 @@ struct OpenTexts {
     _modify { yield &undoLists[attachment, default: UndoList()] }
   }
 
-  /// Notes what a change of an attachment did, as a step that it can undo or as a part of its last one.
+  /// Notes the effects of an attachment's change, as a step that it can undo or as a part of its last step.
   mutating func record(_ step: UndoList.Step, joining isJoined: Bool, by id: Int) {
     let step = replacing(step, by: id)
     self[undoListOf: id].record(step, joining: isJoined)

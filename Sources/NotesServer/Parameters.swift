@@ -130,7 +130,7 @@ struct Parameters {
     return array
   }
 
-  /// The token under which the client wants to hear of the progress of a request, as the client wrote it; nil without one.
+  /// The token for reports of the progress of a request, as the client wrote it; nil if the client wants none.
   func progressToken() throws(ResponseError) -> [UInt8]? {
     guard let token = self["workDoneToken"] else { return nil }
     guard token.string != nil || token.integer != nil else {

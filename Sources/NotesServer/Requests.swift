@@ -4,7 +4,7 @@ internal import Notes
 /// A request that is answered when everything committed before it is on disk for good.
 struct DiskRequest {
   var id: RequestID
-  /// The token by which the client is told of the progress, as the client wrote it.
+  /// The token for reports of the progress, as the client wrote it; nil if the client wants none.
   var progress: [UInt8]?
   /// True if the client can cancel it.
   var canBeCancelled: Bool
@@ -27,7 +27,7 @@ struct SearchRequest {
 /// The requests that are not answered yet, and the results of those that a client may repeat.
 struct Requests {
   var waitingForDisk: [DiskRequest] = []
-  /// In the order in which they came.
+  /// The searches in the order in which they came.
   var searches: [SearchRequest] = []
   var remembered = RememberedResults()
 }
@@ -37,7 +37,7 @@ struct Requests {
 /// The results of at least the last 10,000 keys are kept, and of 16,384 at most. But when all results together have more than 64 MiB,
 /// the older half of those above 4 KiB is forgotten.
 struct RememberedResults {
-  /// By the bytes of the key: strings that are canonically equivalent are two keys.
+  /// The results by the bytes of the key: two strings that are canonically equivalent are two keys.
   private var results: [[UInt8]: (method: String, result: [UInt8])] = [:]
   private var keys: [[UInt8]] = []
   private var size = 0

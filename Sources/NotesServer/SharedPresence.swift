@@ -15,7 +15,7 @@ internal import ReplicatingTypes
 struct SharedPresence {
   /// Cursors move with each key. Other processes are told no more often than this.
   static let tellingInterval = Duration.milliseconds(50)
-  /// The interval for reading others' files where no notification tells of a change.
+  /// The interval for reading others' files where there are no notifications of changes.
   static let pollInterval = Duration.seconds(1)
   /// The same while participants are shown: one may be gone without a notification.
   static let checkInterval = Duration.seconds(2)
@@ -36,7 +36,7 @@ struct SharedPresence {
 
   /// Tells other processes of the cursors here, if they have moved and it is time.
   ///
-  /// - Returns: when to call it again, if there is a move that was not told.
+  /// - Returns: when to call it again, if cursors have moved since others were told.
   mutating func tell(
     _ texts: borrowing OpenTexts, at now: ContinuousClock.Instant
   ) -> ContinuousClock.Instant? {

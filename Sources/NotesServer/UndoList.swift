@@ -9,13 +9,14 @@ struct UndoList {
   /// The effects of one change, or of several that are undone together.
   struct Step {
     var inserted: [ElementRange] = []
-    /// Also elements that others had removed before, unseen by the client; and, after several changes, some of `inserted`.
+    /// The elements that were removed; also those that others had removed before without the client's knowledge; and, after several
+    /// changes, some of `inserted`.
     var removed: [ElementRange] = []
 
     var isEmpty: Bool { inserted.isEmpty && removed.isEmpty }
     fileprivate var rangeCount: Int { inserted.count + removed.count }
 
-    /// Adds what the next change did. `net` leaves out the elements that are inserted and removed.
+    /// Adds the effects of the next change. `net` leaves out the elements that are inserted and removed.
     ///
     /// - Complexity: O(ranges of the change).
     mutating func append(_ next: Step) {

@@ -12,7 +12,7 @@ internal import ReplicatingTypes
 //     notebook/flush, shutdown, exit
 //
 // Every piece is causally closed, and is kept once it is answered. So an exchange can end at any point and nothing has to be
-// undone: the next one begins with what both know then. Two exchanges at once only send some changes twice.
+// undone: the next one goes on from there. Two exchanges at the same time only send some changes twice.
 //
 // In the states comparing, adopting, merging, mergingLast and reading the machine waits for the result of its last effect,
 // which the driver gives before any other event. In all others but new and closed it waits for the peer.
@@ -62,8 +62,8 @@ internal import ReplicatingTypes
 //     any           notified                               the same
 //     closed        any                                    closed
 //
-// Every other pair is forbidden: no peer can bring it about, because `PeerWire` passes on only answers to what was asked. It
-// ends the exchange with an internal error.
+// No other pair can come about, whatever the peer sends, because `PeerWire` passes on only answers to requests. If one does, the
+// exchange ends with an internal error.
 
 /// The state of an exchange of changes with a peer, and its transitions.
 struct PeerExchange {

@@ -1,4 +1,4 @@
-/// The times at which exchanges with the peers of the schedule are due. It is told the time and reads no clock.
+/// The times at which exchanges with the peers of the schedule are due. The caller passes the time; no clock is read here.
 ///
 /// - The first exchange is due at once.
 /// - After one that succeeded, the next is due an interval after its beginning, and no sooner than half an interval after its end.
