@@ -158,6 +158,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private var watches: [Watch] = []
   private var starts = 0
   private var lastWatch: Int32 = 0
+  private var knownPaths: [String: [String]] = [:]
 
   init() {}
 
@@ -200,6 +201,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
       return copy
     }
     disk.root = copied(root)
+    disk.knownPaths = knownPaths
     disk.lastInode = lastInode
     disk.starts = starts
     disk.time = time
@@ -254,6 +256,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
       return copy
     }
     disk.root = survivor(root)
+    disk.knownPaths = knownPaths
     disk.lastInode = lastInode
     disk.starts = starts + 1
     disk.time = time
@@ -272,14 +275,22 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     return try node(descriptor)
   }
 
+  /// The names in a path, which is split once: a process says the same few again and again.
+  private func components(of path: String) -> [String] {
+    if let known = knownPaths[path] { return known }
+    let components = path.split(separator: "/").map(String.init)
+    knownPaths[path] = components
+    return components
+  }
+
   /// The folder that `path` ends in, and its last component.
   private func locate(
     _ path: String, in folder: Int32?
   ) throws(SystemError) -> (folder: Node, name: String) {
     var at = try self.folder(folder)
-    var parts = path.split(separator: "/").map(String.init)
-    let name = parts.popLast() ?? "."
-    for part in parts {
+    let parts = components(of: path)
+    guard let name = parts.last else { return (at, ".") }
+    for part in parts.dropLast() {
       guard let next = at.entries[part] else { throw SystemError(ENOENT) }
       guard next.kind == .folder else { throw SystemError(ENOTDIR) }
       at = next
@@ -546,6 +557,53 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   // MARK: - For tests
+
+  /// All of a disk that nobody has anything open on: whatever is done with one is what is done with another of the same state.
+  struct State: Hashable {
+    fileprivate struct File: Hashable {
+      var inode, links: UInt64
+      var isFolder: Bool
+      var changed: Int64
+      var bytes: [UInt8]
+      var clean: Int
+      var lost: [Range<Int>]
+      var entries, synchronized: [String: UInt64]
+      var pending: [Change]
+    }
+
+    fileprivate struct Change: Hashable {
+      var removed, added: String?
+      var inode: UInt64?
+    }
+
+    fileprivate var files: Set<File> = []
+    fileprivate var starts: Int
+    fileprivate var time: Int64
+    fileprivate var lastInode: UInt64
+  }
+
+  var state: State {
+    precondition(open.isEmpty && watches.isEmpty)
+    var state = State(starts: starts, time: time, lastInode: lastInode)
+    var seen: Set<UInt64> = []
+    func add(_ node: Node) {
+      guard seen.insert(node.inode).inserted else { return }
+      let pending = node.pending.map {
+        State.Change(removed: $0.removed, added: $0.added?.name, inode: $0.added?.node.inode)
+      }
+      state.files.insert(
+        State.File(
+          inode: node.inode, links: node.links, isFolder: node.kind == .folder,
+          changed: node.changed, bytes: node.bytes, clean: node.clean, lost: node.lost,
+          entries: node.entries.mapValues(\.inode),
+          synchronized: node.synchronized.mapValues(\.inode), pending: pending))
+      for child in node.entries.values { add(child) }
+      for child in node.synchronized.values { add(child) }
+      for entry in node.pending { entry.added.map { add($0.node) } }
+    }
+    add(root)
+    return state
+  }
 
   /// Lets time pass.
   func pass(_ seconds: Int64) { time += seconds * 1_000_000_000 }
