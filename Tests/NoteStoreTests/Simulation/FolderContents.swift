@@ -58,6 +58,17 @@ struct FolderContents {
   final class Cache {
     fileprivate var logs: [[UInt8]: Log?] = [:]
     fileprivate var snapshots: [[UInt8]: Snapshot?] = [:]
+    /// What folders had that were read lately: most of them stay as they are from one look to the next.
+    private var folders: [(files: [String: [UInt8]], contents: FolderContents)] = []
+
+    /// What stands in these files.
+    func contents(of files: [String: [UInt8]]) -> FolderContents {
+      if let known = folders.first(where: { $0.files == files }) { return known.contents }
+      let contents = FolderContents(files, self)
+      if folders.count == 16 { folders.removeFirst() }
+      folders.append((files, contents))
+      return contents
+    }
   }
 
   /// What stands in files behind all earlier records of its session. Others that it follows may be missing.
@@ -68,7 +79,7 @@ struct FolderContents {
   private(set) var forks: Set<Identifier> = []
 
   /// - Parameter files: all of the folder, by their paths in it.
-  init(_ files: [String: [UInt8]], _ cache: Cache) {
+  private init(_ files: [String: [UInt8]], _ cache: Cache) {
     var sessions: [Identifier: [UInt64: LogScan.Entry]] = [:]
     var pieces: [Identifier: [SessionPiece]] = [:]
     for (path, bytes) in files where path.hasPrefix("snap/") && !path.hasPrefix("snap/.") {

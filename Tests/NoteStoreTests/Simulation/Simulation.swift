@@ -195,7 +195,7 @@ final class Simulation {
 
   /// What somebody finds in a folder who knows nothing from elsewhere: what stands there with all that it follows.
   private func readable(_ files: [String: [UInt8]]) throws(Violation) -> Version {
-    let contents = FolderContents(files, cache)
+    let contents = cache.contents(of: files)
     try require(contents.forks.isEmpty, "two histories of \(contents.forks)")
     var version = Version()
     for (id, past) in changes
@@ -322,7 +322,7 @@ final class Simulation {
     tell("device \(device.number): \(process.number) writes \(word)")
     let store = process.store
     // If not, somebody has taken away what it follows, and that will be found out by the next look.
-    let lengths = FolderContents(device.files, cache).lengths
+    let lengths = cache.contents(of: device.files).lengths
     let isPastHeld =
       device.held.isSuperset(of: process.known)
       && process.session.map { lengths[$0.identity] ?? 0 == $0.count } ?? true
