@@ -283,32 +283,66 @@ private final class Disk: Sendable {
     }
   }
 
+  /// What can be asked of a notebook that comes from an archive, with the answer.
+  private enum Question {
+    case order, list
+    case note(Note)
+    case changes([UInt8])
+  }
+
+  private func ask(
+    _ question: Question, of book: inout NoteBook, _ comment: Comment
+  ) throws(ArchiveFailure) {
+    switch question {
+    case .order:
+      try book.openOrder()
+      try book.forEachSummary { _ in true }
+    case .list: try book.forEachSummary { _ in true }
+    case .note(let note):
+      let read = try book.note(note.id)
+      #expect(read == note, comment)
+    case .changes(let all):
+      let changes = try book.changes(since: Version(), limit: .max).changes
+      #expect(changes.encoded(of: notebook) == all, comment)
+      _ = try book.revision(of: book.version)
+    }
+  }
+
   /// Whatever is wrong in the bytes is told when it is read; nothing traps, and nothing wrong is shown.
   @Test func `every truncation and every flipped bit is noticed`() throws {
     var book = try people(3, steps: 25)[0].book
     let whole = try Disk(&book).bytes
     let all = book.changes(since: Version()).encoded(of: notebook)
-    let notes = book.notes
-    func look(_ bytes: [UInt8], _ comment: Comment) {
+    let questions =
+      [Question.order, .list] + book.notes.map { Question.note($0) } + [Question.changes(all)]
+    func look(_ bytes: [UInt8], _ questions: [Question], _ comment: Comment) {
       do {
-        var damaged = NoteBook(try NotebookArchive(bytes))
-        try damaged.openOrder()
-        try damaged.forEachSummary { _ in true }
-        try NoteBook(try NotebookArchive(bytes)).forEachSummary { _ in true }
-        for note in notes { #expect(try damaged.note(note.id) == note, comment) }
-        let changes = try damaged.changes(since: Version(), limit: .max).changes
-        #expect(changes.encoded(of: notebook) == all, comment)
-        _ = try damaged.revision(of: damaged.version)
+        for question in questions {
+          var damaged = NoteBook(try NotebookArchive(bytes))
+          try ask(question, of: &damaged, comment)
+        }
         Issue.record("nothing was noticed, \(comment)")
       } catch {
         #expect(!error.reason.isEmpty, comment)
       }
     }
-    for length in whole.indices { look(Array(whole[..<length]), "length \(length)") }
+    for length in whole.indices { look(Array(whole[..<length]), questions, "length \(length)") }
+    // A byte that a question does not lead to changes no answer to it, so it is asked only about those that it does.
+    var asking: [[Question]] = whole.map { _ in [] }
+    for question in questions {
+      let read = Mutex<Set<Int>>([])
+      var sound = NoteBook(
+        try NotebookArchive(size: whole.count) { range in
+          read.withLock { $0.formUnion(range) }
+          return Array(whole[range])
+        })
+      try ask(question, of: &sound, "without damage")
+      for place in read.withLock({ $0 }) { asking[place].append(question) }
+    }
     for bit in 0..<8 * whole.count {
       var bytes = whole
       bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-      look(bytes, "bit \(bit)")
+      look(bytes, asking[bit / 8], "bit \(bit)")
     }
   }
 }
