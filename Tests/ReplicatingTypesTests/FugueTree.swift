@@ -39,14 +39,27 @@ struct FugueTree<Element: Equatable> {
   /// All elements in order, deleted ones too.
   var document: [ElementID] {
     var order: [ElementID] = []
-    var stack = roots.reversed().map(Visit.subtree)
+    var stack: [Visit] = []
+    func push(_ ids: [ElementID]) {
+      var index = ids.count
+      while index > 0 {
+        index -= 1
+        stack.append(.subtree(ids[index]))
+      }
+    }
+    push(roots)
     while let visit = stack.popLast() {
       switch visit {
       case .node(let id): order.append(id)
       case .subtree(let id):
-        stack += nodes[id]!.rightChildren.reversed().map(Visit.subtree)
+        let node = nodes[id]!
+        push(node.rightChildren)
+        guard !node.leftChildren.isEmpty else {
+          order.append(id)
+          continue
+        }
         stack.append(.node(id))
-        stack += nodes[id]!.leftChildren.reversed().map(Visit.subtree)
+        push(node.leftChildren)
       }
     }
     return order
@@ -85,11 +98,12 @@ struct FugueTree<Element: Equatable> {
       let place = nodes[right]!.leftChildren.firstIndex { isTieWon(by: new, over: $0) }
       nodes[right]!.leftChildren.insert(new.id, at: place ?? nodes[right]!.leftChildren.count)
     } else {
-      let document = document
+      let siblings = new.left.map { nodes[$0]!.rightChildren } ?? roots
+      // Who has no siblings is put in no place among them.
+      let document = siblings.isEmpty ? [] : document
       func position(_ id: ElementID?) -> Int {
         id.map { document.firstIndex(of: $0)! } ?? document.count
       }
-      let siblings = new.left.map { nodes[$0]!.rightChildren } ?? roots
       let place =
         siblings.firstIndex { sibling in
           let theirs = nodes[sibling]!.insertion.right
