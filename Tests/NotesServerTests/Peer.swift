@@ -61,19 +61,21 @@ final class Peer {
   // MARK: - Messages
 
   /// Gives the server text as it stands, and reads what it says.
-  func write(_ text: String) {
-    server.receive(Array(text.utf8)[...])
+  func write(_ text: String) { write(Array(text.utf8)) }
+
+  private func write(_ bytes: [UInt8]) {
+    server.receive(bytes[...])
     read()
   }
 
   private func read() {
     unread += server.outbox.unsent
     server.outbox.removeFirst(server.outbox.count)
-    while let end = unread.firstIndex(of: 0x0A) {
-      let line = String(decoding: unread[..<end], as: UTF8.self)
+    while let end = firstIndex(of: 0x0A, in: unread) {
+      let line = Array(unread[..<end])
       unread.removeSubrange(...end)
-      guard let message = try? JSON(parsing: line) else {
-        Issue.record("the server said what is no JSON: \(line)")
+      guard let message = try? JSON(JSONValue(parsing: line)) else {
+        Issue.record("the server said what is no JSON: \(String(decoding: line, as: UTF8.self))")
         continue
       }
       if message["method"] != nil {
@@ -86,7 +88,7 @@ final class Peer {
 
   func notify(_ method: String, _ params: JSON = [:]) {
     let message: JSON = ["jsonrpc": "2.0", "method": .string(method), "params": params]
-    write(message.text + "\n")
+    write(message.bytes + [0x0A])
   }
 
   /// Sends a request; the answer may come later.
@@ -96,7 +98,7 @@ final class Peer {
     let message: JSON = [
       "jsonrpc": "2.0", "id": JSON(lastID), "method": .string(method), "params": params,
     ]
-    write(message.text + "\n")
+    write(message.bytes + [0x0A])
     return lastID
   }
 

@@ -122,15 +122,19 @@ package indirect enum JSON: Sendable {
     case .utf8(let value): Self.write(value, to: &bytes)
     case .array(let values):
       bytes.append(0x5B)
-      for (index, value) in values.enumerated() {
-        if index > 0 { bytes.append(0x2C) }
+      var isFirst = true
+      for value in values {
+        if !isFirst { bytes.append(0x2C) }
+        isFirst = false
         value.write(to: &bytes)
       }
       bytes.append(0x5D)
     case .object(let members):
       bytes.append(0x7B)
-      for (index, (name, value)) in members.enumerated() {
-        if index > 0 { bytes.append(0x2C) }
+      var isFirst = true
+      for (name, value) in members {
+        if !isFirst { bytes.append(0x2C) }
+        isFirst = false
         Self.write(Array(name.utf8), to: &bytes)
         bytes.append(0x3A)
         value.write(to: &bytes)
@@ -140,11 +144,14 @@ package indirect enum JSON: Sendable {
     }
   }
 
-  private static func write(_ string: [UInt8], to bytes: inout [UInt8]) {
+  /// What needs an escape, as a string of C.
+  private static let special = (1..<0x20).map { CChar($0) } + [0x22, 0x5C, 0]
+
+  private static func write(_ string: consuming [UInt8], to bytes: inout [UInt8]) {
     bytes.append(0x22)
     // The C library looks for bytes that need an escape: there are messages of megabytes. A zero ends its search, wherever it stands.
-    let special = (1..<0x20).map { CChar($0) } + [0x22, 0x5C, 0]
-    (string + [0]).withUnsafeBytes { string in
+    string.append(0)
+    string.withUnsafeBytes { string in
       let characters = string.assumingMemoryBound(to: CChar.self).baseAddress!
       var start = 0
       while true {

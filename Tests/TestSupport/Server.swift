@@ -5,6 +5,16 @@
 package import Foundation
 package import JSONRPC
 
+/// The first place of a byte from `start` on. (The collection's own takes as long as a call for each byte.)
+package func firstIndex(of byte: UInt8, in bytes: [UInt8], from start: Int = 0) -> Int? {
+  bytes.withUnsafeBytes { buffer in
+    guard start < buffer.count, let base = buffer.baseAddress else { return nil }
+    return memchr(base + start, Int32(byte), buffer.count - start).map {
+      base.distance(to: UnsafeRawPointer($0))
+    }
+  }
+}
+
 /// How the messages to a server are delimited.
 package enum Delimiter: CaseIterable, Sendable {
   case headers
@@ -247,7 +257,7 @@ package final class Server {
     let rest = received[start...]
     switch delimiter {
     case .lines:
-      guard let end = rest.firstIndex(of: 0x0A) else { return nil }
+      guard let end = firstIndex(of: 0x0A, in: received, from: start) else { return nil }
       start = end + 1
       return Array(rest[..<end])
     case .headers:
