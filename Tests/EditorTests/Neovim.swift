@@ -21,7 +21,6 @@ final class Neovim {
   private let input: FileHandle
   private let output: FileHandle
   private let errors: String
-  private var received: [UInt8] = []
   private var ending: Ending?
 
   /// Starts Neovim.
@@ -100,13 +99,12 @@ final class Neovim {
     return answer["value"]
   }
 
+  /// The answer to what was sent last. There is one at a time, so where it ends nothing more has come.
   private func line() throws -> [UInt8] {
     let deadline = Deadline()
+    var received: [UInt8] = []
     while true {
-      if let end = received.firstIndex(of: 0x0A) {
-        defer { received.removeSubrange(...end) }
-        return Array(received[..<end])
-      }
+      if received.last == 0x0A { return received.dropLast() }
       guard awaitInput([output.fileDescriptor], milliseconds: deadline.milliseconds) else {
         throw Failure("Neovim does not answer\n\(errorText)")
       }

@@ -52,9 +52,17 @@ final class NeovimScene {
         + "\(there.debugDescription.prefix(300)), told \(try editor.value("vim.inspect(told)"))",
       every: 0.003
     ) {
-      (here, there) = (try editor.text, try stored)
-      return try here == text && there == text && editor.value("vim.bo.modified") == "false"
+      // The texts may be long: neither is asked for before it can be the last that is missing.
+      guard try isAcknowledged else { return false }
+      here = try editor.text
+      guard here == text else { return false }
+      there = try stored
+      return try there == text && isAcknowledged
     }
+  }
+
+  private var isAcknowledged: Bool {
+    get throws { try editor.value("vim.bo.modified") == "false" }
   }
 
   /// Types and waits for the text that is to come of it.

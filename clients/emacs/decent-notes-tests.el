@@ -67,7 +67,9 @@
   "Wait until the note is settled and the other process has its text."
   (decent-notes-tests-until
    (progn (decent-notes--pause)
+          ;; The other process is asked only when nothing else is missing.
           (and (not (decent-notes--unsent-p decent-notes--here))
+               (not (buffer-modified-p))
                (equal (save-restriction (widen) (decent-notes--text))
                       (decent-notes-tests-theirs))
                (not (buffer-modified-p))))))
