@@ -68,7 +68,8 @@ extension NoteStore {
       lines.append("  created \(note.created), modified \(note.modified), \(note.length) bytes")
       lines.append("  text \(try self.note(note.id)!.text.string.debugDescription)")
       let past = try past(of: note.id)
-      lines.append("  past \(past.count) states, \(SHA256.hexDigest(of: Array("\(past)".utf8)))")
+      let all = Array(described(past).utf8)
+      lines.append("  past \(past.count) states, \(SHA256.hexDigest(of: all))")
     }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -82,13 +83,18 @@ extension NoteStore {
         guard let version = try notebook.version(of: [change]),
           let (note, text) = try notebook.note(id, at: version)
         else { continue }
-        let tags = note.tags.elements.sorted().map(\.name)
+        let tags = described(note.tags.elements.sorted().map(\.name))
         states.append(
           "\(note.title.value) \(tags) \(note.priority.value) \(note.isTrashed) \(text)")
       }
     }
     return states
   }
+}
+
+/// The description of the array, which itself would take much longer.
+private func described(_ texts: [String]) -> String {
+  "[\(texts.map(\.debugDescription).joined(separator: ", "))]"
 }
 
 /// What is done to make a golden notebook: all kinds of changes, in several sessions, some of them at the same time; files of
