@@ -99,12 +99,15 @@ private func expectProper(
         continue
       }
       count += 1
+      // In most lines several columns are the same: what two of them lead to is looked at once.
+      var seen: Set<[[UInt8]]> = []
       for (old, new) in [(1, 2), (2, 1), (0, 2), (0, 4)] {
         let (before, after) = (Array(columns[old].utf8), Array(columns[new].utf8))
         guard before != after else { continue }
         if new < 3 {
           #expect(columns[old] == columns[new], "Foundation's and Swift's tables differ")
         }
+        guard seen.insert([before, after]).inserted else { continue }
         expectProper(before, after)
         let (head, tail) = (Array("an é".utf8), Array("s e\u{301}nd".utf8))
         expectProper(head + before + tail, head + after + tail)
