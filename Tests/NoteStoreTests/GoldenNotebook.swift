@@ -68,7 +68,7 @@ extension NoteStore {
       lines.append("  created \(note.created), modified \(note.modified), \(note.length) bytes")
       lines.append("  text \(try self.note(note.id)!.text.string.debugDescription)")
       let past = try past(of: note.id)
-      let all = Array(described(past).utf8)
+      let all = Array(described(past.map { $0.debugDescription }).utf8)
       lines.append("  past \(past.count) states, \(SHA256.hexDigest(of: all))")
     }
     return lines.joined(separator: "\n") + "\n"
@@ -83,18 +83,28 @@ extension NoteStore {
         guard let version = try notebook.version(of: [change]),
           let (note, text) = try notebook.note(id, at: version)
         else { continue }
-        let tags = described(note.tags.elements.sorted().map(\.name))
+        let tags = described(note.tags.elements.sorted().map { $0.name.debugDescription })
+        let bytes = described(text.map { bytesInWords[Int($0)] })
         states.append(
-          "\(note.title.value) \(tags) \(note.priority.value) \(note.isTrashed) \(text)")
+          "\(note.title.value) \(tags) \(note.priority.value) \(note.isTrashed) \(bytes)")
       }
     }
     return states
   }
 }
 
-/// The description of the array, which itself would take much longer.
-private func described(_ texts: [String]) -> String {
-  "[\(texts.map(\.debugDescription).joined(separator: ", "))]"
+private let bytesInWords = (0..<256).map { "\($0)" }
+
+/// The description of an array of elements that are described so; its own would take much longer.
+private func described(_ elements: [String]) -> String {
+  var text = "["
+  var isFirst = true
+  for element in elements {
+    if !isFirst { text += ", " }
+    isFirst = false
+    text += element
+  }
+  return text + "]"
 }
 
 /// What is done to make a golden notebook: all kinds of changes, in several sessions, some of them at the same time; files of

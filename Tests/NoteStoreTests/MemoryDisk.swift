@@ -617,22 +617,24 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   var openCount: Int { open.count }
 
   /// The paths of all files, and what is in them.
-  var files: [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
-    func walk(_ node: Node, _ path: String) {
-      if node.kind == .file { files[path] = node.bytes }
-      for (name, child) in node.entries { walk(child, "\(path)/\(name)") }
-    }
-    walk(root, "")
-    return files
-  }
+  var files: [String: [UInt8]] { files(in: root, prefix: "/") }
 
   /// The files below a folder, by their paths in it.
   func files(below folder: String) -> [String: [UInt8]] {
+    guard let node = try? find(folder, in: nil) else { return [:] }
+    return files(in: node, prefix: "")
+  }
+
+  private func files(in folder: Node, prefix: String) -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
-    for (path, bytes) in self.files where path.hasPrefix(folder + "/") {
-      files[String(path.dropFirst(folder.count + 1))] = bytes
+    func walk(_ node: Node, _ prefix: String) {
+      for (name, child) in node.entries {
+        let path = prefix + name
+        if child.kind == .file { files[path] = child.bytes }
+        walk(child, path + "/")
+      }
     }
+    walk(folder, prefix)
     return files
   }
 
