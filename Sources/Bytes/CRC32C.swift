@@ -26,19 +26,21 @@ public struct CRC32C: Sendable {
   /// - Complexity: O(`bytes.count`), eight bytes at a step.
   public mutating func update(_ bytes: ArraySlice<UInt8>) {
     let span = bytes.span
-    let table = Self.tables.span
+    let table = Self.tables
     var crc = register
     var i = 0
     let whole = span.count & ~7
     while i < whole {
-      crc ^=
-        UInt32(span[i]) | UInt32(span[i &+ 1]) &<< 8 | UInt32(span[i &+ 2]) &<< 16
-        | UInt32(span[i &+ 3]) &<< 24
+      let word = ByteWord(span, at: i).bits ^ UInt64(truncatingIfNeeded: crc)
       crc =
-        table[Int(crc & 0xff) &+ 0x700] ^ table[Int(crc &>> 8 & 0xff) &+ 0x600]
-        ^ table[Int(crc &>> 16 & 0xff) &+ 0x500] ^ table[Int(crc &>> 24) &+ 0x400]
-        ^ table[Int(span[i &+ 4]) &+ 0x300] ^ table[Int(span[i &+ 5]) &+ 0x200]
-        ^ table[Int(span[i &+ 6]) &+ 0x100] ^ table[Int(span[i &+ 7])]
+        table[Int(truncatingIfNeeded: word & 0xff) &+ 0x700]
+        ^ table[Int(truncatingIfNeeded: word &>> 8 & 0xff) &+ 0x600]
+        ^ table[Int(truncatingIfNeeded: word &>> 16 & 0xff) &+ 0x500]
+        ^ table[Int(truncatingIfNeeded: word &>> 24 & 0xff) &+ 0x400]
+        ^ table[Int(truncatingIfNeeded: word &>> 32 & 0xff) &+ 0x300]
+        ^ table[Int(truncatingIfNeeded: word &>> 40 & 0xff) &+ 0x200]
+        ^ table[Int(truncatingIfNeeded: word &>> 48 & 0xff) &+ 0x100]
+        ^ table[Int(truncatingIfNeeded: word &>> 56)]
       i &+= 8
     }
     while i < span.count {

@@ -7,7 +7,7 @@
 /// It names contents and chains the records of a log. It is not written to run in constant time, so
 /// nothing secret may go through it.
 public struct SHA256: Sendable {
-  private var state = SHA256.initial
+  private var state = State()
   /// The bytes after the last whole block: fewer than 64.
   private var rest: [UInt8] = []
   /// The number of bytes hashed so far.
@@ -27,7 +27,7 @@ public struct SHA256: Sendable {
       rest += missing
       bytes = bytes.dropFirst(missing.count)
       guard rest.count == 64 else { return }
-      Self.compress(&state, Self.block(rest.span, at: 0))
+      Self.compress(&state, Block(rest.span, at: 0))
       rest.removeAll(keepingCapacity: true)
     }
     let whole = bytes.count & ~63
@@ -48,9 +48,9 @@ public struct SHA256: Sendable {
     Self.finish(&words, rest.span, from: 0, count: count)
     var digest: [UInt8] = []
     digest.reserveCapacity(32)
-    for i in 0..<8 {
+    for word in [words.a, words.b, words.c, words.d, words.e, words.f, words.g, words.h] {
       for shift: UInt32 in [24, 16, 8, 0] {
-        digest.append(UInt8(truncatingIfNeeded: words[i] >> shift))
+        digest.append(UInt8(truncatingIfNeeded: word >> shift))
       }
     }
     return digest
@@ -78,19 +78,54 @@ public struct SHA256: Sendable {
   ///
   /// - Complexity: O(`bytes.count`).
   public static func prefix64(of bytes: ArraySlice<UInt8>) -> UInt64 {
-    var words = initial
+    var words = State()
     let span = bytes.span
     let whole = span.count & ~63
     compressBlocks(&words, span, upTo: whole)
     finish(&words, span, from: whole, count: UInt64(span.count))
-    return UInt64(words[0]) << 32 | UInt64(words[1])
+    return UInt64(words.a) << 32 | UInt64(words.b)
   }
 }
 
 extension SHA256 {
-  private static let initial = SIMD8<UInt32>(
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
-    0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
+  /// The eight words that a block is taken into.
+  private struct State {
+    var a: UInt32 = 0x6a09_e667
+    var b: UInt32 = 0xbb67_ae85
+    var c: UInt32 = 0x3c6e_f372
+    var d: UInt32 = 0xa54f_f53a
+    var e: UInt32 = 0x510e_527f
+    var f: UInt32 = 0x9b05_688c
+    var g: UInt32 = 0x1f83_d9ab
+    var h: UInt32 = 0x5be0_cd19
+  }
+
+  /// The 64 bytes of a block, eight big-endian ones in each.
+  private struct Block {
+    let p0, p1, p2, p3, p4, p5, p6: UInt64
+    var p7: UInt64
+
+    init(
+      _ p0: UInt64, _ p1: UInt64, _ p2: UInt64, _ p3: UInt64, _ p4: UInt64, _ p5: UInt64,
+      _ p6: UInt64, _ p7: UInt64
+    ) {
+      (self.p0, self.p1, self.p2, self.p3) = (p0, p1, p2, p3)
+      (self.p4, self.p5, self.p6, self.p7) = (p4, p5, p6, p7)
+    }
+
+    /// Those from `at` on.
+    @inline(__always)
+    init(_ bytes: Span<UInt8>, at: Int) {
+      p0 = ByteWord(bytes, at: at).bits.byteSwapped
+      p1 = ByteWord(bytes, at: at &+ 8).bits.byteSwapped
+      p2 = ByteWord(bytes, at: at &+ 16).bits.byteSwapped
+      p3 = ByteWord(bytes, at: at &+ 24).bits.byteSwapped
+      p4 = ByteWord(bytes, at: at &+ 32).bits.byteSwapped
+      p5 = ByteWord(bytes, at: at &+ 40).bits.byteSwapped
+      p6 = ByteWord(bytes, at: at &+ 48).bits.byteSwapped
+      p7 = ByteWord(bytes, at: at &+ 56).bits.byteSwapped
+    }
+  }
 
   private static let k: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1,
@@ -106,63 +141,50 @@ extension SHA256 {
     0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
-  private static func compressBlocks(
-    _ state: inout SIMD8<UInt32>, _ bytes: Span<UInt8>, upTo end: Int
-  ) {
+  private static func compressBlocks(_ state: inout State, _ bytes: Span<UInt8>, upTo end: Int) {
     var at = 0
     while at < end {
-      compress(&state, block(bytes, at: at))
+      compress(&state, Block(bytes, at: at))
       at &+= 64
     }
   }
 
-  /// The 64 bytes from `at` as big-endian words.
-  @inline(__always)
-  private static func block(_ bytes: Span<UInt8>, at: Int) -> SIMD16<UInt32> {
-    var words = SIMD16<UInt32>()
-    for i in 0..<16 {
-      let p = at &+ i &* 4
-      words[i] =
-        UInt32(bytes[p]) << 24 | UInt32(bytes[p &+ 1]) << 16 | UInt32(bytes[p &+ 2]) << 8
-        | UInt32(bytes[p &+ 3])
-    }
-    return words
-  }
-
   /// Takes in the last, incomplete block with its padding: a one bit, zeros, the length in bits.
   private static func finish(
-    _ state: inout SIMD8<UInt32>, _ bytes: Span<UInt8>, from start: Int, count: UInt64
+    _ state: inout State, _ bytes: Span<UInt8>, from start: Int, count: UInt64
   ) {
-    var words = SIMD16<UInt32>()
     let left = bytes.count &- start
-    let whole = left >> 2
-    for i in 0..<whole {
-      let p = start &+ i &* 4
-      words[i] =
-        UInt32(bytes[p]) << 24 | UInt32(bytes[p &+ 1]) << 16 | UInt32(bytes[p &+ 2]) << 8
-        | UInt32(bytes[p &+ 3])
-    }
-    for i in (whole &* 4)..<left {
-      words[whole] |= UInt32(bytes[start &+ i]) << UInt32(24 &- (i & 3) &* 8)
-    }
-    words[left >> 2] |= 0x80 << UInt32(24 &- (left & 3) &* 8)
+    var block = Block(
+      tail(bytes, start), tail(bytes, start &+ 8), tail(bytes, start &+ 16),
+      tail(bytes, start &+ 24), tail(bytes, start &+ 32), tail(bytes, start &+ 40),
+      tail(bytes, start &+ 48), tail(bytes, start &+ 56))
     if left >= 56 {
-      compress(&state, words)
-      words = SIMD16<UInt32>()
+      compress(&state, block)
+      block = Block(0, 0, 0, 0, 0, 0, 0, 0)
     }
-    words[14] = UInt32(truncatingIfNeeded: count >> 29)
-    words[15] = UInt32(truncatingIfNeeded: count << 3)
-    compress(&state, words)
+    block.p7 = count &<< 3
+    compress(&state, block)
+  }
+
+  /// Eight bytes of the padded end, from `at` on.
+  @inline(__always)
+  private static func tail(_ bytes: Span<UInt8>, _ at: Int) -> UInt64 {
+    let left = bytes.count &- at
+    if left >= ByteWord.size { return ByteWord(bytes, at: at).bits.byteSwapped }
+    if left < 0 { return 0 }
+    let word = ByteWord(bytes, at: at, count: left).bits.byteSwapped
+    return word | 0x80 &<< UInt64(truncatingIfNeeded: 56 &- left &* 8)
   }
 
   @inline(__always)
-  private static func rotate(_ x: UInt32, _ n: UInt32) -> UInt32 { x &>> n | x &<< (32 &- n) }
+  private static func spread0(_ x: UInt32) -> UInt32 {
+    (x &>> 7 | x &<< 25) ^ (x &>> 18 | x &<< 14) ^ x &>> 3
+  }
 
   @inline(__always)
-  private static func spread0(_ x: UInt32) -> UInt32 { rotate(x, 7) ^ rotate(x, 18) ^ x &>> 3 }
-
-  @inline(__always)
-  private static func spread1(_ x: UInt32) -> UInt32 { rotate(x, 17) ^ rotate(x, 19) ^ x &>> 10 }
+  private static func spread1(_ x: UInt32) -> UInt32 {
+    (x &>> 17 | x &<< 15) ^ (x &>> 19 | x &<< 13) ^ x &>> 10
+  }
 
   /// One round. Instead of moving eight variables along, the caller names them in turn.
   @inline(__always)
@@ -170,40 +192,42 @@ extension SHA256 {
     _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32,
     _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32, _ input: UInt32
   ) {
-    let first =
-      h &+ (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) &+ (g ^ (e & (f ^ g))) &+ input
+    let mixed = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
+    let first = h &+ mixed &+ (g ^ (e & (f ^ g))) &+ input
     d = d &+ first
-    h = first &+ (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) &+ ((a & b) | (c & (a | b)))
+    let other = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
+    h = first &+ other &+ ((a & b) | (c & (a | b)))
   }
 
-  /// The compression function. The sixteen words of the schedule are variables of their own, because
-  /// an array of them is not kept in registers.
-  private static func compress(_ state: inout SIMD8<UInt32>, _ block: SIMD16<UInt32>) {
-    let k = Self.k.span
-    var w0 = block[0]
-    var w1 = block[1]
-    var w2 = block[2]
-    var w3 = block[3]
-    var w4 = block[4]
-    var w5 = block[5]
-    var w6 = block[6]
-    var w7 = block[7]
-    var w8 = block[8]
-    var w9 = block[9]
-    var w10 = block[10]
-    var w11 = block[11]
-    var w12 = block[12]
-    var w13 = block[13]
-    var w14 = block[14]
-    var w15 = block[15]
-    var a = state[0]
-    var b = state[1]
-    var c = state[2]
-    var d = state[3]
-    var e = state[4]
-    var f = state[5]
-    var g = state[6]
-    var h = state[7]
+  /// The compression function.
+  ///
+  /// The sixteen words of the schedule are variables of their own, because an array of them is not kept in registers.
+  private static func compress(_ state: inout State, _ block: Block) {
+    let k = Self.k
+    var w0 = UInt32(truncatingIfNeeded: block.p0 &>> 32)
+    var w1 = UInt32(truncatingIfNeeded: block.p0)
+    var w2 = UInt32(truncatingIfNeeded: block.p1 &>> 32)
+    var w3 = UInt32(truncatingIfNeeded: block.p1)
+    var w4 = UInt32(truncatingIfNeeded: block.p2 &>> 32)
+    var w5 = UInt32(truncatingIfNeeded: block.p2)
+    var w6 = UInt32(truncatingIfNeeded: block.p3 &>> 32)
+    var w7 = UInt32(truncatingIfNeeded: block.p3)
+    var w8 = UInt32(truncatingIfNeeded: block.p4 &>> 32)
+    var w9 = UInt32(truncatingIfNeeded: block.p4)
+    var w10 = UInt32(truncatingIfNeeded: block.p5 &>> 32)
+    var w11 = UInt32(truncatingIfNeeded: block.p5)
+    var w12 = UInt32(truncatingIfNeeded: block.p6 &>> 32)
+    var w13 = UInt32(truncatingIfNeeded: block.p6)
+    var w14 = UInt32(truncatingIfNeeded: block.p7 &>> 32)
+    var w15 = UInt32(truncatingIfNeeded: block.p7)
+    var a = state.a
+    var b = state.b
+    var c = state.c
+    var d = state.d
+    var e = state.e
+    var f = state.f
+    var g = state.g
+    var h = state.h
     var t = 0
     while true {
       round(a, b, c, &d, e, f, g, &h, k[t &+ 0] &+ w0)
@@ -241,6 +265,13 @@ extension SHA256 {
       w14 = w14 &+ spread1(w12) &+ w7 &+ spread0(w15)
       w15 = w15 &+ spread1(w13) &+ w8 &+ spread0(w0)
     }
-    state = state &+ SIMD8(a, b, c, d, e, f, g, h)
+    state.a &+= a
+    state.b &+= b
+    state.c &+= c
+    state.d &+= d
+    state.e &+= e
+    state.f &+= f
+    state.g &+= g
+    state.h &+= h
   }
 }
