@@ -1,3 +1,5 @@
+internal import Bytes
+
 extension JSONString {
   /// Escapes the text that stands at the end of `bytes`, from `start` on, in place.
   ///
@@ -13,6 +15,14 @@ extension JSONString {
     // From the back, so that nothing is overwritten before it has moved. Once the two meet, what is
     // left is in its place.
     while source < target {
+      if source - start >= ByteWord.size {
+        let word = ByteWord(text.span, at: source - ByteWord.size)
+        if marks(word) == 0 {
+          (source, target) = (source - ByteWord.size, target - ByteWord.size)
+          word.store(into: &text, at: target)
+          continue
+        }
+      }
       source -= 1
       let byte = text[source]
       if standsForItself(byte) {
@@ -45,22 +55,11 @@ extension JSONString {
     var growth = 0
     var next = 0
     while next < text.count {
-      if text.count - next >= 32 {
-        let block = text.extracting(next..<next + 32)
-        var special: UInt8 = 0
-        for index in 0..<32 {
-          // As in `endOfPlainBlocks`: bits for the sake of vector instructions.
-          let byte = block[index]
-          special |=
-            (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
-            | (byte == UInt8(ascii: "\\") ? 1 : 0)
-        }
-        if special == 0 {
-          next += 32
-          continue
-        }
+      if text.count - next >= ByteWord.size, marks(ByteWord(text, at: next)) == 0 {
+        next += ByteWord.size
+        continue
       }
-      let end = min(next + 32, text.count)
+      let end = min(next + ByteWord.size, text.count)
       while next < end {
         let byte = text[next]
         if !standsForItself(byte) { growth += escapeGrowth(of: byte) }
@@ -68,6 +67,13 @@ extension JSONString {
       }
     }
     return growth
+  }
+
+  /// Marks the bytes that need an escape sequence.
+  @inline(__always)
+  private static func marks(_ word: ByteWord) -> UInt64 {
+    word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\""))
+      | word.marks(of: UInt8(ascii: "\\"))
   }
 
   /// True if a byte needs no escape sequence: those of longer UTF-8 sequences never do.

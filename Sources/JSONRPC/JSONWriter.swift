@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// Writes one JSON value, without white space, in the order of the calls.
 ///
 /// Commas come by themselves. That calls nest and every `key` is followed by a value is up to the
@@ -116,6 +118,12 @@ public struct JSONWriter: Sendable {
     bytes.append(contentsOf: json)
     var next = start
     while next < bytes.count {
+      if bytes.count - next >= ByteWord.size {
+        let word = ByteWord(bytes.span, at: next)
+        let marks = word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\\"))
+        next += ByteWord.countBefore(marks)
+        if marks == 0 { continue }
+      }
       if bytes[next] < 0x20 {
         // Control characters stand only between tokens: strings hold none that are not escaped.
         bytes[next] = 0x20
