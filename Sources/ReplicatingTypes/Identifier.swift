@@ -28,9 +28,11 @@ extension Identifier: CustomStringConvertible {
     var digits: [UInt8] = []
     digits.reserveCapacity(32)
     for half in [high, low] {
-      for shift in stride(from: 60, through: 0, by: -4) {
-        let digit = UInt8(truncatingIfNeeded: half >> UInt64(shift)) & 15
-        digits.append(digit < 10 ? 48 + digit : 87 + digit)
+      var shift: UInt64 = 64
+      while shift > 0 {
+        shift &-= 4
+        let digit = UInt8(truncatingIfNeeded: half &>> shift) & 15
+        digits.append(digit < 10 ? 48 &+ digit : 87 &+ digit)
       }
     }
     return String(decoding: digits, as: UTF8.self)

@@ -194,7 +194,7 @@ public struct ReplicatingText: Sendable, Replicable {
     try bytes.validate(operation, by: author, isKnown: isKnown)
     switch operation {
     case .insert(let inserted, let left, let right):
-      guard !inserted.contains(0), String(validating: inserted, as: UTF8.self) != nil else {
+      guard !inserted.span.containsZero, String(validating: inserted, as: UTF8.self) != nil else {
         throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
       }
       if let left, !isBoundary(left.author, left.offset + 1) {

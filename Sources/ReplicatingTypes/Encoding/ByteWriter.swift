@@ -50,10 +50,13 @@ public struct ByteWriter: Sendable {
   @specialized(where Integer == UInt64)
   @specialized(where Integer == UInt32)
   public mutating func fixed<Integer: FixedWidthInteger>(_ number: Integer) {
-    var rest = number.littleEndian
-    for _ in 0..<Integer.bitWidth / 8 {
+    precondition(Integer.bitWidth <= 64)
+    var rest = UInt64(truncatingIfNeeded: number)
+    var count = Integer.bitWidth / 8
+    while count > 0 {
       bytes.append(UInt8(truncatingIfNeeded: rest))
-      rest >>= 8
+      rest &>>= 8
+      count &-= 1
     }
   }
 
@@ -176,11 +179,15 @@ public struct ByteReader: Sendable {
   public mutating func fixed<Integer: FixedWidthInteger>(
     _: Integer.Type
   ) throws(DecodingFailure) -> Integer {
-    var number: Integer = 0
-    for (index, byte) in try raw(Integer.bitWidth / 8).enumerated() {
-      number |= Integer(truncatingIfNeeded: byte) << Integer(index * 8)
+    precondition(Integer.bitWidth <= 64)
+    let raw = try raw(Integer.bitWidth / 8)
+    var number: UInt64 = 0
+    var next = raw.endIndex
+    while next > raw.startIndex {
+      next &-= 1
+      number = number &<< 8 | UInt64(truncatingIfNeeded: raw[next])
     }
-    return number
+    return Integer(truncatingIfNeeded: number)
   }
 
   /// Reads 16 bytes, the highest first.

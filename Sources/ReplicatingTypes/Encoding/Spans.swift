@@ -1,21 +1,49 @@
-// Loops over bytes, written so that the compiler makes them work on many at a time: one way out, and what makes an index
-// valid said before the loop.
+// Loops over bytes that work on many at a time: eight in a word, or such that the compiler does it: one way out, and what
+// makes an index valid said before the loop.
 
 extension Span<UInt8> {
+  /// The eight bytes from `start` on, of which there must be eight, the first the lowest.
+  @inline(__always)
+  func word(at start: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+  }
+
   /// True if a byte is 0. O(count).
   var containsZero: Bool {
-    var zeros: UInt8 = 0
-    for index in indices { zeros |= self[index] == 0 ? 1 : 0 }
-    return zeros != 0
+    var next = 0
+    while count &- next >= 8 {
+      let word = word(at: next)
+      // Such a difference has a mark if and only if a byte is 0, though it can have one too many then.
+      if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
+      next &+= 8
+    }
+    while next < count {
+      if self[next] == 0 { return true }
+      next &+= 1
+    }
+    return false
   }
 
   /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {
-    var all: UInt8 = 0
-    for index in indices { all |= self[index] }
-    return all >= 0x80
+    var next = 0
+    while count &- next >= 8 {
+      if word(at: next) & 0x8080_8080_8080_8080 != 0 { return true }
+      next &+= 8
+    }
+    while next < count {
+      if self[next] >= 0x80 { return true }
+      next &+= 1
+    }
+    return false
   }
 }
+
+/// The same value by another name of its type, for generic code that knows its type in one case.
+///
+/// The cast of an array to an array would go through the elements.
+@inline(__always)
+func same<Value, Other>(_ value: Value, as: Other.Type) -> Other { value as! Other }
 
 extension MutableSpan<UInt8> {
   /// Overwrites bytes from `place` on.

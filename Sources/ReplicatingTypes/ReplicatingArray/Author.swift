@@ -98,11 +98,12 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   // MARK: - Recording
 
   /// Takes the next elements, and notes where and when they were inserted. Runs come out the same however elements were
-  /// grouped on their way here, so that equal histories are equal values. Returns the offset of the first.
+  /// grouped on their way here, so that equal histories are equal values. Returns the offset of the first. `whole` are the
+  /// same elements if an array has them: it is appended at once.
   @inline(__always)
   mutating func insert(
     _ elements: borrowing Span<Element>, number: UInt64, lamport: UInt64, isStepping: Bool,
-    left: LocalID, right: LocalID, me: AuthorIndex
+    left: LocalID, right: LocalID, me: AuthorIndex, whole: [Element]?
   ) -> UInt32 {
     let first = self.count
     let count = UInt32(truncatingIfNeeded: elements.count)
@@ -114,6 +115,8 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     lastNumber = max(lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
     if count == 1 {
       content.append(elements[0])
+    } else if let whole {
+      content.append(contentsOf: whole)
     } else {
       content.append(addingCapacity: elements.count) { new in
         for index in elements.indices { new.append(elements[index]) }

@@ -211,12 +211,13 @@ extension ReplicatingArray {
   @inline(__always)
   mutating func insert(
     _ elements: borrowing Span<Element>, by author: AuthorIndex, number: UInt64, lamport: UInt64,
-    isStepping: Bool, left: LocalID, right: LocalID, behind skipped: UInt32
+    isStepping: Bool, left: LocalID, right: LocalID, behind skipped: UInt32,
+    whole: [Element]? = nil
   ) {
     let count = UInt32(truncatingIfNeeded: elements.count)
     let first = authors[Int(author)].insert(
       elements, number: number, lamport: lamport, isStepping: isStepping, left: left, right: right,
-      me: author)
+      me: author, whole: whole)
     self.lamport = max(self.lamport, lamport &+ UInt64(count) &- 1)
     if count <= tree.sizes.piece {
       put(Piece(author, first, count), behind: skipped)

@@ -22,7 +22,7 @@ extension ReplicatingArray {
       }
       let offset = integrate(
         Self.read(elements).span, by: author, number: stamp.change.number, lamport: stamp.lamport,
-        isStepping: false, left: local(left), right: local(right))
+        isStepping: false, left: local(left), right: local(right), whole: elements)
       report(
         .inserted(
           ElementRange(author: stamp.change.replica, offset: offset, count: elements.count)))

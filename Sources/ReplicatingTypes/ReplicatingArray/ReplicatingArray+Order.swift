@@ -15,7 +15,7 @@ extension ReplicatingArray {
   @inline(__always)
   mutating func integrate(
     _ elements: borrowing Span<Element>, by author: AuthorIndex, number: UInt64, lamport: UInt64,
-    isStepping: Bool, left: LocalID, right: LocalID
+    isStepping: Bool, left: LocalID, right: LocalID, whole: [Element]? = nil
   ) -> Int {
     let offset = authors[Int(author)].content.count
     var skipped: UInt32 = 0
@@ -35,7 +35,7 @@ extension ReplicatingArray {
     }
     insert(
       elements, by: author, number: number, lamport: lamport, isStepping: isStepping, left: left,
-      right: right, behind: skipped)
+      right: right, behind: skipped, whole: whole)
     return offset
   }
 

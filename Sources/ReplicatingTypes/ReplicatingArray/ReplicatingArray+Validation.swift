@@ -169,7 +169,7 @@ extension ReplicatingArray<UInt8> {
       var end = start + Int(insertion.count)
       while start > 0, content[start] & 0xC0 == 0x80 { start -= 1 }
       while end < content.count, content[end] & 0xC0 == 0x80 { end += 1 }
-      guard !content[start..<end].contains(0),
+      guard !content[start..<end].span.containsZero,
         content[start..<end].contains(Self.forgotten)
           || String(validating: content[start..<end], as: UTF8.self) != nil
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
@@ -199,7 +199,7 @@ extension ReplicatingArray<UInt8> {
       let author = index(known: changes.authors[Int(insertion.author)])
       // The part of it that is here may be other than it says.
       guard insertion.offset == author.map({ authors[Int($0)].count }) ?? 0,
-        !changes.content.contains(0), !insertion.isStepping || !changes.content.span.isTorn(),
+        !changes.content.span.containsZero, !insertion.isStepping || !changes.content.span.isTorn(),
         String(validating: changes.content, as: UTF8.self) != nil,
         isBoundary(insertion.left, behind: true, changes),
         isBoundary(insertion.right, behind: false, changes)

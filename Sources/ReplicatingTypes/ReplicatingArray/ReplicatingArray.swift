@@ -141,6 +141,10 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   @inline(__always)
   static func weight(of piece: Piece, in content: [Element]) -> TextWeight {
     guard Element.self == UInt8.self else { return .zero }
+    if piece.count >= TextWeight.fewBytes {
+      let bytes = same(content, as: [UInt8].self)
+      return TextWeight(of: bytes.span.extracting(Int(piece.offset)..<Int(piece.end)))
+    }
     let elements = content.span.extracting(Int(piece.offset)..<Int(piece.end))
     // Such a loop, without branches and with counters as small as a piece allows, takes 8 bytes at a time.
     var (lines, continuations, astral): (UInt16, UInt16, UInt16) = (0, 0, 0)

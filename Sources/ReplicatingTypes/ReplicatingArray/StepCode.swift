@@ -150,7 +150,7 @@ extension ByteWriter {
   mutating func elements<Element: BinaryCodable>(_ elements: [Element]) {
     varint(elements.count)
     if Element.self == UInt8.self {
-      for element in elements { byte(element as! UInt8) }
+      raw(same(elements, as: [UInt8].self))
     } else {
       for element in elements { element.encode(into: &self) }
     }
@@ -162,7 +162,7 @@ extension ByteReader {
   mutating func elements<Element: BinaryCodable>() throws(DecodingFailure) -> [Element] {
     let count = try count()
     guard count <= remaining else { throw failure("\(count) elements in \(remaining) bytes") }
-    if Element.self == UInt8.self { return try raw(count).map { $0 as! Element } }
+    if Element.self == UInt8.self { return same(Array(try raw(count)), as: [Element].self) }
     var elements: [Element] = []
     for _ in 0..<count { elements.append(try Element(from: &self)) }
     return elements
