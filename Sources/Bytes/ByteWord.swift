@@ -93,3 +93,24 @@ extension Span<UInt8> {
     return nil
   }
 }
+
+extension ArraySlice<UInt8> {
+  /// True if the bytes are those of `other`: as `==`, which in a debug build looks at each element by generic code.
+  ///
+  /// - Complexity: O(`count`), eight bytes at a time.
+  public func isEqual(to other: ArraySlice<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    let a = span
+    let b = other.span
+    var next = 0
+    while a.count - next >= ByteWord.size {
+      if ByteWord(a, at: next).bits != ByteWord(b, at: next).bits { return false }
+      next += ByteWord.size
+    }
+    while next < a.count {
+      if a[next] != b[next] { return false }
+      next += 1
+    }
+    return true
+  }
+}

@@ -1,3 +1,4 @@
+internal import Bytes
 public import ReplicatingTypes
 
 /// Changes from outside were refused.
@@ -124,17 +125,17 @@ extension NoteBook: Replicable {
     var old: [UInt64: ArraySlice<UInt8>] = [:]
     pending.settle(replica, upTo: version[replica]) { number, encoded in
       if number <= archived {
-        if old[number].map({ $0 != encoded }) ?? false {
+        if let other = old[number], !other.isEqual(to: encoded) {
           differing = min(number, differing ?? number)
         }
         old[number] = encoded
-      } else if history!.change(number) != encoded {
+      } else if !history!.change(number).isEqual(to: encoded) {
         differing = min(number, differing ?? number)
       }
     }
     if let first = old.keys.min(), let last = old.keys.max() {
       _ = try? forEachArchived(of: replica, in: first...last) { number, encoded, _ in
-        if let other = old[number], other != encoded {
+        if let other = old[number], !other.isEqual(to: encoded) {
           differing = min(number, differing ?? number)
         }
         return true

@@ -300,10 +300,13 @@ extension [UInt8] {
 extension ArraySlice<UInt8> {
   /// The little-endian integer at `index`; its bytes must be inside.
   func integer<Integer: FixedWidthInteger>(at index: Int, as: Integer.Type) -> Integer {
-    var value: Integer = 0
-    for i in (0..<(Integer.bitWidth / 8)).reversed() {
-      value = value << 8 | Integer(truncatingIfNeeded: self[index + i])
+    precondition(Integer.bitWidth <= 64)
+    var value: UInt64 = 0
+    var next = index + Integer.bitWidth / 8
+    while next > index {
+      next &-= 1
+      value = value &<< 8 | UInt64(truncatingIfNeeded: self[next])
     }
-    return value
+    return Integer(truncatingIfNeeded: value)
   }
 }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Notes
 internal import ReplicatingTypes
 
@@ -149,7 +150,7 @@ struct Sweep {
     guard book.version[first.replica] >= last else { return false }
     var (isEqual, isComplete) = (true, false)
     try? book.forEachEncoded(of: first.replica, in: first.number...last) { number, encoded, _ in
-      isEqual = changes[Int(number - first.number)] == encoded
+      isEqual = changes[Int(number - first.number)].isEqual(to: encoded)
       if isEqual { isComplete = number == last }
       return isEqual
     }

@@ -87,7 +87,12 @@ enum PackedTimes {
     var best = (order: 0, cost: Int.max)
     for order in 0...40 {
       var cost = -order * distances.count
-      for (digits, count) in counts.enumerated() { cost += 2 * max(order + 1, digits) * count }
+      var digits = 0
+      while digits < counts.count {
+        let count = counts[digits]
+        if count > 0 { cost += 2 * (digits > order ? digits : order + 1) * count }
+        digits += 1
+      }
       if cost < best.cost { best = (order, cost) }
     }
     return best.order
