@@ -12,16 +12,19 @@ extension JSONString {
     bytes.append(contentsOf: repeatElement(0, count: growth))
     var target = bytes.count
     var text = bytes.mutableSpan
+    // From here on down a word is looked at: of one with a mark each byte is looked at.
+    var look = source
     // From the back, so that nothing is overwritten before it has moved. Once the two meet, what is
     // left is in its place.
     while source < target {
-      if source - start >= ByteWord.size {
+      if source <= look, source - start >= ByteWord.size {
         let word = ByteWord(text.span, at: source - ByteWord.size)
         if marks(word) == 0 {
           (source, target) = (source - ByteWord.size, target - ByteWord.size)
           word.store(into: &text, at: target)
           continue
         }
+        look = source - ByteWord.size
       }
       source -= 1
       let byte = text[source]
@@ -55,6 +58,18 @@ extension JSONString {
     var growth = 0
     var next = 0
     while next < text.count {
+      if text.count - next >= 4 * ByteWord.size {
+        // Four at a time, for the sake of vector instructions.
+        let block = text.extracting(next..<next + 4 * ByteWord.size)
+        let first = marks(ByteWord(block, at: 0)) | marks(ByteWord(block, at: ByteWord.size))
+        let second =
+          marks(ByteWord(block, at: 2 * ByteWord.size))
+          | marks(ByteWord(block, at: 3 * ByteWord.size))
+        if first | second == 0 {
+          next += 4 * ByteWord.size
+          continue
+        }
+      }
       if text.count - next >= ByteWord.size, marks(ByteWord(text, at: next)) == 0 {
         next += ByteWord.size
         continue
