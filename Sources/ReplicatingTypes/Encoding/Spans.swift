@@ -8,21 +8,14 @@ extension Span<UInt8> {
     UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
-  /// Marks, with the highest bit of a byte, that a byte from `start` on is 0: not always that byte alone.
-  @inline(__always)
-  private func zeros(at start: Int) -> UInt64 {
-    let word = word(at: start)
-    return (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
-  }
-
   /// True if a byte is 0. O(count).
   var containsZero: Bool {
     var next = 0
-    while count &- next >= 32 {
-      let part = extracting(next..<next &+ 32)
-      let first = part.zeros(at: 0) | part.zeros(at: 8)
-      if first | part.zeros(at: 16) | part.zeros(at: 24) != 0 { return true }
-      next &+= 32
+    while count &- next >= 8 {
+      let word = word(at: next)
+      // Such a difference has a mark if and only if a byte is 0, though it can have one too many then.
+      if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
+      next &+= 8
     }
     while next < count {
       if self[next] == 0 { return true }
@@ -34,11 +27,9 @@ extension Span<UInt8> {
   /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {
     var next = 0
-    while count &- next >= 32 {
-      let part = extracting(next..<next &+ 32)
-      let all = part.word(at: 0) | part.word(at: 8) | part.word(at: 16) | part.word(at: 24)
-      if all & 0x8080_8080_8080_8080 != 0 { return true }
-      next &+= 32
+    while count &- next >= 8 {
+      if word(at: next) & 0x8080_8080_8080_8080 != 0 { return true }
+      next &+= 8
     }
     while next < count {
       if self[next] >= 0x80 { return true }
