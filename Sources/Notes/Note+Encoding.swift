@@ -1,9 +1,11 @@
-// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 2":
+// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 3":
 //
-//     format                 a byte, 2
+//     format                 a byte, 3
 //     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
+//     spared                 varint: how many; each an author, varint, varint: the elements of the text from an offset on, how many,
+//                            that were removed and are shown; by author and offset
 //     text                   with all of its past
 //     content                version: of each replica the last change that wrote content
 //     deletions              varint: how many; each a change and the version it covers, in the order of the changes
@@ -44,6 +46,13 @@ extension Note {
     // Compiled for any element a set takes its time, and most notes have no tags.
     (!tags.version.isEmpty).encode(into: &writer)
     if !tags.version.isEmpty { tags.encode(into: &writer) }
+    let spared = text.sparedElements.sorted
+    writer.varint(spared.count)
+    for range in spared {
+      writer.identifier(range.author)
+      writer.varint(range.offset)
+      writer.varint(range.count)
+    }
     text.encode(into: &writer)
     content.encode(into: &writer)
     writer.varint(deletions.count)
@@ -54,7 +63,7 @@ extension Note {
     encodeLastChange(into: &writer)
   }
 
-  private static var format: UInt8 { 2 }
+  private static var format: UInt8 { 3 }
 
   private func encodeLastChange(into writer: inout ByteWriter) {
     writer.varint(lastChange.logical.count)
@@ -86,6 +95,27 @@ extension Note {
     lastChange.clock = clock
   }
 
+  private static func decodeSpared(
+    from reader: inout ByteReader
+  ) throws(DecodingFailure) -> [ElementRange] {
+    var spared: [ElementRange] = []
+    for _ in 0..<(try reader.count()) {
+      spared.append(
+        ElementRange(
+          author: try reader.identifier(), offset: try reader.count(), count: try reader.count()))
+    }
+    return spared
+  }
+
+  private static func decodeText(
+    sparing spared: [ElementRange], from reader: inout ByteReader
+  ) throws(DecodingFailure) -> ReplicatingText {
+    let start = reader
+    var text = try ReplicatingText(from: &reader)
+    guard text.spare(spared) else { throw start.failure("spared elements that were not removed") }
+    return text
+  }
+
   /// Reads the title and the text alone from what `encode(into:)` wrote, both in UTF-8.
   static func content(
     from reader: inout ByteReader
@@ -100,7 +130,9 @@ extension Note {
     if try Bool(from: &reader) {
       try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
     }
-    return (title, try ReplicatingText.utf8(from: &reader))
+    let spared = try decodeSpared(from: &reader)
+    if spared.isEmpty { return (title, try ReplicatingText.utf8(from: &reader)) }
+    return (title, try decodeText(sparing: spared, from: &reader).utf8[...])
   }
 
   /// Reads what `encode(into:)` wrote of the note called `id`.
@@ -115,7 +147,7 @@ extension Note {
       tags = try ReplicatingSet(from: &reader)
       guard !tags.version.isEmpty else { throw start.failure("tags that never were") }
     }
-    text = try ReplicatingText(from: &reader)
+    text = try Self.decodeText(sparing: Self.decodeSpared(from: &reader), from: &reader)
     content = try Version(from: &reader)
     for _ in 0..<(try reader.count()) {
       let start = reader

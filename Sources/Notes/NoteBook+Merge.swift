@@ -178,8 +178,11 @@ extension NoteBook: Replicable {
     let first = try firstStamp(of: change)
     let (kept, end) = try performForeign(change, first, &effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
+    if let kept {
+      spareSeparators(after: change, knowing: kept, &effects)
+      pasts.set(id.replica, id.number, kept)
+    }
     shelf.tidy()
-    if let kept { pasts.set(id.replica, id.number, kept) }
     return nil
   }
 

@@ -73,37 +73,6 @@ extension NoteBook {
     return Past(version: past, change: change.id)
   }
 
-  /// A note as it was, and its text then; `nil` if it did not exist yet. `version` is known here.
-  ///
-  /// O(changes of the notebook up to then); the text is O(its runs and length).
-  public func note(
-    _ id: NoteID, at version: Version
-  ) throws(ArchiveFailure) -> (note: Note, utf8: [UInt8])? {
-    guard version.contains(id.creation), let present = try shelf.note(id) else { return nil }
-    var edits: [(moment: Moment, stamp: Stamp, operation: Note.Operation)] = []
-    for replica in version.replicas {
-      try forEachChange(of: replica, upTo: version[replica]) { change, first in
-        let moment = Moment(logical: first.timestamp, clock: change.time)
-        var stamp = first
-        for operation in change.operations {
-          if case .edit(id, let edit) = operation { edits.append((moment, stamp, edit)) }
-          stamp.lamport += operation.ticks
-        }
-      }
-    }
-    // Any causal order gives the same. That of the changes' logical times is one, but not that of their operations': a change
-    // that takes one tick may have several operations, each with its own.
-    let order = edits.indices.sorted {
-      (edits[$0].moment.logical, $0) < (edits[$1].moment.logical, $1)
-    }
-    var note = Note(id: id, created: present.created)
-    for place in order {
-      let edit = edits[place]
-      note.record(edit.operation, edit.stamp, at: edit.moment)
-    }
-    return (note, present.text.utf8(in: present.text.view(at: version)))
-  }
-
   /// Decodes changes 1 to `number` of a replica, in order, each with its first stamp.
   func forEachChange(
     of replica: ReplicaID, upTo number: UInt64, _ body: (Change, Stamp) -> Void

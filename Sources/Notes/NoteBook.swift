@@ -29,6 +29,9 @@ public struct NoteBook: Sendable {
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 
+  /// Changes after which it could not be found out which separators are spared, because the archive could not be read.
+  var undecided: [UnawareChange] = []
+
   /// Where a note is put among the others.
   public typealias Placement = Change.Placement
 

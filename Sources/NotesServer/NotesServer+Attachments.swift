@@ -116,9 +116,13 @@ extension NotesServer {
       return nil
     }
     guard let revealed = view.revealed else { return view.hidden }
-    return try read(attachment.note) { [version = book.version] in
-      $0.text.view(at: version).hidden.subtracting(revealed).union(view.hidden.sorted)
-    }
+    return try self.view(of: attachment.note, at: book.version).hidden.subtracting(revealed)
+      .union(view.hidden.sorted)
+  }
+
+  /// The text of a note, which is open, in the state of a version that is known here.
+  func view(of note: NoteID, at version: Version) throws(ResponseError) -> SequenceView {
+    try recall { book throws(ArchiveFailure) in try book.view(of: note, at: version) }
   }
 }
 

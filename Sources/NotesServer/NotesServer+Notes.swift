@@ -208,7 +208,7 @@ extension NotesServer {
       guard let version, version.contains(note.id.creation) else {
         throw .requestFailed("unknownBase", "base: no state of this note has this name")
       }
-      view = note.text.view(at: version)
+      view = try self.view(of: note.id, at: version)
     }
     let old = view.map { note.text.utf8(in: $0) } ?? note.text.utf8
     return note.text.operations(for: textDifference(from: old, to: params.text), in: view)

@@ -128,7 +128,7 @@ extension NotesServer {
     if let then = state.hidden {
       hidden = note.text.insertions(after: version).union(then)
     } else {
-      hidden = note.text.view(at: version).hidden
+      hidden = try view(of: note.id, at: version).hidden
     }
     return hidden.subtracting(ElementRanges(own.compactMap(\.inserted)))
       .union(own.flatMap(\.removed))
@@ -237,9 +237,8 @@ extension NotesServer {
     let added = ElementRange(author: session, offset: first, count: length)
     if length > 0 { operations.append(.edit(note.id, .text(.remove(added)))) }
     try commit(operations, as: session)
-    let hidden = try read(note.id) { [version = book.version] in
-      $0.text.view(at: version).hidden.subtracting(ElementRanges([added])).union(lacking)
-    }
+    let hidden = try view(of: note.id, at: book.version).hidden
+      .subtracting(ElementRanges([added])).union(lacking)
     let count = openTexts[text: note.id].count
     openTexts[open: id].show(Attachment.Shown(seen: count, hidden: hidden))
   }

@@ -68,6 +68,14 @@ struct OpenText {
         } else if !arrival.isRepetition {
           removals.append(range)
         }
+      case .returned(let range):
+        // The client may not have been told that they were removed. Then it shows them all along.
+        let isShown = ElementRanges([range]).subtracting(ElementRanges(removals)).isEmpty
+        if isShown {
+          removals = ElementRanges(removals).subtracting(ElementRanges([range])).sorted
+        } else {
+          insertions.append(range)
+        }
       }
     }
     if let hidden = shown.hidden {

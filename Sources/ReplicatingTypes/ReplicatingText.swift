@@ -104,6 +104,45 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.apply(operation, stamp, report)
   }
 
+  /// Finds out which removed separators are to be shown after a change from elsewhere was applied, and shows them: see
+  /// SparedSeparators.swift. Only needed after a change whose author had not seen all that is here.
+  ///
+  /// Changes nothing when it throws; whoever asks again gets the same.
+  ///
+  /// - Parameters:
+  ///   - touched: the elements that the change inserted and removed.
+  ///   - known: what its author had seen, itself included.
+  /// - Complexity: O(pieces around these elements that are removed or that its author had not seen). Where there are separators of
+  ///   which it decides: O(removals × log removals), and the elements between the texts that they separate.
+  public mutating func spareSeparators<Asked: Causality>(
+    after change: ChangeID, touching touched: [ElementRange], knowing known: Version,
+    _ causality: inout Asked, _ report: (Effect) -> Void
+  ) throws(Asked.Failure) {
+    try bytes.spareSeparators(
+      after: change, touching: touched, knowing: known, &causality, report)
+  }
+
+  /// The elements that changes of `version` removed and that are shown all the same in that state.
+  public func sparedElements<Asked: Causality>(
+    at version: Version, _ causality: inout Asked
+  ) throws(Asked.Failure) -> [ElementRange] {
+    var value = bytes
+    return try value.sparedElements(at: version, &causality)
+  }
+
+  /// The removed elements that are shown.
+  public var sparedElements: ElementRanges { bytes.sparedElements }
+
+  /// The elements that a change inserted; nil if it inserted none.
+  public func elements(insertedBy change: ChangeID) -> ElementRange? {
+    bytes.elements(insertedBy: change)
+  }
+
+  /// Shows removed elements, as the value did from which this one was encoded.
+  ///
+  /// - Returns: false if they are none, and the text is not to be used.
+  public mutating func spare(_ ranges: [ElementRange]) -> Bool { bytes.spare(ranges) }
+
   /// True if a replica may write into the text.
   public func hasRoom(for author: ReplicaID) -> Bool { bytes.hasRoom(for: author) }
 

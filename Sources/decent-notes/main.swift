@@ -59,16 +59,16 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
       return time
     }
     environment.makeIdentifier = {
-      Identifier(high: splitMix(&state), low: splitMix(&state))
+      Identifier(high: splitMix(&state), low: splitMix(&state)).sparingSeparators
     }
   }
   return environment
 }
 
-/// An identifier of random bits.
+/// An identifier of random bits. Deletions by replicas of such names spare separators.
 func randomIdentifier() -> Identifier {
   var random = SystemRandomNumberGenerator()
-  return Identifier(high: random.next(), low: random.next())
+  return Identifier(high: random.next(), low: random.next()).sparingSeparators
 }
 
 /// Milliseconds since 1970.

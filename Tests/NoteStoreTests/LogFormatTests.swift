@@ -176,13 +176,24 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
 
   @Test func `refuses a file of a later format, without touching it`() throws {
     var (bytes, _) = log(session: Self.session, Self.appends)
-    bytes[8] = 2
+    bytes[8] = 3
     bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
     write(bytes, to: path)
     var folder = try scratch.open()
     #expect(folder.newTexts() == [])
     #expect(folder.damage.first?.description.contains("later format") == true)
     #expect(contents(path) == bytes)
+  }
+
+  @Test func `has the version by which the session's deletions are to be read`() throws {
+    for (session, version) in [(Self.session, UInt8(1)), (Self.session.sparingSeparators, 2)] {
+      var (bytes, _) = log(session: session, Self.appends)
+      #expect(bytes[8] == version)
+      #expect(try LogHeader(decoding: bytes[...]).session == session)
+      bytes[8] = 3 - version
+      bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
+      #expect(throws: LogHeader.Failure.self) { try LogHeader(decoding: bytes[...]) }
+    }
   }
 
   @Test func `numbers records past one byte`() throws {

@@ -47,7 +47,7 @@ final class Peer {
         time += 1000
         return time
       },
-      makeIdentifier: { Identifier(high: random.next(), low: random.next()) })
+      makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators })
     environment.peers = peers
     environment.syncInterval = syncInterval
     environment.syncPiece = syncPiece

@@ -29,7 +29,7 @@ final class ServerPartner: SyncPartner {
           time += 1000
           return time
         },
-        makeIdentifier: { Identifier(high: random.next(), low: random.next()) }))
+        makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators }))
   }
 
   func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

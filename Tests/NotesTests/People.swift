@@ -9,8 +9,11 @@ typealias Tag = Notes.Tag
 
 let notebook = Identifier(high: 7, low: 7)
 
-/// Small numbers are replicas of tests; larger ones win ties.
-func replicaID(_ number: UInt64) -> ReplicaID { ReplicaID(high: 0, low: number) }
+/// Small numbers are replicas of tests; larger ones win ties. The deletions of every third one spare no separators.
+func replicaID(_ number: UInt64) -> ReplicaID {
+  let id = ReplicaID(high: number, low: 0)
+  return number.isMultiple(of: 3) ? id : id.sparingSeparators
+}
 
 extension NoteBook {
   subscript(id: NoteID) -> Note? { try! note(id) }

@@ -8,7 +8,8 @@ import ReplicatingTypes
 //   header, 72 bytes
 //      0   8  magic: 8A 44 4E 4C 4F 47 0D 0A. Not ASCII at the front and a line end at the back, so
 //             that a transfer that rewrites text is noticed at once.
-//      8   4  format version: 1
+//      8   4  format version: 2 if deletions of the session spare separators (`Identifier.sparesSeparators`), so that a version of
+//             the program that would show other texts does not read it; else 1
 //     12   4  segment: 0 for the first file of a session, then one more each time
 //     16  16  notebook
 //     32  16  session
@@ -100,7 +101,10 @@ import ReplicatingTypes
 /// The limits and constants of the format.
 enum LogFormat {
   static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]
-  static let version: UInt32 = 1
+  /// The latest version.
+  static let version: UInt32 = 2
+  /// The version of a session's files.
+  static func version(of session: Identifier) -> UInt32 { session.sparesSeparators ? 2 : 1 }
   static let headerSize = 72
   /// Length and checksum.
   static let prefixSize = 8
@@ -135,7 +139,7 @@ struct LogHeader: Equatable {
   /// The 72 bytes of the header.
   func encoded() -> [UInt8] {
     var bytes = LogFormat.magic
-    bytes.appendInteger(LogFormat.version)
+    bytes.appendInteger(LogFormat.version(of: session))
     bytes.appendInteger(segment)
     for word in [notebook.high, notebook.low, session.high, session.low] {
       bytes.appendInteger(word.byteSwapped)
@@ -155,9 +159,7 @@ struct LogHeader: Equatable {
     let start = bytes.startIndex
     let version = bytes.integer(at: start + 8, as: UInt32.self)
     guard version <= LogFormat.version else { throw .newerFormat(version) }
-    guard version == LogFormat.version, Self.isIntact(bytes) else {
-      throw .damaged
-    }
+    guard Self.isIntact(bytes) else { throw .damaged }
     func word(_ at: Int) -> UInt64 { bytes.integer(at: start + at, as: UInt64.self) }
     segment = bytes.integer(at: start + 12, as: UInt32.self)
     notebook = Identifier(high: word(16).byteSwapped, low: word(24).byteSwapped)
@@ -165,7 +167,7 @@ struct LogHeader: Equatable {
     recordsBefore = word(48)
     hashBefore = word(56).byteSwapped
     // No segment is empty, so there are records before every segment but the first.
-    guard isPossible else { throw .damaged }
+    guard isPossible, version == LogFormat.version(of: session) else { throw .damaged }
   }
 
   private var isPossible: Bool {

@@ -11,7 +11,7 @@ internal import ReplicatingTypes
 // Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
 //
 //      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
-//      8   4  format version: 1
+//      8   4  format version: 2 if deletions of a session in it spare separators, as in LogFormat.swift; else 1
 //     12   4  n: the number of bytes of coverage that follow, at most 2^28
 //     16   n  coverage
 //   16+n   4  CRC-32C of everything before
@@ -52,7 +52,8 @@ struct SessionPiece: Equatable {
 
 enum SnapshotFormat {
   static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x53, 0x4e, 0x50, 0x0d, 0x0a]
-  static let version: UInt32 = 1
+  /// The latest version.
+  static let version: UInt32 = 2
   /// The number of bytes before the coverage.
   static let prefixSize = 16
   /// The most bytes that the coverage may have.
@@ -76,7 +77,7 @@ enum SnapshotFormat {
     }
     var head = ByteWriter(capacity: list.bytes.count + 24)
     head.raw(magic)
-    head.fixed(version)
+    head.fixed(coverage.map { LogFormat.version(of: $0.session) }.max() ?? 1)
     head.fixed(UInt32(list.bytes.count))
     head.raw(list.bytes)
     head.fixed(CRC32C.checksum(of: head.bytes[...]))
@@ -206,7 +207,7 @@ final class SnapshotFile {
     guard count <= SnapshotFormat.maximumCoverage else {
       throw damaged(file.path, "a coverage of \(count) bytes")
     }
-    guard version == SnapshotFormat.version, end <= size else {
+    guard version >= 1, end <= size else {
       throw damaged(file.path, "not all of it")
     }
     let bytes = try file.bytes(0..<end)

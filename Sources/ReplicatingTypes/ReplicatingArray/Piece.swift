@@ -57,6 +57,9 @@ struct Piece: Equatable, Sendable {
   /// The same elements as a tombstone.
   var removed: Piece { Piece(offset: offset, bits: bits | Self.removed) }
 
+  /// The same elements, visible.
+  var shown: Piece { Piece(offset: offset, bits: bits & ~Self.removed) }
+
   /// The same elements and the `count` next ones.
   func extended(by count: UInt32) -> Piece { Piece(offset: offset, bits: bits &+ count) }
 

@@ -272,7 +272,7 @@ extension ReplicatingArray {
   }
 
   @inline(never)
-  private mutating func splitLeaf() {
+  mutating func splitLeaf() {
     let new: Int
     do {
       let authors = authors
@@ -297,6 +297,7 @@ extension ReplicatingArray {
     let at = tree.at
     let old = tree.current
     let dead = old.dropping(skipped).prefix(count)
+    if !spared.isEmpty { spareNoLonger(dead) }
     let tomb = Piece(offset: dead.offset, bits: dead.bits | Piece.removed)
     let rest = old.count &- skipped &- count
     tree.count(-Int(count), -weight(of: dead))
@@ -338,6 +339,11 @@ extension ReplicatingArray {
     if rest > 0 {
       tree.insert(old.dropping(skipped &+ count), at: index &+ (skipped == 0 ? 1 : 2))
     }
+  }
+
+  /// Notes that elements are removed by a change that does not spare them.
+  private mutating func spareNoLonger(_ piece: Piece) {
+    spared = spared.filter { !piece.contains($0) }
   }
 
   /// After a piece between two tombstones has gone: makes them one if they can be.

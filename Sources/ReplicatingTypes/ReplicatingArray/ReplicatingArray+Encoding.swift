@@ -44,6 +44,8 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
     var decoder = try HistoryDecoder<Element>(&reader)
     try decoder.decode(&reader)
     self = decoder.value
+    // Of the past states nothing is known.
+    isContested = authors.count > 1
   }
 }
 

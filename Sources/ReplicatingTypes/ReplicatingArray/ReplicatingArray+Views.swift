@@ -83,6 +83,15 @@ extension ReplicatingArray {
     }
   }
 
+  /// The elements that a change inserted; nil if it inserted none. O(log runs).
+  public func elements(insertedBy change: ChangeID) -> ElementRange? {
+    guard let index = index(known: change.replica), change.number > 0 else { return nil }
+    let author = authors[Int(index)]
+    let start = Int(author.count(upTo: change.number - 1))
+    let count = Int(author.count(upTo: change.number)) - start
+    return count > 0 ? ElementRange(author: change.replica, offset: start, count: count) : nil
+  }
+
   /// The number of elements that a replica has inserted.
   public func count(by replica: ReplicaID) -> Int {
     let value = settled

@@ -39,6 +39,8 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   public enum Effect: Equatable, Sendable {
     case inserted(ElementRange)
     case removed(ElementRange)
+    /// Elements that had been removed are shown again, because no change that removed them does away with them any more.
+    case returned(ElementRange)
   }
 
   var authors: [Author<Element>] = []
@@ -51,6 +53,10 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var isIndexed = false
   var crowds = Crowds()
   var open = OpenEdit<Element>()
+  /// The removed elements that are visible.
+  var spared: Set<LocalID> = []
+  /// False if it is certain that no removed element was ever spared, in any state of the past either.
+  var isContested = false
   /// Set as long as the origins of what was read are not needed.
   var unrestored: UnrestoredOrigins?
 

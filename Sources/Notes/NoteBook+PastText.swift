@@ -1,0 +1,57 @@
+public import ReplicatingTypes
+
+extension NoteBook {
+  /// A note as it was, and its text then; `nil` if it did not exist yet. `version` is known here.
+  ///
+  /// O(changes of the notebook up to then); the text is O(its runs and length).
+  public func note(
+    _ id: NoteID, at version: Version
+  ) throws(ArchiveFailure) -> (note: Note, utf8: [UInt8])? {
+    guard version.contains(id.creation), let present = try shelf.note(id) else { return nil }
+    var edits: [(moment: Moment, stamp: Stamp, operation: Note.Operation)] = []
+    for replica in version.replicas {
+      try forEachChange(of: replica, upTo: version[replica]) { change, first in
+        let moment = Moment(logical: first.timestamp, clock: change.time)
+        var stamp = first
+        for operation in change.operations {
+          if case .edit(id, let edit) = operation { edits.append((moment, stamp, edit)) }
+          stamp.lamport += operation.ticks
+        }
+      }
+    }
+    // Any causal order gives the same. That of the changes' logical times is one, but not that of their operations': a change
+    // that takes one tick may have several operations, each with its own.
+    let order = edits.indices.sorted {
+      (edits[$0].moment.logical, $0) < (edits[$1].moment.logical, $1)
+    }
+    var note = Note(id: id, created: present.created)
+    for place in order {
+      let edit = edits[place]
+      note.record(edit.operation, edit.stamp, at: edit.moment)
+    }
+    return (note, present.text.utf8(in: try view(of: present.text, at: version)))
+  }
+
+  /// The state of a note's text at a version that is known here. The note is open.
+  ///
+  /// O(runs × log runs). In a text in which changes met that did not know each other, and the elements around the separators
+  /// that were removed by then.
+  public func view(of note: NoteID, at version: Version) throws(ArchiveFailure) -> SequenceView {
+    try view(of: shelf[existing: note].text, at: version)
+  }
+
+  func view(
+    of text: ReplicatingText, at version: Version
+  ) throws(ArchiveFailure) -> SequenceView {
+    let spared: [ElementRange]
+    if version == self.version {
+      spared = text.sparedElements.sorted
+    } else {
+      var causality = KnownPasts(of: self)
+      spared = try text.sparedElements(at: version, &causality)
+    }
+    var view = text.view(at: version)
+    if !spared.isEmpty { view.hidden = view.hidden.subtracting(ElementRanges(spared)) }
+    return view
+  }
+}

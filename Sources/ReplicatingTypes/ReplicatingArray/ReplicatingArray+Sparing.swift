@@ -1,0 +1,57 @@
+// Removed elements that are shown all the same, because each change that removed them spares them (SparedSeparators.swift).
+
+extension ReplicatingArray {
+  /// The elements that were removed and are spared.
+  public var sparedElements: ElementRanges {
+    ElementRanges(spared.map { range(Piece($0.author, $0.offset, 1)) })
+  }
+
+  /// Shows elements that were removed, as a value was that had the same changes.
+  ///
+  /// - Returns: whether all of them were removed and none is spared yet.
+  mutating func spare(_ ranges: [ElementRange]) -> Bool {
+    settle()
+    for range in ranges {
+      guard let author = index(known: range.author), range.count > 0, range.offset >= 0,
+        range.count <= authors[Int(author)].content.count - range.offset
+      else { return false }
+      for offset in range.offset..<range.end {
+        let element = LocalID(author, UInt32(offset))
+        locate(element)
+        guard tree.current.isRemoved else { return false }
+        setShown(element, true)
+      }
+    }
+    return true
+  }
+
+  /// Shows a removed element, or hides one that is spared.
+  mutating func setShown(_ element: LocalID, _ isShown: Bool) {
+    locate(element)
+    let skipped = element.offset &- tree.current.offset
+    if isShown {
+      spared.insert(element)
+      raise(skipped)
+    } else {
+      bury(skipped, 1)
+    }
+  }
+
+  /// Makes the element behind `skipped` of the cursor's piece, a tombstone, visible: a piece of its own.
+  private mutating func raise(_ skipped: UInt32) {
+    if tree.isFull { splitLeaf() }
+    let old = tree.current
+    let live = old.dropping(skipped).prefix(1).shown
+    tree.count(1, weight(of: live))
+    let index = tree.cursor.index
+    if skipped == 0 {
+      tree.current = live
+    } else {
+      tree.current = old.prefix(skipped)
+      tree.insert(live, at: index &+ 1)
+    }
+    if skipped &+ 1 < old.count {
+      tree.insert(old.dropping(skipped &+ 1), at: index &+ (skipped == 0 ? 1 : 2))
+    }
+  }
+}

@@ -1,0 +1,419 @@
+// The first rule of merging text: a deletion spares a line feed, or a blank, where text of others would otherwise stand on one line,
+// or in one word, with what nobody put beside it.
+//
+// S is a set of changes that contains whatever its changes know. A change *knows* those whose effects its author saw when making it.
+// For a change c, the world of c is c and the changes of S that do not know c. The text of that world consists of the elements that a
+// change of the world inserted and none removed; of the elements that a change y saw when it was made (*after* y) the same is said of
+// the world that consists of y and what it knows.
+//
+// A gap is a longest stretch of elements that are not in the text of the world of c. Let u be the element before it, v the one behind it
+// (or the end of the text), and let its separators be the white characters in it that a change of the world removed.
+//
+//   1. If neither u nor v is a line feed and there are line feeds among the separators, and in no text after a change of the
+//      world u and v stand on one line, then c spares the last of these line feeds.
+//   2. Otherwise, if neither u nor v is white, v is not the end, and in no text after a change of the world u and v stand
+//      side by side without white between them, then c spares the last separator.
+//
+// A removed element is shown if each change that removed it spares it. Of a line feed with a carriage return before it that is in the gap
+// as well, the carriage return is spared, too. Only changes of replicas that follow this rule spare anything (`Identifier.sparesSeparators`).
+//
+// The only changes that can have put u and v side by side are c, those that inserted u or v, and those that removed a separator; so no
+// others need be asked.
+//
+// It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
+// says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing.
+
+/// Tells which changes the author of a change had seen.
+public protocol Causality {
+  /// Why a question can't be answered.
+  associatedtype Failure: Error
+  /// True if the author of `change` had seen `other` when making it. They are not the same.
+  mutating func knows(_ change: ChangeID, _ other: ChangeID) throws(Failure) -> Bool
+}
+
+extension Identifier {
+  /// The last four bytes of the identity of a replica whose deletions spare separators.
+  private static var mark: UInt64 { 0x6465_6333 }
+
+  /// True if deletions by this replica spare separators.
+  public var sparesSeparators: Bool { low & 0xFFFF_FFFF == Self.mark }
+
+  /// The same identity, of a replica whose deletions spare separators. 96 bits of it are left.
+  public var sparingSeparators: Identifier {
+    Identifier(high: high, low: low & ~0xFFFF_FFFF | Self.mark)
+  }
+}
+
+extension ReplicatingArray<UInt8> {
+  /// Finds out which removed separators are to be shown after a change has been applied that did not know all others, and shows them.
+  ///
+  /// Changes nothing when it throws; whoever asks again gets the same.
+  ///
+  /// - Parameters:
+  ///   - touched: the elements that the change inserted and removed.
+  ///   - known: what its author had seen, itself included.
+  mutating func spareSeparators<Asked: Causality>(
+    after change: ChangeID, touching touched: [ElementRange], knowing known: Version,
+    _ causality: inout Asked, _ report: (Effect) -> Void
+  ) throws(Asked.Failure) {
+    settle()
+    if !isIndexed { buildIndex() }
+    guard let author = index(known: change.replica) else { return }
+    let candidates = separators(
+      around: touched, by: LocalChange(author: author, number: change.number), known)
+    if candidates.isEmpty { return }
+    isContested = true
+    var worlds = Worlds(of: self)
+    var flips: [(LocalID, Bool)] = []
+    var asked: Set<LocalID> = []
+    for element in candidates where asked.insert(element).inserted {
+      let isShown = try worlds.isSpared(element, in: &self, &causality)
+      if isShown != spared.contains(element) { flips.append((element, isShown)) }
+    }
+    for (element, isShown) in flips {
+      setShown(element, isShown)
+      let range = range(Piece(element.author, element.offset, 1))
+      report(isShown ? .returned(range) : .removed(range))
+    }
+  }
+
+  /// The removed separators of which the change may decide whether they are shown; none if it certainly decides nothing.
+  private mutating func separators(
+    around touched: [ElementRange], by change: LocalChange, _ known: Version
+  ) -> [LocalID] {
+    var found: [LocalID] = []
+    var covered: Set<LocalID> = []
+    /// True if the author of the change had not seen something here.
+    var meetsUnknown = false
+    let knownCounts = authors.map { $0.count(upTo: known[$0.id]) }
+    func collect(_ author: AuthorIndex, _ range: Range<UInt32>) {
+      let content = authors[Int(author)].content
+      for offset in range where Self.isWhite(content[Int(offset)]) {
+        found.append(LocalID(author, offset))
+      }
+    }
+    /// True if the walk goes on behind what it has seen of the piece: `part`, from the near side on.
+    func pass(_ piece: Piece, _ part: Range<UInt32>, isForward: Bool) -> Bool {
+      if piece.isRemoved {
+        guard covered.insert(LocalID(piece.author, part.lowerBound)).inserted else { return false }
+        collect(piece.author, part)
+        return true
+      }
+      let knownCount = knownCounts[Int(piece.author)]
+      var offsets = Array(part)
+      if !isForward { offsets.reverse() }
+      for offset in offsets {
+        let element = LocalID(piece.author, offset)
+        if spared.contains(element) {
+          guard covered.insert(element).inserted else { return false }
+          found.append(element)
+        } else if offset < knownCount {
+          return false
+        } else {
+          meetsUnknown = true
+        }
+      }
+      return true
+    }
+    for range in touched {
+      guard let target = index(known: range.author) else { continue }
+      var offset = UInt32(range.offset)
+      let end = UInt32(range.end)
+      while offset < end {
+        locate(LocalID(target, offset))
+        let piece = tree.current
+        let stop = min(end, piece.end)
+        if piece.isRemoved {
+          if covered.insert(LocalID(target, offset)).inserted { collect(target, offset..<stop) }
+        } else {
+          for offset in offset..<stop where spared.contains(LocalID(target, offset)) {
+            if covered.insert(LocalID(target, offset)).inserted {
+              found.append(LocalID(target, offset))
+            }
+          }
+        }
+        if offset == piece.offset || pass(piece, piece.offset..<offset, isForward: false) {
+          while tree.stepBackward(),
+            pass(tree.current, tree.current.offset..<tree.current.end, isForward: false)
+          {}
+        }
+        locate(LocalID(target, stop - 1))
+        if stop == piece.end || pass(piece, stop..<piece.end, isForward: true) {
+          while tree.stepForward(),
+            pass(tree.current, tree.current.offset..<tree.current.end, isForward: true)
+          {}
+        }
+        offset = stop
+      }
+    }
+    if found.isEmpty { return [] }
+    if meetsUnknown || removesUnknown(found, by: change, known) { return found }
+    return []
+  }
+
+  /// True if one of the elements was removed by a change that is not known.
+  private func removesUnknown(_ elements: [LocalID], by change: LocalChange, _ known: Version)
+    -> Bool
+  {
+    let elements = Set(elements)
+    for author in authors {
+      let last = known[author.id]
+      for run in author.removals[author.removals.firstIndex(after: last)...] {
+        let late = run.dropping(upTo: last)
+        if elements.count < late.count {
+          if elements.contains(where: {
+            $0.author == late.target && $0.offset >= late.offset
+              && $0.offset - late.offset < late.count
+          }) {
+            return true
+          }
+        } else if (late.offset..<late.offset + late.count).contains(where: {
+          elements.contains(LocalID(late.target, $0))
+        }) {
+          return true
+        }
+      }
+    }
+    return false
+  }
+
+  static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+  /// The elements that were removed by changes of `version` and spared in that state.
+  mutating func sparedElements<Asked: Causality>(
+    at version: Version, _ causality: inout Asked
+  ) throws(Asked.Failure) -> [ElementRange] {
+    guard isContested else { return [] }
+    settle()
+    if !isIndexed { buildIndex() }
+    var worlds = Worlds(of: self, at: version)
+    var result: [ElementRange] = []
+    var asked: Set<LocalID> = []
+    for author in authors {
+      for run in author.removals {
+        if UInt64(run.number) > version[author.id] { break }
+        let (offset, count) = run.range(upTo: version[author.id])
+        let content = authors[Int(run.target)].content
+        for offset in offset..<offset + count where Self.isWhite(content[Int(offset)]) {
+          let element = LocalID(run.target, offset)
+          guard asked.insert(element).inserted else { continue }
+          if try worlds.isSpared(element, in: &self, &causality) {
+            result.append(range(Piece(element.author, element.offset, 1)))
+          }
+        }
+      }
+    }
+    return result
+  }
+}
+
+/// The worlds of changes, and what is spared in them.
+private struct Worlds {
+  private let removals: RemovalIndex
+  /// The state that is asked about; nil for the present one.
+  private let version: Version?
+  /// By change and separator: whether the change spares it.
+  private var spared: [LocalChange: [LocalID: Bool]] = [:]
+  private var known: [[LocalChange]: Bool] = [:]
+  private var removers: [LocalID: [LocalChange]] = [:]
+
+  init(of value: ReplicatingArray<UInt8>, at version: Version? = nil) {
+    removals = RemovalIndex(of: value.authors)
+    self.version = version
+  }
+
+  /// True if each change that removed an element spares it.
+  mutating func isSpared<Asked: Causality>(
+    _ element: LocalID, in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    let removers = removers(of: element, value)
+    for change in removers {
+      guard value.authors[Int(change.author)].id.sparesSeparators,
+        try spares(change, element, in: &value, &causality)
+      else { return false }
+    }
+    return !removers.isEmpty
+  }
+
+  private mutating func removers(
+    of element: LocalID, _ value: ReplicatingArray<UInt8>
+  ) -> [LocalChange] {
+    if let known = removers[element] { return known }
+    var changes = removals.removers(of: element)
+    if let version {
+      changes.removeAll { $0.number > version[value.authors[Int($0.author)].id] }
+    }
+    removers[element] = changes
+    return changes
+  }
+
+  private func inserter(of element: LocalID, _ value: ReplicatingArray<UInt8>) -> LocalChange {
+    LocalChange(
+      author: element.author,
+      number: value.authors[Int(element.author)].number(of: element.offset))
+  }
+
+  /// True if a change is another one, or knows it.
+  private mutating func knows<Asked: Causality>(
+    _ change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    if change.author == other.author { return other.number <= change.number }
+    if let answer = known[[change, other]] { return answer }
+    func id(_ change: LocalChange) -> ChangeID {
+      ChangeID(replica: value.authors[Int(change.author)].id, number: change.number)
+    }
+    let answer = try causality.knows(id(change), id(other))
+    known[[change, other]] = answer
+    return answer
+  }
+
+  /// True if a change is in the world of another.
+  private mutating func isInWorld<Asked: Causality>(
+    of change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    if other == change { return true }
+    if let version, other.number > version[value.authors[Int(other.author)].id] { return false }
+    return !(try knows(other, change, value, &causality))
+  }
+
+  /// True if an element is in the text of a change's world.
+  private mutating func isInText<Asked: Causality>(
+    of change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    guard try isInWorld(of: change, inserter(of: element, value), value, &causality) else {
+      return false
+    }
+    for remover in removers(of: element, value) {
+      if try isInWorld(of: change, remover, value, &causality) { return false }
+    }
+    return true
+  }
+
+  /// True if an element is in the text after a change.
+  private mutating func isAfter<Asked: Causality>(
+    _ change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    guard try knows(change, inserter(of: element, value), value, &causality) else { return false }
+    for remover in removers(of: element, value) {
+      if try knows(change, remover, value, &causality) { return false }
+    }
+    return true
+  }
+
+  /// True if a change spares a separator that it removed.
+  private mutating func spares<Asked: Causality>(
+    _ change: LocalChange, _ element: LocalID, in value: inout ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    if let answer = spared[change]?[element] { return answer }
+    // The gap.
+    var separators: [LocalID] = []
+    var next = element
+    var left: LocalID?
+    while let previous = value.neighbour(of: next, isForward: false) {
+      next = previous
+      if try isInText(of: change, previous, value, &causality) {
+        left = previous
+        break
+      }
+      if try isSeparator(previous, in: change, value, &causality) { separators.append(previous) }
+    }
+    separators.reverse()
+    separators.append(element)
+    next = element
+    var right: LocalID?
+    while let following = value.neighbour(of: next, isForward: true) {
+      next = following
+      if try isInText(of: change, following, value, &causality) {
+        right = following
+        break
+      }
+      if try isSeparator(following, in: change, value, &causality) { separators.append(following) }
+    }
+    let chosen = try chosen(separators, left, right, change, value, &causality)
+    for separator in separators {
+      var isChosen = separator == chosen
+      if let chosen, value.byte(separator) == 0x0D, value.byte(chosen) == 0x0A,
+        value.neighbour(of: separator, isForward: true) == chosen
+      {
+        isChosen = true
+      }
+      spared[change, default: [:]][separator] = isChosen
+    }
+    return spared[change]![element]!
+  }
+
+  private mutating func isSeparator<Asked: Causality>(
+    _ element: LocalID, in change: LocalChange, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    guard ReplicatingArray.isWhite(value.byte(element)) else { return false }
+    for remover in removers(of: element, value) {
+      if try isInWorld(of: change, remover, value, &causality) { return true }
+    }
+    return false
+  }
+
+  /// The separator that a change spares in a gap.
+  private mutating func chosen<Asked: Causality>(
+    _ separators: [LocalID], _ left: LocalID?, _ right: LocalID?, _ change: LocalChange,
+    _ value: ReplicatingArray<UInt8>, _ causality: inout Asked
+  ) throws(Asked.Failure) -> LocalID? {
+    guard let left else { return nil }
+    let lineFeeds = separators.filter { value.byte($0) == 0x0A }
+    if let last = lineFeeds.last, value.byte(left) != 0x0A, right.map(value.byte) != 0x0A,
+      !(try areJoined(left, right, lineFeeds, change, value, &causality))
+    {
+      return last
+    }
+    guard let right, !ReplicatingArray.isWhite(value.byte(left)),
+      !ReplicatingArray.isWhite(value.byte(right)), let last = separators.last,
+      !(try areJoined(left, right, separators, change, value, &causality))
+    else { return nil }
+    return last
+  }
+
+  /// True if two elements stand in the text after some change of a world with none of the separators between them.
+  private mutating func areJoined<Asked: Causality>(
+    _ left: LocalID, _ right: LocalID?, _ separators: [LocalID], _ change: LocalChange,
+    _ value: ReplicatingArray<UInt8>, _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    var changes: Set<LocalChange> = [change, inserter(of: left, value)]
+    if let right { changes.insert(inserter(of: right, value)) }
+    for separator in separators { changes.formUnion(removers(of: separator, value)) }
+    for other in changes {
+      guard try isInWorld(of: change, other, value, &causality),
+        try isAfter(other, left, value, &causality)
+      else { continue }
+      if let right, !(try isAfter(other, right, value, &causality)) { continue }
+      var isSeparated = false
+      for separator in separators where !isSeparated {
+        isSeparated = try isAfter(other, separator, value, &causality)
+      }
+      if !isSeparated { return true }
+    }
+    return false
+  }
+}
+
+extension ReplicatingArray<UInt8> {
+  fileprivate func byte(_ element: LocalID) -> UInt8 {
+    authors[Int(element.author)].content[Int(element.offset)]
+  }
+
+  /// The element directly before or behind another one.
+  fileprivate mutating func neighbour(of element: LocalID, isForward: Bool) -> LocalID? {
+    locate(element)
+    if isForward {
+      let next = LocalID(element.author, element.offset &+ 1)
+      if tree.current.contains(next) { return next }
+      return tree.following.isNone ? nil : tree.following
+    }
+    if element.offset > tree.current.offset { return LocalID(element.author, element.offset &- 1) }
+    return tree.stepBackward() ? tree.current.last : nil
+  }
+}

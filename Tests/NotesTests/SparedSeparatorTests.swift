@@ -1,0 +1,202 @@
+import ReplicatingTypes
+import TestSupport
+import Testing
+
+@testable import Notes
+
+/// What people meant when they changed one text, each without having seen what the others did.
+@Suite struct `Separators that deletions spare` {
+  /// What `edits` make of `base`, each made by somebody who saw only that: what each of them shows in the end.
+  private func meeting(
+    _ base: String, _ edits: [String]
+  ) throws -> [String] {
+    let author = Person(10)
+    let note = author.create("note", base)
+    var texts: [String] = []
+    let all = try edits.enumerated().map { index, text in
+      let person = Person([11, 13, 14, 16][index])
+      try person.pull(author)
+      person.setText(note, text)
+      return person
+    }
+    for reader in [author] + all {
+      for other in all where other !== reader { try reader.pull(other) }
+      checkInvariants(reader.book, "")
+      texts.append(reader.book[note]!.text.string)
+    }
+    return texts
+  }
+
+  @Test(arguments: [
+    ("eggs\nmilk\nbread\n", "eggs\nbread\n", "eggs\ncheese\nbread\n", "eggs\ncheese\nbread\n"),
+    ("- a\n- buy milk\n- c\n", "- a\n- c\n", "- a\n- buy oat milk\n- c\n", "- a\noat \n- c\n"),
+    ("one\ntwo\nthree", "one\ntwo", "one\ntwo\nthirty", "one\ntwo\nthirty"),
+    ("the quick fox", "the fox", "the slow fox", "the slow fox"),
+    ("one\ntwo\nthree\n", "one\nthree\n", "one\nnew two\nthree\n", "one\nnew \nthree\n"),
+    ("one\r\ntwo\r\nsix\r\n", "one\r\nsix\r\n", "one\r\nfour\r\nsix\r\n", "one\r\nfour\r\nsix\r\n"),
+    ("a\nb\nc\n", "c\n", "a x\nb y\nc\n", " x\n y\nc\n"),
+    ("a\nb\nc\n", "a\nb\n", "a\nb\nd\n", "a\nb\nd\n"),
+    ("a\nb\nc\n", "a\nc\n", "b\nc\n", "c\n"),
+    ("a b\nc d\ne f\n", "a b c d\ne f\n", "a b\ne f\n", "a b \ne f\n"),
+  ])
+  func `keep lines and words apart that nobody put together`(
+    _ base: String, _ one: String, _ other: String, _ wanted: String
+  ) throws {
+    for texts in [try meeting(base, [one, other]), try meeting(base, [other, one])] {
+      #expect(texts == Array(repeating: wanted, count: 3))
+    }
+  }
+}
+
+/// A change of a text of words in lines, by somebody.
+private struct Deed {
+  enum Kind: CaseIterable {
+    case deleteWord, replaceWord, insertWord, appendWord, prependWord, deleteLine, insertLine,
+      moveLine, joinLines, splitLine, reflow, sort, deleteLines
+  }
+
+  var kind: Kind
+  var text: String
+  /// The words that are new, those that were taken away, and those that others stand for.
+  var new: [String] = []
+  var gone: [String] = []
+  var replaced: String?
+  /// The lines of the text before in which something changed.
+  var touched: Set<Int> = []
+
+  /// Nothing, if this can't be done with such a text.
+  init?(_ kind: Kind, to base: [[String]], new word: String, _ generator: inout SplitMix64) {
+    self.kind = kind
+    var lines = base
+    let line = generator.below(lines.count)
+    let place = generator.below(lines[line].count)
+    touched = [line]
+    switch kind {
+    case .deleteWord:
+      guard lines[line].count > 1 else { return nil }
+      gone = [lines[line].remove(at: place)]
+    case .replaceWord:
+      replaced = lines[line][place]
+      gone = [lines[line][place]]
+      lines[line][place] = word
+      new = [word]
+    case .insertWord:
+      guard place > 0 else { return nil }
+      lines[line].insert(word, at: place)
+      new = [word]
+    case .appendWord:
+      lines[line].append(word)
+      new = [word]
+    case .prependWord:
+      lines[line].insert(word, at: 0)
+      new = [word]
+    case .deleteLine: gone = lines.remove(at: line)
+    case .deleteLines:
+      let last = line + generator.below(lines.count - line)
+      gone = lines[line...last].flatMap { $0 }
+      touched = Set(line...last)
+      lines.removeSubrange(line...last)
+    case .insertLine:
+      new = [word, word + "too"]
+      lines.insert(new, at: line)
+      touched = []
+    case .moveLine:
+      let moved = lines.remove(at: line)
+      let target = generator.below(lines.count + 1)
+      lines.insert(moved, at: target)
+      // Which of two neighbours has moved, nobody can tell.
+      touched = Set(min(line, target)...max(line, target))
+    case .joinLines:
+      guard line + 1 < lines.count else { return nil }
+      lines[line] += lines.remove(at: line + 1)
+      touched = [line, line + 1]
+    case .splitLine:
+      guard place > 0 else { return nil }
+      lines.insert(Array(lines[line][place...]), at: line + 1)
+      lines[line].removeSubrange(place...)
+    case .reflow:
+      let words = lines.flatMap { $0 }
+      let width = 2 + generator.below(4)
+      lines = stride(from: 0, to: words.count, by: width).map {
+        Array(words[$0..<min(words.count, $0 + width)])
+      }
+      touched = Set(base.indices)
+    case .sort:
+      lines.sort { $0.joined() < $1.joined() }
+      touched = Set(base.indices)
+    }
+    if lines == base { return nil }
+    text = Self.text(lines)
+  }
+
+  static func text(_ lines: [[String]]) -> String {
+    lines.map { $0.joined(separator: " ") + "\n" }.joined()
+  }
+}
+
+extension `Separators that deletions spare` {
+  /// The reason why a text is not what everybody can have meant; nil if there is none.
+  private func objection(to text: String, _ base: [[String]], _ deeds: [Deed]) -> String? {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.split(separator: " ").map(String.init) }
+    var counts: [String: Int] = [:]
+    for word in lines.joined() { counts[word, default: 0] += 1 }
+    let gone = Set(deeds.flatMap(\.gone))
+    // Moved text is inserted again, so two who move it have it twice.
+    let isMoved = deeds.contains { $0.kind == .moveLine || $0.kind == .sort }
+    for word in base.joined() where !gone.contains(word) {
+      let count = counts[word] ?? 0
+      if count != 1 && !(isMoved && count > 1) { return "\(word) is there \(count) times" }
+    }
+    let replaced = deeds.compactMap(\.replaced)
+    // Two words that replace one stand side by side: nobody typed anything between them.
+    if Set(replaced).count == replaced.count {
+      for word in deeds.flatMap(\.new) where counts[word] != 1 {
+        return "\(word) does not stand alone"
+      }
+    }
+    let touched = deeds.reduce(into: Set<Int>()) { $0.formUnion($1.touched) }
+    for (index, line) in base.enumerated() where !touched.contains(index) && !lines.contains(line) {
+      return "the line \(line) is not whole"
+    }
+    return nil
+  }
+
+  private func meeting(
+    of count: Int, _ generator: inout SplitMix64
+  ) throws -> (base: [[String]], deeds: [Deed], texts: [String]) {
+    var number = 0
+    func word() -> String {
+      number += 1
+      return "w\(number)"
+    }
+    let base = (0..<3 + generator.below(4)).map { _ in
+      (0..<1 + generator.below(4)).map { _ in word() }
+    }
+    var deeds: [Deed] = []
+    while deeds.count < count {
+      let kind = generator.pick(Deed.Kind.allCases)
+      let new = ["Anna", "Berta", "Carl"][deeds.count]
+      if let deed = Deed(kind, to: base, new: new, &generator) { deeds.append(deed) }
+    }
+    return (base, deeds, try meeting(Deed.text(base), deeds.map(\.text)))
+  }
+
+  @Test func `two or three changes that did not know each other leave lines and words whole`()
+    throws
+  {
+    var objections = 0
+    for seed in seeds(150) {
+      var generator = SplitMix64(seed: seed)
+      let (base, deeds, texts) = try meeting(of: 2 + generator.below(2), &generator)
+      #expect(Set(texts).count == 1, at(seed))
+      if let objection = objection(to: texts[0], base, deeds) {
+        objections += 1
+        Issue.record(
+          "\(objection), seed \(seed): \(Deed.text(base).debugDescription) \(deeds.map { "\($0.kind)" }) \(deeds.map(\.text)) → \(texts[0].debugDescription)"
+        )
+      }
+    }
+    #expect(objections == 0)
+  }
+}
