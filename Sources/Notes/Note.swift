@@ -178,6 +178,9 @@ public struct Note: Sendable, Equatable, Identifiable {
     }
   }
 
+  /// The most bytes of a title that a client may write. Earlier versions of the program knew no limit.
+  public static let longestTitle = 4096
+
   /// A title holds any text without line breaks and U+0000.
   public static func isTitle(_ title: String) -> Bool {
     !title.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }

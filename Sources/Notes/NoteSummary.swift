@@ -6,7 +6,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
   public let id: NoteID
   /// The title.
   public let title: String
-  /// Sorted.
+  /// Sorted, and no two with canonically equivalent names.
   public let tags: [Tag]
   /// The priority.
   public let priority: Priority
@@ -26,7 +26,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
   public init(_ note: borrowing Note, length: Int) {
     id = note.id
     title = note.title.value
-    tags = note.tags.count == 0 ? [] : note.tags.elements.sorted()
+    tags = note.tags.count == 0 ? [] : note.tags.elements.distinct
     priority = note.priority.value
     created = note.created
     modified = note.modified

@@ -1,7 +1,7 @@
 /// A tag: free text, told apart by its bytes.
 ///
 /// Strings that look the same may differ in bytes and are equal in Swift all the same; as members of a set, which of them
-/// a replica shows would depend on which came first.
+/// a replica shows would depend on which came first. To people, tags whose names are canonically equivalent are one (`distinct`).
 public struct Tag: Hashable, Comparable, Sendable {
   /// The name, 1 to 200 bytes of UTF-8.
   public var name: String
@@ -21,4 +21,23 @@ public struct Tag: Hashable, Comparable, Sendable {
     for byte in name.utf8 { hasher.combine(byte) }
     hasher.combine(0xFF as UInt8)
   }
+}
+
+extension Sequence<Tag> {
+  /// The tags as people tell them apart, sorted: of several with canonically equivalent names the shortest, as a rule the composed one.
+  public var distinct: [Tag] {
+    var shortest: [String: Tag] = [:]
+    for tag in self {
+      guard let other = shortest[tag.name] else {
+        shortest[tag.name] = tag
+        continue
+      }
+      let (count, otherCount) = (tag.name.utf8.count, other.name.utf8.count)
+      if count < otherCount || count == otherCount && tag < other { shortest[tag.name] = tag }
+    }
+    return shortest.values.sorted()
+  }
+
+  /// True if one of the tags has a name that is canonically equivalent.
+  public func hasEquivalent(of tag: Tag) -> Bool { contains { $0.name == tag.name } }
 }

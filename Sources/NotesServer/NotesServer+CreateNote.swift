@@ -38,6 +38,9 @@ extension Parameters {
     guard Note.isTitle(title) else {
       throw .invalidParams(name.rawValue, "must not contain line breaks or U+0000")
     }
+    guard title.utf8.count <= Note.longestTitle else {
+      throw .invalidParams(name.rawValue, "must have at most \(Note.longestTitle) bytes")
+    }
     return title
   }
 
@@ -111,14 +114,25 @@ extension NotesServer {
         of: id, title: params.title, params.priority, tags: params.tags, text: params.text)
   }
 
-  /// The operations that create a note with this text behind another one, with the title, tags and priority of that one.
+  /// The operations that create a note with this text behind another one, with the tags and the priority of that one. Its title says
+  /// that it is a conflict copy, and of what.
   func creation(
     of id: NoteID, with text: [UInt8], likeThatOf note: Note
   ) throws(ResponseError) -> [Change.Operation] {
     let placement = try orderedBook().placement(of: id, beside: note.id, isAfter: true)
     return [.create, .place(placement)]
       + contents(
-        of: id, title: note.title.value, note.priority.value, tags: note.tags.elements, text: text)
+        of: id, title: titleOfCopy(of: note.title.value), note.priority.value,
+        tags: note.tags.elements, text: text)
+  }
+
+  private func titleOfCopy(of title: String) -> String {
+    let mark = "(conflict copy)"
+    if title.isEmpty { return mark }
+    var beginning = title.utf8.prefix(Note.longestTitle - mark.utf8.count - 1)
+    // It may end inside a code point.
+    while String(beginning) == nil { beginning.removeLast() }
+    return "\(Substring(beginning)) \(mark)"
   }
 
   private func contents(
@@ -132,7 +146,7 @@ extension NotesServer {
     if priority != .normal {
       operations.append(.edit(id, .priority(.init(value: priority, time: now))))
     }
-    operations += tags.sorted().map { .edit(id, .tags(.insert($0))) }
+    operations += tags.distinct.map { .edit(id, .tags(.insert($0))) }
     if !text.isEmpty { operations.append(.edit(id, .text(.insert(text, after: nil, before: nil)))) }
     return operations
   }

@@ -39,7 +39,7 @@ extension NotesServer {
       try book.forEachSummary(after: last) { note in
         guard note.isTrashed == params.isTrashed,
           params.priority.map({ $0 == note.priority }) ?? true,
-          params.tags.allSatisfy({ note.tags.contains($0) })
+          params.tags.allSatisfy({ note.tags.hasEquivalent(of: $0) })
         else { return true }
         if listed.count == params.limit {
           next = listed.last?.id

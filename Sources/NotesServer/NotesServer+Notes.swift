@@ -142,10 +142,15 @@ extension NotesServer {
       edits.append(.priority(note.priority.assignment(of: priority, at: now)))
     }
     switch params.tags {
-    case .all(let tags)?: edits += note.operations(settingTags: tags)
+    case .all(let tags)?:
+      // A tag stays in the form in which it is there.
+      let kept = note.tags.elements.filter { tags.hasEquivalent(of: $0) }
+      edits += note.operations(
+        settingTags: kept.union(tags.distinct.filter { !kept.hasEquivalent(of: $0) }))
     case .some(let added, let removed)?:
-      let tags = note.tags.elements.subtracting(removed).union(added)
-      edits += note.operations(settingTags: tags)
+      let kept = note.tags.elements.filter { !removed.hasEquivalent(of: $0) }
+      edits += note.operations(
+        settingTags: kept.union(added.distinct.filter { !kept.hasEquivalent(of: $0) }))
     case nil: break
     }
     try commit(edits.map { .edit(note.id, $0) })

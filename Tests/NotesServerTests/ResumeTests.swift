@@ -530,8 +530,16 @@ struct `Coming back to another server` {
     #expect(first.text(note) == "milk\neggs")
     #expect(first.list().suffix(2) == [note, copy])
     let summary = first.call("note/get", ["id": .string(copy)])["note"]
-    #expect(summary?["title"] == "Shopping" && summary?["tags"] == ["home"])
+    #expect(summary?["title"] == "Shopping (conflict copy)" && summary?["tags"] == ["home"])
     #expect(try shown(first, result, text) == "milk\neggs")
+  }
+
+  @Test func `cuts the title of a copy between code points`() throws {
+    let title = String(repeating: "é", count: 2048)
+    #expect(first.ask("note/update", ["id": .string(note), "title": .string(title)]).error == nil)
+    let copy = try #require(resume(first, nil, 9, "mine")["copy"]?.string)
+    let name = first.call("note/get", ["id": .string(copy)])["note"]?["title"]?.string
+    #expect(name == String(repeating: "é", count: 2040) + " (conflict copy)")
   }
 
   @Test func `does not know a session of another note`() {
