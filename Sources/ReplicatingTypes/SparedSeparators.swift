@@ -6,19 +6,19 @@
 // change of the world inserted and none removed; of the elements that a change y saw when it was made (*after* y) the same is said of
 // the world that consists of y and what it knows.
 //
-// A gap is a longest stretch of elements that are not in the text of the world of c. Let u be the element before it, v the one behind it
+// A gap is a longest stretch of elements that were inserted in the world of c and are not in its text. Let u be the element before it, v the one behind it
 // (or the end of the text), and let its separators be the white characters in it that a change of the world removed.
 //
-//   1. If neither u nor v is a line feed and there are line feeds among the separators, and in no text after a change of the
-//      world u and v stand on one line, then c spares the last of these line feeds.
-//   2. Otherwise, if neither u nor v is white, v is not the end, and in no text after a change of the world u and v stand
-//      side by side without white between them, then c spares the last separator.
+//   1. If neither u nor v is a line feed and there are line feeds among the separators, and nobody put u and v on one line, then c spares
+//      the last of these line feeds.
+//   2. Otherwise, if neither u nor v is white, v is not the end, and nobody put u and v side by side without white between them, then c spares
+//      the last separator.
 //
-// A removed element is shown if each change that removed it spares it. Of a line feed with a carriage return before it that is in the gap
-// as well, the carriage return is spared, too. Only changes of replicas that follow this rule spare anything (`Identifier.sparesSeparators`).
+// A change of the world put them there if it is c, or inserted u or v, or removed one of these line feeds (in 2: separators), and the text
+// after it has u and v, or u where v is the end, and none of these line feeds (separators).
 //
-// The only changes that can have put u and v side by side are c, those that inserted u or v, and those that removed a separator; so no
-// others need be asked.
+// A removed element is shown if each change that removed it spares it. Of a line feed with a carriage return directly before it in the gap,
+// the carriage return is spared, too. Only changes of replicas that follow this rule spare anything (`Identifier.sparesSeparators`).
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
 // says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing.
@@ -335,16 +335,32 @@ private struct Worlds {
       if try isSeparator(following, in: change, value, &causality) { separators.append(following) }
     }
     let chosen = try chosen(separators, left, right, change, value, &causality)
+    var carriageReturn: LocalID?
+    if let chosen {
+      carriageReturn = try self.carriageReturn(
+        before: chosen, separators, change, &value, &causality)
+    }
     for separator in separators {
-      var isChosen = separator == chosen
-      if let chosen, value.byte(separator) == 0x0D, value.byte(chosen) == 0x0A,
-        value.neighbour(of: separator, isForward: true) == chosen
-      {
-        isChosen = true
-      }
-      spared[change, default: [:]][separator] = isChosen
+      spared[change, default: [:]][separator] = separator == chosen || separator == carriageReturn
     }
     return spared[change]![element]!
+  }
+
+  /// The carriage return that belongs to a spared line feed: nothing that was inserted in the world stands between them.
+  private mutating func carriageReturn<Asked: Causality>(
+    before lineFeed: LocalID, _ separators: [LocalID], _ change: LocalChange,
+    _ value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
+  ) throws(Asked.Failure) -> LocalID? {
+    guard value.byte(lineFeed) == 0x0A else { return nil }
+    var next = lineFeed
+    while let previous = value.neighbour(of: next, isForward: false) {
+      next = previous
+      guard try isInWorld(of: change, inserter(of: previous, value), value, &causality) else {
+        continue
+      }
+      return value.byte(previous) == 0x0D && separators.contains(previous) ? previous : nil
+    }
+    return nil
   }
 
   private mutating func isSeparator<Asked: Causality>(

@@ -48,6 +48,28 @@ import Testing
   }
 }
 
+extension `Separators that deletions spare` {
+  /// It was shown in one notebook and not in the other: a blank that its deletion did not know stood between it and the line feed.
+  @Test func `show a carriage return wherever the line feed behind it is shown`() throws {
+    for other in [" \nz", "z\n", "\n", " \n ", ""] {
+      let people = [2, 4, 5, 7].map { Person($0) }
+      let note = people[0].create("", " \n")
+      for person in people.dropFirst() { try person.pull(people[0]) }
+      people[0].setText(note, "d\r")
+      people[0].setText(note, "b")
+      people[1].setText(note, other)
+      people[2].setText(note, "\n ")
+      try people[0].pull(people[2])
+      for index in 0..<3 { try people[3].pull(people[index]) }
+      people[0].setText(note, "b\r  ")
+      try people[3].pull(people[0])
+      try people[0].pull(people[1])
+      #expect(people[3].book == people[0].book)
+      try exchangeAll(people)
+    }
+  }
+}
+
 /// A change of a text of words in lines, by somebody.
 private struct Deed {
   enum Kind: CaseIterable {
