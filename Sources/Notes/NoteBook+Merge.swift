@@ -110,6 +110,7 @@ extension NoteBook: Replicable {
       }
     }
     for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
+    spareSeparators(&effects)
     return (effects, refused, unreadable)
   }
 
@@ -179,7 +180,8 @@ extension NoteBook: Replicable {
     let (kept, end) = try performForeign(change, first, &effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
     if let kept {
-      spareSeparators(after: change, knowing: kept, &effects)
+      note(unaware: change, knowing: kept)
+      if undecidedCount >= Self.mostUndecided { spareSeparators(&effects) }
       pasts.set(id.replica, id.number, kept)
     }
     shelf.tidy()

@@ -29,8 +29,10 @@ public struct NoteBook: Sendable {
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 
-  /// Changes after which it could not be found out which separators are spared, because the archive could not be read.
-  var undecided: [UnawareChange] = []
+  /// The changes of texts after which it was not found out yet which separators are spared.
+  var undecided: [NoteID: [UnawareEdit]] = [:]
+  /// The number of changes that were noted in it since the last look.
+  var undecidedCount = 0
 
   /// Where a note is put among the others.
   public typealias Placement = Change.Placement

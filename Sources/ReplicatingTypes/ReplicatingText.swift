@@ -104,22 +104,17 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.apply(operation, stamp, report)
   }
 
-  /// Finds out which removed separators are to be shown after a change from elsewhere was applied, and shows them: see
-  /// SparedSeparators.swift. Only needed after a change whose author had not seen all that is here.
+  /// Finds out which removed separators are to be shown after changes from elsewhere were applied, and shows them: see
+  /// SparedSeparators.swift. Only needed after changes whose authors had not seen all that is here; of many at once it is asked once.
   ///
   /// Changes nothing when it throws; whoever asks again gets the same.
   ///
-  /// - Parameters:
-  ///   - touched: the elements that the change inserted and removed.
-  ///   - known: what its author had seen, itself included.
-  /// - Complexity: O(pieces around these elements that are removed or that its author had not seen). Where there are separators of
-  ///   which it decides: O(removals × log removals), and the elements between the texts that they separate.
+  /// - Complexity: For each change O(pieces around the elements that it touched which are removed or which its author had not seen).
+  ///   Where there are separators that it decides about: O(removals × log removals) once, and the elements of their gaps.
   public mutating func spareSeparators<Asked: Causality>(
-    after change: ChangeID, touching touched: [ElementRange], knowing known: Version,
-    _ causality: inout Asked, _ report: (Effect) -> Void
+    after changes: [UnawareEdit], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
-    try bytes.spareSeparators(
-      after: change, touching: touched, knowing: known, &causality, report)
+    try bytes.spareSeparators(after: changes, &causality, report)
   }
 
   /// The elements that changes of `version` removed and that are shown all the same in that state.

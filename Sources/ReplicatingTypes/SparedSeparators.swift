@@ -31,6 +31,23 @@ public protocol Causality {
   mutating func knows(_ change: ChangeID, _ other: ChangeID) throws(Failure) -> Bool
 }
 
+/// A change of a text whose author was not aware of all that is in the text.
+public struct UnawareEdit: Sendable {
+  /// The change.
+  public var change: ChangeID
+  /// The elements that it inserted and removed.
+  public var touched: [ElementRange]
+  /// What its author had seen, the change included.
+  public var known: Version
+
+  /// A change that touched these elements, by an author that had seen `known`.
+  public init(change: ChangeID, touched: [ElementRange], known: Version) {
+    self.change = change
+    self.touched = touched
+    self.known = known
+  }
+}
+
 extension Identifier {
   /// The last four bytes of the identity of a replica whose deletions spare separators.
   private static var mark: UInt64 { 0x6465_6333 }
@@ -45,28 +62,26 @@ extension Identifier {
 }
 
 extension ReplicatingArray<UInt8> {
-  /// Finds out which removed separators are to be shown after a change has been applied that did not know all others, and shows them.
+  /// Finds out which removed separators are to be shown after changes have been applied that did not know all others, and shows them.
   ///
   /// Changes nothing when it throws; whoever asks again gets the same.
-  ///
-  /// - Parameters:
-  ///   - touched: the elements that the change inserted and removed.
-  ///   - known: what its author had seen, itself included.
   mutating func spareSeparators<Asked: Causality>(
-    after change: ChangeID, touching touched: [ElementRange], knowing known: Version,
-    _ causality: inout Asked, _ report: (Effect) -> Void
+    after changes: [UnawareEdit], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
     settle()
     if !isIndexed { buildIndex() }
-    guard let author = index(known: change.replica) else { return }
-    let candidates = separators(
-      around: touched, by: LocalChange(author: author, number: change.number), known)
+    var candidates: [LocalID] = []
+    var asked: Set<LocalID> = []
+    for change in changes {
+      for element in separators(around: change) where asked.insert(element).inserted {
+        candidates.append(element)
+      }
+    }
     if candidates.isEmpty { return }
     isContested = true
     var worlds = Worlds(of: self)
     var flips: [(LocalID, Bool)] = []
-    var asked: Set<LocalID> = []
-    for element in candidates where asked.insert(element).inserted {
+    for element in candidates {
       let isShown = try worlds.isSpared(element, in: &self, &causality)
       if isShown != spared.contains(element) { flips.append((element, isShown)) }
     }
@@ -77,10 +92,9 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
-  /// The removed separators of which the change may decide whether they are shown; none if it certainly decides nothing.
-  private mutating func separators(
-    around touched: [ElementRange], by change: LocalChange, _ known: Version
-  ) -> [LocalID] {
+  /// The removed separators of which a change may decide whether they are shown; none if it certainly decides nothing.
+  private mutating func separators(around change: UnawareEdit) -> [LocalID] {
+    let known = change.known
     var found: [LocalID] = []
     var covered: Set<LocalID> = []
     /// True if the author of the change had not seen something here.
@@ -115,7 +129,7 @@ extension ReplicatingArray<UInt8> {
       }
       return true
     }
-    for range in touched {
+    for range in change.touched {
       guard let target = index(known: range.author) else { continue }
       var offset = UInt32(range.offset)
       let end = UInt32(range.end)
@@ -147,14 +161,12 @@ extension ReplicatingArray<UInt8> {
       }
     }
     if found.isEmpty { return [] }
-    if meetsUnknown || removesUnknown(found, by: change, known) { return found }
+    if meetsUnknown || removesUnknown(found, known) { return found }
     return []
   }
 
   /// True if one of the elements was removed by a change that is not known.
-  private func removesUnknown(_ elements: [LocalID], by change: LocalChange, _ known: Version)
-    -> Bool
-  {
+  private func removesUnknown(_ elements: [LocalID], _ known: Version) -> Bool {
     let elements = Set(elements)
     for author in authors {
       let last = known[author.id]
