@@ -260,7 +260,7 @@ struct `The client for Vim: a note as a buffer like others` {
       $0.last?.hasPrefix("Decent Notes: File too large (the note is not written") == true
     }
     // A note that could not be made takes none out of its window.
-    try vim.terminal.type(":execute 'NoteNew' repeat('x', 9000)\r")
+    try vim.terminal.type(":execute 'NoteNew' repeat('x', 4000)\r")
     try vim.terminal.wait("the refusal") {
       $0.last?.hasPrefix("Decent Notes: File too large (write") == true
     }
