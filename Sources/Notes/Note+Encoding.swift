@@ -4,6 +4,7 @@
 //     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
+//     contested              1 if separators were spared or may have been, in some state of the text; else 0, and nothing is spared
 //     spared                 varint: how many; each an author, varint, varint: the elements of the text from an offset on, how many,
 //                            that were removed and are shown; by author and offset
 //     text                   with all of its past
@@ -46,6 +47,7 @@ extension Note {
     // Compiled for any element a set takes its time, and most notes have no tags.
     (!tags.version.isEmpty).encode(into: &writer)
     if !tags.version.isEmpty { tags.encode(into: &writer) }
+    text.isContested.encode(into: &writer)
     let spared = text.sparedElements.sorted
     writer.varint(spared.count)
     for range in spared {
@@ -97,22 +99,25 @@ extension Note {
 
   private static func decodeSpared(
     from reader: inout ByteReader
-  ) throws(DecodingFailure) -> [ElementRange] {
+  ) throws(DecodingFailure) -> (isContested: Bool, spared: [ElementRange]) {
+    let isContested = try Bool(from: &reader)
     var spared: [ElementRange] = []
     for _ in 0..<(try reader.count()) {
       spared.append(
         ElementRange(
           author: try reader.identifier(), offset: try reader.count(), count: try reader.count()))
     }
-    return spared
+    return (isContested, spared)
   }
 
   private static func decodeText(
-    sparing spared: [ElementRange], from reader: inout ByteReader
+    _ isContested: Bool, _ spared: [ElementRange], from reader: inout ByteReader
   ) throws(DecodingFailure) -> ReplicatingText {
     let start = reader
     var text = try ReplicatingText(from: &reader)
-    guard text.spare(spared) else { throw start.failure("spared elements that were not removed") }
+    guard text.restoreSpared(spared, wasContested: isContested) else {
+      throw start.failure("spared elements that can't be")
+    }
     return text
   }
 
@@ -130,9 +135,9 @@ extension Note {
     if try Bool(from: &reader) {
       try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
     }
-    let spared = try decodeSpared(from: &reader)
+    let (isContested, spared) = try decodeSpared(from: &reader)
     if spared.isEmpty { return (title, try ReplicatingText.utf8(from: &reader)) }
-    return (title, try decodeText(sparing: spared, from: &reader).utf8[...])
+    return (title, try decodeText(isContested, spared, from: &reader).utf8[...])
   }
 
   /// Reads what `encode(into:)` wrote of the note called `id`.
@@ -147,7 +152,8 @@ extension Note {
       tags = try ReplicatingSet(from: &reader)
       guard !tags.version.isEmpty else { throw start.failure("tags that never were") }
     }
-    text = try Self.decodeText(sparing: Self.decodeSpared(from: &reader), from: &reader)
+    let (isContested, spared) = try Self.decodeSpared(from: &reader)
+    text = try Self.decodeText(isContested, spared, from: &reader)
     content = try Version(from: &reader)
     for _ in 0..<(try reader.count()) {
       let start = reader

@@ -3,27 +3,31 @@ internal import ReplicatingTypes
 // Which removed separators are shown: SparedSeparators.swift of ReplicatingTypes has the rule.
 
 extension NoteBook {
-  /// So many changes are noted at most before it is found out what they decide: each is kept with all that its author had seen.
+  /// So many authors of texts are noted at most before it is found out what their edits decide: with each all is kept that it had seen.
   static var mostUndecided: Int { 256 }
 
-  /// Notes which texts a change that was admitted last, and did not know all others, has touched.
+  /// Notes what a change that was admitted last, and did not know all others, did to texts.
   mutating func note(unaware change: Change, knowing known: Version) {
     for operation in change.operations {
       guard case .edit(let note, .text(let edit)) = operation else { continue }
-      if undecided[note]?.last?.change != change.id {
-        let inserted = shelf[existing: note].text.elements(insertedBy: change.id)
-        undecided[note, default: []].append(
-          UnawareEdit(change: change.id, touched: inserted.map { [$0] } ?? [], known: known))
+      let elements: ElementRange?
+      switch edit {
+      case .insert: elements = shelf[existing: note].text.elements(insertedBy: change.id)
+      case .remove(let range): elements = range
+      }
+      guard let elements else { continue }
+      let author = change.id.replica
+      var place = undecided[note]?.firstIndex { $0.author == author }
+      if place == nil {
+        place = undecided[note]?.count ?? 0
+        undecided[note, default: []].append(UnawareEdits(by: author, knowing: known))
         undecidedCount += 1
       }
-      if case .remove(let range) = edit {
-        let last = undecided[note]!.count - 1
-        undecided[note]![last].touched.append(range)
-      }
+      undecided[note]![place!].append(elements, by: change.id)
     }
   }
 
-  /// Finds out which separators are spared after the changes that were noted. What the archive can't tell now is asked for the next time.
+  /// Finds out which separators are spared after the edits that were noted. What the archive can't tell now is asked for the next time.
   mutating func spareSeparators(_ effects: inout Effects) {
     undecidedCount = 0
     if undecided.isEmpty { return }

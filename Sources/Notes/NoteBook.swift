@@ -29,9 +29,9 @@ public struct NoteBook: Sendable {
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 
-  /// The changes of texts after which it was not found out yet which separators are spared.
-  var undecided: [NoteID: [UnawareEdit]] = [:]
-  /// The number of changes that were noted in it since the last look.
+  /// The edits of texts after which it was not found out yet which separators are spared: of each author at most one entry.
+  var undecided: [NoteID: [UnawareEdits]] = [:]
+  /// The number of entries that were added to it since the last look.
   var undecidedCount = 0
 
   /// Where a note is put among the others.

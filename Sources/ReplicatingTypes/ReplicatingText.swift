@@ -109,12 +109,12 @@ public struct ReplicatingText: Sendable, Replicable {
   ///
   /// Changes nothing when it throws; whoever asks again gets the same.
   ///
-  /// - Complexity: For each change O(pieces around the elements that it touched which are removed or which its author had not seen).
+  /// - Complexity: For each author O(pieces around the elements that it touched which are removed or which it had not seen).
   ///   Where there are separators that it decides about: O(removals × log removals) once, and the elements of their gaps.
   public mutating func spareSeparators<Asked: Causality>(
-    after changes: [UnawareEdit], _ causality: inout Asked, _ report: (Effect) -> Void
+    after edits: [UnawareEdits], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
-    try bytes.spareSeparators(after: changes, &causality, report)
+    try bytes.spareSeparators(after: edits, &causality, report)
   }
 
   /// The elements that changes of `version` removed and that are shown all the same in that state.
@@ -133,10 +133,18 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.elements(insertedBy: change)
   }
 
-  /// Shows removed elements, as the value did from which this one was encoded.
+  /// False if it is certain that no removed element is shown in any state, of the past either.
+  public var isContested: Bool { bytes.isContested }
+
+  /// Shows removed separators, as the text did from which this one was encoded.
   ///
-  /// - Returns: false if they are none, and the text is not to be used.
-  public mutating func spare(_ ranges: [ElementRange]) -> Bool { bytes.spare(ranges) }
+  /// - Parameters:
+  ///   - ranges: its `sparedElements`.
+  ///   - wasContested: its `isContested`.
+  /// - Returns: false if such a text can't have had these. Then this one is not to be used.
+  public mutating func restoreSpared(_ ranges: [ElementRange], wasContested: Bool) -> Bool {
+    bytes.restoreSpared(ranges, wasContested: wasContested)
+  }
 
   /// True if a replica may write into the text.
   public func hasRoom(for author: ReplicaID) -> Bool { bytes.hasRoom(for: author) }

@@ -31,20 +31,29 @@ public protocol Causality {
   mutating func knows(_ change: ChangeID, _ other: ChangeID) throws(Failure) -> Bool
 }
 
-/// A change of a text whose author was not aware of all that is in the text.
-public struct UnawareEdit: Sendable {
-  /// The change.
-  public var change: ChangeID
-  /// The elements that it inserted and removed.
-  public var touched: [ElementRange]
-  /// What its author had seen, the change included.
-  public var known: Version
+/// Edits of a text whose author was not aware of all that is in the text: one change, or several.
+public struct UnawareEdits: Sendable {
+  /// The author.
+  public let author: ReplicaID
+  /// The elements that they inserted and removed.
+  public private(set) var touched: [ElementRange] = []
+  /// The changes that the author had seen with the first of them, and its own.
+  public private(set) var known: Version
 
-  /// A change that touched these elements, by an author that had seen `known`.
-  public init(change: ChangeID, touched: [ElementRange], known: Version) {
-    self.change = change
-    self.touched = touched
+  /// No edits yet, by an author that has seen `known`.
+  public init(by author: ReplicaID, knowing known: Version) {
+    self.author = author
     self.known = known
+  }
+
+  /// Adds an edit by a change of the author, which comes after the others.
+  public mutating func append(_ elements: ElementRange, by change: ChangeID) {
+    known.insert(change)
+    if let last = touched.last, let joined = last.joined(with: elements) {
+      touched[touched.count - 1] = joined
+    } else {
+      touched.append(elements)
+    }
   }
 }
 
@@ -66,14 +75,14 @@ extension ReplicatingArray<UInt8> {
   ///
   /// Changes nothing when it throws; whoever asks again gets the same.
   mutating func spareSeparators<Asked: Causality>(
-    after changes: [UnawareEdit], _ causality: inout Asked, _ report: (Effect) -> Void
+    after edits: [UnawareEdits], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
     settle()
     if !isIndexed { buildIndex() }
     var candidates: [LocalID] = []
     var asked: Set<LocalID> = []
-    for change in changes {
-      for element in separators(around: change) where asked.insert(element).inserted {
+    for edits in edits {
+      for element in separators(around: edits) where asked.insert(element).inserted {
         candidates.append(element)
       }
     }
@@ -92,77 +101,89 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
-  /// The removed separators of which a change may decide whether they are shown; none if it certainly decides nothing.
-  private mutating func separators(around change: UnawareEdit) -> [LocalID] {
-    let known = change.known
+  /// The removed separators of which edits may decide whether they are shown; none if they certainly decide nothing.
+  private mutating func separators(around edits: UnawareEdits) -> [LocalID] {
     var found: [LocalID] = []
+    /// The pieces of removed elements, by the first of each, and the spared elements that were met.
     var covered: Set<LocalID> = []
-    /// True if the author of the change had not seen something here.
+    /// True if there was something that the author had not seen.
     var meetsUnknown = false
-    let knownCounts = authors.map { $0.count(upTo: known[$0.id]) }
-    func collect(_ author: AuthorIndex, _ range: Range<UInt32>) {
-      let content = authors[Int(author)].content
-      for offset in range where Self.isWhite(content[Int(offset)]) {
-        found.append(LocalID(author, offset))
-      }
+    /// By author, the number of elements that the author of the edits had seen.
+    var knownCounts: [AuthorIndex: UInt32] = [:]
+    func knownCount(_ author: AuthorIndex) -> UInt32 {
+      if let count = knownCounts[author] { return count }
+      let count = authors[Int(author)].count(upTo: edits.known[authors[Int(author)].id])
+      knownCounts[author] = count
+      return count
     }
-    /// True if the walk goes on behind what it has seen of the piece: `part`, from the near side on.
+    func collectSpared(_ element: LocalID) {
+      if spared.contains(element), covered.insert(element).inserted { found.append(element) }
+    }
+    /// Goes over a part of a piece from its near side on, over a removed piece as a whole; true if the walk goes on behind it.
     func pass(_ piece: Piece, _ part: Range<UInt32>, isForward: Bool) -> Bool {
+      if part.isEmpty { return true }
       if piece.isRemoved {
-        guard covered.insert(LocalID(piece.author, part.lowerBound)).inserted else { return false }
-        collect(piece.author, part)
+        guard covered.insert(piece.first).inserted else { return false }
+        let content = authors[Int(piece.author)].content
+        for offset in piece.offset..<piece.end where Self.isWhite(content[Int(offset)]) {
+          found.append(LocalID(piece.author, offset))
+        }
         return true
       }
-      let knownCount = knownCounts[Int(piece.author)]
-      var offsets = Array(part)
-      if !isForward { offsets.reverse() }
-      for offset in offsets {
+      let known = knownCount(piece.author)
+      if spared.isEmpty {
+        meetsUnknown =
+          meetsUnknown || part.upperBound > known && (!isForward || part.lowerBound >= known)
+        return part.lowerBound >= known
+      }
+      var left = part
+      while !left.isEmpty {
+        let offset = isForward ? left.lowerBound : left.upperBound - 1
         let element = LocalID(piece.author, offset)
         if spared.contains(element) {
-          guard covered.insert(element).inserted else { return false }
-          found.append(element)
-        } else if offset < knownCount {
+          collectSpared(element)
+        } else if offset < known {
           return false
         } else {
           meetsUnknown = true
         }
+        left = isForward ? offset + 1..<left.upperBound : left.lowerBound..<offset
       }
       return true
     }
-    for range in change.touched {
+    func passWhole(isForward: Bool) -> Bool {
+      pass(tree.current, tree.current.offset..<tree.current.end, isForward: isForward)
+    }
+    for range in edits.touched {
       guard let target = index(known: range.author) else { continue }
       var offset = UInt32(range.offset)
       let end = UInt32(range.end)
       while offset < end {
-        locate(LocalID(target, offset))
+        let first = LocalID(target, offset)
+        locate(first)
         let piece = tree.current
         let stop = min(end, piece.end)
+        offset = stop
         if piece.isRemoved {
-          if covered.insert(LocalID(target, offset)).inserted { collect(target, offset..<stop) }
+          // Where a walk has been over it, that went on to both sides.
+          guard passWhole(isForward: true) else { continue }
+          while tree.stepBackward(), passWhole(isForward: false) {}
+          locate(first)
+          while tree.stepForward(), passWhole(isForward: true) {}
         } else {
-          for offset in offset..<stop where spared.contains(LocalID(target, offset)) {
-            if covered.insert(LocalID(target, offset)).inserted {
-              found.append(LocalID(target, offset))
-            }
+          for offset in first.offset..<stop { collectSpared(LocalID(target, offset)) }
+          if pass(piece, piece.offset..<first.offset, isForward: false) {
+            while tree.stepBackward(), passWhole(isForward: false) {}
+          }
+          locate(first)
+          if pass(piece, stop..<piece.end, isForward: true) {
+            while tree.stepForward(), passWhole(isForward: true) {}
           }
         }
-        if offset == piece.offset || pass(piece, piece.offset..<offset, isForward: false) {
-          while tree.stepBackward(),
-            pass(tree.current, tree.current.offset..<tree.current.end, isForward: false)
-          {}
-        }
-        locate(LocalID(target, stop - 1))
-        if stop == piece.end || pass(piece, stop..<piece.end, isForward: true) {
-          while tree.stepForward(),
-            pass(tree.current, tree.current.offset..<tree.current.end, isForward: true)
-          {}
-        }
-        offset = stop
       }
     }
     if found.isEmpty { return [] }
-    if meetsUnknown || removesUnknown(found, known) { return found }
-    return []
+    return meetsUnknown || removesUnknown(found, edits.known) ? found : []
   }
 
   /// True if one of the elements was removed by a change that is not known.
@@ -188,8 +209,6 @@ extension ReplicatingArray<UInt8> {
     }
     return false
   }
-
-  static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
   /// The elements that were removed by changes of `version` and spared in that state.
   mutating func sparedElements<Asked: Causality>(
@@ -224,9 +243,15 @@ private struct Worlds {
   private let removals: RemovalIndex
   /// The state that is asked about; nil for the present one.
   private let version: Version?
+  /// Whether a change knows another one.
+  private struct Question: Hashable {
+    var change: LocalChange
+    var other: LocalChange
+  }
+
   /// By change and separator: whether the change spares it.
   private var spared: [LocalChange: [LocalID: Bool]] = [:]
-  private var known: [[LocalChange]: Bool] = [:]
+  private var known: [Question: Bool] = [:]
   private var removers: [LocalID: [LocalChange]] = [:]
 
   init(of value: ReplicatingArray<UInt8>, at version: Version? = nil) {
@@ -271,12 +296,13 @@ private struct Worlds {
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
     if change.author == other.author { return other.number <= change.number }
-    if let answer = known[[change, other]] { return answer }
+    let question = Question(change: change, other: other)
+    if let answer = known[question] { return answer }
     func id(_ change: LocalChange) -> ChangeID {
       ChangeID(replica: value.authors[Int(change.author)].id, number: change.number)
     }
     let answer = try causality.knows(id(change), id(other))
-    known[[change, other]] = answer
+    known[question] = answer
     return answer
   }
 
@@ -322,30 +348,9 @@ private struct Worlds {
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
     if let answer = spared[change]?[element] { return answer }
-    // The gap.
-    var separators: [LocalID] = []
-    var next = element
-    var left: LocalID?
-    while let previous = value.neighbour(of: next, isForward: false) {
-      next = previous
-      if try isInText(of: change, previous, value, &causality) {
-        left = previous
-        break
-      }
-      if try isSeparator(previous, in: change, value, &causality) { separators.append(previous) }
-    }
-    separators.reverse()
-    separators.append(element)
-    next = element
-    var right: LocalID?
-    while let following = value.neighbour(of: next, isForward: true) {
-      next = following
-      if try isInText(of: change, following, value, &causality) {
-        right = following
-        break
-      }
-      if try isSeparator(following, in: change, value, &causality) { separators.append(following) }
-    }
+    let (before, left) = try side(of: element, isForward: false, change, &value, &causality)
+    let (behind, right) = try side(of: element, isForward: true, change, &value, &causality)
+    let separators = before.reversed() + [element] + behind
     let chosen = try chosen(separators, left, right, change, value, &causality)
     var carriageReturn: LocalID?
     if let chosen {
@@ -356,6 +361,21 @@ private struct Worlds {
       spared[change, default: [:]][separator] = separator == chosen || separator == carriageReturn
     }
     return spared[change]![element]!
+  }
+
+  /// The separators of a gap on one side of an element in it, from there on, and the element of the text of the change's world that ends it.
+  private mutating func side<Asked: Causality>(
+    of element: LocalID, isForward: Bool, _ change: LocalChange,
+    _ value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
+  ) throws(Asked.Failure) -> (separators: [LocalID], end: LocalID?) {
+    var separators: [LocalID] = []
+    var last = element
+    while let next = value.neighbour(of: last, isForward: isForward) {
+      last = next
+      if try isInText(of: change, next, value, &causality) { return (separators, next) }
+      if try isSeparator(next, in: change, value, &causality) { separators.append(next) }
+    }
+    return (separators, nil)
   }
 
   /// The carriage return that belongs to a spared line feed: nothing that was inserted in the world stands between them.

@@ -70,6 +70,51 @@ extension `Separators that deletions spare` {
   }
 }
 
+extension `Separators that deletions spare` {
+  @Test func `are taken out of bytes only where they were removed, in their order`() throws {
+    var alice = Replica(id: replicaID(1))
+    var text = ReplicatingText()
+    text.insert("aé b c d\n".utf8.span, at: 0, by: &alice)
+    text.remove(0..<9, by: &alice)
+    func ranges(_ offsets: Int...) -> [ElementRange] {
+      offsets.map { ElementRange(author: replicaID(1), offset: $0, count: 1) }
+    }
+    func string(_ ranges: [ElementRange], wasContested: Bool = true) -> String? {
+      var text = text
+      guard text.restoreSpared(ranges, wasContested: wasContested) else { return nil }
+      text.checkInvariants()
+      return text.string
+    }
+    #expect(string(ranges(3, 5)) == "  \n")
+    #expect(string(ranges(3), wasContested: false) == nil)
+    // A letter, a part of one, what is visible, what is not there, twice, the wrong way round, in pieces.
+    for refused in [ranges(0), ranges(2), ranges(9), ranges(10), ranges(3, 3), ranges(5, 3)] {
+      #expect(string(refused) == nil)
+    }
+    for (offset, count) in [(-1, 2), (3, 0), (3, -1), (3, 2), (3, .max)] {
+      #expect(string([ElementRange(author: replicaID(1), offset: offset, count: count)]) == nil)
+    }
+    #expect(string([ElementRange(author: replicaID(2), offset: 0, count: 1)]) == nil)
+  }
+
+  /// Each of a change's operations may name one blank of a large text: what is kept in memory must not be their product.
+  @Test func `of a text of blanks are looked at once, however many operations remove it`() throws {
+    let (alice, bob) = (Person(1), Person(2))
+    let note = alice.create("note", String(repeating: " ", count: 20_000))
+    try bob.pull(alice)
+    bob.setText(
+      note, String(repeating: " ", count: 10_000) + "word" + String(repeating: " ", count: 10_000))
+    alice.make(
+      (0..<20_000).map {
+        .edit(note, .text(.remove(ElementRange(author: alice.id, offset: $0, count: 1))))
+      })
+    let time = try processorTime { try bob.pull(alice) }
+    #expect(time < .seconds(20))
+    try alice.pull(bob)
+    #expect(alice.book == bob.book && alice.book[note]!.text.string == "word")
+  }
+}
+
 /// A change of a text of words in lines, by somebody.
 private struct Deed {
   enum Kind: CaseIterable {

@@ -1,16 +1,16 @@
 // Removed elements that are shown all the same, because each change that removed them spares them (SparedSeparators.swift).
 
-extension ReplicatingArray {
-  /// The elements that were removed and are spared.
-  public var sparedElements: ElementRanges {
-    ElementRanges(spared.map { range(Piece($0.author, $0.offset, 1)) })
-  }
+extension ReplicatingArray<UInt8> {
+  /// True if the byte is a white character, which a deletion may spare.
+  static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-  /// Shows elements that were removed, as a value was that had the same changes.
+  /// Shows separators that were removed, as the value did from which this one was encoded.
   ///
-  /// - Returns: whether all of them were removed and none is spared yet.
-  mutating func spare(_ ranges: [ElementRange]) -> Bool {
+  /// - Parameter wasContested: whether some may be spared in a state of the past.
+  /// - Returns: false if they are not all removed separators, sorted and in ranges as long as can be. Then the value is not to be used.
+  mutating func restoreSpared(_ ranges: [ElementRange], wasContested: Bool) -> Bool {
     settle()
+    isContested = wasContested
     for range in ranges {
       guard let author = index(known: range.author), range.count > 0, range.offset >= 0,
         range.count <= authors[Int(author)].content.count - range.offset
@@ -18,11 +18,20 @@ extension ReplicatingArray {
       for offset in range.offset..<range.end {
         let element = LocalID(author, UInt32(offset))
         locate(element)
-        guard tree.current.isRemoved else { return false }
+        guard tree.current.isRemoved, Self.isWhite(authors[Int(author)].content[offset]) else {
+          return false
+        }
         setShown(element, true)
       }
     }
-    return true
+    return sparedElements.sorted == ranges && (wasContested || ranges.isEmpty)
+  }
+}
+
+extension ReplicatingArray {
+  /// The elements that were removed and are spared.
+  public var sparedElements: ElementRanges {
+    ElementRanges(spared.map { range(Piece($0.author, $0.offset, 1)) })
   }
 
   /// Shows a removed element, or hides one that is spared.
