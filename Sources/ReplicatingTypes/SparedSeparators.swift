@@ -87,7 +87,6 @@ extension ReplicatingArray<UInt8> {
       }
     }
     if candidates.isEmpty { return }
-    isContested = true
     var worlds = Worlds(of: self)
     var flips: [(LocalID, Bool)] = []
     for element in candidates {
@@ -183,6 +182,8 @@ extension ReplicatingArray<UInt8> {
       }
     }
     if found.isEmpty { return [] }
+    // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
+    isContested = true
     return meetsUnknown || removesUnknown(found, edits.known) ? found : []
   }
 
