@@ -24,6 +24,9 @@
 //                 | 15 note mention offset count                   remove text: elements of that replica
 //                 | 16 note count*(mention number)                 delete, seeing content up to these changes
 //                 | 17 note                                        restore
+//                 | 18 note back count*(mention number)            the edits of text that follow were made on the state of these
+//                                                                changes; back: 0, or by how much the number of the author's
+//                                                                change that the state has, too, is less than this one's
 //
 // Every number is as short as it can be and every list in its one order, so that a change has one encoding.
 
@@ -59,6 +62,11 @@ public struct Change: Equatable, Sendable {
   public var predecessors: [ChangeID]
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public var operations: [Operation]
+
+  /// The bases of its edits of texts.
+  var bases: [(note: NoteID, base: TextBase)] {
+    operations.compactMap { if case .edit(let note, .base(let base)) = $0 { (note, base) } else { nil } }
+  }
 }
 
 /// A change and its encoding, which is made once: for the log, for peers and for history.
@@ -75,7 +83,7 @@ extension Change {
   /// The encoding. `previous` is the time of the author's previous change (0 for the first); names that appear for the
   /// first time are added to `mentions`.
   func encoded(after previous: Int64, _ mentions: inout Mentions) -> [UInt8] {
-    var encoder = ChangeEncoder(author: id.replica, mentions: mentions)
+    var encoder = ChangeEncoder(author: id.replica, number: id.number, mentions: mentions)
     encoder.writer.signed(time - previous)
     encoder.changes(predecessors)
     for operation in operations { encoder.operation(operation, time: time) }
@@ -114,6 +122,7 @@ extension Change {
 
 private struct ChangeEncoder {
   let author: ReplicaID
+  let number: UInt64
   var mentions: Mentions
   /// A keystroke takes no more.
   var writer = ByteWriter(capacity: 32)
@@ -184,6 +193,9 @@ private struct ChangeEncoder {
     case .delete(let covered):
       changes(covered.replicas.map { ChangeID(replica: $0, number: covered[$0]) })
     case .restore: break
+    case .base(let base):
+      writer.varint(base.previous == 0 ? 0 : number - base.previous)
+      changes(base.heads)
     }
   }
 }
@@ -199,6 +211,7 @@ extension Note.Operation {
     case .text(.remove): 0x15
     case .delete: 0x16
     case .restore: 0x17
+    case .base: 0x18
     }
   }
 }
@@ -302,6 +315,11 @@ private struct ChangeDecoder {
       for change in try changes() { covered[change.replica] = change.number }
       return .edit(note, .delete(covered: covered))
     case 0x17: return .edit(note, .restore)
+    case 0x18:
+      let back = UInt64(try reader.count())
+      guard back < id.number else { throw reader.failure("a base before the first change") }
+      let base = TextBase(heads: try changes(), previous: back == 0 ? 0 : id.number - back)
+      return .edit(note, .base(base))
     default: throw reader.failure("an operation of an unknown kind, \(tag)")
     }
   }

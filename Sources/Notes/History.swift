@@ -5,6 +5,13 @@ internal import ReplicatingTypes
 /// A change is encoded once, by its author. From then on it is copied, into logs, to peers and here, so equal histories
 /// are equal bytes.
 struct History: Identifiable, Sendable {
+  /// What a change follows besides its author's previous one, and the bases of its edits.
+  struct Link: Sendable {
+    let number: UInt64
+    let predecessors: [ChangeID]
+    let bases: [(note: NoteID, base: TextBase)]
+  }
+
   let id: ReplicaID
   /// The session in the archive: changes up to `archived`.
   let session: NotebookArchive.Session?
@@ -13,8 +20,8 @@ struct History: Identifiable, Sendable {
   private var ends: [Int] = []
   /// The last tick of logical time that each change takes.
   private var lamports: [UInt64] = []
-  /// The changes here that follow others than their author's previous one.
-  private(set) var merges: [(number: UInt64, predecessors: [ChangeID])] = []
+  /// The changes here that follow others than their author's previous one, or were made on a base.
+  private(set) var links: [Link] = []
   private(set) var mentions: Mentions
   private(set) var lastTime: Int64
 
@@ -37,6 +44,16 @@ struct History: Identifiable, Sendable {
     return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
   }
 
+  /// The link of a change that is here, if it has one.
+  func link(of number: UInt64) -> Link? {
+    var (low, high) = (0, links.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if links[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low < links.count && links[low].number == number ? links[low] : nil
+  }
+
   /// The last tick of a change; `nil` if only the archive knows.
   func lamport(_ number: UInt64) -> UInt64? {
     if number > archived { return lamports[Int(number - archived) - 1] }
@@ -49,7 +66,11 @@ struct History: Identifiable, Sendable {
     bytes.append(contentsOf: encoded)
     ends.append(bytes.count)
     lamports.append(lamport)
-    if !change.predecessors.isEmpty { merges.append((change.id.number, change.predecessors)) }
+    let bases = change.bases
+    if !change.predecessors.isEmpty || !bases.isEmpty {
+      links.append(
+        Link(number: change.id.number, predecessors: change.predecessors, bases: bases))
+    }
     self.mentions = mentions
     lastTime = change.time
   }
@@ -62,7 +83,7 @@ struct History: Identifiable, Sendable {
     rest.bytes = Array(bytes[start...])
     rest.ends = ends[known...].map { $0 - start }
     rest.lamports = Array(lamports[known...])
-    rest.merges = merges.filter { $0.number > session.count }
+    rest.links = links.filter { $0.number > session.count }
     rest.mentions = mentions
     rest.lastTime = lastTime
     return rest

@@ -1,26 +1,76 @@
 internal import ReplicatingTypes
 
-/// The changes that the authors of changes had seen, found out and kept for as long as questions are asked about a notebook.
+/// What the authors of changes of one text had seen, found out and kept for as long as questions are asked about it.
 struct KnownPasts: Causality {
   /// The notebook without its notes: holding on to these would copy them when they change.
   private let book: NoteBook
-  private var pasts: [ChangeID: Version] = [:]
+  private let note: NoteID
+  private var pasts: [ChangeID: SeenChanges] = [:]
+  /// By replica and number, the changes in the archive that were made on bases.
+  private var archived: [ReplicaID: [UInt64: History.Link]] = [:]
 
-  init(of book: NoteBook) {
+  init(of book: NoteBook, in note: NoteID) {
     var part = NoteBook()
     part.histories = book.histories
     part.archive = book.archive
     part.version = book.version
     self.book = part
+    self.note = note
   }
 
   mutating func knows(
     _ change: ChangeID, _ other: ChangeID
   ) throws(ArchiveFailure) -> Bool {
+    if change == other { return true }
     if let past = pasts[change] { return past.contains(other) }
-    var past = Version()
-    try book.extend(&past, to: change)
+    var past = SeenChanges(version: Version(), own: [], author: change.replica)
+    if let base = try base(of: change) {
+      past = try seen(by: change, on: base)
+    } else {
+      if change.replica == other.replica { return other.number <= change.number }
+      try book.extend(&past.version, to: change)
+    }
     pasts[change] = past
     return past.contains(other)
+  }
+
+  /// The changes that the author of a change had seen when editing the text on a base. A chain that is too long is not followed to its end.
+  mutating func seen(
+    by change: ChangeID, on base: TextBase
+  ) throws(ArchiveFailure) -> SeenChanges {
+    var seen = SeenChanges(version: Version(), own: [change.number], author: change.replica)
+    var base = base
+    while seen.own.count <= TextBase.longestChain {
+      for head in base.heads { try book.extend(&seen.version, to: head) }
+      let previous = ChangeID(replica: change.replica, number: base.previous)
+      if previous.number == 0 || seen.version.contains(previous) { break }
+      guard let next = try self.base(of: previous) else {
+        try book.extend(&seen.version, to: previous)
+        break
+      }
+      seen.own.insert(previous.number)
+      base = next
+    }
+    return seen
+  }
+
+  /// The base on which a change edited the text; nil if it has none.
+  private mutating func base(of change: ChangeID) throws(ArchiveFailure) -> TextBase? {
+    let bases: [(note: NoteID, base: TextBase)]?
+    if let recent = book.histories[change.replica], change.number > recent.archived {
+      bases = recent.link(of: change.number)?.bases
+    } else {
+      if archived[change.replica] == nil {
+        var links: [UInt64: History.Link] = [:]
+        if let archive = book.archive, let session = try book.session(of: change.replica) {
+          for link in try archive.links(of: session) where !link.bases.isEmpty {
+            links[link.number] = link
+          }
+        }
+        archived[change.replica] = links
+      }
+      bases = archived[change.replica]![change.number]?.bases
+    }
+    return bases?.first { $0.note == note }?.base
   }
 }

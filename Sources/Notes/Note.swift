@@ -35,12 +35,14 @@ public struct Note: Sendable, Equatable, Identifiable {
     /// Puts the note into the trash, as far as its content is `covered`.
     case delete(covered: Version)
     case restore
+    /// The state of the text that the following edits of it in this change were made on, if it isn't that of the change's past.
+    case base(TextBase)
 
     /// True if it counts as content: something that a deletion must have seen to cover.
     var isContent: Bool {
       switch self {
       case .title, .text, .restore: true
-      case .priority, .tags, .delete: false
+      case .priority, .tags, .delete, .base: false
       }
     }
 
@@ -117,7 +119,7 @@ public struct Note: Sendable, Equatable, Identifiable {
     case .text(let operation): text.apply(operation, stamp, report)
     case .delete(let covered):
       insert(Deletion(change: stamp.change, covered: covered))
-    case .restore: break
+    case .restore, .base: break
     }
   }
 
@@ -175,6 +177,10 @@ public struct Note: Sendable, Equatable, Identifiable {
         throw InvalidChange("a deletion of what its author could not know")
       }
     case .restore: break
+    case .base(let base):
+      guard base.heads.allSatisfy({ $0 < change || $0.replica != change.replica }),
+        base.heads.allSatisfy(isKnown)
+      else { throw InvalidChange("a base that its author could not know") }
     }
   }
 

@@ -77,6 +77,17 @@ extension NoteBook {
     var effects = Effects()
     let end = perform(change, stamp, &effects)
     admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
+    if !change.bases.isEmpty {
+      // Where the archive can't tell what was seen, nothing counts as seen: then more is looked at than need be.
+      var bases: [NoteID: SeenChanges] = [:]
+      for (note, base) in change.bases {
+        let known = (try? version(of: base.heads)) ?? nil
+        bases[note] = SeenChanges(
+          version: known ?? Version(), own: [change.id.number], author: change.id.replica)
+      }
+      note(unaware: change, knowing: version, on: bases)
+      spareSeparators(&effects)
+    }
     shelf.tidy()
     return effects
   }

@@ -177,13 +177,14 @@ extension NoteBook: Replicable {
     try Self.validateShape(of: change)
     try open(change)
     let first = try firstStamp(of: change)
-    let (kept, end) = try performForeign(change, first, &effects)
+    let bases = try bases(of: change)
+    let (kept, end) = try performForeign(change, first, bases, &effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
-    if let kept {
-      note(unaware: change, knowing: kept)
+    if kept != nil || !bases.isEmpty {
+      note(unaware: change, knowing: kept ?? version, on: bases)
       if undecidedCount >= Self.mostUndecided { spareSeparators(&effects) }
-      pasts.set(id.replica, id.number, kept)
     }
+    if let kept { pasts.set(id.replica, id.number, kept) }
     shelf.tidy()
     return nil
   }
@@ -194,9 +195,10 @@ extension NoteBook: Replicable {
   /// Where it is all that is known, nothing may hold on to it: the notebook's own version is about to grow, and would be
   /// copied.
   private mutating func performForeign(
-    _ change: Change, _ first: Stamp, _ effects: inout Effects
+    _ change: Change, _ first: Stamp, _ bases: [NoteID: SeenChanges], _ effects: inout Effects
   ) throws -> (past: Version?, end: UInt64) {
-    let past = try past(of: change)
+    var past = try past(of: change)
+    past.bases = bases
     let kept = past.version.contains(change.id) ? past.version : nil
     do { try validateAll(change, past) } catch {
       guard change.operations.count > 1 else { throw error }
@@ -241,8 +243,20 @@ extension NoteBook: Replicable {
     }
   }
 
-  /// A creation comes first in its change, and the new note's place with it: no note is without a place.
+  /// A creation comes first in its change, and the new note's place with it: no note is without a place. A base comes before the
+  /// edits that were made on it.
   private static func validateShape(of change: Change) throws(InvalidChange) {
+    if !change.bases.isEmpty {
+      var edited: Set<NoteID> = []
+      for operation in change.operations {
+        switch operation {
+        case .edit(let note, .base):
+          guard edited.insert(note).inserted else { throw InvalidChange("a base behind an edit") }
+        case .edit(let note, .text): edited.insert(note)
+        default: break
+        }
+      }
+    }
     for (index, operation) in change.operations.enumerated() where operation == .create {
       guard index == 0, change.operations.count > 1,
         case .place(let placement) = change.operations[1],
@@ -261,7 +275,9 @@ extension NoteBook: Replicable {
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
-      try shelf[existing: id].validate(edit, of: change.id) { past.contains($0) }
+      try shelf[existing: id].validate(edit, of: change.id) {
+        if case .text = edit { past.contains($0, whenEditing: id) } else { past.contains($0) }
+      }
     }
   }
 

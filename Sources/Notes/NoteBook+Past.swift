@@ -32,8 +32,8 @@ extension NoteBook {
       heads.insert(ChangeID(replica: replica, number: version[replica]))
     }
     for replica in version.replicas {
-      for merge in try merges(of: replica) where merge.number <= version[replica] {
-        for predecessor in merge.predecessors { heads.remove(predecessor) }
+      for link in try links(of: replica) where link.number <= version[replica] {
+        for predecessor in link.predecessors { heads.remove(predecessor) }
       }
     }
     return Revision(heads: heads.sorted())
@@ -46,11 +46,11 @@ extension NoteBook {
       let seen = past[next.replica]
       guard next.number > seen else { continue }
       past[next.replica] = next.number
-      let merges = try merges(of: next.replica)
-      var index = merges.count
-      while index > 0, merges[index - 1].number > seen {
+      let links = try links(of: next.replica)
+      var index = links.count
+      while index > 0, links[index - 1].number > seen {
         index -= 1
-        if merges[index].number <= next.number { open += merges[index].predecessors }
+        if links[index].number <= next.number { open += links[index].predecessors }
       }
     }
   }

@@ -29,7 +29,7 @@ extension NoteBook {
       let edit = edits[place]
       note.record(edit.operation, edit.stamp, at: edit.moment)
     }
-    return (note, present.text.utf8(in: try view(of: present.text, at: version)))
+    return (note, present.text.utf8(in: try view(of: present.text, in: id, at: version)))
   }
 
   /// The state of a note's text at a version that is known here. The note is open.
@@ -37,20 +37,21 @@ extension NoteBook {
   /// O(runs × log runs). In a text in which changes met that did not know each other, and the elements around the separators
   /// that were removed by then.
   public func view(of note: NoteID, at version: Version) throws(ArchiveFailure) -> SequenceView {
-    try view(of: shelf[existing: note].text, at: version)
+    try view(of: shelf[existing: note].text, in: note, at: version)
   }
 
   func view(
-    of text: ReplicatingText, at version: Version
+    of text: ReplicatingText, in note: NoteID, at version: Version
   ) throws(ArchiveFailure) -> SequenceView {
     let spared: [ElementRange]
     if version == self.version {
       spared = text.sparedElements.sorted
     } else {
-      var causality = KnownPasts(of: self)
+      var causality = KnownPasts(of: self, in: note)
       spared = try text.sparedElements(at: version, &causality)
     }
     var view = text.view(at: version)
+    view.unseen = text.insertions(after: version)
     if !spared.isEmpty { view.hidden = view.hidden.subtracting(ElementRanges(spared)) }
     return view
   }

@@ -7,7 +7,13 @@ extension NoteBook {
   static var mostUndecided: Int { 256 }
 
   /// Notes what a change that was admitted last, and did not know all others, did to texts.
-  mutating func note(unaware change: Change, knowing known: Version) {
+  ///
+  /// - Parameters:
+  ///   - known: the changes that it follows.
+  ///   - bases: what its author had seen of the texts that it has a base for.
+  mutating func note(
+    unaware change: Change, knowing known: Version, on bases: [NoteID: SeenChanges]
+  ) {
     for operation in change.operations {
       guard case .edit(let note, .text(let edit)) = operation else { continue }
       let elements: ElementRange?
@@ -23,16 +29,29 @@ extension NoteBook {
         undecided[note, default: []].append(UnawareEdits(by: author, knowing: known))
         undecidedCount += 1
       }
-      undecided[note]![place!].append(elements, by: change.id)
+      undecided[note]![place!].append(elements, by: change.id, on: bases[note]?.version)
     }
+  }
+
+  /// What the author of a change, which is the next to be admitted or known, had seen of the texts that it has a base for.
+  func bases(of change: Change) throws -> [NoteID: SeenChanges] {
+    var bases: [NoteID: SeenChanges] = [:]
+    for (note, base) in change.bases {
+      var causality = KnownPasts(of: self, in: note)
+      bases[note] = try causality.seen(by: change.id, on: base)
+      guard bases[note]!.own.count <= TextBase.longestChain else {
+        throw InvalidChange("more than \(TextBase.longestChain) changes on one base")
+      }
+    }
+    return bases
   }
 
   /// Finds out which separators are spared after the edits that were noted. What the archive can't tell now is asked for the next time.
   mutating func spareSeparators(_ effects: inout Effects) {
     undecidedCount = 0
     if undecided.isEmpty { return }
-    var causality = KnownPasts(of: self)
     for note in undecided.keys.sorted() {
+      var causality = KnownPasts(of: self, in: note)
       do throws(ArchiveFailure) {
         try shelf.open(note)
         try shelf[existing: note].text.spareSeparators(after: undecided[note]!, &causality) {

@@ -5,9 +5,16 @@ struct Past: Sendable {
   /// The changes before it.
   var version: Version
   var change: ChangeID
+  /// By note, what the author had seen of the text, where the change has a base for it.
+  var bases: [NoteID: SeenChanges] = [:]
 
   func contains(_ other: ChangeID) -> Bool {
     other.replica == change.replica && other.number <= change.number || version.contains(other)
+  }
+
+  /// True if the author had seen a change when editing the text of a note.
+  func contains(_ other: ChangeID, whenEditing note: NoteID) -> Bool {
+    bases.isEmpty ? contains(other) : bases[note]?.contains(other) ?? contains(other)
   }
 }
 

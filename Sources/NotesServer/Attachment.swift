@@ -25,6 +25,8 @@ struct Attachment {
     /// The elements that existed after these arrivals and that the client did not show; nil if they were the removed ones. They
     /// are others for a client that has resumed: it lacks what happened after its server had died.
     var hidden: ElementRanges?
+    /// The changes that no other one followed after these arrivals; nil if that is not known.
+    var heads: [ChangeID]?
   }
 
   let id: Int
@@ -33,6 +35,8 @@ struct Attachment {
   private(set) var version = 0
   private(set) var rev = 0
   private(set) var shown: Shown
+  /// The client's last change since it has shown that, if it crossed changes of others.
+  private(set) var lastCrossing: ChangeID?
   /// The pushes for the client's present version that it may not have applied. Each leads on from the text after the one before.
   private(set) var pending: [(rev: Int, shown: Shown)] = []
   private(set) var lastRev = 0
@@ -65,6 +69,7 @@ struct Attachment {
 
   /// Takes in a change of the client, made to `shown` after it had applied push `rev`. It drops the pushes after that one.
   mutating func takeChange(version: Int, rev: Int, of shown: Shown) {
+    if rev != self.rev { lastCrossing = nil }
     self.version = version
     self.rev = rev
     self.shown = shown
@@ -72,11 +77,20 @@ struct Attachment {
   }
 
   /// Replaces the text that the client shows, if no pushes are pending.
-  mutating func show(_ shown: Shown) { self.shown = shown }
+  mutating func show(_ shown: Shown) {
+    self.shown = shown
+    lastCrossing = nil
+  }
+
+  /// Notes that a change of the client, which was taken in, was made to another text than the present one.
+  mutating func noteCrossing(_ change: ChangeID) { lastCrossing = change }
+
+  /// The last change that the client has made to `shown`, if it is to make another one to it.
+  func crossing(at rev: Int) -> ChangeID? { rev == self.rev ? lastCrossing : nil }
 
   /// Notes that the text after all pushes is the same as `shown`, element by element.
   mutating func setPushed(_ shown: Shown) {
-    if pending.isEmpty { self.shown = shown } else { pending[pending.count - 1].shown = shown }
+    if pending.isEmpty { show(shown) } else { pending[pending.count - 1].shown = shown }
   }
 
   /// Notes the next push, which leads to `shown`; returns its number.
@@ -85,7 +99,8 @@ struct Attachment {
   mutating func push(_ shown: Shown) -> Int {
     lastRev += 1
     if options.isObserver {
-      (rev, self.shown) = (lastRev, shown)
+      rev = lastRev
+      show(shown)
     } else {
       pending.append((lastRev, shown))
     }

@@ -111,7 +111,9 @@ extension NotesServer {
     let plan = try plan(params, of: note, shown)
     let isJoined = params.wantsSameStep && openTexts[undoListOf: id].isOpen
     let journal = journal
-    let effects = try commit(plan.operations, from: id) {
+    var change: ChangeID?
+    let effects = try commit(plan.operations, as: plan.session, from: id) {
+      change = $0
       journal?.append(.change(version: params.version, isJoined: isJoined, $0), of: id)
     }
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
@@ -122,8 +124,9 @@ extension NotesServer {
     if plan.isPresent {
       openTexts.keep(present: plan.buffer, of: note)
       let count = openTexts[text: note].count
-      openTexts[open: id].show(Attachment.Shown(seen: count))
+      openTexts[open: id].show(Attachment.Shown(seen: count, heads: book.revision.heads))
     } else {
+      if let change { openTexts[open: id].noteCrossing(change) }
       openTexts.record(repeated: removals, on: note, from: id)
     }
     openTexts.trim(note)
@@ -153,12 +156,16 @@ extension NotesServer {
     /// True if that is the present text, once the change is made.
     var isPresent: Bool
     var operations: [Change.Operation]
+    /// The session that the operations were planned for, if they name a change of it.
+    var session: ReplicaID?
   }
 
   private mutating func plan(
     _ params: ChangeNoteParameters, of note: NoteID, _ shown: Attachment.Shown
   ) throws(ResponseError) -> Plan {
-    let view = openTexts[text: note].view(of: shown, by: params.attachment)
+    var view = openTexts[text: note].view(of: shown, by: params.attachment)
+    let base = try view == nil ? nil : base(of: shown, in: note, params)
+    if let base { view!.unseen = try unseen(in: note, on: base) }
     // The kept text is taken out, so that it can be changed in place. It is kept again when the change is made.
     var buffer: TextBuffer
     if view == nil, let present = openTexts[text: note].takePresent() {
@@ -167,13 +174,42 @@ extension NotesServer {
       buffer = try self.buffer(of: note, view)
     }
     let edits = try edits(params.content, &buffer)
-    let operations: [Change.Operation]
+    var operations: [Change.Operation]
     do { operations = try store!.operations(for: edits, in: note, view) } catch {
       throw ResponseError(error)
     }
+    if let base, !operations.isEmpty { operations.insert(.edit(note, .base(base.base)), at: 0) }
     buffer.apply(edits)
     try check(params, buffer)
-    return Plan(buffer: buffer, isPresent: view == nil, operations: operations)
+    return Plan(
+      buffer: buffer, isPresent: view == nil, operations: operations, session: base?.session)
+  }
+
+  /// The state that the client changes, as its change says it; nil if that is not known, or can't be said.
+  private mutating func base(
+    of shown: Attachment.Shown, in note: NoteID, _ params: ChangeNoteParameters
+  ) throws(ResponseError) -> (base: TextBase, session: ReplicaID)? {
+    guard let heads = shown.heads else { return nil }
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    guard let last = openTexts[open: params.attachment].crossing(at: params.rev) else {
+      return (TextBase(heads: heads), session)
+    }
+    // A change of a session that has ended can't be said without what it follows.
+    guard last.replica == session else { return nil }
+    let base = TextBase(heads: heads, previous: last.number)
+    let isAllowed = try recall { book throws(ArchiveFailure) in
+      try book.isAllowed(base, in: note, for: session)
+    }
+    return isAllowed ? (base, session) : nil
+  }
+
+  private func unseen(
+    in note: NoteID, on base: (base: TextBase, session: ReplicaID)
+  ) throws(ResponseError) -> ElementRanges {
+    try recall { book throws(ArchiveFailure) in
+      try book.unseen(in: note, on: base.base, by: base.session)
+    }
   }
 
   /// The edits that the client has made in the text that it shows.

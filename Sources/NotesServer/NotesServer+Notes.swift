@@ -193,7 +193,7 @@ extension NotesServer {
     _ params: SetTextParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let id = try note(params.id).id
-    try commit(try settingText(params).map { .edit(id, .text($0)) })
+    try commit(try settingText(params).map { .edit(id, $0) })
     result.beginObject()
     result.member("text", utf8: try read(id) { $0.text.utf8 })
     result.member("revision", revision)
@@ -203,20 +203,25 @@ extension NotesServer {
   /// The operations that lead from the text that the client had, at `base`, to the one it sends.
   private func settingText(
     _ params: SetTextParameters
-  ) throws(ResponseError) -> [ReplicatingText.Operation] {
+  ) throws(ResponseError) -> [Note.Operation] {
     let note = try note(params.id)
     var view: SequenceView?
+    var operations: [Note.Operation] = []
     if let base = params.base, base != revision {
-      let version = try recall { book throws(ArchiveFailure) in
-        try book.version(ofRevision: base)
-      }
+      let heads = Revision(base)?.heads ?? []
+      let version = try recall { book throws(ArchiveFailure) in try book.version(of: heads) }
       guard let version, version.contains(note.id.creation) else {
         throw .requestFailed("unknownBase", "base: no state of this note has this name")
       }
       view = try self.view(of: note.id, at: version)
+      if !version.isSuperset(of: note.text.version) {
+        operations.append(.base(TextBase(heads: heads)))
+      }
     }
     let old = view.map { note.text.utf8(in: $0) } ?? note.text.utf8
-    return note.text.operations(for: textDifference(from: old, to: params.text), in: view)
+    let edits = textDifference(from: old, to: params.text)
+    if edits.isEmpty { return [] }
+    return operations + note.text.operations(for: edits, in: view).map { .text($0) }
   }
 
   mutating func appendText(

@@ -48,7 +48,7 @@ extension NotesServer {
     if let resumption = params.resumption { return try resume(params, resumption, &result) }
     let note = try note(params.id)
     beginSharingPresence()
-    let id = openTexts.open(note.id, params.options)
+    let id = openTexts.open(note.id, params.options, at: book.revision.heads)
     journal(opening: id)
     let text = openTexts[text: note.id].present ?? TextBuffer(note.text.utf8)
     openTexts.keep(present: text, of: note.id)

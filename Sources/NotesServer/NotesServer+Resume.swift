@@ -47,7 +47,8 @@ extension NotesServer {
           "reopen", "resume: what the observer shows is not known any more; open without it")
       }
     }
-    let id = openTexts.open(note.id, options, version: resumption.version)
+    let id = openTexts.open(
+      note.id, options, version: resumption.version, at: book.revision.heads)
     do throws(ResponseError) {
       let outcome: (name: String, copy: NoteID?)
       if let known, let journaled {

@@ -76,6 +76,7 @@ struct OpenText {
         } else {
           insertions.append(range)
         }
+      case .withdrawn(let range): removals.append(range)
       }
     }
     if let hidden = shown.hidden {

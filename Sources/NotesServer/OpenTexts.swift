@@ -34,14 +34,18 @@ struct OpenTexts {
 
   /// Opens the text of a note for a client, which shows the present text.
   ///
-  /// - Parameter version: the client's version, if it resumes.
+  /// - Parameters:
+  ///   - version: the client's version, if it resumes.
+  ///   - heads: the changes that no other one follows.
   /// - Returns: the number of the attachment.
-  mutating func open(_ note: NoteID, _ options: Attachment.Options, version: Int = 0) -> Int {
+  mutating func open(
+    _ note: NoteID, _ options: Attachment.Options, version: Int = 0, at heads: [ChangeID]
+  ) -> Int {
     lastID += 1
     if texts[note] == nil { texts[note] = OpenText() }
     var attachment = Attachment(
       id: lastID, note: note, options, version: version,
-      showing: Attachment.Shown(seen: self[text: note].count))
+      showing: Attachment.Shown(seen: self[text: note].count, heads: heads))
     if !participants(besides: attachment).isEmpty { attachment.presence.moves = 1 }
     attachments[lastID] = attachment
     return lastID

@@ -153,7 +153,7 @@ extension UndoList.Step {
       switch effect {
       case .inserted(let range): inserted.append(range)
       case .removed(let range): removed.append(range)
-      case .returned: break
+      case .returned, .withdrawn: break
       }
     }
   }

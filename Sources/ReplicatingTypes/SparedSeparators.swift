@@ -37,8 +37,10 @@ public struct UnawareEdits: Sendable {
   public let author: ReplicaID
   /// The elements that they inserted and removed.
   public private(set) var touched: [ElementRange] = []
-  /// The changes that the author had seen with the first of them, and its own.
+  /// The changes that the author had seen with each of them for certain.
   public private(set) var known: Version
+  /// True if one of them was made on a base, so that its author had not seen all of its earlier changes.
+  private var hasBase = false
 
   /// No edits yet, by an author that has seen `known`.
   public init(by author: ReplicaID, knowing known: Version) {
@@ -47,8 +49,17 @@ public struct UnawareEdits: Sendable {
   }
 
   /// Adds an edit by a change of the author, which comes after the others.
-  public mutating func append(_ elements: ElementRange, by change: ChangeID) {
-    known.insert(change)
+  ///
+  /// - Parameter base: changes that the author had seen when editing this text, if they are fewer than those that the change follows.
+  public mutating func append(
+    _ elements: ElementRange, by change: ChangeID, on base: Version? = nil
+  ) {
+    if let base {
+      known = known.intersection(base)
+      hasBase = true
+    } else if !hasBase {
+      known.insert(change)
+    }
     if let last = touched.last, let joined = last.joined(with: elements) {
       touched[touched.count - 1] = joined
     } else {
@@ -96,7 +107,7 @@ extension ReplicatingArray<UInt8> {
     for (element, isShown) in flips {
       setShown(element, isShown)
       let range = range(Piece(element.author, element.offset, 1))
-      report(isShown ? .returned(range) : .removed(range))
+      report(isShown ? .returned(range) : .withdrawn(range))
     }
   }
 
@@ -296,7 +307,7 @@ private struct Worlds {
     _ change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    if change.author == other.author { return other.number <= change.number }
+    if change == other { return true }
     let question = Question(change: change, other: other)
     if let answer = known[question] { return answer }
     func id(_ change: LocalChange) -> ChangeID {

@@ -100,7 +100,8 @@ struct `The text that is kept` {
     }
     func open(_ notes: [NoteID]) -> [Int] {
       notes.map { note in
-        let id = texts.open(note, Attachment.Options(isObserver: false, form: .lines, check: .none))
+        let id = texts.open(
+          note, Attachment.Options(isObserver: false, form: .lines, check: .none), at: [])
         texts.keep(present: text, of: note)
         return id
       }

@@ -58,4 +58,68 @@ import Testing
       }
     }
   }
+
+  /// The ways in which clients of one process change the same text, without having seen each other's change.
+  enum Way: CaseIterable { case base, text, lines }
+
+  @Test(arguments: Way.allCases)
+  func `two clients of one process that had not seen each other's change show the same`(
+    way: Way
+  ) throws {
+    let scratch = TemporaryFolder()
+    let peer = Peer(scratch("notes"))
+    peer.initialize()
+    for example in try examples() {
+      for texts in [[example.one, example.other], [example.other, example.one]] {
+        let created = peer.call(
+          "note/create", ["title": "note", "text": .string(example.base)])
+        let id = try #require(created["note"]?["id"])
+        let base = try #require(created["revision"])
+        let attachments = texts.map { _ in
+          peer.call("note/open", ["id": id, "mode": "edit"])["attachment"]!
+        }
+        for (attachment, text) in zip(attachments, texts) {
+          switch way {
+          case .base:
+            peer.call("note/setText", ["id": id, "text": .string(text), "base": base])
+          case .text:
+            peer.call(
+              "note/change",
+              ["attachment": attachment, "version": 1, "rev": 0, "text": .string(text)])
+          case .lines:
+            let count = example.base.split(separator: "\n", omittingEmptySubsequences: false).count
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+              .map { JSON.string(String($0)) }
+            let all: JSON = .array([0, .number(Double(count)), .array(lines)])
+            peer.call(
+              "note/change",
+              ["attachment": attachment, "version": 1, "rev": 0, "lines": .array([all])])
+          }
+        }
+        #expect(peer.call("note/get", ["id": id])["text"]?.string == example.both)
+        for attachment in attachments { peer.call("note/close", ["attachment": attachment]) }
+      }
+    }
+  }
+
+  @Test func `a client that takes no pushes goes on for as long as it likes`() throws {
+    let scratch = TemporaryFolder()
+    let (peer, other) = (Peer(scratch("notes")), Peer(scratch("notes"), seed: 2))
+    for peer in [peer, other] { peer.initialize() }
+    let id = peer.create(["text": "text"])
+    let attachment = peer.call("note/open", ["id": .string(id), "mode": "edit"])["attachment"]!
+    peer.call("note/append", ["id": .string(id), "text": " and more"])
+    let count = 1100
+    for version in 1...count {
+      let text = String(repeating: "x", count: version) + "text"
+      let answer = peer.ask(
+        "note/change",
+        ["attachment": attachment, "version": JSON(version), "rev": 0, "text": .string(text)])
+      #expect(answer.error == nil)
+    }
+    let wanted = String(repeating: "x", count: count) + "text and more"
+    #expect(peer.text(id) == wanted)
+    other.folderChanged()
+    #expect(other.text(id) == wanted)
+  }
 }

@@ -255,7 +255,7 @@ struct `The methods of notes` {
     // The same once more: "oat " is inserted again, since the client has it from the same base.
     #expect(peer.text(id) == "oat milk\neggs\nbread\n")
     let emptied = peer.call("note/setText", note(id, ["text": "", "base": base]))
-    #expect(emptied["text"] == "oat bread\n")
+    #expect(emptied["text"] == "oat \nbread\n")
     #expect(peer.call("note/setText", note(id, ["text": "new"]))["text"] == "new")
   }
 

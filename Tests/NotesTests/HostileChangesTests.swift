@@ -91,7 +91,9 @@ struct Forgery {
       bytes.replaceSubrange(
         place..<min(bytes.count, place + generator.below(2)), with: writer.bytes)
     default:
-      let operation: [UInt8] = [generator.pick([1, 2, 0x10, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17])]
+      let operation: [UInt8] = [
+        generator.pick([1, 2, 0x10, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18])
+      ]
       bytes += operation + (0..<generator.below(6)).map { _ in UInt8(generator.below(4)) }
     }
   }
@@ -168,7 +170,7 @@ extension SplitMix64 {
   fileprivate mutating func operation(_ changes: [Change], _ own: ChangeID) -> Note.Operation {
     let tag = Tag(pick(["home", "work", "", "\n", String(repeating: "x", count: 201)]))
     let changed = [own, pick(changes).id].sorted()
-    switch below(8) {
+    switch below(9) {
     case 0: return .tags(.insert(tag))
     case 1: return .tags(.remove(tag, observed: chance(50) ? [own] : changed))
     case 2:
@@ -186,6 +188,10 @@ extension SplitMix64 {
       let count = pick([0, 1, 2, 5, Int(Int32.max)])
       return .text(
         .remove(ElementRange(author: pick(changes).id.replica, offset: offset, count: count)))
+    case 7:
+      return .base(
+        TextBase(
+          heads: pick([[], changed, [own]]), previous: UInt64(below(Int(min(own.number, 4))))))
     default:
       return .priority(.init(value: .high, time: pick([0, 7_258_118_400_001, 5])))
     }

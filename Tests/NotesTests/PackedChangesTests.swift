@@ -148,7 +148,9 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
           #expect(change?.encoded == Array(history.change(number)), at(seed))
           #expect(change?.lamport == history.lamport(number)!, at(seed))
         }
-        let merges = history.merges.filter { numbers.contains($0.number) }
+        let merges = history.links.filter {
+          numbers.contains($0.number) && !$0.predecessors.isEmpty
+        }
         let found = try packed.merges(of: replica)
         #expect(found.map(\.number) == merges.map(\.number), at(seed))
         #expect(found.map(\.predecessors) == merges.map(\.predecessors), at(seed))

@@ -80,11 +80,29 @@ struct Face: Equatable {
   init(_ note: Note) { self.init(note, text: note.text.utf8) }
 }
 
+/// A client of a person's process that shows a text as it was at a version, with its own changes since.
+struct Reader {
+  var note: NoteID
+  var version: Version
+  var heads: [ChangeID] = []
+  var own: [ChangeID] = []
+
+  init(note: NoteID, version: Version) {
+    self.note = note
+    self.version = version
+    heads = version.replicas.map { ChangeID(replica: $0, number: version[$0]) }
+  }
+
+  var base: TextBase { TextBase(heads: heads, previous: own.last?.number ?? 0) }
+}
+
 /// One person with a notebook, who does what a client can ask for.
 final class Person {
   let id: ReplicaID
   var book = NoteBook()
   var now: Int64 = 1_767_225_600_000
+  /// A client that shows a text as it was.
+  var reader: Reader?
 
   /// Every other person keeps hardly anything open.
   init(_ number: UInt64) {
@@ -122,6 +140,38 @@ final class Person {
     let present = book[note]!.text
     let edits = textDifference(from: present.utf8, to: Array(text.utf8))
     make(present.operations(for: edits).map { .edit(note, .text($0)) })
+  }
+
+  /// Makes of the text as it was at an earlier version another one, like a client of the process that has read it then.
+  func setText(_ note: NoteID, _ text: String, base version: Version) {
+    var reader = Reader(note: note, version: version)
+    write(text, &reader)
+  }
+
+  /// The text that a client shows.
+  func text(of reader: Reader) -> [UInt8] { book[reader.note]!.text.utf8(in: view(of: reader)) }
+
+  private func view(of reader: Reader) -> SequenceView {
+    #expect(try! book.open(reader.note))
+    var view = try! book.view(of: reader.note, at: reader.version)
+    let own = book[reader.note]!.text.touched(by: reader.own)
+    view.hidden = view.hidden.subtracting(ElementRanges(own.compactMap(\.inserted)))
+      .union(own.flatMap(\.removed))
+    view.unseen = try! book.unseen(in: reader.note, on: reader.base, by: id)
+    return view
+  }
+
+  /// Makes of the text that a client shows another one.
+  func write(_ text: String, _ reader: inout Reader) {
+    let (note, view) = (reader.note, view(of: reader))
+    let present = book[note]!.text
+    let edits = textDifference(from: present.utf8(in: view), to: Array(text.utf8))
+    if edits.isEmpty { return }
+    let change = book.next(by: id)
+    make(
+      [.edit(note, .base(reader.base))]
+        + present.operations(for: edits, in: view).map { .edit(note, .text($0)) })
+    reader.own.append(change)
   }
 
   func setTags(_ note: NoteID, _ tags: String...) {
@@ -235,6 +285,15 @@ extension SplitMix64 {
       var expected = live.filter { $0 != moved }
       expected.insert(moved, at: index)
       #expect(person.book.notes.filter { !$0.isTrashed }.map(\.id) == expected)
+    case 10:
+      if person.reader == nil || chance(20) {
+        person.reader = Reader(note: note, version: person.book.version)
+      } else {
+        let text = String(decoding: person.text(of: person.reader!), as: UTF8.self)
+        let new = chance(50) ? pick(texts) + text : String(text.dropFirst()) + pick(texts)
+        person.write(new, &person.reader!)
+        #expect(person.text(of: person.reader!) == Array(new.utf8))
+      }
     default:
       var scalars = Array(person.book[note]!.text.string.unicodeScalars)
       let start = below(scalars.count + 1)

@@ -22,6 +22,10 @@ import Testing
       let expected = String(decoding: oracle.text(of: state.version), as: UTF8.self)
       #expect(state.text == expected, at(seed, step))
     }
+    for (index, change) in history.changes.enumerated() {
+      let text = oracle.text { change.seen.contains($0) || $0 == change.change.id }
+      #expect(String(decoding: text, as: UTF8.self) == change.text, "seed \(seed), change \(index)")
+    }
   }
 
   @Test(arguments: Example.all)
@@ -92,7 +96,20 @@ private struct SharedNote {
   /// A change, and all that its author had seen when making it.
   struct Known {
     var change: Change
-    var seen: Version
+    /// What it follows.
+    var past: Version
+    /// What its author had seen of the text: all of that, or what its client had read.
+    var seen: Seen
+    /// The text that it makes of what its author had seen.
+    var text: String
+  }
+
+  /// A version, and later changes of one client.
+  struct Seen {
+    var version: Version
+    var own: [ChangeID] = []
+
+    func contains(_ change: ChangeID) -> Bool { version.contains(change) || own.contains(change) }
   }
 
   let note: NoteID
@@ -108,7 +125,7 @@ private struct SharedNote {
   private init(of numbers: [UInt64], _ text: String) {
     people = numbers.map { Person($0) }
     note = people[0].create("", text)
-    keepChange(of: people[0], after: Version())
+    keepChange(of: people[0], after: Version(), seeing: Seen(version: Version()), text)
     for person in people.dropFirst() { try! person.pull(people[0]) }
   }
 
@@ -140,6 +157,8 @@ private struct SharedNote {
     let person = random.pick(people)
     if random.chance(40) {
       try! person.pull(random.pick(people.filter { $0 !== person }))
+    } else if random.chance(25) {
+      cross(person, &random)
     } else {
       write(random.edited(person.book[note]!.text.string), person)
     }
@@ -155,8 +174,22 @@ private struct SharedNote {
     let seen = person.book.version
     person.setText(note, text)
     #expect(person.book[note]!.text.string == text)
-    if person.book.version != seen { keepChange(of: person, after: seen) }
+    keepChange(of: person, after: seen, seeing: Seen(version: seen), text)
     keepText(of: person)
+  }
+
+  /// A client of the person's process changes a text that it has read, or begins to read.
+  private mutating func cross(_ person: Person, _ random: inout SplitMix64) {
+    if person.reader == nil || random.chance(25) {
+      person.reader = Reader(note: note, version: person.book.version)
+    } else {
+      let text = random.edited(String(decoding: person.text(of: person.reader!), as: UTF8.self))
+      let past = person.book.version
+      let seen = Seen(version: person.reader!.version, own: person.reader!.own)
+      person.write(text, &person.reader!)
+      keepChange(of: person, after: past, seeing: seen, text)
+      keepText(of: person)
+    }
   }
 
   /// One person gets everything, and looks at what each author had.
@@ -166,21 +199,27 @@ private struct SharedNote {
     keepText(of: last)
     result = last.book[note]!.text.string
     for known in changes {
-      var version = known.seen
+      var version = known.past
       version.insert(known.change.id)
       keepText(of: last, at: version)
     }
   }
 
-  private mutating func keepChange(of person: Person, after seen: Version) {
+  private mutating func keepChange(
+    of person: Person, after past: Version, seeing seen: Seen, _ text: String
+  ) {
+    if person.book.version == past { return }
     let number = person.book.version[person.id]
     try! person.book.forEachChange(of: person.id, upTo: number) { change, _ in
-      if change.id.number == number { changes.append(Known(change: change, seen: seen)) }
+      if change.id.number == number {
+        changes.append(Known(change: change, past: past, seen: seen, text: text))
+      }
     }
   }
 
   private mutating func keepText(of person: Person) {
-    states.append((person.book.version, person.book[note]!.text.string))
+    let text = person.book[note]!.text.string
+    states.append((person.book.version, text))
   }
 
   private mutating func keepText(of person: Person, at version: Version) {
@@ -279,6 +318,7 @@ struct SeparatorOracle {
     case whoKnowsThem
     case whoRemovedAnySeparator
     case gapsOfElementsBeyondTheWorld
+    case whatTheProcessHadSeen
   }
 
   private struct Element {
@@ -302,15 +342,20 @@ struct SeparatorOracle {
     self.mistake = mistake
     let changes = history.changes
     ids = changes.map(\.change.id)
-    isKnown = changes.map { later in changes.map { later.seen.contains($0.change.id) } }
+    isKnown = changes.map { later in
+      changes.map { earlier in
+        mistake == .whatTheProcessHadSeen
+          ? later.past.contains(earlier.change.id) : later.seen.contains(earlier.change.id)
+      }
+    }
     var tree = OrderTree()
     var elements: [ElementID: Element] = [:]
     var counts: [ReplicaID: Int] = [:]
     var ends: [ChangeID: UInt64] = [:]
     for (index, known) in changes.enumerated() {
       let author = known.change.id.replica
-      let seen = changes.filter { known.seen.contains($0.change.id) }
-      let start = seen.map { ends[$0.change.id]! }.max() ?? 0
+      let past = changes.filter { known.past.contains($0.change.id) }
+      let start = past.map { ends[$0.change.id]! }.max() ?? 0
       // An insertion takes a tick for each byte, a place one, all else none; and a change at least one.
       var time = start
       for operation in known.change.operations {
@@ -347,8 +392,11 @@ struct SeparatorOracle {
     }
   }
 
-  func text(of version: Version) -> [UInt8] {
-    let isMember = ids.map { version.contains($0) }
+  func text(of version: Version) -> [UInt8] { text { version.contains($0) } }
+
+  /// The text of some changes.
+  func text(_ contains: (ChangeID) -> Bool) -> [UInt8] {
+    let isMember = ids.map(contains)
     let members = ids.indices.filter { isMember[$0] }
     let elements = document.indices.filter { isMember[document[$0].inserter] }
     let removers = Set(elements.flatMap { document[$0].removers }.filter { isMember[$0] })

@@ -27,6 +27,18 @@ import Testing
     return texts
   }
 
+  /// The same by clients of one process: each sends its text with the base that all have read.
+  private func meetingInOneProcess(_ base: String, _ edits: [String]) throws -> String {
+    let (author, other) = (Person(10), Person(11))
+    let note = author.create("note", base)
+    let read = author.book.version
+    for text in edits { author.setText(note, text, base: read) }
+    checkInvariants(author.book, "")
+    try other.pull(author)
+    #expect(author.book == other.book)
+    return author.book[note]!.text.string
+  }
+
   @Test(arguments: [
     ("eggs\nmilk\nbread\n", "eggs\nbread\n", "eggs\ncheese\nbread\n", "eggs\ncheese\nbread\n"),
     ("- a\n- buy milk\n- c\n", "- a\n- c\n", "- a\n- buy oat milk\n- c\n", "- a\noat \n- c\n"),
@@ -45,6 +57,8 @@ import Testing
     for texts in [try meeting(base, [one, other]), try meeting(base, [other, one])] {
       #expect(texts == Array(repeating: wanted, count: 3))
     }
+    #expect(try meetingInOneProcess(base, [one, other]) == wanted)
+    #expect(try meetingInOneProcess(base, [other, one]) == wanted)
   }
 }
 
@@ -112,6 +126,53 @@ extension `Separators that deletions spare` {
     #expect(time < .seconds(20))
     try alice.pull(bob)
     #expect(alice.book == bob.book && alice.book[note]!.text.string == "word")
+  }
+}
+
+@Suite struct `The base of an edit` {
+  @Test func `is refused where it stands on too many others of its author`() throws {
+    let (author, other) = (Person(1), Person(2))
+    let note = author.create("note", "text")
+    var reader = Reader(note: note, version: author.book.version)
+    for count in 1...TextBase.longestChain {
+      author.write(String(repeating: "x", count: count) + "text", &reader)
+    }
+    try other.pull(author)
+    #expect(author.book == other.book)
+    let last = TextBase(heads: [note.creation], previous: reader.own.last!.number)
+    #expect(try !author.book.isAllowed(last, in: note, for: author.id))
+    author.write("text", &reader)
+    #expect(throws: MergeRefusal.self) { try other.pull(author) }
+  }
+
+  @Test func `comes before the edits that were made on it, once`() throws {
+    let (author, other) = (Person(1), Person(2))
+    let note = author.create("note", "text")
+    let base = Note.Operation.base(TextBase(heads: [note.creation]))
+    let edit = Note.Operation.text(
+      .remove(ElementRange(author: author.id, offset: 0, count: 1)))
+    for operations in [[edit, base], [base, base, edit], [base, edit, base]] {
+      let book = author.book
+      author.make(operations.map { .edit(note, $0) })
+      #expect(throws: MergeRefusal.self) { try other.pull(author) }
+      author.book = book
+    }
+    author.make([.edit(note, base), .edit(note, edit)])
+    try other.pull(author)
+    #expect(other.book[note]!.text.string == "ext")
+  }
+
+  @Test func `refuses origins that the author had not seen`() throws {
+    let (author, other) = (Person(1), Person(2))
+    let note = author.create("note", "text")
+    let read = author.book.version
+    author.setText(note, "new text")
+    let element = ElementID(author: author.id, offset: 4)
+    let base = TextBase(heads: read.replicas.map { ChangeID(replica: $0, number: read[$0]) })
+    author.make([
+      .edit(note, .base(base)), .edit(note, .text(.insert([0x61], after: element, before: nil))),
+    ])
+    #expect(throws: MergeRefusal.self) { try other.pull(author) }
   }
 }
 
@@ -231,7 +292,7 @@ extension `Separators that deletions spare` {
 
   private func meeting(
     of count: Int, _ generator: inout SplitMix64
-  ) throws -> (base: [[String]], deeds: [Deed], texts: [String]) {
+  ) throws -> (base: [[String]], deeds: [Deed], texts: [[String]]) {
     var number = 0
     func word() -> String {
       number += 1
@@ -246,7 +307,11 @@ extension `Separators that deletions spare` {
       let new = ["Anna", "Berta", "Carl"][deeds.count]
       if let deed = Deed(kind, to: base, new: new, &generator) { deeds.append(deed) }
     }
-    return (base, deeds, try meeting(Deed.text(base), deeds.map(\.text)))
+    let edits = deeds.map(\.text)
+    return (
+      base, deeds,
+      [try meeting(Deed.text(base), edits), [try meetingInOneProcess(Deed.text(base), edits)]]
+    )
   }
 
   @Test func `two or three changes that did not know each other leave lines and words whole`()
@@ -255,13 +320,15 @@ extension `Separators that deletions spare` {
     var objections = 0
     for seed in seeds(150) {
       var generator = SplitMix64(seed: seed)
-      let (base, deeds, texts) = try meeting(of: 2 + generator.below(2), &generator)
-      #expect(Set(texts).count == 1, at(seed))
-      if let objection = objection(to: texts[0], base, deeds) {
-        objections += 1
-        Issue.record(
-          "\(objection), seed \(seed): \(Deed.text(base).debugDescription) \(deeds.map { "\($0.kind)" }) \(deeds.map(\.text)) → \(texts[0].debugDescription)"
-        )
+      let (base, deeds, ways) = try meeting(of: 2 + generator.below(2), &generator)
+      for texts in ways {
+        #expect(Set(texts).count == 1, at(seed))
+        if let objection = objection(to: texts[0], base, deeds) {
+          objections += 1
+          Issue.record(
+            "\(objection), seed \(seed): \(Deed.text(base).debugDescription) \(deeds.map { "\($0.kind)" }) \(deeds.map(\.text)) → \(texts[0].debugDescription)"
+          )
+        }
       }
     }
     #expect(objections == 0)

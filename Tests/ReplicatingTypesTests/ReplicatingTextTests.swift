@@ -27,7 +27,7 @@ private final class Writer {
       switch effect {
       case .inserted(let range): insertions.append(range)
       case .removed(let range): removals.append(range)
-      case .returned: Issue.record("an element returned that nothing had spared")
+      case .returned, .withdrawn: Issue.record("a change of what nothing had spared")
       }
     }
   }

@@ -285,16 +285,21 @@ public struct ArchiveWriter: Sendable {
       }
       rest.varint(place)
     }
-    var merges = ByteWriter()
+    var links = ByteWriter()
     var last: UInt64 = 0
-    for (number, predecessors) in try book.merges(of: replica) {
-      merges.varint(number - last)
-      last = number
-      merges.varint(predecessors.count)
-      for predecessor in predecessors { write(predecessor, into: &merges) }
+    for link in try book.links(of: replica) {
+      links.varint(link.number - last)
+      last = link.number
+      write(link.predecessors, into: &links)
+      links.varint(link.bases.count)
+      for (note, base) in link.bases {
+        write(note.creation, into: &links)
+        links.varint(base.previous)
+        write(base.heads, into: &links)
+      }
     }
     write(
-      merges.bytes.isEmpty ? NotebookArchive.Block(start: 0, size: 0) : block(merges.bytes),
+      links.bytes.isEmpty ? NotebookArchive.Block(start: 0, size: 0) : block(links.bytes),
       into: &rest)
     rest.varint(blocks.count)
     for (count, block) in blocks {
@@ -315,6 +320,11 @@ public struct ArchiveWriter: Sendable {
   private func write(_ change: ChangeID, into writer: inout ByteWriter) {
     writer.varint(places[change.replica]!)
     writer.varint(change.number)
+  }
+
+  private func write(_ changes: [ChangeID], into writer: inout ByteWriter) {
+    writer.varint(changes.count)
+    for change in changes { write(change, into: &writer) }
   }
 
   private mutating func writeHead() {

@@ -36,13 +36,11 @@ extension NoteBook {
     return found
   }
 
-  /// The changes of a replica that follow others than its own.
-  func merges(
-    of replica: ReplicaID
-  ) throws(ArchiveFailure) -> [(number: UInt64, predecessors: [ChangeID])] {
-    let recent = histories.place(of: replica).map { histories.all[$0].merges } ?? []
+  /// The changes of a replica that follow others than its own, or were made on a base.
+  func links(of replica: ReplicaID) throws(ArchiveFailure) -> [History.Link] {
+    let recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
     guard let archive, let session = try session(of: replica) else { return recent }
-    return try archive.merges(of: session) + recent
+    return try archive.links(of: session) + recent
   }
 
   /// Visits changes of a replica that are in the archive, each with its last tick, until the visitor has seen enough;

@@ -7,7 +7,7 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 04 8A, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 05 8A, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -18,11 +18,12 @@
 //     session  = 16 bytes of identity, the number of its last change, and counted bytes:
 //                  lamport and time of the last change
 //                  count*(session's place)   the replicas it has named, in the order in which it did
-//                  merges                    place and size of a block; size 0 for none
+//                  links                     place and size of a block; size 0 for none
 //                  count*(changes, place, size)    its blocks of changes
 //     changes  = lamport before the first; of each change the ticks to its last one, and its bytes, counted
-//     merges   = of each change that has predecessors: by how much its number exceeds that of the one before,
-//                count*(session's place, number)
+//     links    = of each change that has predecessors or bases: by how much its number exceeds that of the one before,
+//                count*(session's place, number), and of each base: count*(the note: session's place, number; previous;
+//                count*(session's place, number))
 //     index    = of each note, in their order, 28 bytes: its session's place (4) and number (8), the place of its block (8),
 //                the size, and in the highest bit whether it is in the trash (4), where its summary begins (4)
 //     summaries  of each note, in the same order, the summary and its CRC-32C. Not a block: each is looked after by itself
@@ -68,7 +69,7 @@ public final class NotebookArchive: Sendable {
     let lamport: UInt64
     let time: Int64
     let mentions: Mentions
-    fileprivate let merges: Block
+    fileprivate let links: Block
     fileprivate let changes: [(count: UInt64, block: Block)]
 
     /// The block that begins with a change, and how many changes it has.
@@ -82,7 +83,7 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x04, 0x8a]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x05, 0x8a]
   static let footerSize = 24
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
@@ -332,34 +333,36 @@ public final class NotebookArchive: Sendable {
       let (lamport, time) = (try rest.varint(), try rest.signed())
       var mentions = Mentions()
       for _ in 0..<(try rest.count()) { mentions.append(try rest.session(of: sessions)) }
-      let merges = try rest.block()
+      let links = try rest.block()
       var changes: [(count: UInt64, block: Block)] = []
       for _ in 0..<(try rest.count()) { changes.append((try rest.varint(), try rest.block())) }
       return Session(
         id: id, count: version[id], lamport: lamport, time: time, mentions: mentions,
-        merges: merges, changes: changes)
+        links: links, changes: changes)
     } catch { throw ArchiveFailure(error) }
   }
 
-  /// The changes of a session that follow others than its own: their numbers and these, in order.
-  func merges(
-    of session: Session
-  ) throws(ArchiveFailure) -> [(number: UInt64, predecessors: [ChangeID])] {
-    guard session.merges.size > 0 else { return [] }
-    var reader = ByteReader(try Self.read(session.merges, source))
-    var merges: [(number: UInt64, predecessors: [ChangeID])] = []
+  /// The changes of a session that follow others than its own, or were made on a base; in order.
+  func links(of session: Session) throws(ArchiveFailure) -> [History.Link] {
+    guard session.links.size > 0 else { return [] }
+    var reader = ByteReader(try Self.read(session.links, source))
+    var links: [History.Link] = []
     do {
       var number: UInt64 = 0
       while !reader.isAtEnd {
         number &+= try reader.varint()
-        var predecessors: [ChangeID] = []
+        let predecessors = try reader.changes(of: sessions)
+        var bases: [(note: NoteID, base: TextBase)] = []
         for _ in 0..<(try reader.count()) {
-          predecessors.append(try reader.change(of: sessions))
+          let note = NoteID(creation: try reader.change(of: sessions))
+          let previous = try reader.varint()
+          let heads = try reader.changes(of: sessions)
+          bases.append((note, TextBase(heads: heads, previous: previous)))
         }
-        merges.append((number, predecessors))
+        links.append(History.Link(number: number, predecessors: predecessors, bases: bases))
       }
     } catch { throw ArchiveFailure(error) }
-    return merges
+    return links
   }
 
   /// Visits changes of a session in order, each with its last tick, until the visitor has seen enough; whether it has not.
@@ -432,5 +435,12 @@ extension ByteReader {
   fileprivate mutating func change(of sessions: [ReplicaID]) throws(DecodingFailure) -> ChangeID {
     let replica = try session(of: sessions)
     return ChangeID(replica: replica, number: try varint())
+  }
+
+  fileprivate mutating func changes(of sessions: [ReplicaID]) throws(DecodingFailure) -> [ChangeID]
+  {
+    var changes: [ChangeID] = []
+    for _ in 0..<(try count()) { changes.append(try change(of: sessions)) }
+    return changes
   }
 }

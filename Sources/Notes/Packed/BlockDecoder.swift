@@ -351,6 +351,9 @@ struct BlockDecoder {
       text = try reader.counted()
       observed = try changes()
     case .delete: observed = try changes()
+    case .base:
+      operation.count = try reader.count()
+      observed = try changes()
     }
     if isAlone { try begin() }
     try write(operation, text: text, observed: observed)

@@ -244,6 +244,9 @@ struct BlockEncoder {
       steps.counted(bytes.text(of: operation))
       steps.changes(observed[operation.observed])
     case .delete: steps.changes(observed[operation.observed])
+    case .base:
+      steps.varint(operation.count)
+      steps.changes(observed[operation.observed])
     }
   }
 }

@@ -39,6 +39,7 @@ struct RawOperation: Equatable, Sendable {
     case remove = 0x15
     case delete = 0x16
     case restore = 0x17
+    case base = 0x18
   }
 
   var tag: Tag
@@ -47,13 +48,13 @@ struct RawOperation: Equatable, Sendable {
   /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
   var second = NamedElement.none
-  /// The number of elements that are removed; the priority.
+  /// The number of elements that are removed; the priority; how far a base goes back.
   var count = 0
   /// The time of an assignment, less that of the change.
   var time: Int64 = 0
   /// Text, title or tag: where it is in the change.
   var text = 0..<0
-  /// The changes that a deletion covers, or a removal of a tag has observed: where they are in the change's `observed`.
+  /// The changes that a deletion covers, a removal of a tag has observed, or a base names: where they are in the change's `observed`.
   var observed = 0..<0
 
   /// The logical time that it takes.
@@ -195,6 +196,9 @@ struct RawChangeReader {
       operation.first = NamedElement(author, try reader.count())
       operation.count = try reader.count()
     case .delete: operation.observed = try changes(&reader, &observed)
+    case .base:
+      operation.count = try reader.count()
+      operation.observed = try changes(&reader, &observed)
     }
     return operation
   }
@@ -290,6 +294,9 @@ struct RawChangeWriter {
       writer.varint(operation.first.offset)
       writer.varint(operation.count)
     case .delete: try changes(observed)
+    case .base:
+      writer.varint(operation.count)
+      try changes(observed)
     }
   }
 }

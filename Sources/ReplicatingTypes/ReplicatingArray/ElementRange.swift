@@ -127,6 +127,8 @@ public struct SequenceView: Equatable, Sendable {
   public var hidden: ElementRanges
   /// Removed elements that are still visible in this state; `nil` for all of them.
   public var revealed: ElementRanges?
+  /// Elements that did not exist in this state, for those who plan an edit of it: it is put beside elements that did.
+  public var unseen = ElementRanges([])
 
   /// The state before `insertions` and `removals` happened.
   public init(

@@ -173,7 +173,7 @@ extension ReplicatingArray {
   }
 
   /// The same for edits in offsets of `view`. An element that is removed already is removed again, because it is
-  /// visible in the view. Complexity as of `elements(in:)`.
+  /// visible in the view. What is inserted stands between elements that the view had not `unseen`. Complexity as of `elements(in:)`.
   public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
@@ -205,6 +205,11 @@ extension ReplicatingArray {
       let end = segment.offset + segment.count
       while start < end {
         if let (replacement, after) = waiting {
+          let unseen = view.unseen.run(of: author, from: start, to: end)
+          if unseen.isMember {
+            start = unseen.end
+            continue
+          }
           operations.append(
             .insert(replacement, after: after, before: ElementID(author: author, offset: start)))
           waiting = nil

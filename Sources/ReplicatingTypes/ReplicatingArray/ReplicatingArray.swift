@@ -41,6 +41,8 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     case removed(ElementRange)
     /// Elements that had been removed are shown again, because no change that removed them does away with them any more.
     case returned(ElementRange)
+    /// Removed elements that were shown all the same are not any more.
+    case withdrawn(ElementRange)
   }
 
   var authors: [Author<Element>] = []
