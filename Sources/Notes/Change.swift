@@ -65,7 +65,9 @@ public struct Change: Equatable, Sendable {
 
   /// The bases of its edits of texts.
   var bases: [(note: NoteID, base: TextBase)] {
-    operations.compactMap { if case .edit(let note, .base(let base)) = $0 { (note, base) } else { nil } }
+    operations.compactMap {
+      if case .edit(let note, .base(let base)) = $0 { (note, base) } else { nil }
+    }
   }
 }
 
