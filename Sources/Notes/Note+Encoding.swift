@@ -7,6 +7,8 @@
 //     contested              1 if separators were spared or may have been, in some state of the text; else 0, and nothing is spared
 //     spared                 varint: how many; each an author, varint, varint: the elements of the text from an offset on, how many,
 //                            that were removed and are shown; by author and offset
+//     copies                 varint: how many lists; each a varint: how many, and of each the author, the offset and how many:
+//                            insertions of the text that are one, in the order of their stamps; the lists by their first
 //     text                   with all of its past
 //     content                version: of each replica the last change that wrote content
 //     deletions              varint: how many; each a change and the version it covers, in the order of the changes
@@ -48,13 +50,10 @@ extension Note {
     (!tags.version.isEmpty).encode(into: &writer)
     if !tags.version.isEmpty { tags.encode(into: &writer) }
     text.isContested.encode(into: &writer)
-    let spared = text.sparedElements.sorted
-    writer.varint(spared.count)
-    for range in spared {
-      writer.identifier(range.author)
-      writer.varint(range.offset)
-      writer.varint(range.count)
-    }
+    Self.encode(text.sparedElements.sorted, into: &writer)
+    let copies = text.copies
+    writer.varint(copies.count)
+    for list in copies { Self.encode(list, into: &writer) }
     text.encode(into: &writer)
     content.encode(into: &writer)
     writer.varint(deletions.count)
@@ -97,27 +96,49 @@ extension Note {
     lastChange.clock = clock
   }
 
-  private static func decodeSpared(
+  private static func encode(_ ranges: [ElementRange], into writer: inout ByteWriter) {
+    writer.varint(ranges.count)
+    for range in ranges {
+      writer.identifier(range.author)
+      writer.varint(range.offset)
+      writer.varint(range.count)
+    }
+  }
+
+  private static func decodeRanges(
     from reader: inout ByteReader
-  ) throws(DecodingFailure) -> (isContested: Bool, spared: [ElementRange]) {
-    let isContested = try Bool(from: &reader)
-    var spared: [ElementRange] = []
+  ) throws(DecodingFailure) -> [ElementRange] {
+    var ranges: [ElementRange] = []
     for _ in 0..<(try reader.count()) {
-      spared.append(
+      ranges.append(
         ElementRange(
           author: try reader.identifier(), offset: try reader.count(), count: try reader.count()))
     }
-    return (isContested, spared)
+    return ranges
+  }
+
+  /// What the rules of merging have made of the text.
+  private struct Merging {
+    var isContested: Bool
+    var spared: [ElementRange]
+    var copies: [[ElementRange]]
+
+    init(from reader: inout ByteReader) throws(DecodingFailure) {
+      isContested = try Bool(from: &reader)
+      spared = try decodeRanges(from: &reader)
+      copies = []
+      for _ in 0..<(try reader.count()) { copies.append(try decodeRanges(from: &reader)) }
+    }
   }
 
   private static func decodeText(
-    _ isContested: Bool, _ spared: [ElementRange], from reader: inout ByteReader
+    _ merging: Merging, from reader: inout ByteReader
   ) throws(DecodingFailure) -> ReplicatingText {
     let start = reader
     var text = try ReplicatingText(from: &reader)
-    guard text.restoreSpared(spared, wasContested: isContested) else {
-      throw start.failure("spared elements that can't be")
-    }
+    guard text.restoreSpared(merging.spared, wasContested: merging.isContested),
+      text.restoreCopies(merging.copies)
+    else { throw start.failure("a text that can't have been merged so") }
     return text
   }
 
@@ -135,9 +156,11 @@ extension Note {
     if try Bool(from: &reader) {
       try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
     }
-    let (isContested, spared) = try decodeSpared(from: &reader)
-    if spared.isEmpty { return (title, try ReplicatingText.utf8(from: &reader)) }
-    return (title, try decodeText(isContested, spared, from: &reader).utf8[...])
+    let merging = try Merging(from: &reader)
+    if merging.spared.isEmpty, merging.copies.isEmpty {
+      return (title, try ReplicatingText.utf8(from: &reader))
+    }
+    return (title, try decodeText(merging, from: &reader).utf8[...])
   }
 
   /// Reads what `encode(into:)` wrote of the note called `id`.
@@ -152,8 +175,7 @@ extension Note {
       tags = try ReplicatingSet(from: &reader)
       guard !tags.version.isEmpty else { throw start.failure("tags that never were") }
     }
-    let (isContested, spared) = try Self.decodeSpared(from: &reader)
-    text = try Self.decodeText(isContested, spared, from: &reader)
+    text = try Self.decodeText(try Merging(from: &reader), from: &reader)
     content = try Version(from: &reader)
     for _ in 0..<(try reader.count()) {
       let start = reader

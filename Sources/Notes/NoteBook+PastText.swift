@@ -53,6 +53,8 @@ extension NoteBook {
     var view = text.view(at: version)
     view.unseen = text.insertions(after: version)
     if !spared.isEmpty { view.hidden = view.hidden.subtracting(ElementRanges(spared)) }
+    let withheld = text.withheldElements(at: version, sparing: spared)
+    if !withheld.isEmpty { view.hidden = view.hidden.union(withheld) }
     return view
   }
 }

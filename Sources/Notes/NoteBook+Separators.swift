@@ -54,7 +54,7 @@ extension NoteBook {
       var causality = KnownPasts(of: self, in: note)
       do throws(ArchiveFailure) {
         try shelf.open(note)
-        try shelf[existing: note].text.spareSeparators(after: undecided[note]!, &causality) {
+        try shelf[existing: note].text.settleMerge(after: undecided[note]!, &causality) {
           effects.insert($0, note)
         }
         undecided[note] = nil

@@ -104,17 +104,41 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.apply(operation, stamp, report)
   }
 
-  /// Finds out which removed separators are to be shown after changes from elsewhere were applied, and shows them: see
-  /// SparedSeparators.swift. Only needed after changes whose authors had not seen all that is here; of many at once it is asked once.
+  /// Applies the rules of merging after changes from elsewhere were applied: finds out which equal replacements are one
+  /// (EqualReplacements.swift) and which removed separators are shown (SparedSeparators.swift). Only needed after changes whose
+  /// authors had not seen all that is here; of many at once it is asked once.
   ///
-  /// Changes nothing when it throws; whoever asks again gets the same.
+  /// Changes nothing that is shown when it throws; whoever asks again gets the same.
   ///
-  /// - Complexity: For each author O(pieces around the elements that it touched which are removed or which it had not seen).
-  ///   Where there are separators that it decides about: O(removals × log removals) once, and the elements of their gaps.
-  public mutating func spareSeparators<Asked: Causality>(
+  /// - Complexity: For each author O(pieces around the elements that it touched which are removed or which it had not seen), and for
+  ///   each replacement O(pieces between its origins). Where there are separators to decide about, or equal replacements,
+  ///   O(runs × log runs) once, and the elements of the gaps and of the replacements.
+  public mutating func settleMerge<Asked: Causality>(
     after edits: [UnawareEdits], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
+    bytes.findCopies(after: edits)
     try bytes.spareSeparators(after: edits, &causality, report)
+    bytes.withholdCopies(report)
+  }
+
+  /// The elements that are withheld in the state of `version`, in which these removed ones are spared.
+  public func withheldElements(
+    at version: Version, sparing spared: [ElementRange]
+  ) -> [ElementRange] {
+    if bytes.copies.isEmpty { return [] }
+    var value = bytes
+    return value.withheldElements(at: version, sparing: spared)
+  }
+
+  /// The insertions that are copies of each other.
+  public var copies: [[ElementRange]] { bytes.copiedRanges }
+
+  /// Withholds copies, as the text did from which this one was encoded.
+  ///
+  /// - Parameter ranges: its `copies`.
+  /// - Returns: false if these are no copies. Then this text is not to be used.
+  public mutating func restoreCopies(_ ranges: [[ElementRange]]) -> Bool {
+    bytes.restoreCopies(ranges)
   }
 
   /// The elements that changes of `version` removed and that are shown all the same in that state.

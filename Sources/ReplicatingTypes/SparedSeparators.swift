@@ -105,7 +105,7 @@ extension ReplicatingArray<UInt8> {
       if isShown != spared.contains(element) { flips.append((element, isShown)) }
     }
     for (element, isShown) in flips {
-      setShown(element, isShown)
+      guard setSpared(element, isShown) else { continue }
       let range = range(Piece(element.author, element.offset, 1))
       report(isShown ? .returned(range) : .withdrawn(range))
     }
@@ -164,7 +164,7 @@ extension ReplicatingArray<UInt8> {
     func passWhole(isForward: Bool) -> Bool {
       pass(tree.current, tree.current.offset..<tree.current.end, isForward: isForward)
     }
-    for range in edits.touched {
+    for range in withCounterparts(edits.touched) {
       guard let target = index(known: range.author) else { continue }
       var offset = UInt32(range.offset)
       let end = UInt32(range.end)
@@ -195,7 +195,8 @@ extension ReplicatingArray<UInt8> {
     if found.isEmpty { return [] }
     // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
     isContested = true
-    return meetsUnknown || removesUnknown(found, edits.known) ? found : []
+    // What is withheld counts as text for this rule, and is passed here like what was removed.
+    return !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known) ? found : []
   }
 
   /// True if one of the elements was removed by a change that is not known.
@@ -264,18 +265,21 @@ private struct Worlds {
   /// By change and separator: whether the change spares it.
   private var spared: [LocalChange: [LocalID: Bool]] = [:]
   private var known: [Question: Bool] = [:]
+  /// By element, the changes that removed it or one of its counterparts.
   private var removers: [LocalID: [LocalChange]] = [:]
+  private let counterparts: Counterparts
 
   init(of value: ReplicatingArray<UInt8>, at version: Version? = nil) {
     removals = RemovalIndex(of: value.authors)
     self.version = version
+    counterparts = Counterparts(in: value.copies(at: version))
   }
 
-  /// True if each change that removed an element spares it.
+  /// True if an element was removed and each change that removed it spares it.
   mutating func isSpared<Asked: Causality>(
     _ element: LocalID, in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    let removers = removers(of: element, value)
+    let removers = changes(in: removals.removers(of: element), value)
     for change in removers {
       guard value.authors[Int(change.author)].id.sparesSeparators,
         try spares(change, element, in: &value, &causality)
@@ -288,12 +292,18 @@ private struct Worlds {
     of element: LocalID, _ value: ReplicatingArray<UInt8>
   ) -> [LocalChange] {
     if let known = removers[element] { return known }
-    var changes = removals.removers(of: element)
-    if let version {
-      changes.removeAll { $0.number > version[value.authors[Int($0.author)].id] }
-    }
-    removers[element] = changes
-    return changes
+    var all = removals.removers(of: element)
+    for counterpart in counterparts[element] { all += removals.removers(of: counterpart) }
+    removers[element] = changes(in: all, value)
+    return removers[element]!
+  }
+
+  /// The changes of the state that is asked about.
+  private func changes(
+    in changes: [LocalChange], _ value: ReplicatingArray<UInt8>
+  ) -> [LocalChange] {
+    guard let version else { return changes }
+    return changes.filter { $0.number <= version[value.authors[Int($0.author)].id] }
   }
 
   private func inserter(of element: LocalID, _ value: ReplicatingArray<UInt8>) -> LocalChange {
@@ -347,7 +357,11 @@ private struct Worlds {
     _ change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    guard try knows(change, inserter(of: element, value), value, &causality) else { return false }
+    var isKnown = try knows(change, inserter(of: element, value), value, &causality)
+    for counterpart in counterparts[element] where !isKnown {
+      isKnown = try knows(change, inserter(of: counterpart, value), value, &causality)
+    }
+    guard isKnown else { return false }
     for remover in removers(of: element, value) {
       if try knows(change, remover, value, &causality) { return false }
     }
@@ -369,8 +383,9 @@ private struct Worlds {
       carriageReturn = try self.carriageReturn(
         before: chosen, separators, change, &value, &causality)
     }
+    let kept = [chosen, carriageReturn].compactMap { $0 }.flatMap { [$0] + counterparts[$0] }
     for separator in separators {
-      spared[change, default: [:]][separator] = separator == chosen || separator == carriageReturn
+      spared[change, default: [:]][separator] = kept.contains(separator)
     }
     return spared[change]![element]!
   }

@@ -267,7 +267,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("teh cat", "the cat", "the cat", ["thethe cat"]),
+    ("teh cat", "the cat", "the cat", ["the cat"]),
     ("quick fox", "rapid fox", "slow fox", ["rapidslow fox", "slowrapid fox"]),
     ("the quick fox", "the slow fox", "the fast fox", ["the slowfast fox", "the fastslow fox"]),
   ])

@@ -6,39 +6,6 @@ import Testing
 
 /// What people meant when they changed one text, each without having seen what the others did.
 @Suite struct `Separators that deletions spare` {
-  /// What `edits` make of `base`, each made by somebody who saw only that: what each of them shows in the end.
-  private func meeting(
-    _ base: String, _ edits: [String]
-  ) throws -> [String] {
-    let author = Person(10)
-    let note = author.create("note", base)
-    var texts: [String] = []
-    let all = try edits.enumerated().map { index, text in
-      let person = Person([11, 13, 14, 16][index])
-      try person.pull(author)
-      person.setText(note, text)
-      return person
-    }
-    for reader in [author] + all {
-      for other in all where other !== reader { try reader.pull(other) }
-      checkInvariants(reader.book, "")
-      texts.append(reader.book[note]!.text.string)
-    }
-    return texts
-  }
-
-  /// The same by clients of one process: each sends its text with the base that all have read.
-  private func meetingInOneProcess(_ base: String, _ edits: [String]) throws -> String {
-    let (author, other) = (Person(10), Person(11))
-    let note = author.create("note", base)
-    let read = author.book.version
-    for text in edits { author.setText(note, text, base: read) }
-    checkInvariants(author.book, "")
-    try other.pull(author)
-    #expect(author.book == other.book)
-    return author.book[note]!.text.string
-  }
-
   @Test(arguments: [
     ("eggs\nmilk\nbread\n", "eggs\nbread\n", "eggs\ncheese\nbread\n", "eggs\ncheese\nbread\n"),
     ("- a\n- buy milk\n- c\n", "- a\n- c\n", "- a\n- buy oat milk\n- c\n", "- a\noat \n- c\n"),
@@ -54,11 +21,11 @@ import Testing
   func `keep lines and words apart that nobody put together`(
     _ base: String, _ one: String, _ other: String, _ wanted: String
   ) throws {
-    for texts in [try meeting(base, [one, other]), try meeting(base, [other, one])] {
+    for texts in [try textsAfterMeeting(base, [one, other]), try textsAfterMeeting(base, [other, one])] {
       #expect(texts == Array(repeating: wanted, count: 3))
     }
-    #expect(try meetingInOneProcess(base, [one, other]) == wanted)
-    #expect(try meetingInOneProcess(base, [other, one]) == wanted)
+    #expect(try textInOneProcess(base, [one, other]) == wanted)
+    #expect(try textInOneProcess(base, [other, one]) == wanted)
   }
 }
 
@@ -310,7 +277,7 @@ extension `Separators that deletions spare` {
     let edits = deeds.map(\.text)
     return (
       base, deeds,
-      [try meeting(Deed.text(base), edits), [try meetingInOneProcess(Deed.text(base), edits)]]
+      [try textsAfterMeeting(Deed.text(base), edits), [try textInOneProcess(Deed.text(base), edits)]]
     )
   }
 

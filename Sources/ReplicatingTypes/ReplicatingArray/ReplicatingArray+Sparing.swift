@@ -21,7 +21,7 @@ extension ReplicatingArray<UInt8> {
         guard tree.current.isRemoved, Self.isWhite(authors[Int(author)].content[offset]) else {
           return false
         }
-        setShown(element, true)
+        _ = setSpared(element, true)
       }
     }
     return sparedElements.sorted == ranges && (wasContested || ranges.isEmpty)
@@ -34,16 +34,27 @@ extension ReplicatingArray {
     ElementRanges(spared.map { range(Piece($0.author, $0.offset, 1)) })
   }
 
-  /// Shows a removed element, or hides one that is spared.
-  mutating func setShown(_ element: LocalID, _ isShown: Bool) {
+  /// Spares a removed element, or not any more; returns whether it is shown now and was not before, or the other way round.
+  mutating func setSpared(_ element: LocalID, _ isSpared: Bool) -> Bool {
+    if isSpared { spared.insert(element) } else { spared.remove(element) }
+    if withheld.contains(element) { return false }
+    if isSpared { makeVisible(element) } else { makeTombstone(element) }
+    return true
+  }
+
+  /// Makes a tombstone visible.
+  mutating func makeVisible(_ element: LocalID) {
     locate(element)
-    let skipped = element.offset &- tree.current.offset
-    if isShown {
-      spared.insert(element)
-      raise(skipped)
-    } else {
-      bury(skipped, 1)
-    }
+    raise(element.offset &- tree.current.offset)
+  }
+
+  /// Makes a visible element a tombstone, and leaves it spared if it is.
+  mutating func makeTombstone(_ element: LocalID) {
+    locate(element)
+    let spared = spared
+    self.spared = []
+    bury(element.offset &- tree.current.offset, 1)
+    self.spared = spared
   }
 
   /// Makes the element behind `skipped` of the cursor's piece, a tombstone, visible: a piece of its own.

@@ -59,6 +59,10 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var spared: Set<LocalID> = []
   /// False if it is certain that no removed element was ever spared, in any state of the past either.
   var isContested = false
+  /// The insertions that are copies of each other (EqualReplacements.swift), each list in the order of stamps.
+  var copies: [[Insertion]] = []
+  /// The elements of copies that are not shown, removed or not.
+  var withheld: Set<LocalID> = []
   /// Set as long as the origins of what was read are not needed.
   var unrestored: UnrestoredOrigins?
 

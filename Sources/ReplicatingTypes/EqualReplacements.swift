@@ -1,0 +1,497 @@
+// The second rule of merging text: the same replacement made twice is one.
+//
+// An insertion is what one change put between the same two elements, its origins. It replaces one of these if its change removed
+// that element, too. Two insertions with the same origins are copies if they insert the same bytes, both changes follow the rules
+// (`Identifier.sparesSeparators`), and
+//
+//   1. both replace the left origin, or both the right one; or
+//   2. their changes did the same to the text: the same bytes between the same origins, and the same elements removed, at least one.
+//
+// So are insertions that are copies of the same one. In the order of the text, let F be the first that somebody has gone on from: one of
+// its elements is the left origin of something else. Shown are F, and of those behind F the ones between whose first and last element
+// something else was inserted, or directly in front of which something was: its right origin is their first element, its left origin
+// theirs. If there is no F, one is shown: the last directly in front of which something was inserted, or else the first. The others are
+// withheld. If exactly one is shown, an element of it is withheld, too, when its counterpart in one of the others was removed and is not
+// spared.
+//
+// It is a function of the set of changes. Insertions with the same origins did not know each other: who knows one of them has it
+// between these origins, and so other origins. For the first rule nothing is withheld, but whoever has one of several counterparts in
+// the text has all of them, and whoever removes one removes them all.
+//
+// Who knows all others goes on from what is shown: the left origin of an insertion is an element that its author saw. And it puts nothing
+// directly in front of a copy but of the first. So it changes nothing in which copies are shown.
+
+/// What one change put between the same two elements: neighbours in its author's numbering.
+struct Insertion: Hashable {
+  var author: AuthorIndex
+  var offset: UInt32
+  var count: UInt32
+
+  var first: LocalID { LocalID(author, offset) }
+  var offsets: Range<UInt32> { offset..<offset + count }
+}
+
+/// The elements of copies that correspond to each other.
+struct Counterparts {
+  /// By author, the copies sorted by their offsets, each with its list.
+  private var copies: [AuthorIndex: [(copy: Insertion, list: [Insertion])]] = [:]
+
+  init(in lists: [[Insertion]]) {
+    for list in lists { for copy in list { copies[copy.author, default: []].append((copy, list)) } }
+    for author in copies.keys { copies[author]!.sort { $0.copy.offset < $1.copy.offset } }
+  }
+
+  /// The copies of which some of these elements are, each with its list. O(log copies + answer).
+  func copies(
+    of author: AuthorIndex, in offsets: Range<UInt32>
+  ) -> ArraySlice<(copy: Insertion, list: [Insertion])> {
+    guard let all = copies[author] else { return [] }
+    var (low, high) = (0, all.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if all[middle].copy.offsets.upperBound <= offsets.lowerBound {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return all[low...].prefix { $0.copy.offset < offsets.upperBound }
+  }
+
+  /// The counterparts of an element, without it. O(log copies + answer).
+  subscript(element: LocalID) -> [LocalID] {
+    guard
+      let (copy, list) = copies(of: element.author, in: element.offset..<element.offset + 1).first
+    else { return [] }
+    return list.filter { $0 != copy }
+      .map { LocalID($0.author, $0.offset + element.offset - copy.offset) }
+  }
+}
+
+extension ReplicatingArray<UInt8> {
+  /// Finds out which insertions are copies after edits that did not know all others.
+  ///
+  /// - Complexity: For each gap that the edits inserted into, O(pieces between its origins + what was inserted there).
+  mutating func findCopies(after edits: [UnawareEdits]) {
+    settle()
+    if !isIndexed { buildIndex() }
+    var gaps: Set<Crowds.Gap> = []
+    for edits in edits where edits.author.sparesSeparators {
+      guard let index = index(known: edits.author) else { continue }
+      for range in edits.touched where range.author == edits.author {
+        var offset = UInt32(range.offset)
+        while offset < range.end {
+          let change = LocalChange(author: index, number: authors[Int(index)].number(of: offset))
+          let end = authors[Int(index)].count(upTo: change.number)
+          if hasRemovals(change) {
+            restoreOrigins()
+            for insertion in insertions(of: index, in: offset..<end) {
+              gaps.insert(gap(of: insertion))
+            }
+          }
+          offset = end
+        }
+      }
+    }
+    var works: [LocalChange: Work] = [:]
+    for gap in gaps {
+      for copies in copies(among: insertions(between: gap), &works) {
+        self.copies.removeAll { !Set($0).isDisjoint(with: copies) }
+        self.copies.append(copies)
+      }
+    }
+  }
+
+  /// Shows no more of the copies than the rule says. Those are known that there are, and what is spared.
+  ///
+  /// - Complexity: O(runs × log runs), and the copies.
+  mutating func withholdCopies(_ report: (Effect) -> Void) {
+    if copies.isEmpty { return }
+    settle()
+    if !isIndexed { buildIndex() }
+    restoreOrigins()
+    withhold(withheldElements(at: nil, sparing: spared), report)
+  }
+
+  /// The elements that are withheld in a state, of whose removed elements some are spared.
+  mutating func withheldElements(at version: Version, sparing: [ElementRange]) -> [ElementRange] {
+    if copies.isEmpty { return [] }
+    settle()
+    restoreOrigins()
+    var spared: Set<LocalID> = []
+    for range in sparing {
+      let author = index(known: range.author)!
+      for offset in range.offset..<range.end { spared.insert(LocalID(author, UInt32(offset))) }
+    }
+    return ranges(of: withheldElements(at: version, sparing: spared))
+  }
+
+  /// The copies, each list in the order of stamps.
+  var copiedRanges: [[ElementRange]] {
+    copies.map { $0.map { range(Piece($0.author, $0.offset, $0.count)) } }
+      .sorted { ($0[0].author, $0[0].offset) < ($1[0].author, $1[0].offset) }
+  }
+
+  /// Withholds copies, as the value did from which this one was encoded.
+  ///
+  /// - Parameter ranges: its `copiedRanges`.
+  /// - Returns: false if these are no copies. Then the value is not to be used.
+  mutating func restoreCopies(_ ranges: [[ElementRange]]) -> Bool {
+    if ranges.isEmpty { return true }
+    settle()
+    if !isIndexed { buildIndex() }
+    restoreOrigins()
+    var works: [LocalChange: Work] = [:]
+    for list in ranges {
+      var found: [Insertion] = []
+      for range in list {
+        guard let author = index(known: range.author), range.count > 0, range.offset >= 0,
+          range.count <= authors[Int(author)].content.count - range.offset
+        else { return false }
+        found.append(
+          Insertion(author: author, offset: UInt32(range.offset), count: UInt32(range.count)))
+      }
+      guard let first = found.first,
+        copies(among: insertions(between: gap(of: first)), &works).contains(found)
+      else { return false }
+      copies.append(found)
+    }
+    guard copiedRanges == ranges, Set(copies.joined()).count == ranges.joined().count else {
+      return false
+    }
+    withhold(withheldElements(at: nil, sparing: spared)) { _ in }
+    return true
+  }
+
+  // MARK: - Insertions
+
+  private func change(of insertion: Insertion) -> LocalChange {
+    LocalChange(
+      author: insertion.author,
+      number: authors[Int(insertion.author)].number(of: insertion.offset))
+  }
+
+  private func gap(of insertion: Insertion) -> Crowds.Gap {
+    let author = authors[Int(insertion.author)]
+    return Crowds.Gap(
+      left: author.left(of: insertion.offset, author: insertion.author),
+      right: author.right(of: insertion.offset))
+  }
+
+  private func bytes(of insertion: Insertion) -> ArraySlice<UInt8> {
+    authors[Int(insertion.author)].content[
+      Int(insertion.offset)..<Int(insertion.offset + insertion.count)]
+  }
+
+  /// The insertion that an element belongs to.
+  private func insertion(holding element: LocalID) -> Insertion {
+    let author = authors[Int(element.author)]
+    let number = author.number(of: element.offset)
+    let place = author.origins.index(holding: element.offset)
+    let start = max(author.count(upTo: number - 1), author.origins[place].first)
+    var end = author.count(upTo: number)
+    if place + 1 < author.origins.count { end = min(end, author.origins[place + 1].first) }
+    return Insertion(author: element.author, offset: start, count: end - start)
+  }
+
+  private func insertions(of author: AuthorIndex, in offsets: Range<UInt32>) -> [Insertion] {
+    var insertions: [Insertion] = []
+    var offset = offsets.lowerBound
+    while offset < offsets.upperBound {
+      let next = insertion(holding: LocalID(author, offset))
+      insertions.append(next)
+      offset = next.offsets.upperBound
+    }
+    return insertions
+  }
+
+  /// The insertions that have these origins.
+  private mutating func insertions(between gap: Crowds.Gap) -> [Insertion] {
+    if tree.isEmpty { return [] }
+    var insertions: [Insertion] = []
+    var skipped: UInt32 = 0
+    if gap.left.isNone {
+      tree.moveToStart()
+    } else {
+      locate(gap.left)
+      skipped = gap.left.offset - tree.current.offset + 1
+    }
+    // Within a piece every element but the first has its neighbour as its left origin, so only the first can begin one.
+    while true {
+      if skipped == tree.current.count {
+        if !tree.stepForward() { break }
+        skipped = 0
+      }
+      let element = LocalID(tree.current.author, tree.current.offset + skipped)
+      if element == gap.right { break }
+      let insertion = insertion(holding: element)
+      if insertion.first == element, self.gap(of: insertion) == gap {
+        insertions.append(insertion)
+      }
+      if tree.current.contains(gap.right), gap.right.offset > element.offset { break }
+      skipped = tree.current.count
+    }
+    return insertions
+  }
+
+  // MARK: - Copies
+
+  /// All that a change did to the text.
+  private struct Work: Hashable {
+    struct Part: Hashable {
+      var gap: Crowds.Gap
+      var bytes: ArraySlice<UInt8>
+    }
+
+    var parts: Set<Part>
+    var removed: [Removed]
+  }
+
+  private struct Removed: Hashable {
+    var author: AuthorIndex
+    var offsets: Range<UInt32>
+  }
+
+  private func removals(of change: LocalChange) -> some Sequence<RemovalRun> {
+    let removals = authors[Int(change.author)].removals
+    return removals[removals.firstIndex(after: change.number - 1)...]
+      .prefix { UInt64($0.number) <= change.number }
+      .lazy.map { $0.dropping(upTo: change.number - 1) }
+  }
+
+  private func hasRemovals(_ change: LocalChange) -> Bool {
+    removals(of: change).contains { _ in true }
+  }
+
+  private func removes(_ change: LocalChange, _ element: LocalID) -> Bool {
+    removals(of: change).contains { run in
+      let (offset, count) = run.range(upTo: change.number)
+      return run.target == element.author && element.offset >= offset
+        && element.offset - offset < count
+    }
+  }
+
+  private func work(of change: LocalChange) -> Work {
+    let author = authors[Int(change.author)]
+    let offsets = author.count(upTo: change.number - 1)..<author.count(upTo: change.number)
+    let parts = insertions(of: change.author, in: offsets).map {
+      Work.Part(gap: gap(of: $0), bytes: bytes(of: $0))
+    }
+    var removed = removals(of: change).map {
+      let (offset, count) = $0.range(upTo: change.number)
+      return Removed(author: $0.target, offsets: offset..<offset + count)
+    }
+    removed.sort { ($0.author, $0.offsets.lowerBound) < ($1.author, $1.offsets.lowerBound) }
+    // The same elements may have been named in other ranges.
+    var joined: [Removed] = []
+    for next in removed {
+      if let last = joined.last, last.author == next.author,
+        next.offsets.lowerBound <= last.offsets.upperBound
+      {
+        let end = max(last.offsets.upperBound, next.offsets.upperBound)
+        joined[joined.count - 1].offsets = last.offsets.lowerBound..<end
+      } else {
+        joined.append(next)
+      }
+    }
+    return Work(parts: Set(parts), removed: joined)
+  }
+
+  /// The lists of copies among insertions with the same origins, each in the order of stamps.
+  private func copies(
+    among insertions: [Insertion], _ works: inout [LocalChange: Work]
+  ) -> [[Insertion]] {
+    var lists: [[Insertion]] = []
+    let following = insertions.filter {
+      authors[Int($0.author)].id.sparesSeparators && hasRemovals(change(of: $0))
+    }
+    if following.count < 2 { return [] }
+    for equal in Dictionary(grouping: following, by: { bytes(of: $0) }).values
+    where equal.count > 1 {
+      // What is found under the same key is one.
+      var found: [Key: Int] = [:]
+      var list = Array(equal.indices)
+      func root(_ index: Int) -> Int {
+        var index = index
+        while list[index] != index { index = list[index] }
+        return index
+      }
+      func unite(_ index: Int, _ key: Key) {
+        if let other = found[key] {
+          list[root(index)] = root(other)
+        } else {
+          found[key] = index
+        }
+      }
+      let gap = gap(of: equal[0])
+      for (index, insertion) in equal.enumerated() {
+        let change = change(of: insertion)
+        if !gap.left.isNone, removes(change, gap.left) { unite(index, .left) }
+        if !gap.right.isNone, removes(change, gap.right) { unite(index, .right) }
+        if works[change] == nil { works[change] = work(of: change) }
+        unite(index, .work(works[change]!))
+      }
+      for group in Dictionary(grouping: equal.indices, by: root).values where group.count > 1 {
+        lists.append(
+          group.map { equal[$0] }.sorted { timestamp(of: $0.first) < timestamp(of: $1.first) })
+      }
+    }
+    return lists
+  }
+
+  private enum Key: Hashable {
+    case left, right
+    case work(Work)
+  }
+
+  /// The lists of copies in a state; nil for the present one.
+  func copies(at version: Version?) -> [[Insertion]] {
+    guard let version else { return copies }
+    var works: [LocalChange: Work] = [:]
+    // Two may be copies only because of a third one, which is not in an earlier state.
+    return copies.flatMap { list in
+      copies(
+        among: list.filter {
+          let change = change(of: $0)
+          return change.number <= version[authors[Int(change.author)].id]
+        }, &works)
+    }
+  }
+
+  /// The same elements, and all counterparts of them. O((ranges + copies) log, and the answer).
+  func withCounterparts(_ ranges: [ElementRange]) -> [ElementRange] {
+    if copies.isEmpty { return ranges }
+    let counterparts = Counterparts(in: copies)
+    var all = ranges
+    for range in ranges {
+      guard let author = index(known: range.author) else { continue }
+      let offsets = UInt32(range.offset)..<UInt32(range.end)
+      for (copy, list) in counterparts.copies(of: author, in: offsets) {
+        let part = offsets.clamped(to: copy.offsets)
+        for other in list where other != copy {
+          all.append(
+            self.range(
+              Piece(other.author, other.offset + part.lowerBound - copy.offset, UInt32(part.count)))
+          )
+        }
+      }
+    }
+    return all
+  }
+
+  // MARK: - What is withheld
+
+  /// - Parameters:
+  ///   - version: the state that is asked about; nil for the present one.
+  ///   - spared: the removed elements that are spared in it.
+  private func withheldElements(
+    at version: Version?, sparing spared: Set<LocalID>
+  ) -> Set<LocalID> {
+    let removals = RemovalIndex(of: authors)
+    func isHere(_ change: LocalChange) -> Bool {
+      version.map { change.number <= $0[authors[Int(change.author)].id] } ?? true
+    }
+    func isGone(_ element: LocalID) -> Bool {
+      !spared.contains(element) && removals.removers(of: element).contains(where: isHere)
+    }
+    let continuations = continuations(at: version)
+    var withheld: Set<LocalID> = []
+    for list in copies(at: version) {
+      let shown = shown(of: list, continuations)
+      for copy in list where !shown.contains(copy) {
+        for offset in copy.offsets { withheld.insert(LocalID(copy.author, offset)) }
+      }
+      guard shown.count == 1 else { continue }
+      for copy in list where copy != shown[0] {
+        for index in 0..<copy.count where isGone(LocalID(copy.author, copy.offset + index)) {
+          withheld.insert(LocalID(shown[0].author, shown[0].offset + index))
+        }
+      }
+    }
+    return withheld
+  }
+
+  /// What was inserted in a copy, or beside it.
+  private struct Continuations {
+    /// The copies that something has its left origin in.
+    var isContinued: Set<Insertion> = []
+    /// Those in which that is not the last element: it stands between the first and the last.
+    var isInterrupted: Set<Insertion> = []
+    /// Those directly in front of which something was inserted.
+    var isPreceded: Set<Insertion> = []
+  }
+
+  /// The copies of a list, which is in the order of stamps, that are shown.
+  private func shown(of list: [Insertion], _ continuations: Continuations) -> [Insertion] {
+    // Of those with the same origins the newest stands first.
+    let ordered = Array(list.reversed())
+    guard let first = ordered.firstIndex(where: continuations.isContinued.contains) else {
+      return [ordered.last(where: continuations.isPreceded.contains) ?? ordered[0]]
+    }
+    return [ordered[first]]
+      + ordered[(first + 1)...].filter {
+        continuations.isInterrupted.contains($0) || continuations.isPreceded.contains($0)
+      }
+  }
+
+  private func continuations(at version: Version?) -> Continuations {
+    func isHere(_ element: LocalID) -> Bool {
+      let author = authors[Int(element.author)]
+      return version.map { author.number(of: element.offset) <= $0[author.id] } ?? true
+    }
+    var continuations = Continuations()
+    let counterparts = Counterparts(in: copies)
+    for copy in copies.joined() {
+      // What the author has put behind it at once belongs to the same run of origins.
+      let end = copy.offsets.upperBound
+      let author = authors[Int(copy.author)]
+      if end < author.count,
+        author.left(of: end, author: copy.author) == LocalID(copy.author, end - 1),
+        isHere(LocalID(copy.author, end))
+      {
+        continuations.isContinued.insert(copy)
+      }
+    }
+    func copy(holding element: LocalID) -> Insertion? {
+      if element.isNone { return nil }
+      let offsets = element.offset..<element.offset + 1
+      return counterparts.copies(of: element.author, in: offsets).first?.copy
+    }
+    for (index, author) in authors.enumerated() {
+      for origin in author.origins where isHere(LocalID(AuthorIndex(index), origin.first)) {
+        if let copy = copy(holding: origin.left) {
+          continuations.isContinued.insert(copy)
+          if origin.left.offset < copy.offsets.upperBound - 1 {
+            continuations.isInterrupted.insert(copy)
+          }
+        }
+        if let copy = copy(holding: origin.right), origin.right == copy.first,
+          origin.left == gap(of: copy).left
+        {
+          continuations.isPreceded.insert(copy)
+        }
+      }
+    }
+    return continuations
+  }
+
+  /// Withholds these elements and no others.
+  private mutating func withhold(_ wanted: Set<LocalID>, _ report: (Effect) -> Void) {
+    let removals = RemovalIndex(of: authors)
+    func isHidden(_ element: LocalID) -> Bool {
+      !spared.contains(element) && !removals.removers(of: element).isEmpty
+    }
+    let returned = withheld.subtracting(wanted).filter { !isHidden($0) }
+    let withdrawn = wanted.subtracting(withheld).filter { !isHidden($0) }
+    withheld = wanted
+    for element in returned { makeVisible(element) }
+    for element in withdrawn { makeTombstone(element) }
+    for range in ranges(of: returned) { report(.returned(range)) }
+    for range in ranges(of: withdrawn) { report(.withdrawn(range)) }
+  }
+
+  /// The elements as ranges, by author and offset.
+  private func ranges(of elements: Set<LocalID>) -> [ElementRange] {
+    ElementRanges(elements.map { range(Piece($0.author, $0.offset, 1)) }).sorted
+  }
+}

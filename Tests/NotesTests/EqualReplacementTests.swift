@@ -1,0 +1,81 @@
+import ReplicatingTypes
+import TestSupport
+import Testing
+
+@testable import Notes
+
+/// What people get who replace the same by the same, each without having seen what the others did.
+@Suite struct `Equal replacements` {
+  @Test(arguments: [
+    ("teh", "the"), ("teh cat", "the cat"), ("- [ ] milk", "- [x] milk"), ("price 10", "price 20"),
+    ("one\r\ntwo\r\n\r\n", "one\ntwo\n\n"), ("one\ntwo\n\n", "one\r\ntwo\r\n\r\n"),
+    ("b\na\n", "a\nb\n"), ("a b c d e f", "a b\nc d\ne f"), ("word", "other"), ("日本", "日夲"),
+  ])
+  func `made alike are one`(_ base: String, _ new: String) throws {
+    for count in 2...4 {
+      let texts = Array(repeating: new, count: count)
+      #expect(Set(try textsAfterMeeting(base, texts)) == [new])
+      #expect(try textInOneProcess(base, texts) == new)
+    }
+  }
+
+  @Test(arguments: [
+    ("tally |", "tally ||", "tally |||"), ("", "new", "newnew"),
+    ("a\n", "a\nb\n", "a\nb\nb\n"),
+  ])
+  func `are not insertions of the same`(_ base: String, _ new: String, _ both: String) throws {
+    #expect(Set(try textsAfterMeeting(base, [new, new])) == [both])
+    #expect(try textInOneProcess(base, [new, new]) == both)
+  }
+
+  @Test func `leave a list whole that two people sort`() throws {
+    var generator = SplitMix64(seed: 1)
+    let lines = (0..<400).map { "\(generator.below(1000)) line \($0)" }
+    let (base, sorted) = (
+      lines.joined(separator: "\n") + "\n", lines.sorted().joined(separator: "\n") + "\n"
+    )
+    #expect(Set(try textsAfterMeeting(base, [sorted, sorted])) == [sorted])
+    #expect(try textInOneProcess(base, [sorted, sorted]) == sorted)
+  }
+
+  /// Histories of two who make the same replacement: what each does after it, before they meet.
+  @Test(arguments: [
+    ("- [ ] milk", "- [x] milk", "- [x] oat milk", "- [x] milk today", "- [x] oat milk today"),
+    ("teh", "the", "the", "the cat", "the cat"),
+    ("a teh", "a the", "a the", "a th-e", "a th-e"),
+    ("one\nteh\n", "one\nthe\n", "one\n", "one\nthe\n", "one\n"),
+    ("a wrod b", "a word b", "a b", "a word b", "a b"),
+  ])
+  func `go on as one`(
+    _ base: String, _ new: String, _ one: String, _ other: String, _ both: String
+  ) throws {
+    for texts in [[one, other], [other, one]] {
+      let people = [10, 11].map { Person($0) }
+      let note = people[0].create("note", base)
+      try people[1].pull(people[0])
+      for (person, text) in zip(people, texts) {
+        person.setText(note, new)
+        person.setText(note, text)
+      }
+      try exchangeAll(people)
+      for person in people {
+        checkInvariants(person.book, "")
+        #expect(person.book[note]!.text.string == both)
+      }
+      // Who sees it all goes on, and nothing else changes.
+      let text = people[0].book[note]!.text.string
+      for index in 0...text.count {
+        var new = text
+        new.insert("y", at: text.index(text.startIndex, offsetBy: index))
+        let before = people[0].book
+        people[0].setText(note, new)
+        try people[1].pull(people[0])
+        #expect(people[1].book[note]!.text.string == new)
+        people[0].setText(note, text)
+        try people[1].pull(people[0])
+        #expect(people[1].book[note]!.text.string == text)
+        #expect(try people[0].book.note(note, at: before.version)?.utf8 == Array(text.utf8))
+      }
+    }
+  }
+}
