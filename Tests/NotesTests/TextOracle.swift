@@ -1,0 +1,421 @@
+import ReplicatingTypes
+
+@testable import Notes
+
+private let lineFeed: UInt8 = 0x0A
+private let carriageReturn: UInt8 = 0x0D
+func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+/// The text of any set of changes that contains all that its changes know.
+struct TextOracle {
+  /// How the oracle is written wrong, to show that it can differ.
+  enum Mistake: CaseIterable {
+    // What a deletion spares.
+    case withoutTheSecondRule
+    case theFirstLineFeed
+    case theFirstSeparator
+    case withoutWhoPutThemTogether
+    case withoutCarriageReturns
+    case ofEveryReplica
+    case ifOneRemovalSparesIt
+    case nothingAtTheEnd
+    case whoKnowsThem
+    case whoRemovedAnySeparator
+    case gapsOfElementsBeyondTheWorld
+    case whatTheProcessHadSeen
+    // The same replacement made twice.
+    case withoutCopies
+    case copiesOfWhatIsOnlyInserted
+    case copiesOfEveryReplica
+    case copiesWithoutOrigins
+    case copiesOfReplacementsOfAnyOrigin
+    case copiesWithoutWholeChanges
+    case copiesOfPartsOfChanges
+    case copiesOfOneAndNotOfEachOther
+    case theNewestCopy
+    case theLeastCopyAlways
+    case oneOfThoseThatWereWrittenIn
+    case withoutCounterparts
+    case counterpartsOfSeveral
+    case counterpartsThatAreSpared
+  }
+
+  /// An element, and whether a set of changes shows it.
+  struct Shown {
+    var id: ElementID
+    var byte: UInt8
+    var isShown: Bool
+  }
+
+  private struct Element {
+    var id: ElementID
+    var byte: UInt8
+    /// The index of the change that inserted it.
+    var inserter: Int
+    /// Those of the changes that removed it.
+    var removers: [Int] = []
+  }
+
+  /// What one change put between the same two elements.
+  private struct Insertion {
+    var change: Int
+    var left: ElementID?
+    var right: ElementID?
+    /// The time of the first element.
+    var time: LamportTimestamp
+    var ids: [ElementID]
+    var bytes: [UInt8]
+    /// The places of its elements in the document.
+    var elements: [Int] = []
+    var replacesLeft = false
+    var replacesRight = false
+
+    func hasSamePlaceAndBytes(as other: Insertion) -> Bool {
+      left == other.left && right == other.right && bytes == other.bytes
+    }
+  }
+
+  private let mistake: Mistake?
+  private let ids: [ChangeID]
+  /// `isKnown[y][x]`: whether change y knows change x.
+  private let isKnown: [[Bool]]
+  /// All elements that were ever inserted, in order.
+  private let document: [Element]
+  /// Whether each of them is in the text after each change.
+  private let isAfter: [[Bool]]
+  private let insertions: [Insertion]
+  /// The elements that each change removed.
+  private let removed: [Set<ElementID>]
+
+  /// In an order in which each change comes after those that it follows.
+  init(of changes: [KnownChange], in note: NoteID, mistake: Mistake? = nil) {
+    self.mistake = mistake
+    ids = changes.map(\.change.id)
+    isKnown = changes.map { later in
+      changes.map { earlier in
+        mistake == .whatTheProcessHadSeen
+          ? later.past.contains(earlier.change.id) : later.seen.contains(earlier.change.id)
+      }
+    }
+    var tree = OrderTree()
+    var elements: [ElementID: Element] = [:]
+    var counts: [ReplicaID: Int] = [:]
+    var ends: [ChangeID: UInt64] = [:]
+    var insertions: [Insertion] = []
+    var removed = changes.map { _ in Set<ElementID>() }
+    for (index, known) in changes.enumerated() {
+      let author = known.change.id.replica
+      let past = changes.filter { known.past.contains($0.change.id) }
+      let start = past.map { ends[$0.change.id]! }.max() ?? 0
+      // An insertion takes a tick for each byte, a place one, all else none; and a change at least one.
+      var time = start
+      for operation in known.change.operations {
+        guard case .edit(note, .text(let edit)) = operation else {
+          if case .place = operation { time += 1 }
+          continue
+        }
+        switch edit {
+        case .insert(let bytes, var left, let right):
+          if bytes.isEmpty { continue }
+          if let last = insertions.last, last.change == index, last.ids.last == left,
+            last.right == right
+          {
+            insertions[insertions.count - 1].bytes += bytes
+          } else {
+            insertions.append(
+              Insertion(
+                change: index, left: left, right: right,
+                time: LamportTimestamp(count: time + 1, replica: author), ids: [], bytes: bytes))
+          }
+          for byte in bytes {
+            time += 1
+            let id = ElementID(author: author, offset: counts[author, default: 0])
+            counts[author, default: 0] += 1
+            insertions[insertions.count - 1].ids.append(id)
+            elements[id] = Element(id: id, byte: byte, inserter: index)
+            let timestamp = LamportTimestamp(count: time, replica: author)
+            tree.insert(id, at: timestamp, left: left, right: right)
+            left = id
+          }
+        case .remove(let range):
+          for offset in range.offset..<range.end {
+            let id = ElementID(author: range.author, offset: offset)
+            elements[id]!.removers.append(index)
+            removed[index].insert(id)
+          }
+        }
+      }
+      ends[known.change.id] = max(time, start + 1)
+    }
+    let document = tree.document.map { elements[$0]! }
+    self.document = document
+    for index in insertions.indices {
+      let insertion = insertions[index]
+      let gone = removed[insertion.change]
+      insertions[index].elements = insertion.ids.map { id in
+        document.firstIndex { $0.id == id }!
+      }
+      insertions[index].replacesLeft = insertion.left.map { gone.contains($0) } ?? false
+      insertions[index].replacesRight = insertion.right.map { gone.contains($0) } ?? false
+    }
+    self.insertions = insertions
+    self.removed = removed
+    isAfter = isKnown.enumerated().map { index, known in
+      document.map { element in
+        func isIn(_ change: Int) -> Bool { change == index || known[change] }
+        return isIn(element.inserter) && !element.removers.contains(where: isIn)
+      }
+    }
+  }
+
+  func text(of version: Version) -> [UInt8] { text { version.contains($0) } }
+
+  /// The text of some changes.
+  func text(_ contains: (ChangeID) -> Bool) -> [UInt8] {
+    elements(contains).filter(\.isShown).map(\.byte)
+  }
+
+  /// What some changes inserted, in order.
+  func elements(_ contains: (ChangeID) -> Bool) -> [Shown] {
+    let isMember = ids.map(contains)
+    let members = ids.indices.filter { isMember[$0] }
+    let elements = document.indices.filter { isMember[document[$0].inserter] }
+    let removers = Set(elements.flatMap { document[$0].removers }.filter { isMember[$0] })
+    var spared: [Int: Set<Int>] = [:]
+    for change in removers {
+      spared[change] = self.spared(by: change, of: members, elements)
+    }
+    let unwithheld = elements.filter { element in
+      let removers = document[element].removers.filter { isMember[$0] }
+      if mistake == .ifOneRemovalSparesIt, !removers.isEmpty {
+        return removers.contains { spared[$0]!.contains(element) }
+      }
+      return removers.allSatisfy { spared[$0]!.contains(element) }
+    }
+    var shown = Set(unwithheld)
+    if mistake != .withoutCopies {
+      shown.subtract(withheld(of: members, elements, isShown: shown))
+    }
+    return elements.map {
+      Shown(id: document[$0].id, byte: document[$0].byte, isShown: shown.contains($0))
+    }
+  }
+
+  /// The elements that a change spares, in a set of changes that inserted `elements`.
+  private func spared(by change: Int, of members: [Int], _ elements: [Int]) -> Set<Int> {
+    let sparing: UInt64 = 0x6465_6333
+    let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
+    guard isSparing || mistake == .ofEveryReplica else { return [] }
+    let world = members.filter { !isKnown[$0][change] }
+    var isWorld = ids.map { _ in false }
+    for member in world { isWorld[member] = true }
+    var spared: Set<Int> = []
+    var before: Int?
+    var gap: [Int] = []
+    func endGap(_ behind: Int?) {
+      let separators = gap.filter { element in
+        isWhite(document[element].byte) && document[element].removers.contains { isWorld[$0] }
+      }
+      if let before, !separators.isEmpty {
+        spare(separators, of: gap, between: before, behind, by: change, in: world, &spared)
+      }
+    }
+    for element in elements {
+      let isThere =
+        isWorld[document[element].inserter] && !document[element].removers.contains { isWorld[$0] }
+      if isThere {
+        endGap(element)
+        before = element
+        gap = []
+      } else if isWorld[document[element].inserter] || mistake == .gapsOfElementsBeyondTheWorld {
+        gap.append(element)
+      }
+    }
+    endGap(nil)
+    return spared
+  }
+
+  /// What a change spares of the separators of a gap that is between `before` and `behind`, or the end.
+  private func spare(
+    _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
+    in world: [Int], _ spared: inout Set<Int>
+  ) {
+    /// Whether somebody put both side by side without any of these: the change itself, who inserted one of both, or who
+    /// removed one of these. Who only knows such changes, each of a part, put nothing side by side.
+    func isTogether(without missing: [Int]) -> Bool {
+      if mistake == .withoutWhoPutThemTogether { return false }
+      if behind == nil, mistake == .nothingAtTheEnd { return true }
+      let inserters = [before, behind ?? before].map { document[$0].inserter }
+      let removers = (mistake == .whoRemovedAnySeparator ? separators : missing)
+        .flatMap { document[$0].removers }
+      return world.contains { other in
+        let isThere = isAfter[other]
+        return
+          (other == change || (inserters + removers).contains(other)
+          || mistake == .whoKnowsThem)
+          && isThere[before] && behind.map { isThere[$0] } ?? true
+          && !missing.contains { isThere[$0] }
+      }
+    }
+    let ends = [document[before].byte] + (behind.map { [document[$0].byte] } ?? [])
+    let lineFeeds = separators.filter { document[$0].byte == lineFeed }
+    if !lineFeeds.isEmpty, !ends.contains(lineFeed), !isTogether(without: lineFeeds) {
+      let kept = mistake == .theFirstLineFeed ? lineFeeds[0] : lineFeeds.last!
+      spared.insert(kept)
+      let place = gap.firstIndex(of: kept)!
+      if place > 0, document[gap[place - 1]].byte == carriageReturn,
+        mistake != .withoutCarriageReturns
+      {
+        spared.insert(gap[place - 1])
+      }
+    } else if behind != nil, !ends.contains(where: isWhite), !isTogether(without: separators),
+      mistake != .withoutTheSecondRule
+    {
+      spared.insert(mistake == .theFirstSeparator ? separators[0] : separators.last!)
+    }
+  }
+}
+
+extension TextOracle {
+  private func followsTheRules(_ change: Int) -> Bool {
+    ids[change].replica.low & 0xFFFF_FFFF == 0x6465_6333
+  }
+
+  /// The elements that are withheld because the same replacement was made twice by `members`, which inserted `elements`;
+  /// `isShown` are those of these that are not removed, or spared.
+  private func withheld(
+    of members: [Int], _ elements: [Int], isShown: Set<Int>
+  ) -> Set<Int> {
+    var withheld: Set<Int> = []
+    for group in groups(of: insertions.filter { members.contains($0.change) }) {
+      let written = group.filter { isWritten(in: $0, elements) }
+      var shown = written
+      if written.isEmpty || mistake == .theLeastCopyAlways {
+        let first = group.min { $0.time < $1.time }!
+        shown = [mistake == .theNewestCopy ? group.max { $0.time < $1.time }! : first]
+      } else if mistake == .oneOfThoseThatWereWrittenIn {
+        shown = [written.min { $0.time < $1.time }!]
+      }
+      let others = group.filter { copy in !shown.contains { $0.time == copy.time } }
+      for other in others { withheld.formUnion(other.elements) }
+      guard shown.count == 1 || mistake == .counterpartsOfSeveral else { continue }
+      if mistake == .withoutCounterparts { continue }
+      for copy in shown {
+        for (place, element) in copy.elements.enumerated() {
+          let isGone = others.contains { other in
+            let counterpart = other.elements[place]
+            let isRemoved = document[counterpart].removers.contains { members.contains($0) }
+            return isRemoved
+              && (!isShown.contains(counterpart) || mistake == .counterpartsThatAreSpared)
+          }
+          if isGone { withheld.insert(element) }
+        }
+      }
+    }
+    return withheld
+  }
+
+  /// Two or more that are copies of each other, because each is one of another of them.
+  private func groups(of insertions: [Insertion]) -> [[Insertion]] {
+    var groups: [[Insertion]] = []
+    for insertion in insertions {
+      func isCopy(_ group: [Insertion]) -> Bool {
+        mistake == .copiesOfOneAndNotOfEachOther
+          ? group.allSatisfy { areCopies($0, insertion) }
+          : group.contains { areCopies($0, insertion) }
+      }
+      let joined = groups.filter(isCopy).flatMap { $0 } + [insertion]
+      groups.removeAll(where: isCopy)
+      groups.append(joined)
+    }
+    return groups.filter { $0.count > 1 }
+  }
+
+  private func areCopies(_ one: Insertion, _ other: Insertion) -> Bool {
+    guard one.hasSamePlaceAndBytes(as: other) else { return false }
+    if mistake != .copiesOfEveryReplica,
+      !followsTheRules(one.change) || !followsTheRules(other.change)
+    {
+      return false
+    }
+    if mistake == .copiesOfWhatIsOnlyInserted { return true }
+    if mistake == .copiesOfReplacementsOfAnyOrigin,
+      one.replacesLeft || one.replacesRight, other.replacesLeft || other.replacesRight
+    {
+      return true
+    }
+    if mistake != .copiesWithoutOrigins {
+      if one.replacesLeft && other.replacesLeft { return true }
+      if one.replacesRight && other.replacesRight { return true }
+    }
+    return mistake != .copiesWithoutWholeChanges && areAlike(one.change, other.change)
+  }
+
+  /// Whether two changes did the same to the text.
+  private func areAlike(_ one: Int, _ other: Int) -> Bool {
+    if removed[one].isEmpty || removed[one] != removed[other] { return false }
+    if mistake == .copiesOfPartsOfChanges { return true }
+    func isContained(_ one: Int, _ other: Int) -> Bool {
+      insertions.filter { $0.change == one }.allSatisfy { insertion in
+        insertions.contains { $0.change == other && $0.hasSamePlaceAndBytes(as: insertion) }
+      }
+    }
+    return isContained(one, other) && isContained(other, one)
+  }
+
+  /// Whether something else stands between the first and the last element of an insertion.
+  private func isWritten(in insertion: Insertion, _ elements: [Int]) -> Bool {
+    let (first, last) = (insertion.elements.first!, insertion.elements.last!)
+    return elements.contains { first < $0 && $0 < last && !insertion.elements.contains($0) }
+  }
+}
+
+/// The order of all elements, as a tree ("The order").
+private struct OrderTree {
+  private struct Node {
+    var time: LamportTimestamp
+    var left: ElementID?
+    var right: ElementID?
+    var leftChildren: [ElementID] = []
+    var rightChildren: [ElementID] = []
+  }
+
+  private var nodes: [ElementID: Node] = [:]
+  private var roots: [ElementID] = []
+
+  var document: [ElementID] { roots.flatMap { subtree($0) } }
+
+  private func subtree(_ id: ElementID) -> [ElementID] {
+    let node = nodes[id]!
+    return node.leftChildren.flatMap { subtree($0) } + [id]
+      + node.rightChildren.flatMap { subtree($0) }
+  }
+
+  mutating func insert(
+    _ id: ElementID, at time: LamportTimestamp, left: ElementID?, right: ElementID?
+  ) {
+    let node = Node(time: time, left: left, right: right)
+    if let right, nodes[right]!.left == left {
+      let siblings = nodes[right]!.leftChildren
+      let place = siblings.firstIndex { time > nodes[$0]!.time } ?? siblings.count
+      nodes[right]!.leftChildren.insert(id, at: place)
+    } else {
+      let siblings = left.map { nodes[$0]!.rightChildren } ?? roots
+      let document = siblings.isEmpty ? [] : document
+      func position(_ id: ElementID?) -> Int {
+        id.map { document.firstIndex(of: $0)! } ?? document.count
+      }
+      let place = siblings.firstIndex { sibling in
+        let other = nodes[sibling]!
+        if other.right == right { return time > other.time }
+        return position(right) > position(other.right)
+      }
+      if let left {
+        nodes[left]!.rightChildren.insert(id, at: place ?? siblings.count)
+      } else {
+        roots.insert(id, at: place ?? siblings.count)
+      }
+    }
+    nodes[id] = node
+  }
+}
