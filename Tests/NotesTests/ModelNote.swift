@@ -73,6 +73,9 @@ struct ModelNote: SharedText {
     authors[person].reader.map { String(decoding: oracle.text($0.contains), as: UTF8.self) }
   }
 
+  /// The text of all changes.
+  var result: String { String(decoding: oracle.text { _ in true }, as: UTF8.self) }
+
   /// What everybody had in the end, and in common.
   var versions: [Version] {
     let each = authors.map(\.past)

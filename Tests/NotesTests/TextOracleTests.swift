@@ -97,13 +97,30 @@ import Testing
 
   @Test(arguments: TextOracle.Mistake.allCases)
   func `would be others with a mistake`(mistake: TextOracle.Mistake) {
-    let seed = seeds(400).first { seed in
-      let history = history(seed)
+    func isNoticed(in history: ModelNote) -> Bool {
       let one = TextOracle(of: history.changes, in: history.note)
       let other = TextOracle(of: history.changes, in: history.note, mistake: mistake)
       return history.versions.contains { one.text(of: $0) != other.text(of: $0) }
     }
-    #expect(seed != nil)
+    let isNoticed =
+      (Example.all + Example.copies).contains { isNoticed(in: ModelNote($0)) }
+      || (UInt64(1)...400).contains { isNoticed(in: history($0)) }
+    #expect(isNoticed)
+  }
+
+  @Test(arguments: Example.all + Example.copies)
+  func `give the text of the examples`(example: Example) {
+    let text = ModelNote(example).result
+    #expect(text == example.result)
+  }
+
+  /// Which copy is shown decides before or behind which of the others' words it stands.
+  @Test(arguments: Example.wordsBesideCopies)
+  func `leave what was typed beside a copy on its side`(example: Example) {
+    let text = ModelNote(example).result
+    withKnownIssue("the copy with the least stamp stands last", isIntermittent: true) {
+      #expect(text == example.result)
+    }
   }
 }
 
@@ -145,5 +162,90 @@ struct Example: Sendable, CustomTestStringConvertible {
       steps: [
         .write(0, "d\r"), .write(0, "b"), .write(2, "\n "), .pull(0, 2), .write(0, "b\r  "),
       ], result: "b\r  "),
+  ]
+}
+
+extension Example {
+  /// Histories in which the same is done twice.
+  static let copies = [
+    Example(
+      testDescription: "the same in the place of two brackets", people: [1, 2], text: "()",
+      steps: [.write(0, "x)"), .write(1, "(x")], result: "xx"),
+    Example(
+      testDescription: "the same in the place of two brackets, and of both", people: [1, 2, 4],
+      text: "()", steps: [.write(0, "x)"), .write(1, "(x"), .write(2, "x")], result: "x"),
+    Example(
+      testDescription: "a line moved twice, once with a new one", people: [1, 2], text: "b\na\n",
+      steps: [.write(0, "a\nb\n"), .write(1, "c\na\nb\n")], result: "c\na\nb\nb\n"),
+    Example(
+      testDescription: "of three copies two are written in, and of one a part is removed",
+      people: [1, 2, 4], text: "teh",
+      steps: [
+        .write(0, "the"), .write(1, "the"), .write(2, "the"), .write(0, "thqe"),
+        .write(1, "thwe"), .write(2, "te"),
+      ], result: "thwethqe"),
+    Example(
+      testDescription: "a blank is spared in a copy that is newer", people: [1, 2, 4, 5],
+      text: "00",
+      steps: [
+        .write(0, "p q r"), .write(1, "p q r"), .pull(2, 1), .pull(3, 1), .write(2, "pq r"),
+        .write(3, "p r"),
+      ], result: "p r"),
+    Example(
+      testDescription: "a blank is spared in a copy that is older", people: [1, 2, 4, 5],
+      text: "00",
+      steps: [
+        .write(0, "p q r"), .write(1, "p q r"), .pull(2, 0), .pull(3, 0), .write(2, "pq r"),
+        .write(3, "p r"),
+      ], result: "p r"),
+    Example(
+      testDescription: "a box is ticked by clients of one process", people: [1, 2],
+      text: "- [ ] milk\n",
+      steps: [.read(0), .write(0, "- [x] milk\n"), .writeByClient(0, "- [x] milk\n")],
+      result: "- [x] milk\n"),
+    Example(
+      testDescription: "a tally", people: [1, 2], text: "||",
+      steps: [.write(0, "|||"), .write(1, "|||")], result: "||||"),
+  ]
+
+  /// The same is done twice, and somebody goes on beside one of both.
+  static let wordsBesideCopies = [
+    Example(
+      testDescription: "behind the newer", people: [1, 2], text: "I like teh",
+      steps: [
+        .write(0, "I like the"), .write(1, "I like the"), .write(1, "I like the cat"),
+      ], result: "I like the cat"),
+    Example(
+      testDescription: "behind the older", people: [1, 2], text: "I like teh",
+      steps: [
+        .write(0, "I like the"), .write(1, "I like the"), .write(0, "I like the cat"),
+      ], result: "I like the cat"),
+    Example(
+      testDescription: "behind both", people: [1, 2], text: "teh",
+      steps: [.write(0, "the"), .write(1, "the"), .write(0, "the?"), .write(1, "the!")],
+      result: "the!?"),
+    Example(
+      testDescription: "before the older", people: [1, 2], text: "b\na\n",
+      steps: [.write(0, "a\nb\n"), .write(1, "a\nb\n"), .write(0, "a\nc\nb\n")],
+      result: "a\nc\nb\n"),
+    Example(
+      testDescription: "before the newer", people: [1, 2], text: "b\na\n",
+      steps: [.write(0, "a\nb\n"), .write(1, "a\nb\n"), .write(1, "a\nc\nb\n")],
+      result: "a\nc\nb\n"),
+    Example(
+      testDescription: "a line behind the newer", people: [1, 2], text: "b\na\n",
+      steps: [.write(0, "a\nb\n"), .write(1, "a\nb\n"), .write(1, "a\nb\nc\n")],
+      result: "a\nb\nc\n"),
+    Example(
+      testDescription: "in the older, and behind the newer", people: [1, 2], text: "teh",
+      steps: [.write(0, "the"), .write(1, "the"), .write(0, "thqe"), .write(1, "the!")],
+      result: "the!thqe"),
+    Example(
+      testDescription: "a box is emptied again by both, by one with a word more",
+      people: [1, 2], text: "- [ ] a\n",
+      steps: [
+        .write(0, "- [x] a\n"), .write(1, "- [x] a\n"), .pull(0, 1), .pull(1, 0),
+        .write(0, "- [ ] a\n"), .write(1, "- [ ] a b\n"),
+      ], result: "- [ ] a b\n"),
   ]
 }
