@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notes
 
-/// What the description of the rule says ("What a deletion spares"), with plain arrays and from scratch for every set of
+/// What the descriptions of the rules say ("What a deletion spares", "The same replacement made twice"), with plain arrays and from scratch for every set of
 /// changes. It shares no code with the implementation.
 ///
 /// Where the description can be read in several ways, it is read thus:
@@ -13,10 +13,21 @@ import Testing
 ///   of those that must not be between them (of rule 1: line feeds).
 /// - A gap has only elements that a change of the world inserted, which matters for what stands directly before a line
 ///   feed.
-@Suite struct `The rule on spared separators, written by its description` {
+/// - Elements of one change are one insertion where each stands directly behind the one before it, with the same right
+///   origin, also where an operation ends between them.
+/// - What was inserted between the first and the last element counts, removed or not.
+@Suite struct `The rules on what text is shown, written by their descriptions` {
   @Test(arguments: seeds(30))
   func `gives the text that every notebook shows, now and for earlier versions`(seed: UInt64) {
-    let history = SharedNote(seed: seed)
+    check(SharedNote(seed: seed), seed)
+  }
+
+  @Test(arguments: seeds(60))
+  func `gives the text that every notebook shows where the same is often done twice`(seed: UInt64) {
+    check(SharedNote(seedOfCopies: seed), seed)
+  }
+
+  private func check(_ history: SharedNote, _ seed: UInt64) {
     let oracle = TextOracle(of: history.changes, in: history.note)
     for (step, state) in history.states.enumerated() {
       let expected = String(decoding: oracle.text(of: state.version), as: UTF8.self)
@@ -28,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Example.all)
+  @Test(arguments: Example.all + Example.copies)
   func `gives the text of the examples`(example: Example) {
     let history = SharedNote(example)
     let oracle = TextOracle(of: history.changes, in: history.note)
@@ -47,13 +58,14 @@ import Testing
       return history.states.contains { Array($0.text.utf8) != oracle.text(of: $0.version) }
     }
     let isNoticed =
-      Example.all.contains { isNoticed(in: SharedNote($0)) }
+      (Example.all + Example.copies).contains { isNoticed(in: SharedNote($0)) }
       || (UInt64(1)...200).contains { isNoticed(in: SharedNote(seed: $0)) }
+      || (UInt64(1)...400).contains { isNoticed(in: SharedNote(seedOfCopies: $0)) }
     #expect(isNoticed)
   }
 }
 
-/// What the description means by itself: its authors see what the oracle gives.
+/// What the descriptions mean by themselves: its authors see what the oracle gives.
 @Suite struct `The rules on what text is shown` {
   private func history(_ seed: UInt64) -> ModelNote {
     var random = SplitMix64(seed: seed)
@@ -112,6 +124,16 @@ import Testing
   func `give the text of the examples`(example: Example) {
     let text = ModelNote(example).result
     #expect(text == example.result)
+  }
+
+  /// A blank was removed with the word behind it from one copy, and behind the other one somebody wrote.
+  @Test func `keep words apart where a part of a copy was removed`() {
+    let note = ModelNote(
+      Example(
+        testDescription: "", people: [1, 2], text: "qq",
+        steps: [.write(0, "x y"), .write(1, "x y"), .write(1, "x"), .write(0, "x yz")],
+        result: "x z"))
+    withKnownIssue("what is withheld is not spared") { #expect(note.result == "x z") }
   }
 
   /// Which copy is shown decides before or behind which of the others' words it stands.
@@ -173,10 +195,11 @@ extension Example {
       steps: [.write(0, "x)"), .write(1, "(x")], result: "xx"),
     Example(
       testDescription: "the same in the place of two brackets, and of both", people: [1, 2, 4],
-      text: "()", steps: [.write(0, "x)"), .write(1, "(x"), .write(2, "x")], result: "x"),
+      text: "()", steps: [.write(2, "x"), .write(0, "x)"), .write(1, "(x")], result: "x"),
     Example(
-      testDescription: "a line moved twice, once with a new one", people: [1, 2], text: "b\na\n",
-      steps: [.write(0, "a\nb\n"), .write(1, "c\na\nb\n")], result: "c\na\nb\nb\n"),
+      testDescription: "a line moved twice, once with a new one", people: [1, 2],
+      text: "b\na\nd\n",
+      steps: [.write(0, "a\nb\nd\n"), .write(1, "a\nb\nd\nc\n")], result: "a\nb\nb\nd\nc\n"),
     Example(
       testDescription: "of three copies two are written in, and of one a part is removed",
       people: [1, 2, 4], text: "teh",
