@@ -32,9 +32,11 @@ struct TextOracle {
     case copiesWithoutWholeChanges
     case copiesOfPartsOfChanges
     case copiesOfOneAndNotOfEachOther
-    case theNewestCopy
-    case theLeastCopyAlways
-    case oneOfThoseThatWereWrittenIn
+    case theLastCopy
+    case theFirstCopyAlways
+    case withoutWhatWasTypedInside
+    case withoutWhatWasTypedBehind
+    case withoutWhatWasTypedBefore
     case withoutCounterparts
     case counterpartsOfSeveral
     case counterpartsThatAreSpared
@@ -288,14 +290,7 @@ extension TextOracle {
   ) -> Set<Int> {
     var withheld: Set<Int> = []
     for group in groups(of: insertions.filter { members.contains($0.change) }) {
-      let written = group.filter { isWritten(in: $0, elements) }
-      var shown = written
-      if written.isEmpty || mistake == .theLeastCopyAlways {
-        let first = group.min { $0.time < $1.time }!
-        shown = [mistake == .theNewestCopy ? group.max { $0.time < $1.time }! : first]
-      } else if mistake == .oneOfThoseThatWereWrittenIn {
-        shown = [written.min { $0.time < $1.time }!]
-      }
+      let shown = shown(of: group.sorted { $0.elements[0] < $1.elements[0] }, members, elements)
       let others = group.filter { copy in !shown.contains { $0.time == copy.time } }
       for other in others { withheld.formUnion(other.elements) }
       guard shown.count == 1 || mistake == .counterpartsOfSeveral else { continue }
@@ -313,6 +308,30 @@ extension TextOracle {
       }
     }
     return withheld
+  }
+
+  /// Those of a group, in order, that are shown.
+  private func shown(
+    of group: [Insertion], _ members: [Int], _ elements: [Int]
+  ) -> [Insertion] {
+    let all = insertions.filter { members.contains($0.change) }
+    func isFollowed(_ copy: Insertion) -> Bool {
+      mistake == .withoutWhatWasTypedBehind
+        ? isWritten(in: copy, elements)
+        : all.contains { $0.left.map { copy.ids.contains($0) } ?? false }
+    }
+    func isPreceded(_ copy: Insertion) -> Bool {
+      mistake != .withoutWhatWasTypedBefore
+        && all.contains { $0.left == copy.left && $0.right == copy.ids[0] }
+    }
+    if mistake == .theFirstCopyAlways { return [group[0]] }
+    guard let first = group.firstIndex(where: isFollowed) else {
+      return [group.last(where: isPreceded) ?? (mistake == .theLastCopy ? group.last! : group[0])]
+    }
+    let behind = group[(first + 1)...].filter { copy in
+      mistake != .withoutWhatWasTypedInside && isWritten(in: copy, elements) || isPreceded(copy)
+    }
+    return [group[first]] + behind
   }
 
   /// Two or more that are copies of each other, because each is one of another of them.

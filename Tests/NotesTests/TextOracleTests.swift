@@ -115,7 +115,9 @@ import Testing
       return history.versions.contains { one.text(of: $0) != other.text(of: $0) }
     }
     let isNoticed =
-      (Example.all + Example.copies).contains { isNoticed(in: ModelNote($0)) }
+      (Example.all + Example.copies + Example.wordsBesideCopies).contains {
+        isNoticed(in: ModelNote($0))
+      }
       || (UInt64(1)...400).contains { isNoticed(in: history($0)) }
     #expect(isNoticed)
   }
@@ -141,9 +143,7 @@ import Testing
   @Test(arguments: Example.wordsBesideCopies)
   func `leave what was typed beside a copy on its side`(example: Example) {
     let text = ModelNote(example).result
-    withKnownIssue("the copy with the least stamp stands last", isIntermittent: true) {
-      #expect(text == example.result)
-    }
+    #expect(text == example.result)
   }
 }
 
