@@ -114,10 +114,10 @@ import Testing
       let other = TextOracle(of: history.changes, in: history.note, mistake: mistake)
       return history.versions.contains { one.text(of: $0) != other.text(of: $0) }
     }
+    let examples = Example.all + Example.copies + Example.wordsBesideCopies
     let isNoticed =
-      (Example.all + Example.copies + Example.wordsBesideCopies).contains {
-        isNoticed(in: ModelNote($0))
-      }
+      examples.contains { isNoticed(in: ModelNote($0)) }
+      || examples.contains { ModelNote($0, mistake: mistake).result != $0.result }
       || (UInt64(1)...400).contains { isNoticed(in: history($0)) }
     #expect(isNoticed)
   }
