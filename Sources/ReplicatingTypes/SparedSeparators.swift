@@ -457,8 +457,10 @@ private struct Worlds {
     _ left: LocalID, _ right: LocalID?, _ separators: [LocalID], _ change: LocalChange,
     _ value: ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    var changes: Set<LocalChange> = [change, inserter(of: left, value)]
-    if let right { changes.insert(inserter(of: right, value)) }
+    var changes: Set<LocalChange> = [change]
+    for end in [left, right].compactMap({ $0 }) {
+      for element in [end] + counterparts[end] { changes.insert(inserter(of: element, value)) }
+    }
     for separator in separators { changes.formUnion(removers(of: separator, value)) }
     for other in changes {
       guard try isInWorld(of: change, other, value, &causality),

@@ -40,6 +40,7 @@ struct TextOracle {
     case withoutCounterparts
     case counterpartsOfSeveral
     case counterpartsThatAreSpared
+    case copiesApartFromSeparators
   }
 
   /// An element, and whether a set of changes shows it.
@@ -83,8 +84,6 @@ struct TextOracle {
   private let isKnown: [[Bool]]
   /// All elements that were ever inserted, in order.
   private let document: [Element]
-  /// Whether each of them is in the text after each change.
-  private let isAfter: [[Bool]]
   private let insertions: [Insertion]
   /// The elements that each change removed.
   private let removed: [Set<ElementID>]
@@ -162,12 +161,6 @@ struct TextOracle {
     }
     self.insertions = insertions
     self.removed = removed
-    isAfter = isKnown.enumerated().map { index, known in
-      document.map { element in
-        func isIn(_ change: Int) -> Bool { change == index || known[change] }
-        return isIn(element.inserter) && !element.removers.contains(where: isIn)
-      }
-    }
   }
 
   func text(of version: Version) -> [UInt8] { text { version.contains($0) } }
@@ -184,8 +177,9 @@ struct TextOracle {
     let elements = document.indices.filter { isMember[document[$0].inserter] }
     let removers = Set(elements.flatMap { document[$0].removers }.filter { isMember[$0] })
     var spared: [Int: Set<Int>] = [:]
+    let counterparts = counterparts(of: members)
     for change in removers {
-      spared[change] = self.spared(by: change, of: members, elements)
+      spared[change] = self.spared(by: change, of: members, elements, counterparts)
     }
     let unwithheld = elements.filter { element in
       let removers = document[element].removers.filter { isMember[$0] }
@@ -203,28 +197,48 @@ struct TextOracle {
     }
   }
 
+  /// By element of a copy, it and its counterparts in the others.
+  private func counterparts(of members: [Int]) -> [Int: [Int]] {
+    var counterparts: [Int: [Int]] = [:]
+    if mistake == .withoutCopies || mistake == .copiesApartFromSeparators { return [:] }
+    for group in groups(of: insertions.filter { members.contains($0.change) }) {
+      for place in group[0].elements.indices {
+        let all = group.map { $0.elements[place] }
+        for element in all { counterparts[element] = all }
+      }
+    }
+    return counterparts
+  }
+
   /// The elements that a change spares, in a set of changes that inserted `elements`.
-  private func spared(by change: Int, of members: [Int], _ elements: [Int]) -> Set<Int> {
+  private func spared(
+    by change: Int, of members: [Int], _ elements: [Int], _ counterparts: [Int: [Int]]
+  ) -> Set<Int> {
     let sparing: UInt64 = 0x6465_6333
     let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
     guard isSparing || mistake == .ofEveryReplica else { return [] }
     let world = members.filter { !isKnown[$0][change] }
     var isWorld = ids.map { _ in false }
     for member in world { isWorld[member] = true }
+    func removers(of element: Int) -> [Int] {
+      (counterparts[element] ?? [element]).flatMap { document[$0].removers }
+    }
     var spared: Set<Int> = []
     var before: Int?
     var gap: [Int] = []
     func endGap(_ behind: Int?) {
       let separators = gap.filter { element in
-        isWhite(document[element].byte) && document[element].removers.contains { isWorld[$0] }
+        isWhite(document[element].byte) && removers(of: element).contains { isWorld[$0] }
       }
       if let before, !separators.isEmpty {
-        spare(separators, of: gap, between: before, behind, by: change, in: world, &spared)
+        spare(
+          separators, of: gap, between: before, behind, by: change, in: world, counterparts,
+          &spared)
       }
     }
     for element in elements {
       let isThere =
-        isWorld[document[element].inserter] && !document[element].removers.contains { isWorld[$0] }
+        isWorld[document[element].inserter] && !removers(of: element).contains { isWorld[$0] }
       if isThere {
         endGap(element)
         before = element
@@ -234,29 +248,33 @@ struct TextOracle {
       }
     }
     endGap(nil)
-    return spared
+    return Set(spared.flatMap { counterparts[$0] ?? [$0] })
   }
 
   /// What a change spares of the separators of a gap that is between `before` and `behind`, or the end.
   private func spare(
     _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
-    in world: [Int], _ spared: inout Set<Int>
+    in world: [Int], _ counterparts: [Int: [Int]], _ spared: inout Set<Int>
   ) {
+    func all(_ element: Int) -> [Int] { counterparts[element] ?? [element] }
+    func isThere(_ element: Int, after change: Int) -> Bool {
+      func isIn(_ other: Int) -> Bool { other == change || isKnown[change][other] }
+      return all(element).contains { isIn(document[$0].inserter) }
+        && !all(element).contains { document[$0].removers.contains(where: isIn) }
+    }
     /// Whether somebody put both side by side without any of these: the change itself, who inserted one of both, or who
     /// removed one of these. Who only knows such changes, each of a part, put nothing side by side.
     func isTogether(without missing: [Int]) -> Bool {
       if mistake == .withoutWhoPutThemTogether { return false }
       if behind == nil, mistake == .nothingAtTheEnd { return true }
-      let inserters = [before, behind ?? before].map { document[$0].inserter }
+      let inserters = [before, behind ?? before].flatMap(all).map { document[$0].inserter }
       let removers = (mistake == .whoRemovedAnySeparator ? separators : missing)
-        .flatMap { document[$0].removers }
+        .flatMap(all).flatMap { document[$0].removers }
       return world.contains { other in
-        let isThere = isAfter[other]
-        return
-          (other == change || (inserters + removers).contains(other)
-          || mistake == .whoKnowsThem)
-          && isThere[before] && behind.map { isThere[$0] } ?? true
-          && !missing.contains { isThere[$0] }
+        (other == change || (inserters + removers).contains(other) || mistake == .whoKnowsThem)
+          && isThere(before, after: other)
+          && behind.map { isThere($0, after: other) } ?? true
+          && !missing.contains { isThere($0, after: other) }
       }
     }
     let ends = [document[before].byte] + (behind.map { [document[$0].byte] } ?? [])
