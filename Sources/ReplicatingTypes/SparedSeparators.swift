@@ -10,15 +10,15 @@
 // (or the end of the text), and let its separators be the white characters in it that a change of the world removed.
 //
 //   1. If neither u nor v is a line feed and there are line feeds among the separators, and nobody put u and v on one line, then c spares
-//      the last of these line feeds.
+//      the last of these line feeds, and a carriage return directly before it in the gap.
 //   2. Otherwise, if neither u nor v is white, v is not the end, and nobody put u and v side by side without white between them, then c spares
 //      the last separator.
 //
 // A change of the world put them there if it is c, or inserted u or v, or removed one of these line feeds (in 2: separators), and the text
 // after it has u and v, or u where v is the end, and none of these line feeds (separators).
 //
-// A removed element is shown if each change that removed it spares it. Of a line feed with a carriage return directly before it in the gap,
-// the carriage return is spared, too. Only changes of replicas that follow this rule spare anything (`Identifier.sparesSeparators`).
+// A removed element is shown if each change that removed it spares it. Only changes of replicas that follow this rule spare anything
+// (`Identifier.sparesSeparators`).
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
 // says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing.
@@ -282,7 +282,7 @@ private struct Worlds {
     let removers = changes(in: removals.removers(of: element), value)
     for change in removers {
       guard value.authors[Int(change.author)].id.sparesSeparators,
-        try spares(change, element, in: &value, &causality)
+        try sparesOne(change, [element] + counterparts[element], in: &value, &causality)
       else { return false }
     }
     return !removers.isEmpty
@@ -368,6 +368,21 @@ private struct Worlds {
     return true
   }
 
+  /// True if a change spares one of several counterparts: then it spares all.
+  private mutating func sparesOne<Asked: Causality>(
+    _ change: LocalChange, _ elements: [LocalID], in value: inout ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    for element in elements {
+      if try isInWorld(of: change, inserter(of: element, value), value, &causality),
+        try spares(change, element, in: &value, &causality)
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   /// True if a change spares a separator that it removed.
   private mutating func spares<Asked: Causality>(
     _ change: LocalChange, _ element: LocalID, in value: inout ReplicatingArray<UInt8>,
@@ -379,13 +394,13 @@ private struct Worlds {
     let separators = before.reversed() + [element] + behind
     let chosen = try chosen(separators, left, right, change, value, &causality)
     var carriageReturn: LocalID?
-    if let chosen {
+    if let (_, isBetweenLines) = chosen, isBetweenLines {
       carriageReturn = try self.carriageReturn(
-        before: chosen, separators, change, &value, &causality)
+        before: chosen!.separator, separators, change, &value, &causality)
     }
-    let kept = [chosen, carriageReturn].compactMap { $0 }.flatMap { [$0] + counterparts[$0] }
     for separator in separators {
-      spared[change, default: [:]][separator] = kept.contains(separator)
+      spared[change, default: [:]][separator] =
+        separator == chosen?.separator || separator == carriageReturn
     }
     return spared[change]![element]!
   }
@@ -410,7 +425,6 @@ private struct Worlds {
     before lineFeed: LocalID, _ separators: [LocalID], _ change: LocalChange,
     _ value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> LocalID? {
-    guard value.byte(lineFeed) == 0x0A else { return nil }
     var next = lineFeed
     while let previous = value.neighbour(of: next, isForward: false) {
       next = previous
@@ -433,23 +447,23 @@ private struct Worlds {
     return false
   }
 
-  /// The separator that a change spares in a gap.
+  /// The separator that a change spares in a gap, and whether it is a line feed that keeps lines apart.
   private mutating func chosen<Asked: Causality>(
     _ separators: [LocalID], _ left: LocalID?, _ right: LocalID?, _ change: LocalChange,
     _ value: ReplicatingArray<UInt8>, _ causality: inout Asked
-  ) throws(Asked.Failure) -> LocalID? {
+  ) throws(Asked.Failure) -> (separator: LocalID, isBetweenLines: Bool)? {
     guard let left else { return nil }
     let lineFeeds = separators.filter { value.byte($0) == 0x0A }
     if let last = lineFeeds.last, value.byte(left) != 0x0A, right.map(value.byte) != 0x0A,
       !(try areJoined(left, right, lineFeeds, change, value, &causality))
     {
-      return last
+      return (last, true)
     }
     guard let right, !ReplicatingArray.isWhite(value.byte(left)),
       !ReplicatingArray.isWhite(value.byte(right)), let last = separators.last,
       !(try areJoined(left, right, separators, change, value, &causality))
     else { return nil }
-    return last
+    return (last, false)
   }
 
   /// True if two elements stand in the text after some change of a world with none of the separators between them.

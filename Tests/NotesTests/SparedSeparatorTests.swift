@@ -21,7 +21,9 @@ import Testing
   func `keep lines and words apart that nobody put together`(
     _ base: String, _ one: String, _ other: String, _ wanted: String
   ) throws {
-    for texts in [try textsAfterMeeting(base, [one, other]), try textsAfterMeeting(base, [other, one])] {
+    for texts in [
+      try textsAfterMeeting(base, [one, other]), try textsAfterMeeting(base, [other, one]),
+    ] {
       #expect(texts == Array(repeating: wanted, count: 3))
     }
     #expect(try textInOneProcess(base, [one, other]) == wanted)
@@ -277,7 +279,10 @@ extension `Separators that deletions spare` {
     let edits = deeds.map(\.text)
     return (
       base, deeds,
-      [try textsAfterMeeting(Deed.text(base), edits), [try textInOneProcess(Deed.text(base), edits)]]
+      [
+        try textsAfterMeeting(Deed.text(base), edits),
+        [try textInOneProcess(Deed.text(base), edits)],
+      ]
     )
   }
 

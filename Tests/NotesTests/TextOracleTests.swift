@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  @Test(arguments: TextOracle.Mistake.allCases)
+  /// Which of several copies is shown that nobody has gone on from can't be seen in a text.
+  @Test(arguments: TextOracle.Mistake.allCases.filter { $0 != .theLastCopy })
   func `differs from the notebooks when it is written with a mistake`(
     mistake: TextOracle.Mistake
   ) {
