@@ -80,7 +80,8 @@ struct WordSnapping {
   }
 
   /// Widens edits to whole words, where a word would both lose and gain letters. Pure insertions and pure deletions inside
-  /// a word stay as they are.
+  /// a word stay as they are, but a number is always replaced whole: with an inserted digit it is another number, and one digit
+  /// each of two people is a number that neither meant.
   ///
   /// `edits` are sorted and apart from each other; so are those returned, and they lead to the same text. O(edits and the
   /// words they touch).
@@ -95,6 +96,8 @@ struct WordSnapping {
       let gains = cluster.contains { touchesWord($0.replacement[...]) }
       if loses && gains {
         result.append(widened(merged(cluster)))
+      } else if let number = widenedToNumber(merged(cluster)) {
+        result.append(number)
       } else {
         result += cluster
       }
@@ -151,6 +154,24 @@ struct WordSnapping {
         + text[edit.range.upperBound..<high])
   }
 
+  /// The edit with the rest of the number in which it is made; nil if not one number takes the place of another.
+  private func widenedToNumber(_ edit: Edit<UInt8>) -> Edit<UInt8>? {
+    guard text[edit.range].allSatisfy(isDigit), edit.replacement.allSatisfy(isDigit) else {
+      return nil
+    }
+    var low = edit.range.lowerBound
+    while low > 0, isDigit(text[low - 1]) { low -= 1 }
+    var high = edit.range.upperBound
+    while high < text.count, isDigit(text[high]) { high += 1 }
+    let replacement =
+      text[low..<edit.range.lowerBound] + edit.replacement + text[edit.range.upperBound..<high]
+    // Digits of a word such as "v10" are letters of it.
+    guard low < high, !replacement.isEmpty, low == 0 || !isWord(at: scalar(before: low)),
+      !isWord(at: high)
+    else { return nil }
+    return Edit(range: low..<high, replacement: Array(replacement))
+  }
+
   private func scalar(before index: Int) -> Int {
     var index = index - 1
     while text[index] & 0xC0 == 0x80 { index -= 1 }
@@ -181,6 +202,8 @@ struct WordSnapping {
     return false
   }
 }
+
+private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
 /// The number of bytes of the letter that begins at a place; nil if what begins there is none.
 func lengthOfLetter(in text: [UInt8], at place: Int) -> Int? {
