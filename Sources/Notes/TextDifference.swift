@@ -1,21 +1,26 @@
 // From two texts to the edits that lead from one to the other.
 //
-// First the region: what both begin and end with is left out, in blocks of bytes. Then lines: those that occur once in each
-// text and stand in the same order are taken for the same (patience difference), which leaves hunks. In a hunk the same is done
-// with words: typing, deleting and breaking lines anew moves no word, so no word that occurs once is ever taken
-// for deleted and typed again, which would double it if another replica did the same. Then as many words as possible that both
-// have in the same order are taken for the same; where too much differs for that, those that occur once. What then differs is compared as a person sees it, by characters, and these by their bytes: two texts that
-// differ only in how characters are composed do differ. `String.difference` does that for a few words; for a page
-// without spaces it would take too long. The work on words and characters is quadratic, so where too much differs, in one
-// hunk or in all, hunks are replaced as they stand. At last what is ambiguous is settled as people mean it
-// (`WordSnapping.swift`): a word that both loses and gains letters is replaced whole.
+// The comparing is the standard library's `difference(from:)`: over lines, over words where lines differ, and over characters where
+// a few words do. Its time is the square of what differs, so it is given small parts of the texts only, which are found before:
+//
+// - What both texts begin and end with is left out, in blocks of bytes: what is typed or deleted at one place is known then. Through
+//   `String.difference` a letter in a text of 1 MB would take a thousand times as long.
+// - Lines, and in what is left words, that occur once in each text and stand in the same order are taken for the same (patience
+//   difference). Typing, deleting and breaking lines anew moves no word, so no word that occurs once is ever taken for deleted and
+//   typed again, which would double it if another replica did the same. And what one edit leads to does not depend on whether
+//   there are others.
+// - Lines, words and characters are held against each other by hashes of their bytes (`TextDifference+Pieces.swift`): two texts
+//   that differ only in how characters are composed do differ. Long rows of them are cut (`CommonPieces.swift`).
+//
+// Where too much differs, in one hunk or in all, hunks are replaced as they stand. At last what is ambiguous is settled as people
+// mean it (`WordSnapping.swift`): a word that both loses and gains letters is replaced whole, and so is a number.
 
 public import ReplicatingTypes
 
 /// The edits that lead from `old` to `new`, both valid UTF-8: sorted, apart from each other, between scalars. Applied to
 /// `old` they give exactly `new`.
 ///
-/// O(n) in bytes and O(n log n) in the lines of the region that differs, and bounded work within them.
+/// O(n) in bytes and O(n log n) in the lines and words of the region that differs, and bounded work within them.
 public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] {
   var budget = TextDifference.budget
   return textDifference(from: old, to: new, &budget)
@@ -40,7 +45,7 @@ private func textDifference(
   from old: [UInt8], to new: [UInt8], _ budget: inout Int
 ) -> [Edit<UInt8>] {
   var difference = TextDifference(old: old, new: new, budget: budget)
-  difference.compareLines(of: Hunk(old: 0..<old.count, new: 0..<new.count))
+  difference.compare(Hunk(old: 0..<old.count, new: 0..<new.count))
   budget = difference.budget
   let snapping = WordSnapping(text: old)
   return snapping.snap(snapping.slide(difference.edits.joiningNeighbours()))
@@ -52,18 +57,18 @@ struct TextDifference {
   let new: [UInt8]
   private(set) var edits: [Edit<UInt8>] = []
 
-  /// The number of words and characters that may be held against each other: it bounds a difference to a few tenths of a
-  /// second.
-  static let budget = 1 << 23
+  /// The steps that `difference(from:)` may take for one difference: they bound it to a tenth of a second.
+  static let budget = 1 << 21
   /// The number that is left of these.
   private(set) var budget: Int
 
-  /// The number of characters that the two sides of a hunk may have together for `String.difference`, whose steps cost some
-  /// twenty times as much as those of `commonRuns`.
-  private static let mostCharacters = 32
+  /// The words of the hunk that was cut into words last: if none of them occurs once, they are needed again.
+  private var words: (hunk: Hunk, pieces: (old: Pieces, new: Pieces))?
 
   /// The number of bytes of a hunk that are looked through for words.
-  private static let mostWords = 1 << 20
+  private static let mostBytes = 1 << 22
+  /// The number of scalars that the two sides of a hunk may have together to be compared by characters.
+  private static let mostCharacters = 64
 
   init(old: [UInt8], new: [UInt8], budget: Int = Self.budget) {
     self.old = old
@@ -71,21 +76,33 @@ struct TextDifference {
     self.budget = budget
   }
 
-  mutating func compareLines(of hunk: Hunk) {
+  mutating func compare(_ hunk: Hunk) {
     guard let hunk = rest(of: hunk) else { return }
-    let equal = pieces(of: hunk, cutAt: .lines).map(uniquePieces) ?? []
-    for part in hunks(between: equal, in: hunk) { compareUniqueWords(of: part) }
+    for part in hunks(between: uniquePieces(of: hunk, cutAt: .lines), in: hunk) {
+      guard let part = rest(of: part) else { continue }
+      let whole = wholeWords(of: part)
+      for part in hunks(between: uniquePieces(of: whole, cutAt: .words), in: whole) {
+        compareLines(of: part)
+      }
+    }
   }
 
-  private mutating func compareUniqueWords(of hunk: Hunk) {
-    guard let part = rest(of: hunk) else { return }
-    guard part.old.count + part.new.count <= Self.mostWords else { return compareWords(of: part) }
-    let whole = wholeWords(of: part)
-    let (before, after) = (Words(of: old, in: whole.old), Words(of: new, in: whole.new))
-    let equal = longestIncrease(uniquePairs(before.hashes, after.hashes)).map {
-      Hunk(old: before.ranges[$0.old], new: after.ranges[$0.new])
+  private mutating func compareLines(of hunk: Hunk) {
+    guard let hunk = rest(of: hunk) else { return }
+    guard old[hunk.old].contains(lineFeed) || new[hunk.new].contains(lineFeed) else {
+      return compareWords(of: hunk)
     }
-    for part in hunks(between: equal, in: whole) { compareWords(of: part) }
+    for part in hunks(between: commonPieces(of: hunk, cutAt: .lines), in: hunk) {
+      compareWords(of: part)
+    }
+  }
+
+  private mutating func compareWords(of hunk: Hunk) {
+    guard let hunk = rest(of: hunk) else { return }
+    let whole = wholeWords(of: hunk)
+    for part in hunks(between: commonPieces(of: whole, cutAt: .words), in: whole) {
+      compareCharacters(of: part)
+    }
   }
 
   /// A hunk with the whole of the words that it begins or ends in: what both sides begin and end with was cut off by bytes. Lines are
@@ -113,58 +130,11 @@ struct TextDifference {
     return Hunk(old: low..<high, new: newLow..<high + shift)
   }
 
-  /// - Parameter whole: what begins and ends with whole words.
-  private mutating func compareWords(of whole: Hunk) {
-    guard let hunk = rest(of: whole) else { return }
-    if let equal = commonWords(of: whole) {
-      for part in hunks(between: equal, in: whole) { compareCharacters(of: part) }
-      return
-    }
-    guard let words = pieces(of: hunk, cutAt: .words) else { return replace(hunk) }
-    if let equal = commonPieces(of: words) {
-      for part in hunks(between: equal, in: hunk) { compareCharacters(of: part) }
-      return
-    }
-    for part in hunks(between: uniquePieces(of: words), in: hunk) {
-      guard let part = rest(of: part) else { continue }
-      // Where hundreds of words differ, hundreds of characters do.
-      guard part != hunk, let words = pieces(of: part, cutAt: .words),
-        let equal = commonPieces(of: words)
-      else {
-        replace(part)
-        continue
-      }
-      for part in hunks(between: equal, in: part) { compareCharacters(of: part) }
-    }
-  }
-
-  /// As many words as possible that both sides have in the same order, with other words between them or not: where lines are
-  /// broken anew, a word and the blank behind it are not the same as before. Nothing if too many differ.
-  private mutating func commonWords(of hunk: Hunk) -> [Hunk]? {
-    guard hunk.old.count + hunk.new.count <= Self.mostWords else { return nil }
-    let (before, after) = (Words(of: old, in: hunk.old), Words(of: new, in: hunk.new))
-    return commonRuns(before.hashes, after.hashes, &budget)?.flatMap { run in
-      zip(run.old, run.new).map { Hunk(old: before.ranges[$0], new: after.ranges[$1]) }
-    }
-  }
-
   private mutating func compareCharacters(of hunk: Hunk) {
     guard let hunk = rest(of: hunk) else { return }
-    let size = scalarCount(of: old[hunk.old]) + scalarCount(of: new[hunk.new])
-    // A step of `String.difference`, and cutting a text into characters, cost more than a step of ours.
-    let cost = size <= Self.mostCharacters ? size * size * 4 : size * 16
-    guard !isReplaced(hunk), cost <= budget else { return replace(hunk) }
-    budget -= cost
-    if size <= Self.mostCharacters {
-      compareFewCharacters(of: hunk)
-    } else if let characters = pieces(of: hunk, cutAt: .characters),
-      let equal = commonPieces(of: characters)
-    {
-      for part in hunks(between: equal, in: hunk) {
-        if let part = rest(of: part) { replace(part) }
-      }
-    } else {
-      replace(hunk)
+    guard isSmall(hunk) || isBlank(hunk), !isReplaced(hunk) else { return replace(hunk) }
+    for part in hunks(between: commonPieces(of: hunk, cutAt: .characters), in: hunk) {
+      if let part = rest(of: part) { replace(part) }
     }
   }
 
@@ -172,42 +142,13 @@ struct TextDifference {
     edits.append(Edit(range: hunk.old, replacement: Array(new[hunk.new])))
   }
 
-  private mutating func compareFewCharacters(of hunk: Hunk) {
-    let before = String(decoding: old[hunk.old], as: UTF8.self)
-    let after = String(decoding: new[hunk.new], as: UTF8.self)
-    let lengths = (before.map { $0.utf8.count }, after.map { $0.utf8.count })
-    var removed = Array(repeating: false, count: lengths.0.count)
-    var inserted = Array(repeating: false, count: lengths.1.count)
-    for change in after.difference(from: before, by: { $0.utf8.elementsEqual($1.utf8) }) {
-      switch change {
-      case .remove(let offset, _, _): removed[offset] = true
-      case .insert(let offset, _, _): inserted[offset] = true
-      }
-    }
-    var place = (hunk.old.lowerBound, hunk.new.lowerBound)
-    var index = (0, 0)
-    while index.0 < removed.count || index.1 < inserted.count {
-      let start = place
-      while index.0 < removed.count, removed[index.0] {
-        place.0 += lengths.0[index.0]
-        index.0 += 1
-      }
-      while index.1 < inserted.count, inserted[index.1] {
-        place.1 += lengths.1[index.1]
-        index.1 += 1
-      }
-      if place != start {
-        edits.append(Edit(range: start.0..<place.0, replacement: Array(new[start.1..<place.1])))
-      }
-      while index.0 < removed.count, index.1 < inserted.count,
-        !removed[index.0], !inserted[index.1]
-      {
-        place.0 += lengths.0[index.0]
-        place.1 += lengths.1[index.1]
-        index.0 += 1
-        index.1 += 1
-      }
-    }
+  private func isSmall(_ hunk: Hunk) -> Bool {
+    scalarCount(of: old[hunk.old]) + scalarCount(of: new[hunk.new]) <= Self.mostCharacters
+  }
+
+  /// True for white space only, as the line ends of many blank lines.
+  private func isBlank(_ hunk: Hunk) -> Bool {
+    old[hunk.old].allSatisfy { $0 <= 0x20 } && new[hunk.new].allSatisfy { $0 <= 0x20 }
   }
 
   /// True if the hunk is replaced whole whichever way its characters are compared, which needn't be done then. A page of
@@ -217,7 +158,6 @@ struct TextDifference {
     // A part of one word loses and gains letters if neither side can be had from the other by taking letters out.
     return WordSnapping.isWord(before) && WordSnapping.isWord(after)
       && !isSubsequence(before, of: after) && !isSubsequence(after, of: before)
-      || !hasCommonByte(before, after)
   }
 
   /// The rest of a hunk without the beginning and the end that both sides have. If only one side has a rest, that is an edit.
@@ -250,29 +190,39 @@ struct TextDifference {
     return hunks
   }
 
-  private func pieces(of hunk: Hunk, cutAt cut: Pieces.Cut) -> (old: Pieces, new: Pieces)? {
-    guard let before = Pieces(of: old, in: hunk.old, cutAt: cut),
+  private mutating func pieces(
+    of hunk: Hunk, cutAt cut: Pieces.Cut
+  ) -> (old: Pieces, new: Pieces)? {
+    if cut == .words, let words, words.hunk == hunk { return words.pieces }
+    guard hunk.old.count + hunk.new.count <= Self.mostBytes || cut == .lines,
+      let before = Pieces(of: old, in: hunk.old, cutAt: cut),
       let after = Pieces(of: new, in: hunk.new, cutAt: cut)
     else { return nil }
+    if cut == .words { words = (hunk, (before, after)) }
     return (before, after)
   }
 
-  /// Lines, or words, that occur once on either side: as many as stand in the same order.
-  private func uniquePieces(of pieces: (old: Pieces, new: Pieces)) -> [Hunk] {
-    // A blank line that stands once in each text need not be the same one.
-    let pairs = uniquePairs(pieces.old.hashes, pieces.new.hashes).filter {
-      old[pieces.old[$0.old]].contains { $0 > 0x20 }
+  /// Lines, or words, that occur once on either side: as many as stand in the same order. None if there are too many to be looked at.
+  private mutating func uniquePieces(of hunk: Hunk, cutAt cut: Pieces.Cut) -> [Hunk] {
+    guard let pieces = pieces(of: hunk, cutAt: cut) else { return [] }
+    let pairs = uniquePairs(pieces.old.hashes, pieces.new.hashes)
+    return longestIncrease(pairs).map {
+      Hunk(old: pieces.old.ranges[$0.old], new: pieces.new.ranges[$0.new])
     }
-    return longestIncrease(pairs).map { Hunk(old: pieces.old[$0.old], new: pieces.new[$0.new]) }
   }
 
-  /// As many pieces as possible that both sides have in the same order, those in a row as one. Nothing if too many differ.
-  private mutating func commonPieces(of pieces: (old: Pieces, new: Pieces)) -> [Hunk]? {
-    commonRuns(pieces.old.hashes, pieces.new.hashes, &budget)?.map {
-      Hunk(old: pieces.old[$0.old], new: pieces.new[$0.new])
+  /// As many pieces as possible that both sides have in the same order.
+  private mutating func commonPieces(of hunk: Hunk, cutAt cut: Pieces.Cut) -> [Hunk] {
+    guard let pieces = pieces(of: hunk, cutAt: cut) else { return [] }
+    let common = CommonPieces(of: pieces.old.hashes, pieces.new.hashes, budget: budget)
+    budget = common.budget
+    return common.pairs.map {
+      Hunk(old: pieces.old.ranges[$0.old], new: pieces.new.ranges[$0.new])
     }
   }
 }
+
+private let lineFeed = UInt8(ascii: "\n")
 
 private func scalarCount(of utf8: ArraySlice<UInt8>) -> Int {
   var count = 0
@@ -284,11 +234,4 @@ private func isSubsequence(_ part: ArraySlice<UInt8>, of whole: ArraySlice<UInt8
   var next = part.startIndex
   for byte in whole where next < part.endIndex && byte == part[next] { next += 1 }
   return next == part.endIndex
-}
-
-private func hasCommonByte(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
-  // A bit for each byte that occurs.
-  var bits = SIMD4<UInt64>()
-  for byte in one { bits[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }
-  return other.contains { bits[Int($0 >> 6)] & 1 << UInt64($0 & 63) != 0 }
 }

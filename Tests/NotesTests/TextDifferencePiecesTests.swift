@@ -4,11 +4,14 @@ import Testing
 @testable import Notes
 
 @Suite struct `Pieces of a text` {
+  /// Of the pieces of this test all but white space is a part of a word.
+  private func isLetter(_ byte: UInt8) -> Bool { byte > 0x20 }
+
   @Test func `are the text, and have equal hashes where they are equal`() throws {
     for seed in seeds(100) {
       var generator = SplitMix64(seed: seed)
       let utf8 = (0..<generator.below(200)).flatMap { _ in
-        Array(generator.pick(["a", "b", "ab", "é", "e\u{301}", "\u{301}", " ", "\n", "\0"]).utf8)
+        Array(generator.pick(["a", "b", "ab", "é", "e\u{301}", "\u{301}", " ", "\n", "\r\n"]).utf8)
       }
       for cut in [Pieces.Cut.lines, .words, .characters] {
         let start = generator.below(3)
@@ -16,16 +19,30 @@ import Testing
         var range = start..<utf8.count
         while !range.isEmpty, utf8[range.lowerBound] & 0xC0 == 0x80 { range.removeFirst() }
         let pieces = try #require(Pieces(of: utf8, in: range, cutAt: cut))
-        #expect(pieces[0..<pieces.hashes.count] == range, at(seed))
+        var end = range.lowerBound
         var hashes: [[UInt8]: UInt64] = [:]
         for (index, hash) in pieces.hashes.enumerated() {
-          let piece = Array(utf8[pieces[index]])
+          let between = utf8[end..<pieces.ranges[index].lowerBound]
+          let piece = Array(utf8[pieces.ranges[index]])
+          end = pieces.ranges[index].upperBound
           #expect(hashes.updateValue(hash, forKey: piece) ?? hash == hash, at(seed))
           switch cut {
-          case .lines: #expect(!piece.dropLast().contains(0x0A), at(seed))
-          case .words: #expect(!piece.dropLast().contains { $0 == 0x0A || $0 == 0x20 }, at(seed))
-          case .characters: #expect(String(decoding: piece, as: UTF8.self).count == 1, at(seed))
+          case .lines:
+            #expect(between.allSatisfy { $0 <= 0x20 } && (index == 0 || between.contains(0x0A)))
+            #expect(!piece.contains(0x0A) && piece.first! > 0x20 && piece.last! > 0x20, at(seed))
+          case .words:
+            #expect(!between.contains { isLetter($0) })
+            #expect(piece.allSatisfy { isLetter($0) }, at(seed))
+          case .characters:
+            #expect(between.isEmpty || Array(between) == [0x0D] && piece == [0x0A], at(seed))
+            #expect(String(decoding: piece, as: UTF8.self).count == 1, at(seed))
           }
+        }
+        let behind = utf8[end..<range.upperBound]
+        switch cut {
+        case .lines: #expect(behind.allSatisfy { $0 <= 0x20 }, at(seed))
+        case .words: #expect(!behind.contains { isLetter($0) }, at(seed))
+        case .characters: #expect(behind.isEmpty, at(seed))
         }
         #expect(Set(hashes.values).count == hashes.count, at(seed))
       }
@@ -48,18 +65,16 @@ import Testing
         }
         lengths.append(next)
       }
-      var budget = 1 << 20
-      let runs = try #require(commonRuns(rows[0], rows[1], &budget))
-      #expect(runs.reduce(0) { $0 + $1.old.count } == lengths.last!.last!, at(seed))
-      var end = (old: 0, new: 0)
-      for run in runs {
-        #expect(rows[0][run.old] == rows[1][run.new], at(seed))
-        #expect(run.old.lowerBound >= end.old && run.new.lowerBound >= end.new, at(seed))
-        end = (run.old.upperBound, run.new.upperBound)
+      let common = CommonPieces(of: rows[0], rows[1], budget: 1 << 20)
+      #expect(common.pairs.count == lengths.last!.last!, at(seed))
+      var end = (old: -1, new: -1)
+      for pair in common.pairs {
+        #expect(rows[0][pair.old] == rows[1][pair.new], at(seed))
+        #expect(pair.old > end.old && pair.new > end.new, at(seed))
+        end = pair
       }
-      #expect(budget < 1 << 20)
-      budget = 1
-      #expect(commonRuns(rows[0] + [1, 2], rows[1] + [3, 4], &budget) == nil)
+      let none = CommonPieces(of: [90] + rows[0] + [91], [92] + rows[1] + [93], budget: 0)
+      #expect(none.pairs.isEmpty)
     }
   }
 

@@ -361,19 +361,4 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
       (0..<200).map { "\($0)\n" + old }.joined(separator: "\n"),
       (0..<200).map { "\($0)\n" + new }.joined(separator: "\n"), "hunks as large as they may be")
   }
-
-  /// Times are compared with each other only.
-  @Test func `one letter against many costs no more than any other hunk`() {
-    var generator = SplitMix64(seed: 2)
-    func time(_ old: Int, _ new: Int) -> Duration {
-      let texts = [old, new].map { count in
-        // No letters: a word that is replaced is not looked at closely.
-        (0..<count).map { _ in UInt8(ascii: "!") + UInt8(generator.below(6)) }
-      }
-      return processorTime {
-        _ = textDifference(from: [0x51] + texts[0] + [0x51], to: [0x52] + texts[1] + [0x52])
-      }
-    }
-    #expect(time(0, 12_000) < time(240, 240) * 10)
-  }
 }
