@@ -12,7 +12,7 @@ struct CommonPieces {
   private(set) var budget: Int
 
   /// The most pieces, of both sides, that are compared at once.
-  static let most = 512
+  static let most = 256
   /// Rows of so many pieces are compared as they are.
   private static let few = 64
   /// The lengths of the runs by which long rows are cut.

@@ -4,7 +4,7 @@
 // a few words do. Its time is the square of what differs, so it is given small parts of the texts only, which are found before:
 //
 // - What both texts begin and end with is left out, in blocks of bytes: what is typed or deleted at one place is known then. Through
-//   `String.difference` a letter in a text of 1 MB would take a thousand times as long.
+//   `String.difference` a letter in a text of 100 kB would take a thousand times as long.
 // - Lines, and in what is left words, that occur once in each text and stand in the same order are taken for the same (patience
 //   difference). Typing, deleting and breaking lines anew moves no word, so no word that occurs once is ever taken for deleted and
 //   typed again, which would double it if another replica did the same. And what one edit leads to does not depend on whether
