@@ -255,6 +255,22 @@ private final class Disk: Sendable {
     #expect(book == person.book)
   }
 
+  @Test func `a text of the past is looked for in the archive, which may fail`() throws {
+    let person = Person(1)
+    let note = person.create("title", "a")
+    for text in ["ab", "abc", "abcd"] { person.setText(note, text) }
+    let disk = try Disk(&person.book)
+    var book = NoteBook(try disk.archive())
+    #expect(try book.open(note))
+    let present = try #require(try book.note(note))
+    disk.breakDown()
+    let failure = ArchiveFailure(reason: "the disk is broken")
+    #expect(throws: failure) { try book.version(of: present, withText: Array("ab".utf8)) }
+    #expect(try book.version(of: present, withText: Array("abcd".utf8)) == book.version)
+    disk.repair()
+    #expect(try book.version(of: present, withText: Array("ab".utf8))?[person.id] == 2)
+  }
+
   /// Such a change is made on a copy of what it touches, and the order is none of that: it trapped.
   @Test func `operations of which a later one needs an earlier one don't need the order`() throws {
     let person = Person(1)

@@ -1,0 +1,104 @@
+/// The bytes of a text in some state, added up: a number that equal texts have in common, and different texts hardly ever.
+///
+/// Going from one state to another takes as long as what differs between them. So a text is looked for in many states, and few are read.
+///
+///     var sum = TextSum(of: text)
+///     sum.move(to: text.version)
+///     sum.value == sum.value(of: text.utf8)  // true
+public struct TextSum: Sendable {
+  private let text: ReplicatingArray<UInt8>
+  /// False where a removed separator may be shown in a state: then no white byte is added.
+  private let countsWhite: Bool
+  /// Of each author the last change of the state, and the number of elements that it had inserted by then.
+  private var numbers: [UInt64]
+  private var counts: [UInt32]
+  /// By author and offset, the number of removals of the element in the state.
+  private var removals: [[UInt32]]
+  /// The sum in the state.
+  public private(set) var value: UInt64 = 0
+  /// The number of elements that were added and removed so far, on the way through the states.
+  public private(set) var steps = 0
+
+  /// The sum in the state without any change.
+  ///
+  /// - Complexity: O(elements).
+  public init(of text: ReplicatingText) {
+    self.text = text.bytes.settled
+    countsWhite = !text.isContested
+    numbers = self.text.authors.map { _ in 0 }
+    counts = self.text.authors.map { _ in 0 }
+    removals = self.text.authors.map { Array(repeating: 0, count: $0.content.count) }
+  }
+
+  /// The sum of a text that may be this one in some state.
+  public func value(of utf8: [UInt8]) -> UInt64 { utf8.reduce(0) { $0 &+ summand($1) } }
+
+  /// Goes to the state of a version.
+  public mutating func move(to version: Version) {
+    for index in numbers.indices { move(index, to: version[text.authors[index].id]) }
+  }
+
+  /// Goes to the state with the changes of one replica up to `number`, and the same ones of the others.
+  public mutating func move(_ replica: ReplicaID, to number: UInt64) {
+    if let index = text.index(known: replica) { move(Int(index), to: number) }
+  }
+
+  private mutating func move(_ index: Int, to number: UInt64) {
+    let old = numbers[index]
+    if number == old { return }
+    numbers[index] = number
+    let author = text.authors[index]
+    let (count, before) = (author.count(upTo: number), counts[index])
+    counts[index] = count
+    if count > before {
+      for offset in before..<count where removals[index][Int(offset)] == 0 {
+        value &+= summand(author.content[Int(offset)])
+      }
+    } else {
+      for offset in count..<before where removals[index][Int(offset)] == 0 {
+        value &-= summand(author.content[Int(offset)])
+      }
+    }
+    steps += abs(Int(count) - Int(before))
+    let (first, last) = (min(old, number), max(old, number))
+    for run in author.removals[author.removals.firstIndex(after: first)...] {
+      if UInt64(run.number) > last { break }
+      let (offset, count) = run.dropping(upTo: first).range(upTo: last)
+      steps += Int(count)
+      for offset in offset..<offset + count {
+        if number > old {
+          remove(offset, of: Int(run.target))
+        } else {
+          restore(offset, of: Int(run.target))
+        }
+      }
+    }
+  }
+
+  private mutating func remove(_ offset: UInt32, of target: Int) {
+    if offset < counts[target], removals[target][Int(offset)] == 0 {
+      value &-= summand(text.authors[target].content[Int(offset)])
+    }
+    removals[target][Int(offset)] += 1
+  }
+
+  private mutating func restore(_ offset: UInt32, of target: Int) {
+    removals[target][Int(offset)] -= 1
+    if offset < counts[target], removals[target][Int(offset)] == 0 {
+      value &+= summand(text.authors[target].content[Int(offset)])
+    }
+  }
+
+  private func summand(_ byte: UInt8) -> UInt64 {
+    countsWhite || !ReplicatingArray.isWhite(byte) ? Self.summands[Int(byte)] : 0
+  }
+
+  /// A number for each byte, such that the sums of different bytes differ.
+  private static let summands = (1...256 as ClosedRange<UInt64>).map { place in
+    // SplitMix64.
+    var bits = place &* 0x9E37_79B9_7F4A_7C15
+    bits = (bits ^ bits &>> 30) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ bits &>> 27) &* 0x94D0_49BB_1331_11EB
+    return bits ^ bits &>> 31
+  }
+}
