@@ -188,40 +188,64 @@ struct AppendTextParameters: MethodParameters {
   }
 }
 
+/// The state of a text that a client has and sends another text for.
+struct EditedState {
+  /// Nil for the present one.
+  var view: SequenceView?
+  /// The state as a change says it that is made on it; nil if it lacks nothing, or can't be said.
+  var base: TextBase?
+}
+
 extension NotesServer {
   mutating func setText(
     _ params: SetTextParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let id = try note(params.id).id
-    try commit(try settingText(params).map { .edit(id, $0) })
+    let state = try params.base.map { base throws(ResponseError) in
+      try self.state(of: try note(params.id), at: base)
+    }
+    try commit(try operations(setting: params.text, of: id, in: state ?? EditedState()))
     result.beginObject()
     result.member("text", utf8: try read(id) { $0.text.utf8 })
     result.member("revision", revision)
     result.endObject()
   }
 
-  /// The operations that lead from the text that the client had, at `base`, to the one it sends.
-  private func settingText(
-    _ params: SetTextParameters
-  ) throws(ResponseError) -> [Note.Operation] {
-    let note = try note(params.id)
-    var view: SequenceView?
-    var operations: [Note.Operation] = []
-    if let base = params.base, base != revision {
-      let heads = Revision(base)?.heads ?? []
-      let version = try recall { book throws(ArchiveFailure) in try book.version(of: heads) }
-      guard let version, version.contains(note.id.creation) else {
-        throw .requestFailed("unknownBase", "base: no state of this note has this name")
-      }
-      view = try self.view(of: note.id, at: version)
-      if !version.isSuperset(of: note.text.version) {
-        operations.append(.base(TextBase(heads: heads)))
-      }
+  /// The state of a note's text at the revision that a client names.
+  private func state(of note: Note, at base: String) throws(ResponseError) -> EditedState {
+    if base == revision { return EditedState() }
+    let heads = Revision(base)?.heads ?? []
+    let version = try recall { book throws(ArchiveFailure) in try book.version(of: heads) }
+    guard let version, version.contains(note.id.creation) else {
+      throw .requestFailed("unknownBase", "base: no state of this note has this name")
     }
-    let old = view.map { note.text.utf8(in: $0) } ?? note.text.utf8
-    let edits = textDifference(from: old, to: params.text)
+    return try state(of: note, at: version, heads)
+  }
+
+  /// The state of a note's text at a version that is known here.
+  ///
+  /// - Parameter heads: the changes of the version that no other one of it follows.
+  func state(
+    of note: Note, at version: Version, _ heads: [ChangeID]
+  ) throws(ResponseError) -> EditedState {
+    EditedState(
+      view: try view(of: note.id, at: version),
+      base: version.isSuperset(of: note.text.version) ? nil : TextBase(heads: heads))
+  }
+
+  /// The operations that lead from the text that a client has to another one.
+  func operations(
+    setting text: [UInt8], of note: NoteID, in state: EditedState
+  ) throws(ResponseError) -> [Change.Operation] {
+    let old = try read(note) { state.view.map($0.text.utf8(in:)) ?? $0.text.utf8 }
+    let edits = textDifference(from: old, to: text)
     if edits.isEmpty { return [] }
-    return operations + note.text.operations(for: edits, in: view).map { .text($0) }
+    do {
+      return (state.base.map { [.edit(note, .base($0))] } ?? [])
+        + (try store!.operations(for: edits, in: note, state.view))
+    } catch {
+      throw ResponseError(error)
+    }
   }
 
   mutating func appendText(

@@ -30,8 +30,9 @@ extension NotesServer {
   /// Opens a note for a client that shows a text already. The client keeps its text, and what it lacks is pushed.
   ///
   /// If the journal has the text that the client showed at its version and rev, then the difference from it is what the user has
-  /// typed since, and nothing else. Otherwise the difference from `baseText` is taken; a change that the dead server had made may
-  /// then be made again. Without `baseText` the client's text becomes a note of its own.
+  /// typed since, and nothing else. Otherwise the difference from `baseText` is taken, and made as `note/setText` does, in a state of the
+  /// note that had this text; a change that the dead server had made may then be made again. If no such state is found, places are found
+  /// for `baseText` in the present text. Without `baseText` the client's text becomes a note of its own.
   mutating func resume(
     _ note: Note, _ resumption: Resumption, _ journaled: JournaledAttachment?,
     _ options: Attachment.Options, _ result: inout JSONWriter
@@ -51,16 +52,27 @@ extension NotesServer {
       note.id, options, version: resumption.version, at: book.revision.heads)
     do throws(ResponseError) {
       let outcome: (name: String, copy: NoteID?)
+      let seen = openTexts[open: id].shown.seen
+      var state: EditedState?
       if let known, let journaled {
-        let seen = openTexts[open: id].shown.seen
         openTexts[open: id].show(Attachment.Shown(seen: seen, hidden: known))
         restoreUndoList(of: journaled, note, to: id)
         outcome = ("exact", nil)
+      } else if let base = baseState(of: resumption, note) {
+        if let hidden = base.view?.hidden {
+          openTexts[open: id].show(Attachment.Shown(seen: seen, hidden: hidden))
+        }
+        state = base
+        outcome = ("merged", nil)
       } else {
         outcome = try adopt(resumption, note, by: id)
       }
+      let hidden = openTexts[open: id].shown.hidden
       journal(opening: id)
-      try changeText(of: note.id, to: resumption, by: id, known == nil ? nil : journaled)
+      try changeText(
+        of: note.id, to: resumption, by: id,
+        state ?? EditedState(view: hidden.map { SequenceView(hidden: $0, revealed: nil) }),
+        known == nil ? nil : journaled)
       // After a `reopen` a client may resume an attachment of this process, which ends here.
       for old in openTexts.ids where journal?.resumeToken(of: old) == resumption.session {
         openTexts.close(old)
@@ -77,17 +89,14 @@ extension NotesServer {
 
   /// Changes the note by the difference between the text that the attachment shows and the client's text.
   ///
-  /// - Parameter journaled: the attachment that it resumes, if the journal knows it.
+  /// - Parameters:
+  ///   - state: what the attachment shows.
+  ///   - journaled: the attachment that it resumes, if the journal knows it.
   private mutating func changeText(
-    of note: NoteID, to resumption: Resumption, by id: Int, _ journaled: JournaledAttachment?
+    of note: NoteID, to resumption: Resumption, by id: Int, _ state: EditedState,
+    _ journaled: JournaledAttachment?
   ) throws(ResponseError) {
-    let view = openTexts[open: id].shown.hidden.map { SequenceView(hidden: $0, revealed: nil) }
-    let edits = textDifference(
-      from: try read(note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 }, to: resumption.text)
-    let operations: [Change.Operation]
-    do { operations = try store!.operations(for: edits, in: note, view) } catch {
-      throw ResponseError(error)
-    }
+    let operations = try operations(setting: resumption.text, of: note, in: state)
     let (store, journal, name) = (store!, journal, environment.makeIdentifier())
     let effects = try commit(operations, from: id) { change throws(StoreError) in
       // The next process needs this if this one dies before the client has read the answer.
@@ -161,10 +170,124 @@ extension NotesServer {
     openTexts[undoListOf: id] = list
   }
 
-  // MARK: - An attachment that is not known
+  // MARK: - A text that the note had
 
-  /// Finds elements for a text that the journal does not have: those of the present text, as far as the two agree, and for the
-  /// rest new elements, which are removed at once. After that the client can type on, and what it lacks can be pushed.
+  /// A state of the note that had the client's `baseText`, with those of the client's edits that the note has already; nil if none is
+  /// known.
+  private func baseState(of resumption: Resumption, _ note: Note) -> EditedState? {
+    // What can't be read in the archive is not found: the present text has been read.
+    guard let base = resumption.baseText,
+      let version = try? book.version(of: note, withText: base)
+    else { return nil }
+    if version == book.version { return EditedState() }
+    guard let heads = try? book.revision(of: version).heads,
+      let state = try? state(of: note, at: version, heads), let view = state.view
+    else { return nil }
+    let (repeated, elements) = repeatedEdits(of: base, at: version, note, resumption.text)
+    if repeated.isEmpty { return state }
+    let replaced = note.text.elements(in: repeated.map(\.range), view)
+    let hidden = view.hidden.union(replaced).subtracting(ElementRanges(elements))
+    let shown = SequenceView(hidden: hidden, revealed: nil)
+    var text = TextBuffer(base)
+    text.apply(repeated)
+    // The elements that say the same may stand elsewhere.
+    return note.text.utf8(in: shown) == text.utf8 ? EditedState(view: shown) : nil
+  }
+
+  /// If more sessions than this have changed a note since a client's base, none is looked at alone.
+  private static let mostSessions = 16
+
+  /// The edits by which the client's text differs from its base and which a session has made in it since, or all together, and the
+  /// elements that they inserted.
+  ///
+  /// Edits that only remove are left out: what both have removed may be removed twice. So is white text that is only a part of what the
+  /// other side has inserted: there is some in nearly everything that is typed.
+  private func repeatedEdits(
+    of base: [UInt8], at version: Version, _ note: Note, _ text: [UInt8]
+  ) -> (edits: [Edit<UInt8>], elements: [ElementRange]) {
+    var views: [SequenceView?] = [nil]
+    let sessions = note.text.contributions.filter { author, changes in
+      changes.last.map { $0.number > version[author] } ?? false
+    }
+    if sessions.count <= Self.mostSessions {
+      for (session, _) in sessions {
+        var alone = version
+        alone[session] = book.version[session]
+        if let view = try? view(of: note.id, at: alone) { views.append(view) }
+      }
+    }
+    var found: (edits: [Edit<UInt8>], elements: [ElementRange]) = ([], [])
+    var most = 0
+    let theirs = textDifference(from: base, to: text)
+    for view in views {
+      let present = view.map(note.text.utf8(in:)) ?? note.text.utf8
+      let ours = textDifference(from: base, to: present)
+      let repeated = repeatedEdits(ours, theirs).filter {
+        $0.isWhole ? !$0.edit.replacement.isEmpty : !$0.edit.replacement.allSatisfy(Self.isWhite)
+      }
+      let count = repeated.reduce(0) { $0 + $1.edit.replacement.count }
+      if count > most {
+        most = count
+        found = (repeated.map(\.edit), note.text.elements(in: repeated.map(\.place), view))
+      }
+    }
+    return found
+  }
+
+  /// An edit that was made both here and by the client.
+  private struct RepeatedEdit {
+    var edit: Edit<UInt8>
+    /// Where its replacement is in the text here.
+    var place: Range<Int>
+    /// True if both have the same replacement.
+    var isWhole: Bool
+  }
+
+  /// The edits of one text that were made both here and by the client: at the same range, with a replacement that contains the other one's.
+  /// Most likely such an edit was made once: it came here and the answer got lost, or one side has added to it.
+  private func repeatedEdits(
+    _ ours: [Edit<UInt8>], _ theirs: [Edit<UInt8>]
+  ) -> [RepeatedEdit] {
+    var repeated: [RepeatedEdit] = []
+    var others = theirs[...]
+    var shift = 0
+    for edit in ours {
+      let start = edit.range.lowerBound + shift
+      shift += edit.replacement.count - edit.range.count
+      while let other = others.first, other.range.lowerBound < edit.range.lowerBound {
+        others = others.dropFirst()
+      }
+      guard let other = others.first, other.range == edit.range else { continue }
+      if let offset = offset(of: other.replacement, in: edit.replacement) {
+        let place = start + offset..<start + offset + other.replacement.count
+        repeated.append(RepeatedEdit(edit: other, place: place, isWhole: edit == other))
+      } else if offset(of: edit.replacement, in: other.replacement) != nil {
+        let place = start..<start + edit.replacement.count
+        repeated.append(RepeatedEdit(edit: edit, place: place, isWhole: false))
+      }
+    }
+    return repeated
+  }
+
+  private static func isWhite(_ byte: UInt8) -> Bool {
+    byte == 0x20 || (0x09...0x0D).contains(byte)
+  }
+
+  /// Where `short` is in `long`; nil if it is not. If both are very long, only the beginning and the end are compared.
+  private func offset(of short: [UInt8], in long: [UInt8]) -> Int? {
+    if short.count > long.count { return nil }
+    if long.starts(with: short) { return 0 }
+    if long.suffix(short.count).elementsEqual(short) { return long.count - short.count }
+    guard long.count.multipliedReportingOverflow(by: short.count).partialValue <= 1 << 26 else {
+      return nil
+    }
+    return long.firstRange(of: short)?.lowerBound
+  }
+
+  // MARK: - A text of which nothing is known
+
+  /// Finds elements for a text that the note never had, as far as is known: those of the present text, as far as the two agree, and for
+  /// the rest new elements, which are removed at once. After that the client can type on, and what it lacks can be pushed.
   ///
   /// Afterwards the attachment shows `baseText` with the edits that were made both here and by the client; without `baseText`,
   /// the client's text.
@@ -175,10 +298,9 @@ extension NotesServer {
     var base = resumption.text
     if let text = resumption.baseText {
       var buffer = TextBuffer(text)
-      buffer.apply(
-        alike(
-          textDifference(from: text, to: present),
-          textDifference(from: text, to: resumption.text)))
+      let repeated = repeatedEdits(
+        textDifference(from: text, to: present), textDifference(from: text, to: resumption.text))
+      buffer.apply(repeated.map(\.edit))
       base = buffer.utf8
     }
     try adopt(base, of: note, present, by: id)
@@ -187,48 +309,21 @@ extension NotesServer {
     return ("conflict", try makeCopy(resumption.text, of: note))
   }
 
-  /// The edits of one text that both lists have: at the same range, with a replacement that contains the other one's. Most likely
-  /// such an edit was made once: it came here and the answer got lost, or one side has added to it.
-  private func alike(_ here: [Edit<UInt8>], _ there: [Edit<UInt8>]) -> [Edit<UInt8>] {
-    var alike: [Edit<UInt8>] = []
-    var others = there[...]
-    for edit in here {
-      while let other = others.first, other.range.lowerBound < edit.range.lowerBound {
-        others = others.dropFirst()
-      }
-      guard let other = others.first, other.range == edit.range else { continue }
-      let (short, long) =
-        edit.replacement.count < other.replacement.count ? (edit, other) : (other, edit)
-      if contains(long.replacement, short.replacement) { alike.append(short) }
-    }
-    return alike
-  }
-
-  /// True if `short` is a part of `long`; if both are very long, only the beginning and the end are compared.
-  private func contains(_ long: [UInt8], _ short: [UInt8]) -> Bool {
-    if long.starts(with: short) || long.suffix(short.count).elementsEqual(short) { return true }
-    return long.count.multipliedReportingOverflow(by: short.count).partialValue <= 1 << 26
-      && long.contains(short)
-  }
-
   private mutating func adopt(
     _ text: [UInt8], of note: Note, _ present: [UInt8], by id: Int
   ) throws(ResponseError) {
     let differences = textDifference(from: present, to: text)
     guard !differences.isEmpty else { return }
+    let lacking = note.text.elements(in: differences.map(\.range), nil)
     let session: ReplicaID
-    let lacking: [ElementRange]
     var operations: [Change.Operation]
     do {
       session = try store!.nextSession()
-      // These removals are planned only: the client does not show the elements that they would remove.
-      lacking = Array(
-        try store!.operations(
-          for: differences.map { Edit(range: $0.range, replacement: []) }, in: note.id, nil
-        ).removals)
+      // Behind the text that has replaced it: so what the client has typed in front of it is in front of both, and what it has typed
+      // behind it is behind both.
       operations = try store!.operations(
         for: differences.filter { !$0.replacement.isEmpty }.map {
-          Edit(range: $0.range.lowerBound..<$0.range.lowerBound, replacement: $0.replacement)
+          Edit(range: $0.range.upperBound..<$0.range.upperBound, replacement: $0.replacement)
         }, in: note.id, nil)
     } catch { throw ResponseError(error) }
     let first = note.text.count(by: session)
@@ -253,5 +348,14 @@ extension NotesServer {
     let id = NoteID(creation: book.next(by: session))
     try commit(try creation(of: id, with: text, likeThatOf: note), as: session)
     return id
+  }
+}
+
+extension ReplicatingText {
+  /// The elements in ranges of a view, or of the present text.
+  fileprivate func elements(in ranges: [Range<Int>], _ view: SequenceView?) -> [ElementRange] {
+    operations(for: ranges.map { Edit(range: $0, replacement: []) }, in: view).compactMap {
+      if case .remove(let elements) = $0 { elements } else { nil }
+    }
   }
 }

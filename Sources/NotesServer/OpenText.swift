@@ -69,6 +69,8 @@ struct OpenText {
           removals.append(range)
         }
       case .returned(let range):
+        // What a client shows or doesn't show that has resumed does not depend on what is removed.
+        if shown.hidden != nil { continue }
         // The client may not have been told that they were removed. Then it shows them all along.
         let isShown = ElementRanges([range]).subtracting(ElementRanges(removals)).isEmpty
         if isShown {

@@ -495,6 +495,122 @@ struct `Coming back to another server` {
     }
   }
 
+  /// What a client has typed that was away while another process changed the note, after an orderly end of its own.
+  private func merged(
+    base: String, present: String, text: String, shows: String? = nil
+  ) throws -> String {
+    first.call("note/setText", ["id": .string(note), "text": .string(base)])
+    let session = open(first)["session"]
+    _ = first.ask("shutdown")
+    first.notify("exit")
+    let other = next(seed: 2, state: "other state")
+    other.call("note/setText", ["id": .string(note), "text": .string(present)])
+    let peer = next(seed: 3)
+    let result = resume(peer, session, 4, text, base: base)
+    #expect(result["resumed"] == "merged" && result["copy"] == nil)
+    #expect(result["text"]?.string == text && result["version"] == 4)
+    let merged = peer.text(note)
+    #expect(try shown(peer, result, text) == merged)
+    if merged != present {
+      // What was typed is one step.
+      let attachment = result["attachment"]!
+      #expect(peer.call("note/undo", ["attachment": attachment])["done"] == true)
+      #expect(peer.text(note) == present)
+      #expect(peer.call("note/redo", ["attachment": attachment])["done"] == true)
+      #expect(peer.text(note) == merged)
+    }
+    return merged
+  }
+
+  @Test func `puts a word that was typed behind a replaced one behind what has replaced it`() throws
+  {
+    #expect(try merged(base: "a b", present: "a c", text: "a b d") == "a c d")
+  }
+
+  @Test func `puts a line that was typed behind a replaced one behind what has replaced it`() throws
+  {
+    #expect(
+      try merged(base: "two\nthree", present: "two\n3", text: "two\nthree\nunsent")
+        == "two\n3\nunsent")
+  }
+
+  @Test(arguments: [
+    ("a b", "a c", "a d b", "a d c"), ("one\ntwo", "one\n2", "one\nnew\ntwo", "one\nnew\n2"),
+    ("a b c", "a x c", "a b", "a x"), ("a b", "", "a b c", " c"), ("", "a", "b", "ba"),
+    ("a b", "a b c", "", " c"), ("a", "a b", "a", "a b"), ("a", "a", "a b", "a b"),
+    ("a\nb\nc", "a\nc", "a\nb\nc\nd", "a\nc\nd"),
+  ])
+  func `is as if the others had changed the note meanwhile`(
+    base: String, present: String, text: String, wanted: String
+  ) throws {
+    #expect(try merged(base: base, present: present, text: text) == wanted)
+  }
+
+  /// The first process had still written what it could not answer any more.
+  @Test(arguments: [
+    // What it wrote, what another process made of that, what the client had typed besides.
+    ("a b\nnew", "a c\nnew", "a b\nnew\nlast", "a c\nnew\nlast"),
+    ("a b\nnew", "x\na b\nnew", "a b\nnew", "x\na b\nnew"),
+    ("a b\nnew", "a b\nnew\nold", "a b\nnewer", "a b\nnewer\nold"),
+    ("a word", "a word\nline", "a word", "a word\nline"),
+  ])
+  func `does not make a change again that was kept and not answered`(
+    kept: String, present: String, text: String, wanted: String
+  ) throws {
+    for text in ["a b", kept] {
+      first.call("note/setText", ["id": .string(note), "text": .string(text)])
+    }
+    let peer = next()
+    peer.call("note/setText", ["id": .string(note), "text": .string(present)])
+    let result = resume(peer, nil, 9, text, base: "a b")
+    #expect(result["resumed"] == "merged")
+    #expect(peer.text(note) == wanted)
+    #expect(try shown(peer, result, text) == wanted)
+  }
+
+  /// Nothing has ever shown this base: the client has changed it, or what is known of it lies too far back.
+  @Test(arguments: [
+    ("a b", "a c", "a b d", "a c d"), ("a b", "a c", "a d b", "a d c"),
+    ("two\nthree", "two\n3", "two\nthree\nunsent", "two\n3\nunsent"),
+    (
+      "two\nthree\nfour", "two\n3\nfour", "two\nnew\nthree\nnewer\nfour", "two\nnew\n3\nnewer\nfour"
+    ),
+    ("a b", "a b x", "a b d", "a b d x"), ("", "a", "b", "ba"), ("a b", "x", "", "x"),
+  ])
+  func `puts nothing on the wrong side of a text that the note never had`(
+    base: String, present: String, text: String, wanted: String
+  ) throws {
+    let made = first.create(["text": .string(present)])
+    let result = first.ask(
+      "note/open",
+      [
+        "id": .string(made), "mode": "edit",
+        "resume": [
+          "session": "gone", "version": 1, "rev": 0, "text": .string(text),
+          "baseText": .string(base),
+        ],
+      ])
+    #expect(result["resumed"] == "merged")
+    #expect(first.text(made) == wanted)
+    #expect(try shown(first, result, text) == wanted)
+    let undone = first.call("note/undo", ["attachment": result["attachment"]!])["done"]
+    #expect(undone == .boolean(wanted != present))
+    #expect(first.text(made) == present)
+  }
+
+  @Test func `takes a note out of the trash in which the client has typed`() {
+    first.call("note/delete", ["id": .string(note)])
+    let peer = next()
+    func isTrashed() -> Bool {
+      peer.call("note/get", ["id": .string(note)])["note"]?["trashed"] == true
+    }
+    #expect(resume(peer, nil, 3, "milk\neggs", base: "milk\neggs")["resumed"] == "merged")
+    #expect(isTrashed())
+    #expect(resume(peer, nil, 3, "milk\neggs!", base: "milk\neggs")["resumed"] == "merged")
+    #expect(!isTrashed())
+    #expect(peer.text(note) == "milk\neggs!")
+  }
+
   @Test func `takes the place of its own attachment with the same server`() {
     let opened = open(first)
     change(first, opened["attachment"], 1, "milk\neggs!")
