@@ -136,9 +136,11 @@ extension Note {
   ) throws(DecodingFailure) -> ReplicatingText {
     let start = reader
     var text = try ReplicatingText(from: &reader)
-    guard text.restoreSpared(merging.spared, wasContested: merging.isContested),
-      text.restoreCopies(merging.copies)
-    else { throw start.failure("a text that can't have been merged so") }
+    let isRestored = text.restoreMerge(
+      sparing: merging.spared, copies: merging.copies, wasContested: merging.isContested)
+    guard isRestored else {
+      throw start.failure("a text that can't have been merged so")
+    }
     return text
   }
 

@@ -5,18 +5,18 @@
 // (`Identifier.sparesSeparators`), and
 //
 //   1. both replace the left origin, or both the right one; or
-//   2. their changes did the same to the text: the same bytes between the same origins, and the same elements removed, at least one.
+//   2. their changes did the same to the text: the same bytes between the same origins, and the same elements removed; and that at more
+//      than one place, or by removing something.
 //
 // So are insertions that are copies of the same one. In the order of the text, let F be the first that somebody has gone on from: one of
 // its elements is the left origin of something else. Shown are F, and of those behind F the ones between whose first and last element
 // something else was inserted, or directly in front of which something was: its right origin is their first element, its left origin
 // theirs. If there is no F, one is shown: the last directly in front of which something was inserted, or else the first. The others are
-// withheld. If exactly one is shown, an element of it is withheld, too, when its counterpart in one of the others was removed and is not
-// spared.
+// withheld. If exactly one is shown, it stands for all: whoever inserted or removed one of several counterparts inserted or removed its
+// element, in the first rule, too, for which the others are not there.
 //
 // It is a function of the set of changes. Insertions with the same origins did not know each other: who knows one of them has it
-// between these origins, and so other origins. For the first rule nothing is withheld, but whoever has one of several counterparts in
-// the text has all of them, and whoever removes one removes them all.
+// between these origins, and so other origins. Which copies are shown depends on insertions only, so it comes before the first rule.
 //
 // Who knows all others goes on from what is shown: the left origin of an insertion is an element that its author saw. And it puts nothing
 // directly in front of a copy but of the first. So it changes nothing in which copies are shown.
@@ -41,6 +41,14 @@ struct Counterparts {
     for author in copies.keys { copies[author]!.sort { $0.copy.offset < $1.copy.offset } }
   }
 
+  var all: [Insertion] { copies.values.flatMap { $0.map(\.copy) } }
+
+  /// The copy that an element belongs to. O(log copies).
+  func copy(holding element: LocalID) -> Insertion? {
+    if element.isNone { return nil }
+    return copies(of: element.author, in: element.offset..<element.offset + 1).first?.copy
+  }
+
   /// The copies of which some of these elements are, each with its list. O(log copies + answer).
   func copies(
     of author: AuthorIndex, in offsets: Range<UInt32>
@@ -57,14 +65,54 @@ struct Counterparts {
     }
     return all[low...].prefix { $0.copy.offset < offsets.upperBound }
   }
+}
 
-  /// The counterparts of an element, without it. O(log copies + answer).
-  subscript(element: LocalID) -> [LocalID] {
-    guard
-      let (copy, list) = copies(of: element.author, in: element.offset..<element.offset + 1).first
-    else { return [] }
-    return list.filter { $0 != copy }
-      .map { LocalID($0.author, $0.offset + element.offset - copy.offset) }
+/// Which copies are shown in a state, and which of them stand for others.
+struct CopyRoles {
+  /// Those that are shown alone, each with the others of its list.
+  private let standing: [(copy: Insertion, others: [Insertion])]
+  private let shownAlone: Counterparts
+  private let withheld: Counterparts
+
+  /// - Parameter lists: the copies, each list with those of it that are shown.
+  init(_ lists: [(list: [Insertion], shown: [Insertion])]) {
+    standing = lists.filter { $0.shown.count == 1 }.map { list, shown in
+      (shown[0], list.filter { $0 != shown[0] })
+    }
+    shownAlone = Counterparts(in: standing.map { [$0.copy] })
+    withheld = Counterparts(in: lists.map { list, shown in list.filter { !shown.contains($0) } })
+    others = Dictionary(uniqueKeysWithValues: standing.map { ($0.copy, $0.others) })
+  }
+
+  private let others: [Insertion: [Insertion]]
+
+  /// The elements of the copies that are shown alone.
+  var elementsThatStandForOthers: [LocalID] {
+    standing.flatMap { copy, _ in copy.offsets.map { LocalID(copy.author, $0) } }
+  }
+
+  /// True if an element is of a copy that is not shown.
+  func isWithheld(_ element: LocalID) -> Bool { withheld.copy(holding: element) != nil }
+
+  /// The elements of others that an element stands for. O(log copies + answer).
+  func counterparts(of element: LocalID) -> [LocalID] {
+    guard let copy = shownAlone.copy(holding: element) else { return [] }
+    return others[copy]!.map { LocalID($0.author, $0.offset + element.offset - copy.offset) }
+  }
+
+  /// All elements that are withheld, if these are spared.
+  func withheldElements(
+    sparing spared: Set<LocalID>, _ isRemoved: (LocalID) -> Bool
+  ) -> Set<LocalID> {
+    var elements: Set<LocalID> = []
+    for copy in withheld.all {
+      for offset in copy.offsets { elements.insert(LocalID(copy.author, offset)) }
+    }
+    for element in elementsThatStandForOthers
+    where !spared.contains(element) && counterparts(of: element).contains(where: isRemoved) {
+      elements.insert(element)
+    }
+    return elements
   }
 }
 
@@ -75,6 +123,7 @@ extension ReplicatingArray<UInt8> {
   mutating func findCopies(after edits: [UnawareEdits]) {
     settle()
     if !isIndexed { buildIndex() }
+    restoreOrigins()
     var gaps: Set<Crowds.Gap> = []
     for edits in edits where edits.author.sparesSeparators {
       guard let index = index(known: edits.author) else { continue }
@@ -83,8 +132,7 @@ extension ReplicatingArray<UInt8> {
         while offset < range.end {
           let change = LocalChange(author: index, number: authors[Int(index)].number(of: offset))
           let end = authors[Int(index)].count(upTo: change.number)
-          if hasRemovals(change) {
-            restoreOrigins()
+          if isRepeatable(change) {
             for insertion in insertions(of: index, in: offset..<end) {
               gaps.insert(gap(of: insertion))
             }
@@ -94,12 +142,12 @@ extension ReplicatingArray<UInt8> {
       }
     }
     var works: [LocalChange: Work] = [:]
-    for gap in gaps {
-      for copies in copies(among: insertions(between: gap), &works) {
-        self.copies.removeAll { !Set($0).isDisjoint(with: copies) }
-        self.copies.append(copies)
-      }
-    }
+    var found: [[Insertion]] = []
+    for gap in gaps { found += copies(among: insertions(between: gap), &works) }
+    if found.isEmpty { return }
+    let members = Set(found.joined())
+    copies.removeAll { $0.contains(where: members.contains) }
+    copies += found
   }
 
   /// Shows no more of the copies than the rule says. Those are known that there are, and what is spared.
@@ -132,7 +180,7 @@ extension ReplicatingArray<UInt8> {
       .sorted { ($0[0].author, $0[0].offset) < ($1[0].author, $1[0].offset) }
   }
 
-  /// Withholds copies, as the value did from which this one was encoded.
+  /// Knows the copies of the value from which this one was encoded. `withholdCopies` withholds them.
   ///
   /// - Parameter ranges: its `copiedRanges`.
   /// - Returns: false if these are no copies. Then the value is not to be used.
@@ -156,11 +204,7 @@ extension ReplicatingArray<UInt8> {
       else { return false }
       copies.append(found)
     }
-    guard copiedRanges == ranges, Set(copies.joined()).count == ranges.joined().count else {
-      return false
-    }
-    withhold(withheldElements(at: nil, sparing: spared)) { _ in }
-    return true
+    return copiedRanges == ranges && Set(copies.joined()).count == ranges.joined().count
   }
 
   // MARK: - Insertions
@@ -259,8 +303,14 @@ extension ReplicatingArray<UInt8> {
       .lazy.map { $0.dropping(upTo: change.number - 1) }
   }
 
-  private func hasRemovals(_ change: LocalChange) -> Bool {
-    removals(of: change).contains { _ in true }
+  /// False if it is certain that no insertion of a change is a copy: there is one only, and nothing was removed.
+  private func isRepeatable(_ change: LocalChange) -> Bool {
+    if removals(of: change).contains(where: { _ in true }) { return true }
+    let author = authors[Int(change.author)]
+    let start = author.count(upTo: change.number - 1)
+    return start < author.count
+      && insertion(holding: LocalID(change.author, start)).count
+        < author.count(upTo: change.number) - start
   }
 
   private func removes(_ change: LocalChange, _ element: LocalID) -> Bool {
@@ -303,7 +353,7 @@ extension ReplicatingArray<UInt8> {
   ) -> [[Insertion]] {
     var lists: [[Insertion]] = []
     let following = insertions.filter {
-      authors[Int($0.author)].id.sparesSeparators && hasRemovals(change(of: $0))
+      authors[Int($0.author)].id.sparesSeparators && isRepeatable(change(of: $0))
     }
     if following.count < 2 { return [] }
     for equal in Dictionary(grouping: following, by: { bytes(of: $0) }).values
@@ -381,34 +431,23 @@ extension ReplicatingArray<UInt8> {
 
   // MARK: - What is withheld
 
-  /// - Parameters:
-  ///   - version: the state that is asked about; nil for the present one.
-  ///   - spared: the removed elements that are spared in it.
-  private func withheldElements(
+  /// Which copies are shown in a state; nil for the present one.
+  mutating func copyRoles(at version: Version?) -> CopyRoles {
+    if copies.isEmpty { return CopyRoles([]) }
+    restoreOrigins()
+    let continuations = continuations(at: version)
+    return CopyRoles(copies(at: version).map { ($0, shown(of: $0, continuations)) })
+  }
+
+  private mutating func withheldElements(
     at version: Version?, sparing spared: Set<LocalID>
   ) -> Set<LocalID> {
     let removals = RemovalIndex(of: authors)
-    func isHere(_ change: LocalChange) -> Bool {
-      version.map { change.number <= $0[authors[Int(change.author)].id] } ?? true
-    }
-    func isGone(_ element: LocalID) -> Bool {
-      !spared.contains(element) && removals.removers(of: element).contains(where: isHere)
-    }
-    let continuations = continuations(at: version)
-    var withheld: Set<LocalID> = []
-    for list in copies(at: version) {
-      let shown = shown(of: list, continuations)
-      for copy in list where !shown.contains(copy) {
-        for offset in copy.offsets { withheld.insert(LocalID(copy.author, offset)) }
-      }
-      guard shown.count == 1 else { continue }
-      for copy in list where copy != shown[0] {
-        for index in 0..<copy.count where isGone(LocalID(copy.author, copy.offset + index)) {
-          withheld.insert(LocalID(shown[0].author, shown[0].offset + index))
-        }
+    return copyRoles(at: version).withheldElements(sparing: spared) { element in
+      removals.removers(of: element).contains { change in
+        version.map { change.number <= $0[authors[Int(change.author)].id] } ?? true
       }
     }
-    return withheld
   }
 
   /// What was inserted in a copy, or beside it.
@@ -452,20 +491,15 @@ extension ReplicatingArray<UInt8> {
         continuations.isContinued.insert(copy)
       }
     }
-    func copy(holding element: LocalID) -> Insertion? {
-      if element.isNone { return nil }
-      let offsets = element.offset..<element.offset + 1
-      return counterparts.copies(of: element.author, in: offsets).first?.copy
-    }
     for (index, author) in authors.enumerated() {
       for origin in author.origins where isHere(LocalID(AuthorIndex(index), origin.first)) {
-        if let copy = copy(holding: origin.left) {
+        if let copy = counterparts.copy(holding: origin.left) {
           continuations.isContinued.insert(copy)
           if origin.left.offset < copy.offsets.upperBound - 1 {
             continuations.isInterrupted.insert(copy)
           }
         }
-        if let copy = copy(holding: origin.right), origin.right == copy.first,
+        if let copy = counterparts.copy(holding: origin.right), origin.right == copy.first,
           origin.left == gap(of: copy).left
         {
           continuations.isPreceded.insert(copy)

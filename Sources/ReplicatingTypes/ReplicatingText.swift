@@ -133,14 +133,6 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The insertions that are copies of each other.
   public var copies: [[ElementRange]] { bytes.copiedRanges }
 
-  /// Withholds copies, as the text did from which this one was encoded.
-  ///
-  /// - Parameter ranges: its `copies`.
-  /// - Returns: false if these are no copies. Then this text is not to be used.
-  public mutating func restoreCopies(_ ranges: [[ElementRange]]) -> Bool {
-    bytes.restoreCopies(ranges)
-  }
-
   /// The elements that changes of `version` removed and that are shown all the same in that state.
   public func sparedElements<Asked: Causality>(
     at version: Version, _ causality: inout Asked
@@ -160,14 +152,20 @@ public struct ReplicatingText: Sendable, Replicable {
   /// False if it is certain that no removed element is shown in any state, of the past either.
   public var isContested: Bool { bytes.isContested }
 
-  /// Shows removed separators, as the text did from which this one was encoded.
+  /// Shows what the text did from which this one was encoded.
   ///
   /// - Parameters:
-  ///   - ranges: its `sparedElements`.
+  ///   - spared: its `sparedElements`.
+  ///   - copies: its `copies`.
   ///   - wasContested: its `isContested`.
   /// - Returns: false if such a text can't have had these. Then this one is not to be used.
-  public mutating func restoreSpared(_ ranges: [ElementRange], wasContested: Bool) -> Bool {
-    bytes.restoreSpared(ranges, wasContested: wasContested)
+  public mutating func restoreMerge(
+    sparing spared: [ElementRange], copies: [[ElementRange]] = [], wasContested: Bool
+  ) -> Bool {
+    guard bytes.restoreCopies(copies), bytes.restoreSpared(spared, wasContested: wasContested)
+    else { return false }
+    bytes.withholdCopies { _ in }
+    return true
   }
 
   /// True if a replica may write into the text.

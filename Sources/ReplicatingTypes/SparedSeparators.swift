@@ -97,15 +97,19 @@ extension ReplicatingArray<UInt8> {
         candidates.append(element)
       }
     }
+    let copies = copyRoles(at: nil)
+    for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
+      if asked.insert(element).inserted { candidates.append(element) }
+    }
     if candidates.isEmpty { return }
-    var worlds = Worlds(of: self)
+    var worlds = Worlds(of: self, copies)
     var flips: [(LocalID, Bool)] = []
     for element in candidates {
       let isShown = try worlds.isSpared(element, in: &self, &causality)
       if isShown != spared.contains(element) { flips.append((element, isShown)) }
     }
     for (element, isShown) in flips {
-      guard setSpared(element, isShown) else { continue }
+      guard setSpared(element, isShown, isRemoved: worlds.isRemoved(element)) else { continue }
       let range = range(Piece(element.author, element.offset, 1))
       report(isShown ? .returned(range) : .withdrawn(range))
     }
@@ -230,9 +234,16 @@ extension ReplicatingArray<UInt8> {
     guard isContested else { return [] }
     settle()
     if !isIndexed { buildIndex() }
-    var worlds = Worlds(of: self, at: version)
+    let copies = copyRoles(at: version)
+    var worlds = Worlds(of: self, copies, at: version)
     var result: [ElementRange] = []
     var asked: Set<LocalID> = []
+    for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
+      asked.insert(element)
+      if try worlds.isSpared(element, in: &self, &causality) {
+        result.append(range(Piece(element.author, element.offset, 1)))
+      }
+    }
     for author in authors {
       for run in author.removals {
         if UInt64(run.number) > version[author.id] { break }
@@ -267,22 +278,26 @@ private struct Worlds {
   private var known: [Question: Bool] = [:]
   /// By element, the changes that removed it or one of its counterparts.
   private var removers: [LocalID: [LocalChange]] = [:]
-  private let counterparts: Counterparts
+  private let copies: CopyRoles
 
-  init(of value: ReplicatingArray<UInt8>, at version: Version? = nil) {
+  init(of value: ReplicatingArray<UInt8>, _ copies: CopyRoles, at version: Version? = nil) {
     removals = RemovalIndex(of: value.authors)
     self.version = version
-    counterparts = Counterparts(in: value.copies(at: version))
+    self.copies = copies
   }
 
-  /// True if an element was removed and each change that removed it spares it.
+  /// True if an element itself was removed.
+  func isRemoved(_ element: LocalID) -> Bool { !removals.removers(of: element).isEmpty }
+
+  /// True if an element, or a counterpart that it stands for, was removed and each change that did so spares it.
   mutating func isSpared<Asked: Causality>(
     _ element: LocalID, in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    let removers = changes(in: removals.removers(of: element), value)
+    if copies.isWithheld(element) { return false }
+    let removers = removers(of: element, value)
     for change in removers {
       guard value.authors[Int(change.author)].id.sparesSeparators,
-        try sparesOne(change, [element] + counterparts[element], in: &value, &causality)
+        try spares(change, element, in: &value, &causality)
       else { return false }
     }
     return !removers.isEmpty
@@ -293,7 +308,9 @@ private struct Worlds {
   ) -> [LocalChange] {
     if let known = removers[element] { return known }
     var all = removals.removers(of: element)
-    for counterpart in counterparts[element] { all += removals.removers(of: counterpart) }
+    for counterpart in copies.counterparts(of: element) {
+      all += removals.removers(of: counterpart)
+    }
     removers[element] = changes(in: all, value)
     return removers[element]!
   }
@@ -338,14 +355,26 @@ private struct Worlds {
     return !(try knows(other, change, value, &causality))
   }
 
+  /// True if a change of a world inserted an element, or a counterpart that it stands for.
+  private mutating func isInserted<Asked: Causality>(
+    _ element: LocalID, in change: LocalChange, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    if try isInWorld(of: change, inserter(of: element, value), value, &causality) { return true }
+    for counterpart in copies.counterparts(of: element) {
+      if try isInWorld(of: change, inserter(of: counterpart, value), value, &causality) {
+        return true
+      }
+    }
+    return false
+  }
+
   /// True if an element is in the text of a change's world.
   private mutating func isInText<Asked: Causality>(
     of change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    guard try isInWorld(of: change, inserter(of: element, value), value, &causality) else {
-      return false
-    }
+    guard try isInserted(element, in: change, value, &causality) else { return false }
     for remover in removers(of: element, value) {
       if try isInWorld(of: change, remover, value, &causality) { return false }
     }
@@ -358,7 +387,7 @@ private struct Worlds {
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
     var isKnown = try knows(change, inserter(of: element, value), value, &causality)
-    for counterpart in counterparts[element] where !isKnown {
+    for counterpart in copies.counterparts(of: element) where !isKnown {
       isKnown = try knows(change, inserter(of: counterpart, value), value, &causality)
     }
     guard isKnown else { return false }
@@ -366,21 +395,6 @@ private struct Worlds {
       if try knows(change, remover, value, &causality) { return false }
     }
     return true
-  }
-
-  /// True if a change spares one of several counterparts: then it spares all.
-  private mutating func sparesOne<Asked: Causality>(
-    _ change: LocalChange, _ elements: [LocalID], in value: inout ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    for element in elements {
-      if try isInWorld(of: change, inserter(of: element, value), value, &causality),
-        try spares(change, element, in: &value, &causality)
-      {
-        return true
-      }
-    }
-    return false
   }
 
   /// True if a change spares a separator that it removed.
@@ -414,6 +428,7 @@ private struct Worlds {
     var last = element
     while let next = value.neighbour(of: last, isForward: isForward) {
       last = next
+      if copies.isWithheld(next) { continue }
       if try isInText(of: change, next, value, &causality) { return (separators, next) }
       if try isSeparator(next, in: change, value, &causality) { separators.append(next) }
     }
@@ -428,9 +443,8 @@ private struct Worlds {
     var next = lineFeed
     while let previous = value.neighbour(of: next, isForward: false) {
       next = previous
-      guard try isInWorld(of: change, inserter(of: previous, value), value, &causality) else {
-        continue
-      }
+      guard !copies.isWithheld(previous), try isInserted(previous, in: change, value, &causality)
+      else { continue }
       return value.byte(previous) == 0x0D && separators.contains(previous) ? previous : nil
     }
     return nil
@@ -473,7 +487,9 @@ private struct Worlds {
   ) throws(Asked.Failure) -> Bool {
     var changes: Set<LocalChange> = [change]
     for end in [left, right].compactMap({ $0 }) {
-      for element in [end] + counterparts[end] { changes.insert(inserter(of: element, value)) }
+      for element in [end] + copies.counterparts(of: end) {
+        changes.insert(inserter(of: element, value))
+      }
     }
     for separator in separators { changes.formUnion(removers(of: separator, value)) }
     for other in changes {

@@ -64,7 +64,7 @@ extension `Separators that deletions spare` {
     }
     func string(_ ranges: [ElementRange], wasContested: Bool = true) -> String? {
       var text = text
-      guard text.restoreSpared(ranges, wasContested: wasContested) else { return nil }
+      guard text.restoreMerge(sparing: ranges, wasContested: wasContested) else { return nil }
       text.checkInvariants()
       return text.string
     }

@@ -175,39 +175,27 @@ struct TextOracle {
     let isMember = ids.map(contains)
     let members = ids.indices.filter { isMember[$0] }
     let elements = document.indices.filter { isMember[document[$0].inserter] }
+    let (withheld, counterparts) = copies(of: members, elements)
+    let isApart = mistake == .copiesApartFromSeparators
+    let rest = isApart ? elements : elements.filter { !withheld.contains($0) }
     let removers = Set(elements.flatMap { document[$0].removers }.filter { isMember[$0] })
     var spared: [Int: Set<Int>] = [:]
-    let counterparts = counterparts(of: members)
     for change in removers {
-      spared[change] = self.spared(by: change, of: members, elements, counterparts)
+      spared[change] = self.spared(by: change, of: members, rest, isApart ? [:] : counterparts)
     }
-    let unwithheld = elements.filter { element in
-      let removers = document[element].removers.filter { isMember[$0] }
-      if mistake == .ifOneRemovalSparesIt, !removers.isEmpty {
-        return removers.contains { spared[$0]!.contains(element) }
+    return elements.map { element in
+      var isShown = !withheld.contains(element)
+      let own = document[element].removers.filter { isMember[$0] }
+      let others = (counterparts[element] ?? []).flatMap { document[$0].removers }
+        .filter { isMember[$0] && !own.contains($0) }
+      if mistake == .ifOneRemovalSparesIt, !(own + others).isEmpty {
+        isShown = isShown && (own + others).contains { spared[$0]!.contains(element) }
+      } else {
+        isShown = isShown && (own + others).allSatisfy { spared[$0]!.contains(element) }
       }
-      return removers.allSatisfy { spared[$0]!.contains(element) }
+      if mistake == .counterpartsThatAreSpared, !others.isEmpty { isShown = false }
+      return Shown(id: document[element].id, byte: document[element].byte, isShown: isShown)
     }
-    var shown = Set(unwithheld)
-    if mistake != .withoutCopies {
-      shown.subtract(withheld(of: members, elements, isShown: shown))
-    }
-    return elements.map {
-      Shown(id: document[$0].id, byte: document[$0].byte, isShown: shown.contains($0))
-    }
-  }
-
-  /// By element of a copy, it and its counterparts in the others.
-  private func counterparts(of members: [Int]) -> [Int: [Int]] {
-    var counterparts: [Int: [Int]] = [:]
-    if mistake == .withoutCopies || mistake == .copiesApartFromSeparators { return [:] }
-    for group in groups(of: insertions.filter { members.contains($0.change) }) {
-      for place in group[0].elements.indices {
-        let all = group.map { $0.elements[place] }
-        for element in all { counterparts[element] = all }
-      }
-    }
-    return counterparts
   }
 
   /// The elements that a change spares, in a set of changes that inserted `elements`.
@@ -220,8 +208,10 @@ struct TextOracle {
     let world = members.filter { !isKnown[$0][change] }
     var isWorld = ids.map { _ in false }
     for member in world { isWorld[member] = true }
-    func removers(of element: Int) -> [Int] {
-      (counterparts[element] ?? [element]).flatMap { document[$0].removers }
+    func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
+    func removers(of element: Int) -> [Int] { all(element).flatMap { document[$0].removers } }
+    func isInserted(_ element: Int) -> Bool {
+      all(element).contains { isWorld[document[$0].inserter] }
     }
     var spared: Set<Int> = []
     var before: Int?
@@ -238,17 +228,17 @@ struct TextOracle {
     }
     for element in elements {
       let isThere =
-        isWorld[document[element].inserter] && !removers(of: element).contains { isWorld[$0] }
+        isInserted(element) && !removers(of: element).contains { isWorld[$0] }
       if isThere {
         endGap(element)
         before = element
         gap = []
-      } else if isWorld[document[element].inserter] || mistake == .gapsOfElementsBeyondTheWorld {
+      } else if isInserted(element) || mistake == .gapsOfElementsBeyondTheWorld {
         gap.append(element)
       }
     }
     endGap(nil)
-    return Set(spared.flatMap { counterparts[$0] ?? [$0] })
+    return spared
   }
 
   /// What a change spares of the separators of a gap that is between `before` and `behind`, or the end.
@@ -256,7 +246,7 @@ struct TextOracle {
     _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
     in world: [Int], _ counterparts: [Int: [Int]], _ spared: inout Set<Int>
   ) {
-    func all(_ element: Int) -> [Int] { counterparts[element] ?? [element] }
+    func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
     func isThere(_ element: Int, after change: Int) -> Bool {
       func isIn(_ other: Int) -> Bool { other == change || isKnown[change][other] }
       return all(element).contains { isIn(document[$0].inserter) }
@@ -301,12 +291,13 @@ extension TextOracle {
     ids[change].replica.low & 0xFFFF_FFFF == 0x6465_6333
   }
 
-  /// The elements that are withheld because the same replacement was made twice by `members`, which inserted `elements`;
-  /// `isShown` are those of these that are not removed, or spared.
-  private func withheld(
-    of members: [Int], _ elements: [Int], isShown: Set<Int>
-  ) -> Set<Int> {
+  /// The elements of copies that are not shown, and, by element of a copy that is shown alone, its counterparts in the others.
+  private func copies(
+    of members: [Int], _ elements: [Int]
+  ) -> (withheld: Set<Int>, counterparts: [Int: [Int]]) {
     var withheld: Set<Int> = []
+    var counterparts: [Int: [Int]] = [:]
+    if mistake == .withoutCopies { return (withheld, counterparts) }
     for group in groups(of: insertions.filter { members.contains($0.change) }) {
       let shown = shown(of: group.sorted { $0.elements[0] < $1.elements[0] }, members, elements)
       let others = group.filter { copy in !shown.contains { $0.time == copy.time } }
@@ -315,17 +306,11 @@ extension TextOracle {
       if mistake == .withoutCounterparts { continue }
       for copy in shown {
         for (place, element) in copy.elements.enumerated() {
-          let isGone = others.contains { other in
-            let counterpart = other.elements[place]
-            let isRemoved = document[counterpart].removers.contains { members.contains($0) }
-            return isRemoved
-              && (!isShown.contains(counterpart) || mistake == .counterpartsThatAreSpared)
-          }
-          if isGone { withheld.insert(element) }
+          counterparts[element] = others.map { $0.elements[place] }
         }
       }
     }
-    return withheld
+    return (withheld, counterparts)
   }
 
   /// Those of a group, in order, that are shown.
@@ -390,7 +375,8 @@ extension TextOracle {
 
   /// Whether two changes did the same to the text.
   private func areAlike(_ one: Int, _ other: Int) -> Bool {
-    if removed[one].isEmpty || removed[one] != removed[other] { return false }
+    if removed[one] != removed[other] { return false }
+    if removed[one].isEmpty, insertions.count(where: { $0.change == one }) < 2 { return false }
     if mistake == .copiesOfPartsOfChanges { return true }
     func isContained(_ one: Int, _ other: Int) -> Bool {
       insertions.filter { $0.change == one }.allSatisfy { insertion in

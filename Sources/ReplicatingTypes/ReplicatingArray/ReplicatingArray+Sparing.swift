@@ -4,13 +4,14 @@ extension ReplicatingArray<UInt8> {
   /// True if the byte is a white character, which a deletion may spare.
   static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-  /// Shows separators that were removed, as the value did from which this one was encoded.
+  /// Shows separators that were removed, as the value did from which this one was encoded. What copies it has was restored before.
   ///
   /// - Parameter wasContested: whether some may be spared in a state of the past.
   /// - Returns: false if they are not all removed separators, sorted and in ranges as long as can be. Then the value is not to be used.
   mutating func restoreSpared(_ ranges: [ElementRange], wasContested: Bool) -> Bool {
     settle()
     isContested = wasContested
+    let counterparts = Counterparts(in: copies)
     for range in ranges {
       guard let author = index(known: range.author), range.count > 0, range.offset >= 0,
         range.count <= authors[Int(author)].content.count - range.offset
@@ -18,10 +19,13 @@ extension ReplicatingArray<UInt8> {
       for offset in range.offset..<range.end {
         let element = LocalID(author, UInt32(offset))
         locate(element)
-        guard tree.current.isRemoved, Self.isWhite(authors[Int(author)].content[offset]) else {
-          return false
-        }
-        _ = setSpared(element, true)
+        let isRemoved = tree.current.isRemoved
+        guard
+          isRemoved
+            || !counterparts.copies(of: author, in: UInt32(offset)..<UInt32(offset) + 1).isEmpty,
+          Self.isWhite(authors[Int(author)].content[offset])
+        else { return false }
+        _ = setSpared(element, true, isRemoved: isRemoved)
       }
     }
     return sparedElements.sorted == ranges && (wasContested || ranges.isEmpty)
@@ -34,10 +38,12 @@ extension ReplicatingArray {
     ElementRanges(spared.map { range(Piece($0.author, $0.offset, 1)) })
   }
 
-  /// Spares a removed element, or not any more; returns whether it is shown now and was not before, or the other way round.
-  mutating func setSpared(_ element: LocalID, _ isSpared: Bool) -> Bool {
+  /// Spares an element, or not any more; returns whether it is shown now and was not before, or the other way round.
+  ///
+  /// - Parameter isRemoved: false if it was not removed itself, but a counterpart that it stands for.
+  mutating func setSpared(_ element: LocalID, _ isSpared: Bool, isRemoved: Bool) -> Bool {
     if isSpared { spared.insert(element) } else { spared.remove(element) }
-    if withheld.contains(element) { return false }
+    if withheld.contains(element) || !isRemoved { return false }
     if isSpared { makeVisible(element) } else { makeTombstone(element) }
     return true
   }
