@@ -5,13 +5,6 @@ internal import ReplicatingTypes
 /// A change is encoded once, by its author. From then on it is copied, into logs, to peers and here, so equal histories
 /// are equal bytes.
 struct History: Identifiable, Sendable {
-  /// What a change follows besides its author's previous one, and the bases of its edits.
-  struct Link: Sendable {
-    let number: UInt64
-    let predecessors: [ChangeID]
-    let bases: [(note: NoteID, base: TextBase)]
-  }
-
   let id: ReplicaID
   /// The session in the archive: changes up to `archived`.
   let session: NotebookArchive.Session?
@@ -21,7 +14,7 @@ struct History: Identifiable, Sendable {
   /// The last tick of logical time that each change takes.
   private var lamports: [UInt64] = []
   /// The changes here that follow others than their author's previous one, or were made on a base.
-  private(set) var links: [Link] = []
+  private(set) var links: [HistoryLink] = []
   private(set) var mentions: Mentions
   private(set) var lastTime: Int64
 
@@ -45,7 +38,7 @@ struct History: Identifiable, Sendable {
   }
 
   /// The link of a change that is here, if it has one.
-  func link(of number: UInt64) -> Link? {
+  func link(of number: UInt64) -> HistoryLink? {
     var (low, high) = (0, links.count)
     while low < high {
       let middle = (low + high) / 2
@@ -69,7 +62,7 @@ struct History: Identifiable, Sendable {
     let bases = change.bases
     if !change.predecessors.isEmpty || !bases.isEmpty {
       links.append(
-        Link(number: change.id.number, predecessors: change.predecessors, bases: bases))
+        HistoryLink(number: change.id.number, predecessors: change.predecessors, bases: bases))
     }
     self.mentions = mentions
     lastTime = change.time

@@ -7,7 +7,7 @@ struct KnownPasts: Causality {
   private let note: NoteID
   private var pasts: [ChangeID: SeenChanges] = [:]
   /// By replica and number, the changes in the archive that were made on bases.
-  private var archived: [ReplicaID: [UInt64: History.Link]] = [:]
+  private var archived: [ReplicaID: [UInt64: HistoryLink]] = [:]
 
   init(of book: NoteBook, in note: NoteID) {
     var part = NoteBook()
@@ -61,7 +61,7 @@ struct KnownPasts: Causality {
       bases = recent.link(of: change.number)?.bases
     } else {
       if archived[change.replica] == nil {
-        var links: [UInt64: History.Link] = [:]
+        var links: [UInt64: HistoryLink] = [:]
         if let archive = book.archive, let session = try book.session(of: change.replica) {
           for link in try archive.links(of: session) where !link.bases.isEmpty {
             links[link.number] = link

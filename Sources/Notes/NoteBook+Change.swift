@@ -86,7 +86,7 @@ extension NoteBook {
           version: known ?? Version(), own: [change.id.number], author: change.id.replica)
       }
       note(unaware: change, knowing: version, on: bases)
-      spareSeparators(&effects)
+      settleMerges(&effects)
     }
     shelf.tidy()
     return effects

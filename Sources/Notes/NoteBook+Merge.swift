@@ -110,7 +110,7 @@ extension NoteBook: Replicable {
       }
     }
     for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
-    spareSeparators(&effects)
+    settleMerges(&effects)
     return (effects, refused, unreadable)
   }
 
@@ -182,7 +182,7 @@ extension NoteBook: Replicable {
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
     if kept != nil || !bases.isEmpty {
       note(unaware: change, knowing: kept ?? version, on: bases)
-      if undecidedCount >= Self.mostUndecided { spareSeparators(&effects) }
+      if undecidedCount >= Self.mostUndecided { settleMerges(&effects) }
     }
     if let kept { pasts.set(id.replica, id.number, kept) }
     shelf.tidy()

@@ -29,7 +29,7 @@ public struct NoteBook: Sendable {
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
 
-  /// The edits of texts after which it was not found out yet which separators are spared: of each author at most one entry.
+  /// The edits of texts after which the rules of merging were not applied yet: of each author at most one entry.
   var undecided: [NoteID: [UnawareEdits]] = [:]
   /// The number of entries that were added to it since the last look.
   var undecidedCount = 0

@@ -40,26 +40,3 @@ struct SeenChanges: Sendable {
     version.contains(change) || change.replica == author && own.contains(change.number)
   }
 }
-
-extension NoteBook {
-  /// The elements of a note's text that are not in a base of the next change of a replica.
-  public func unseen(
-    in note: NoteID, on base: TextBase, by author: ReplicaID
-  ) throws(ArchiveFailure) -> ElementRanges {
-    var causality = KnownPasts(of: self, in: note)
-    let seen = try causality.seen(by: next(by: author), on: base)
-    guard let text = try shelf.note(note)?.text else { return ElementRanges() }
-    let own = seen.own.compactMap {
-      text.elements(insertedBy: ChangeID(replica: author, number: $0))
-    }
-    return text.insertions(after: seen.version).subtracting(ElementRanges(own))
-  }
-
-  /// True if the next change of a replica may be made on a base: a chain has an end.
-  public func isAllowed(_ base: TextBase, in note: NoteID, for author: ReplicaID)
-    throws(ArchiveFailure) -> Bool
-  {
-    var causality = KnownPasts(of: self, in: note)
-    return try causality.seen(by: next(by: author), on: base).own.count <= TextBase.longestChain
-  }
-}

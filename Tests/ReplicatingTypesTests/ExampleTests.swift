@@ -138,6 +138,15 @@ import Testing
     #expect(text.string == "Hello, world!")
   }
 
+  @Test func `text sum`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = ReplicatingText()
+    text.insert("Hello".utf8.span, at: 0, by: &replica)
+    var sum = TextSum(of: text)
+    sum.move(to: text.version)
+    #expect(sum.value == sum.value(of: text.utf8))
+  }
+
   @Test func `encoding: a string`() throws {
     let bytes = "milk".encoded()
     #expect(bytes == [4, 109, 105, 108, 107])

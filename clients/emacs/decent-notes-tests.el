@@ -306,7 +306,7 @@
     (should (equal (decent-notes-tests-theirs) "Zero\none\ntwo\nthree\nfour\n"))
     (let ((inhibit-modification-hooks t)) (erase-buffer) (insert "a"))
     (decent-notes-tests-other 'note/append :id (decent-notes--note-id decent-notes--here) :text "end\n")
-    (decent-notes-tests-until (equal (decent-notes-tests-theirs) "aend\n"))))
+    (decent-notes-tests-until (equal (decent-notes-tests-theirs) "a\nend\n"))))
 
 (decent-notes-tests-deftest hooks-that-edit-during-a-push
     "A hook of others that edits while a push is applied does no harm."

@@ -37,7 +37,7 @@ extension NoteBook {
   }
 
   /// The changes of a replica that follow others than its own, or were made on a base.
-  func links(of replica: ReplicaID) throws(ArchiveFailure) -> [History.Link] {
+  func links(of replica: ReplicaID) throws(ArchiveFailure) -> [HistoryLink] {
     let recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
     guard let archive, let session = try session(of: replica) else { return recent }
     return try archive.links(of: session) + recent

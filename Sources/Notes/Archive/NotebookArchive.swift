@@ -343,10 +343,10 @@ public final class NotebookArchive: Sendable {
   }
 
   /// The changes of a session that follow others than its own, or were made on a base; in order.
-  func links(of session: Session) throws(ArchiveFailure) -> [History.Link] {
+  func links(of session: Session) throws(ArchiveFailure) -> [HistoryLink] {
     guard session.links.size > 0 else { return [] }
     var reader = ByteReader(try Self.read(session.links, source))
-    var links: [History.Link] = []
+    var links: [HistoryLink] = []
     do {
       var number: UInt64 = 0
       while !reader.isAtEnd {
@@ -359,7 +359,7 @@ public final class NotebookArchive: Sendable {
           let heads = try reader.changes(of: sessions)
           bases.append((note, TextBase(heads: heads, previous: previous)))
         }
-        links.append(History.Link(number: number, predecessors: predecessors, bases: bases))
+        links.append(HistoryLink(number: number, predecessors: predecessors, bases: bases))
       }
     } catch { throw ArchiveFailure(error) }
     return links

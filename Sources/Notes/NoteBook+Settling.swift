@@ -1,6 +1,6 @@
-internal import ReplicatingTypes
+public import ReplicatingTypes
 
-// Which removed separators are shown: SparedSeparators.swift of ReplicatingTypes has the rule.
+// The rules of merging text (EqualReplacements.swift and SparedSeparators.swift of ReplicatingTypes), applied to what came.
 
 extension NoteBook {
   /// So many authors of texts are noted at most before it is found out what their edits decide: with each all is kept that it had seen.
@@ -46,8 +46,8 @@ extension NoteBook {
     return bases
   }
 
-  /// Finds out which separators are spared after the edits that were noted. What the archive can't tell now is asked for the next time.
-  mutating func spareSeparators(_ effects: inout Effects) {
+  /// Applies the rules after the edits that were noted. What the archive can't tell now is asked for the next time.
+  mutating func settleMerges(_ effects: inout Effects) {
     undecidedCount = 0
     if undecided.isEmpty { return }
     for note in undecided.keys.sorted() {
@@ -61,5 +61,30 @@ extension NoteBook {
       } catch {}
     }
     shelf.tidy()
+  }
+}
+
+extension NoteBook {
+  /// The elements of a note's text that are not in a base of the next change of a replica.
+  public func unseen(
+    in note: NoteID, on base: TextBase, by author: ReplicaID
+  ) throws(ArchiveFailure) -> ElementRanges {
+    var causality = KnownPasts(of: self, in: note)
+    let seen = try causality.seen(
+      by: ChangeID(replica: author, number: version[author] + 1), on: base)
+    guard let text = try shelf.note(note)?.text else { return ElementRanges() }
+    let own = seen.own.compactMap {
+      text.elements(insertedBy: ChangeID(replica: author, number: $0))
+    }
+    return text.insertions(after: seen.version).subtracting(ElementRanges(own))
+  }
+
+  /// True if the next change of a replica may be made on a base: a chain has an end.
+  public func isAllowed(_ base: TextBase, in note: NoteID, for author: ReplicaID)
+    throws(ArchiveFailure) -> Bool
+  {
+    var causality = KnownPasts(of: self, in: note)
+    return try causality.seen(by: ChangeID(replica: author, number: version[author] + 1), on: base)
+      .own.count <= TextBase.longestChain
   }
 }

@@ -1,0 +1,8 @@
+internal import ReplicatingTypes
+
+/// What a change follows besides its author's previous one, and the bases of its edits.
+struct HistoryLink: Sendable {
+  let number: UInt64
+  let predecessors: [ChangeID]
+  let bases: [(note: NoteID, base: TextBase)]
+}
