@@ -23,26 +23,25 @@
 
 /// Which copies are shown in a state, and which of them stand for others.
 struct CopyRoles {
-  /// Those that are shown alone, each with the others of its list.
-  private let standing: [(copy: Insertion, others: [Insertion])]
   private let shownAlone: Counterparts
+  /// By copy that is shown alone, the others of its list.
+  private let others: [Insertion: [Insertion]]
   private let withheld: Counterparts
 
   /// - Parameter lists: the copies, each list with those of it that are shown.
   init(_ lists: [(list: [Insertion], shown: [Insertion])]) {
-    standing = lists.filter { $0.shown.count == 1 }.map { list, shown in
-      (shown[0], list.filter { $0 != shown[0] })
+    var others: [Insertion: [Insertion]] = [:]
+    for (list, shown) in lists where shown.count == 1 {
+      others[shown[0]] = list.filter { $0 != shown[0] }
     }
-    shownAlone = Counterparts(in: standing.map { [$0.copy] })
+    self.others = others
+    shownAlone = Counterparts(in: others.keys.map { [$0] })
     withheld = Counterparts(in: lists.map { list, shown in list.filter { !shown.contains($0) } })
-    others = Dictionary(uniqueKeysWithValues: standing.map { ($0.copy, $0.others) })
   }
-
-  private let others: [Insertion: [Insertion]]
 
   /// The elements of the copies that are shown alone.
   var elementsThatStandForOthers: [LocalID] {
-    standing.flatMap { copy, _ in copy.offsets.map { LocalID(copy.author, $0) } }
+    shownAlone.all.flatMap { copy in copy.offsets.map { LocalID(copy.author, $0) } }
   }
 
   /// True if an element is of a copy that is not shown.
