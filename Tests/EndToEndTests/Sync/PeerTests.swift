@@ -124,8 +124,12 @@ struct `Exchanging changes with peers` {
     var ledger = Ledger()
     try begin(a, ["one"], &ledger)
     let script = folder("serve")
-    try "#!/bin/sh\nexec \(command(b))\n".write(toFile: script, atomically: true, encoding: .utf8)
-    chmod(script, 0o700)
+    // A shell writes it: a program can't be started as long as it is open for writing, and a child that another test starts meanwhile
+    // would hold our descriptor until it becomes another program.
+    let writing = try Outcome(
+      [script, "#!/bin/sh\nexec \(command(b))\n"],
+      shell: #"printf '%s' "$3" > "$2" && chmod 700 "$2""#)
+    #expect(writing.ending == .status(0))
     let outcome = try sync(a, with: "~/serve now", environment: ["HOME": folder.path])
     #expect(outcome.sent > 0)
     try audit(b, ledger)
