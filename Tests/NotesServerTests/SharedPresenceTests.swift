@@ -141,7 +141,15 @@ struct `Presence between processes` {
     #expect(told(ben)?.count == 1)
     carl = nil
     #expect(files.count == 1)
-    #expect(told(ben) == [])
+    var left = told(ben)?.count
+    // A child that another test starts meanwhile holds the lock, too, until it becomes another program.
+    let deadline = Deadline()
+    while left == nil, !deadline.isOver {
+      usleep(10_000)
+      ben.sharePresence(after: .seconds(5))
+      left = ben.take("note/presence").last?["peers"]?.array?.count
+    }
+    #expect(left == 0)
     #expect(files == [])
   }
 
