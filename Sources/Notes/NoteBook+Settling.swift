@@ -65,26 +65,19 @@ extension NoteBook {
 }
 
 extension NoteBook {
-  /// The elements of a note's text that are not in a base of the next change of a replica.
+  /// The elements of a note's text that are not in a base of the next change of a replica; nil if there may be no such change,
+  /// because the base stands on too many others of its author.
   public func unseen(
     in note: NoteID, on base: TextBase, by author: ReplicaID
-  ) throws(ArchiveFailure) -> ElementRanges {
+  ) throws(ArchiveFailure) -> ElementRanges? {
     var causality = KnownPasts(of: self, in: note)
     let seen = try causality.seen(
       by: ChangeID(replica: author, number: version[author] + 1), on: base)
+    if seen.own.count > TextBase.longestChain { return nil }
     guard let text = try shelf.note(note)?.text else { return ElementRanges() }
     let own = seen.own.compactMap {
       text.elements(insertedBy: ChangeID(replica: author, number: $0))
     }
     return text.insertions(after: seen.version).subtracting(ElementRanges(own))
-  }
-
-  /// True if the next change of a replica may be made on a base: a chain has an end.
-  public func isAllowed(_ base: TextBase, in note: NoteID, for author: ReplicaID)
-    throws(ArchiveFailure) -> Bool
-  {
-    var causality = KnownPasts(of: self, in: note)
-    return try causality.seen(by: ChangeID(replica: author, number: version[author] + 1), on: base)
-      .own.count <= TextBase.longestChain
   }
 }

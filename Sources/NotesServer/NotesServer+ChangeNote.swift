@@ -165,7 +165,7 @@ extension NotesServer {
   ) throws(ResponseError) -> Plan {
     var view = openTexts[text: note].view(of: shown, by: params.attachment)
     let base = try view == nil ? nil : base(of: shown, in: note, params)
-    if let base { view!.unseen = try unseen(in: note, on: base) }
+    if let base { view!.unseen = base.unseen }
     // The kept text is taken out, so that it can be changed in place. It is kept again when the change is made.
     var buffer: TextBuffer
     if view == nil, let present = openTexts[text: note].takePresent() {
@@ -185,31 +185,21 @@ extension NotesServer {
       buffer: buffer, isPresent: view == nil, operations: operations, session: base?.session)
   }
 
-  /// The state that the client changes, as its change says it; nil if that is not known, or can't be said.
+  /// The state that the client changes, as its change says it, and the elements that it lacks; nil if that is not known, or can't be
+  /// said. Then the change counts as made by somebody who had seen all.
   private mutating func base(
     of shown: Attachment.Shown, in note: NoteID, _ params: ChangeNoteParameters
-  ) throws(ResponseError) -> (base: TextBase, session: ReplicaID)? {
+  ) throws(ResponseError) -> (base: TextBase, unseen: ElementRanges, session: ReplicaID)? {
     guard let heads = shown.heads else { return nil }
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
-    guard let last = openTexts[open: params.attachment].crossing(at: params.rev) else {
-      return (TextBase(heads: heads), session)
-    }
+    let last = openTexts[open: params.attachment].crossing(at: params.rev)
     // A change of a session that has ended can't be said without what it follows.
-    guard last.replica == session else { return nil }
-    let base = TextBase(heads: heads, previous: last.number)
-    let isAllowed = try recall { book throws(ArchiveFailure) in
-      try book.isAllowed(base, in: note, for: session)
-    }
-    return isAllowed ? (base, session) : nil
-  }
-
-  private func unseen(
-    in note: NoteID, on base: (base: TextBase, session: ReplicaID)
-  ) throws(ResponseError) -> ElementRanges {
-    try recall { book throws(ArchiveFailure) in
-      try book.unseen(in: note, on: base.base, by: base.session)
-    }
+    if let last, last.replica != session { return nil }
+    let base = TextBase(heads: heads, previous: last?.number ?? 0)
+    // An archive that can't be read is no reason to refuse what was typed.
+    guard let unseen = try? book.unseen(in: note, on: base, by: session) else { return nil }
+    return (base, unseen, session)
   }
 
   /// The edits that the client has made in the text that it shows.

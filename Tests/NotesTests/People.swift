@@ -157,7 +157,9 @@ final class Person {
     let own = book[reader.note]!.text.touched(by: reader.own)
     view.hidden = view.hidden.subtracting(ElementRanges(own.compactMap(\.inserted)))
       .union(own.flatMap(\.removed))
-    view.unseen = try! book.unseen(in: reader.note, on: reader.base, by: id)
+    if let unseen = try! book.unseen(in: reader.note, on: reader.base, by: id) {
+      view.unseen = unseen
+    }
     return view
   }
 

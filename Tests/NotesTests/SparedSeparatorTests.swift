@@ -109,7 +109,7 @@ extension `Separators that deletions spare` {
     try other.pull(author)
     #expect(author.book == other.book)
     let last = TextBase(heads: [note.creation], previous: reader.own.last!.number)
-    #expect(try !author.book.isAllowed(last, in: note, for: author.id))
+    #expect(try author.book.unseen(in: note, on: last, by: author.id) == nil)
     author.write("text", &reader)
     #expect(throws: MergeRefusal.self) { try other.pull(author) }
   }
