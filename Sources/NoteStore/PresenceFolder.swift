@@ -64,7 +64,8 @@ public final class PresenceFolder {
     try above.createFolder(Self.name)
     let folder = try above.folder(Self.name)
     isSilent = state.system.isSilent(folder.number)
-    // The events include the closing of files: so the end of a process is noticed, whatever ended it.
+    // The events include the closing of files: so the end of a process is noticed, whatever ended it. They include removals, since a
+    // removed file may be closed later: a child that the process is starting has it open, too.
     watch = watcher?.watch(folder.path, followingLinks: false, contents: true)
     return folder
   }

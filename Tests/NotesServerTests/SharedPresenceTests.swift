@@ -85,6 +85,26 @@ struct `Presence between processes` {
     #expect(files == [])
   }
 
+  #if os(Linux)
+    /// A child that the process is starting has its files open, too, until it becomes another program.
+    @Test func `notices that a note was closed while somebody else holds the file`() throws {
+      let ben = newPeer(seed: 2)
+      let (here, _) = (open(ana), open(ben))
+      cursor(ana, here, [range(4, 7)])
+      ana.sharePresence()
+      #expect(told(ben) == [[range(4, 7)]])
+      let held = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first {
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        return link == "\(folder)/\(files[0])"
+      }
+      let copy = dup(Int32(try #require(held))!)
+      defer { close(copy) }
+      ana.call("note/close", ["attachment": here])
+      ana.sharePresence()
+      #expect(told(ben) == [])
+    }
+  #endif
+
   @Test func `tells who comes later at once, and names everybody by a name of its own`() {
     let ben = newPeer(seed: 2)
     for peer in [ana, ana, ben] {

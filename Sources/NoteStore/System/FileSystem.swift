@@ -132,7 +132,7 @@ protocol Watcher: AnyObject {
 
   /// Watches the folder at `path`; watching it again gives the same number again.
   ///
-  /// - Parameter contents: whether to tell of writes to the files in it too, not only of new names.
+  /// - Parameter contents: whether to tell of writes to the files in it and of their removal too, not only of new names.
   /// - Returns: nil when it is no folder, or none is left of the user's watches: see `isExhausted`.
   func watch(_ path: String, followingLinks: Bool, contents: Bool) -> Int32?
 

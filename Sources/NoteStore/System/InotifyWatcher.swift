@@ -21,7 +21,7 @@
 
     func watch(_ path: String, followingLinks: Bool, contents: Bool) -> Int32? {
       var mask = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
-      if contents { mask |= IN_MODIFY | IN_CLOSE_WRITE }
+      if contents { mask |= IN_MODIFY | IN_CLOSE_WRITE | IN_DELETE }
       if !followingLinks { mask |= IN_DONT_FOLLOW }
       let watch = inotify_add_watch(descriptor, path, UInt32(mask))
       if watch < 0, errno == ENOSPC || errno == ENOMEM { isExhausted = true }
