@@ -7,7 +7,7 @@ internal import ReplicatingTypes
 // A process notes what each of its clients shows and which changes each has made. The next process reads that when this one has
 // died. The journal is a file in the state folder that only the user can read; it means nothing to another notebook or machine.
 //
-//     entry   = length of the body, CRC-32C of the body, 4 bytes each, the lowest first; body
+//     entry   = length of the body, CRC-32C of these four bytes, CRC-32C of the body, 4 bytes each, the lowest first; body
 //     body    = 01 attachment note version rev state steps steps count*(ranges ranges)
 //                                                                   open: the steps that can be undone, and redone; elements
 //                                                                   that have copies and that the client may still name, and
@@ -35,12 +35,16 @@ internal import ReplicatingTypes
 // the last push that it has applied, with those of its own changes since that are in the log. No two files have to be written at
 // once.
 //
+// A kill in the middle of a write may leave only the beginning of an entry: Linux looks for a kill between two pages. What that entry
+// notes has not happened, and nothing comes behind it, so it is left out. That the entry is cut, and its length not damaged, is what
+// the length's own checksum tells.
+//
 // If an entry can't be written, the server goes on without the journal and removes it, or empties it: an incomplete journal would
 // make the client's own changes seem to be another client's, and they would be inserted twice. If the disk refuses that too, the
 // server tries it again with each entry. An incomplete journal stays only if the process dies before the disk takes anything.
 //
 // A journal of an earlier start of the machine is not used (`Journal`): parts of the log and of the journal may be lost in a power
-// cut. A journal that does not end with a whole entry, or has a damaged one, is not used either: entries may be missing.
+// cut. A journal with a damaged entry is not used either.
 
 /// An entry of the journal.
 enum JournalEntry {
@@ -69,7 +73,10 @@ extension ByteWriter {
   mutating func journalEntry(_ entry: JournalEntry, of attachment: Int) {
     var body = ByteWriter()
     body.body(entry, of: attachment)
-    fixed(UInt32(body.bytes.count))
+    var length = ByteWriter()
+    length.fixed(UInt32(body.bytes.count))
+    raw(length.bytes)
+    fixed(CRC32C.checksum(of: length.bytes[...]))
     fixed(CRC32C.checksum(of: body.bytes[...]))
     raw(body.bytes)
   }

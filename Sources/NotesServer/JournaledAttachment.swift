@@ -101,15 +101,23 @@ struct JournaledAttachment {
     }
   }
 
-  /// Visits the entries up to the first that is not whole; returns whether all are whole.
+  /// Visits the entries up to the first that is damaged; returns whether none is. The last one may have been cut by a kill.
   private static func forEachEntry(
     in bytes: [UInt8], _ body: (Int, JournalEntry) -> Void
   ) -> Bool {
     var rest = ByteReader(bytes)
     while !rest.isAtEnd {
-      guard let length = try? rest.fixed(UInt32.self), let sum = try? rest.fixed(UInt32.self),
-        let content = try? rest.raw(Int(length)), CRC32C.checksum(of: content) == sum
+      guard let length = try? rest.raw(4), let lengthSum = try? rest.fixed(UInt32.self) else {
+        return true
+      }
+      var number = ByteReader(length)
+      guard CRC32C.checksum(of: length) == lengthSum,
+        let count = try? number.fixed(UInt32.self)
       else { return false }
+      guard let sum = try? rest.fixed(UInt32.self), let content = try? rest.raw(Int(count)) else {
+        return true
+      }
+      guard CRC32C.checksum(of: content) == sum else { return false }
       var reader = ByteReader(content)
       guard let (attachment, entry) = try? reader.journalEntry(), reader.isAtEnd else {
         return false
