@@ -27,6 +27,8 @@
 //                 | 18 note back count*(mention number)            the edits of text that follow were made on the state of these
 //                                                                changes; back: 0, or by how much the number of the author's
 //                                                                change that the state has, too, is less than this one's
+//                 | 19 note count*(mention number)            take back what changes did to the text: of each run of changes
+//                                                                the first and the last
 //
 // Every number is as short as it can be and every list in its one order, so that a change has one encoding.
 
@@ -195,6 +197,7 @@ private struct ChangeEncoder {
     case .delete(let covered):
       changes(covered.replicas.map { ChangeID(replica: $0, number: covered[$0]) })
     case .restore: break
+    case .withdraw(let withdrawn): changes(withdrawn.runs.flatMap { [$0.first, $0.last] })
     case .base(let base):
       writer.varint(base.previous == 0 ? 0 : number - base.previous)
       changes(base.heads)
@@ -214,6 +217,7 @@ extension Note.Operation {
     case .delete: 0x16
     case .restore: 0x17
     case .base: 0x18
+    case .withdraw: 0x19
     }
   }
 }
@@ -322,8 +326,27 @@ private struct ChangeDecoder {
       guard back < id.number else { throw reader.failure("a base before the first change") }
       let base = TextBase(heads: try changes(), previous: back == 0 ? 0 : id.number - back)
       return .edit(note, .base(base))
+    case 0x19: return .edit(note, .withdraw(try ranges()))
     default: throw reader.failure("an operation of an unknown kind, \(tag)")
     }
+  }
+
+  /// Runs of changes, in order and as long as can be: of each the first and the last.
+  private mutating func ranges() throws(DecodingFailure) -> ChangeRanges {
+    let start = reader
+    var runs: [ChangeRanges.Run] = []
+    let count = try reader.count()
+    guard count > 0, count % 2 == 0 else { throw start.failure("changes that are no runs") }
+    for _ in 0..<count / 2 {
+      let (first, last) = (try change(), try change())
+      guard first.replica == last.replica, first.number <= last.number else {
+        throw start.failure("changes that are no runs")
+      }
+      runs.append(ChangeRanges.Run(first.replica, first.number...last.number))
+    }
+    let ranges = ChangeRanges(runs)
+    guard ranges.runs == runs else { throw start.failure("changes out of order") }
+    return ranges
   }
 
   /// Additions of a tag: in order, several of one replica allowed.

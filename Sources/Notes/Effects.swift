@@ -72,7 +72,7 @@ extension Note.Operation {
     case .title: .title
     case .priority: .priority
     case .tags: .tags
-    case .text, .delete, .restore, .base: []
+    case .text, .delete, .restore, .base, .withdraw: []
     }
   }
 }

@@ -34,6 +34,17 @@ struct KnownPasts: Causality {
     return past.contains(other)
   }
 
+  mutating func seen(by changes: ChangeRanges.Run) throws(ArchiveFailure) -> Version {
+    var version = Version()
+    try book.extend(&version, to: changes.first)
+    for number in changes.numbers {
+      let change = ChangeID(replica: changes.replica, number: number)
+      guard let base = try base(of: change) else { continue }
+      version = version.intersection(try seen(by: change, on: base).version)
+    }
+    return version
+  }
+
   /// The changes that the author of a change had seen when editing the text on a base. A chain that is too long is not followed to its end.
   mutating func seen(
     by change: ChangeID, on base: TextBase

@@ -9,6 +9,8 @@
 //                            that were removed and are shown; by author and offset
 //     copies                 varint: how many lists; each a varint: how many, and of each the author, the offset and how many:
 //                            insertions of the text that are one, in the order of their stamps; the lists by their first
+//     withdrawals            varint: how many; each the change, a varint: its logical time, and a varint: how many runs of changes it
+//                            names, each the first change and a varint: how many; in logical time
 //     text                   with all of its past
 //     content                version: of each replica the last change that wrote content
 //     deletions              varint: how many; each a change and the version it covers, in the order of the changes
@@ -54,6 +56,7 @@ extension Note {
     let copies = text.copies
     writer.varint(copies.count)
     for list in copies { Self.encode(list, into: &writer) }
+    Self.encode(withdrawals, into: &writer)
     text.encode(into: &writer)
     content.encode(into: &writer)
     writer.varint(deletions.count)
@@ -117,17 +120,61 @@ extension Note {
     return ranges
   }
 
-  /// What the rules of merging have made of the text.
+  private static func encode(_ withdrawals: Withdrawals, into writer: inout ByteWriter) {
+    writer.varint(withdrawals.list.count)
+    for withdrawal in withdrawals.list {
+      withdrawal.stamp.change.encode(into: &writer)
+      writer.varint(withdrawal.stamp.lamport)
+      writer.varint(withdrawal.changes.runs.count)
+      for run in withdrawal.changes.runs {
+        run.first.encode(into: &writer)
+        writer.varint(run.numbers.count)
+      }
+    }
+  }
+
+  private static func decodeWithdrawals(
+    from reader: inout ByteReader
+  ) throws(DecodingFailure) -> Withdrawals {
+    let start = reader
+    var withdrawals = Withdrawals()
+    for _ in 0..<(try reader.count()) {
+      let stamp = Stamp(change: try ChangeID(from: &reader), lamport: try reader.varint())
+      var runs: [ChangeRanges.Run] = []
+      for _ in 0..<(try reader.count()) {
+        let first = try ChangeID(from: &reader)
+        let (end, overflow) = first.number.addingReportingOverflow(UInt64(try reader.count()))
+        guard !overflow, first.number > 0, end > first.number else {
+          throw start.failure("a withdrawal of no changes")
+        }
+        runs.append(ChangeRanges.Run(first.replica, first.number...end - 1))
+      }
+      let changes = ChangeRanges(runs)
+      let last = withdrawals.list.last?.stamp.timestamp
+      guard changes.runs == runs, last.map({ $0 < stamp.timestamp }) ?? true else {
+        throw start.failure("withdrawals out of order")
+      }
+      withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
+    }
+    return withdrawals
+  }
+
+  /// What the rules of merging, and withdrawals, have made of the text.
   private struct Merging {
     var isContested: Bool
     var spared: [ElementRange]
     var copies: [[ElementRange]]
+    var withdrawals: Withdrawals
+
+    /// True if the text is that of its elements that were not removed.
+    var isPlain: Bool { spared.isEmpty && copies.isEmpty && withdrawals.isEmpty }
 
     init(from reader: inout ByteReader) throws(DecodingFailure) {
       isContested = try Bool(from: &reader)
       spared = try decodeRanges(from: &reader)
       copies = []
       for _ in 0..<(try reader.count()) { copies.append(try decodeRanges(from: &reader)) }
+      withdrawals = try decodeWithdrawals(from: &reader)
     }
   }
 
@@ -137,7 +184,9 @@ extension Note {
     let start = reader
     var text = try ReplicatingText(from: &reader)
     let isRestored = text.restoreMerge(
-      sparing: merging.spared, copies: merging.copies, wasContested: merging.isContested)
+      sparing: merging.spared, copies: merging.copies,
+      without: merging.withdrawals.isEmpty ? nil : merging.withdrawals.withdrawn(),
+      wasContested: merging.isContested)
     guard isRestored else {
       throw start.failure("a text that can't have been merged so")
     }
@@ -159,7 +208,7 @@ extension Note {
       try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
     }
     let merging = try Merging(from: &reader)
-    if merging.spared.isEmpty, merging.copies.isEmpty {
+    if merging.isPlain {
       return (title, try ReplicatingText.utf8(from: &reader))
     }
     return (title, try decodeText(merging, from: &reader).utf8[...])
@@ -177,7 +226,9 @@ extension Note {
       tags = try ReplicatingSet(from: &reader)
       guard !tags.version.isEmpty else { throw start.failure("tags that never were") }
     }
-    text = try Self.decodeText(try Merging(from: &reader), from: &reader)
+    let merging = try Merging(from: &reader)
+    withdrawals = merging.withdrawals
+    text = try Self.decodeText(merging, from: &reader)
     content = try Version(from: &reader)
     for _ in 0..<(try reader.count()) {
       let start = reader

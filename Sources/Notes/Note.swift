@@ -37,11 +37,13 @@ public struct Note: Sendable, Equatable, Identifiable {
     case restore
     /// The state of the text that the following edits of it in this change were made on, if it isn't that of the change's past.
     case base(TextBase)
+    /// Takes back what these changes did to the text.
+    case withdraw(ChangeRanges)
 
     /// True if it counts as content: something that a deletion must have seen to cover.
     var isContent: Bool {
       switch self {
-      case .title, .text, .restore: true
+      case .title, .text, .restore, .withdraw: true
       case .priority, .tags, .delete, .base: false
       }
     }
@@ -71,6 +73,8 @@ public struct Note: Sendable, Equatable, Identifiable {
   public internal(set) var title = ReplicatingRegister("")
   /// The text, with all of its past.
   public internal(set) var text = ReplicatingText()
+  /// The withdrawals of changes of the text.
+  public internal(set) var withdrawals = Withdrawals()
   /// The tags.
   public internal(set) var tags = ReplicatingSet<Tag>()
   /// The priority.
@@ -119,17 +123,20 @@ public struct Note: Sendable, Equatable, Identifiable {
     case .text(let operation): text.apply(operation, stamp, report)
     case .delete(let covered):
       insert(Deletion(change: stamp.change, covered: covered))
+    case .withdraw(let changes):
+      withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
+      text.withdraw(withdrawals.withdrawn(), report)
     case .restore, .base: break
     }
   }
 
   /// Applies everything of an operation but a change of text: a past text is read off the present one.
   mutating func record(_ operation: Operation, _ stamp: Stamp, at moment: Moment) {
-    if case .text = operation {
+    switch operation {
+    case .text, .withdraw:
       follow(moment)
       touch(stamp.change)
-    } else {
-      apply(operation, stamp, at: moment) { _ in }
+    default: apply(operation, stamp, at: moment) { _ in }
     }
   }
 
@@ -181,6 +188,10 @@ public struct Note: Sendable, Equatable, Identifiable {
       guard base.heads.allSatisfy({ $0 < change || $0.replica != change.replica }),
         base.heads.allSatisfy(isKnown)
       else { throw InvalidChange("a base that its author could not know") }
+    case .withdraw(let changes):
+      guard changes.runs.allSatisfy({ $0.replica != change.replica || $0.last < change }),
+        changes.runs.allSatisfy({ isKnown($0.last) })
+      else { throw InvalidChange("a withdrawal of what its author could not know") }
     }
   }
 
@@ -206,6 +217,7 @@ extension Note: Replicable {
     var priority: ReplicatingRegister<Priority>.Changes
     var tags: ReplicatingSet<Tag>.Changes
     var text: ReplicatingText.Changes
+    var withdrawals: [Withdrawals.Withdrawal]
     var content: Version
     var deletions: [Deletion]
     var lastChange: Moment
@@ -234,7 +246,8 @@ extension Note: Replicable {
     Changes(
       since: version.intersection(self.version), title: title.changes(since: version),
       priority: priority.changes(since: version),
-      tags: tags.changes(since: version), text: text.changes(since: version), content: content,
+      tags: tags.changes(since: version), text: text.changes(since: version),
+      withdrawals: withdrawals.list.filter { !version.contains($0.stamp.change) }, content: content,
       deletions: deletions.filter { !version.contains($0.change) }, lastChange: lastChange)
   }
 
@@ -250,9 +263,24 @@ extension Note: Replicable {
     priority.join(changes.priority)
     tags.join(changes.tags)
     text.join(changes.text)
+    for withdrawal in changes.withdrawals { withdrawals.insert(withdrawal) }
+    if !withdrawals.isEmpty { text.withdraw(withdrawals.withdrawn()) { _ in } }
     content.merge(changes.content)
     for deletion in changes.deletions { insert(deletion) }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
     follow(changes.lastChange)
+  }
+}
+
+extension Note {
+  /// True if the text would be another one if some changes, which are known, were withdrawn now. O(runs + elements).
+  public func isTextChanged(withdrawing changes: ChangeRanges) -> Bool {
+    var later = withdrawals
+    let change = ChangeID(replica: ReplicaID(high: .max, low: .max), number: 1)
+    later.insert(Withdrawals.Withdrawal(changes, Stamp(change: change, lamport: .max)))
+    var text = text
+    var isChanged = false
+    text.withdraw(later.withdrawn()) { _ in isChanged = true }
+    return isChanged
   }
 }

@@ -77,6 +77,7 @@ extension NoteBook {
     var effects = Effects()
     let end = perform(change, stamp, &effects)
     admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
+    let withdraws = note(withdrawalsIn: change)
     if !change.bases.isEmpty {
       // Where the archive can't tell what was seen, nothing counts as seen: then more is looked at than need be.
       var bases: [NoteID: SeenChanges] = [:]
@@ -86,8 +87,8 @@ extension NoteBook {
           version: known ?? Version(), own: [change.id.number], author: change.id.replica)
       }
       note(unaware: change, knowing: version, on: bases)
-      settleMerges(&effects)
     }
+    if withdraws || !change.bases.isEmpty { settleMerges(&effects) }
     shelf.tidy()
     return effects
   }

@@ -180,6 +180,7 @@ extension NoteBook: Replicable {
     let bases = try bases(of: change)
     let (kept, end) = try performForeign(change, first, bases, &effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
+    _ = note(withdrawalsIn: change)
     if kept != nil || !bases.isEmpty {
       note(unaware: change, knowing: kept ?? version, on: bases)
       if undecidedCount >= Self.mostUndecided { settleMerges(&effects) }
@@ -244,8 +245,14 @@ extension NoteBook: Replicable {
   }
 
   /// A creation comes first in its change, and the new note's place with it: no note is without a place. A base comes before the
-  /// edits that were made on it.
+  /// edits that were made on it. Of each note's text it takes something back once.
   private static func validateShape(of change: Change) throws(InvalidChange) {
+    var withdrawn: Set<NoteID> = []
+    for case .edit(let note, .withdraw) in change.operations {
+      guard withdrawn.insert(note).inserted else {
+        throw InvalidChange("two withdrawals of a text")
+      }
+    }
     if !change.bases.isEmpty {
       var edited: Set<NoteID> = []
       for operation in change.operations {

@@ -29,7 +29,7 @@ extension NoteBook {
       let edit = edits[place]
       note.record(edit.operation, edit.stamp, at: edit.moment)
     }
-    return (note, present.text.utf8(in: try view(of: present.text, in: id, at: version)))
+    return (note, present.text.utf8(in: try view(of: present, at: version)))
   }
 
   /// The state of a note's text at a version that is known here. The note is open.
@@ -37,23 +37,25 @@ extension NoteBook {
   /// O(runs × log runs). In a text in which changes met that did not know each other, and the elements around the separators
   /// that were removed by then.
   public func view(of note: NoteID, at version: Version) throws(ArchiveFailure) -> SequenceView {
-    try view(of: shelf[existing: note].text, in: note, at: version)
+    try view(of: shelf[existing: note], at: version)
   }
 
-  func view(
-    of text: ReplicatingText, in note: NoteID, at version: Version
-  ) throws(ArchiveFailure) -> SequenceView {
+  func view(of note: Note, at version: Version) throws(ArchiveFailure) -> SequenceView {
+    let text = note.text
     let spared: [ElementRange]
+    let withdrawn: ChangeRanges
     if version == self.version {
+      withdrawn = text.withdrawn
       spared = text.sparedElements.sorted
     } else {
-      var causality = KnownPasts(of: self, in: note)
-      spared = try text.sparedElements(at: version, &causality)
+      withdrawn = note.withdrawals.withdrawn(at: version)
+      var causality = KnownPasts(of: self, in: note.id)
+      spared = try text.sparedElements(at: version, without: withdrawn, &causality)
     }
-    var view = text.view(at: version)
+    var view = text.view(at: version, without: withdrawn)
     view.unseen = text.insertions(after: version)
     if !spared.isEmpty { view.hidden = view.hidden.subtracting(ElementRanges(spared)) }
-    let withheld = text.withheldElements(at: version, sparing: spared)
+    let withheld = text.withheldElements(at: version, sparing: spared, without: withdrawn)
     if !withheld.isEmpty { view.hidden = view.hidden.union(withheld) }
     return view
   }

@@ -33,6 +33,17 @@ extension NoteBook {
     }
   }
 
+  /// Notes that the rules have to be applied to the texts of which a change, which was admitted last, has withdrawn something.
+  mutating func note(withdrawalsIn change: Change) -> Bool {
+    var isAny = false
+    for operation in change.operations {
+      guard case .edit(let note, .withdraw) = operation else { continue }
+      undecided[note, default: []] += []
+      isAny = true
+    }
+    return isAny
+  }
+
   /// What the author of a change, which is the next to be admitted or known, had seen of the texts that it has a base for.
   func bases(of change: Change) throws -> [NoteID: SeenChanges] {
     var bases: [NoteID: SeenChanges] = [:]

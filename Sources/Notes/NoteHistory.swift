@@ -29,7 +29,7 @@ extension NoteBook {
     guard let note = try shelf.note(id) else { return [] }
     var entries: [(entry: HistoryEntry, lamport: UInt64)] = []
     var isCreationKnown = false
-    for (author, changes) in note.text.contributions where !changes.isEmpty {
+    for (author, changes) in note.contributions where !changes.isEmpty {
       isCreationKnown = isCreationKnown || author == id.creation.replica
       entries += try self.entries(
         of: author, author == id.creation.replica ? including(id.creation.number, changes) : changes
@@ -86,5 +86,39 @@ extension NoteBook {
       return next < changes.count
     }
     return entries
+  }
+}
+
+extension Note {
+  /// The numbers of bytes that each change brought into the text and took out of it, of each author in the order of its changes; a
+  /// withdrawal brings what those removed that it names, and takes what they inserted. O(changes).
+  var contributions: [(author: ReplicaID, changes: [ReplicatingArray<UInt8>.Contribution])] {
+    var contributions = text.contributions
+    if withdrawals.isEmpty { return contributions }
+    for withdrawal in withdrawals.list {
+      let change = withdrawal.stamp.change
+      let (inserted, removed) = text.contribution(of: withdrawal.changes)
+      var contribution = ReplicatingArray<UInt8>.Contribution(number: change.number)
+      contribution.inserted = removed
+      contribution.removed = inserted
+      if let place = contributions.firstIndex(where: { $0.author == change.replica }) {
+        contributions[place].changes.append(contribution)
+      } else {
+        contributions.append((change.replica, [contribution]))
+      }
+    }
+    for place in contributions.indices {
+      var joined: [ReplicatingArray<UInt8>.Contribution] = []
+      for next in contributions[place].changes.sorted(by: { $0.number < $1.number }) {
+        if joined.last?.number == next.number {
+          joined[joined.count - 1].inserted += next.inserted
+          joined[joined.count - 1].removed += next.removed
+        } else {
+          joined.append(next)
+        }
+      }
+      contributions[place].changes = joined
+    }
+    return contributions
   }
 }

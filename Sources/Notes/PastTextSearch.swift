@@ -67,12 +67,12 @@ struct PastTextSearch {
   }
 
   mutating func find() throws(ArchiveFailure) -> Version? {
-    let contributions = note.text.contributions
+    let contributions = note.contributions
     let elements = contributions.reduce(0) {
       $1.changes.reduce($0) { $0 + $1.inserted + $1.removed }
     }
     if elements > Self.mostElements { return nil }
-    sum = TextSum(of: note.text)
+    sum = TextSum(of: note.text, note.withdrawals)
     sum.move(to: book.version)
     wantedSum = sum.value(of: wanted)
     stepsToPresent = sum.steps
@@ -173,6 +173,6 @@ struct PastTextSearch {
   private mutating func isWanted(at version: Version) throws(ArchiveFailure) -> Bool {
     guard sum.value == wantedSum else { return false }
     reads += 1
-    return note.text.utf8(in: try book.view(of: note.text, in: note.id, at: version)) == wanted
+    return note.text.utf8(in: try book.view(of: note, at: version)) == wanted
   }
 }

@@ -9,11 +9,6 @@ final class AttachmentJournal {
   /// The size in bytes above which the journal is written anew: the least one, and the present one.
   private let longSize: Int
   private var nextRewriting: Int
-  /// The number of undos and redos since the journal was written anew. Each makes reading slower, because it replaces elements in
-  /// all steps.
-  private var turns = 0
-
-  private static let mostTurns = 256
 
   /// - Parameters:
   ///   - name: a new one.
@@ -31,19 +26,17 @@ final class AttachmentJournal {
     guard let file else { return giveUp() }
     var writer = ByteWriter()
     writer.journalEntry(entry, of: attachment)
-    if case .turn = entry { turns += 1 }
     do { try file.append(writer.bytes) } catch { giveUp() }
   }
 
   /// True if the journal should be written anew.
-  var isLong: Bool { file.map { $0.size > nextRewriting || turns > Self.mostTurns } ?? false }
+  var isLong: Bool { file.map { $0.size > nextRewriting } ?? false }
 
   /// Writes the journal anew with these entries only.
   func rewrite(_ entries: [(attachment: Int, entry: JournalEntry)]) {
     var writer = ByteWriter()
     for (attachment, entry) in entries { writer.journalEntry(entry, of: attachment) }
     nextRewriting = max(longSize, writer.bytes.count * 2)
-    turns = 0
     do { file = try file?.replaced(by: writer.bytes) } catch { giveUp() }
   }
 

@@ -8,20 +8,19 @@ internal import ReplicatingTypes
 // died. The journal is a file in the state folder that only the user can read; it means nothing to another notebook or machine.
 //
 //     entry   = length of the body, CRC-32C of these four bytes, CRC-32C of the body, 4 bytes each, the lowest first; body
-//     body    = 01 attachment note version rev state steps steps count*(ranges ranges)
-//                                                                   open: the steps that can be undone, and redone; elements
-//                                                                   that have copies and that the client may still name, and
-//                                                                   the copies
+//     body    = 01 attachment note version rev state count*changes count*(changes changes)
+//                                                                   open: the steps that can be undone, and those that can be
+//                                                                   redone, each with the changes that have undone it; the last
+//                                                                   one is next
 //             | 02 attachment rev state                             a push: the text that the client shows once it has applied it
 //             | 03 attachment version change                        the client's change is about to be written as this one
 //             | 05 attachment version change                        the same, and it is one step with the client's last one
-//             | 04 attachment direction change count*ranges         undo (0) or redo (1) is about to be written as this one; its
-//                                                                   insertions copy these elements
+//             | 04 attachment direction change count                undo (0) or redo (1) of so many steps is about to be written as
+//                                                                   this one
 //     state   = count*change ranges?                                the notebook of these changes and all that they follow; a
 //                                                                   byte 1 and the elements that existed then and are not
 //                                                                   shown, or 0 if those are the removed ones
-//     steps   = count*(ranges ranges)                               the elements that each step inserted, and removed; the last
-//                                                                   step is undone, or redone, next
+//     changes = count*(change count)                                runs of changes: the first, and how many
 //     ranges  = count*(replica offset count)
 //     note    = change                                              the one that created it
 //     change  = replica number
@@ -55,16 +54,10 @@ enum JournalEntry {
     var hidden: [ElementRange]?
   }
 
-  /// The steps that a client can undo and redo, and the copies that it may not know.
-  struct Undoing {
-    var list = UndoList()
-    var copies: [ElementCopies] = []
-  }
-
-  case open(note: NoteID, version: Int, rev: Int, State, Undoing)
+  case open(note: NoteID, version: Int, rev: Int, State, UndoList)
   case push(rev: Int, State)
   case change(version: Int, isJoined: Bool, ChangeID)
-  case turn(UndoList.Direction, ChangeID, copied: [[ElementRange]])
+  case turn(UndoList.Direction, ChangeID, Int)
 }
 
 // MARK: - Encoding
@@ -90,18 +83,12 @@ extension ByteWriter {
       varint(version)
       varint(rev)
       self.state(state)
-      for steps in [undoing.list.steps(.undo), undoing.list.steps(.redo)] {
-        varint(steps.count)
-        for step in steps {
-          ranges(step.inserted)
-          ranges(step.removed)
-        }
-      }
-      varint(undoing.copies.count)
-      for copies in undoing.copies {
-        let (originals, copies) = copies.pairs
-        ranges(originals)
-        ranges(copies)
+      varint(undoing.done.count)
+      for step in undoing.done { changes(step) }
+      varint(undoing.undone.count)
+      for step in undoing.undone {
+        changes(step.changes)
+        changes(step.withdrawals)
       }
     case .push(let rev, let state):
       byte(2)
@@ -113,13 +100,20 @@ extension ByteWriter {
       varint(attachment)
       varint(version)
       self.change(change)
-    case .turn(let direction, let change, let copied):
+    case .turn(let direction, let change, let count):
       byte(4)
       varint(attachment)
       byte(direction.rawValue)
       self.change(change)
-      varint(copied.count)
-      for copied in copied { ranges(copied) }
+      varint(count)
+    }
+  }
+
+  private mutating func changes(_ changes: ChangeRanges) {
+    varint(changes.runs.count)
+    for run in changes.runs {
+      change(run.first)
+      varint(run.numbers.count)
     }
   }
 
@@ -154,15 +148,14 @@ extension ByteReader {
       let note = NoteID(creation: try change())
       let (version, rev) = (try number(), try number())
       let state = try state()
-      let list = UndoList(done: try steps(), undone: try steps())
-      let copies = try self.list { reader throws(DecodingFailure) in
-        ElementCopies(of: [try reader.ranges()], as: try reader.ranges())
+      let done = try list { reader throws(DecodingFailure) in try reader.changes() }
+      let undone = try list { reader throws(DecodingFailure) in
+        UndoList.Undone(changes: try reader.changes(), withdrawals: try reader.changes())
       }
       return (
         attachment,
         .open(
-          note: note, version: version, rev: rev, state,
-          JournalEntry.Undoing(list: list, copies: copies))
+          note: note, version: version, rev: rev, state, UndoList(done: done, undone: undone))
       )
     case 2: return (attachment, .push(rev: try number(), try state()))
     case 3, 5:
@@ -171,9 +164,7 @@ extension ByteReader {
       guard let direction = UndoList.Direction(rawValue: try byte()) else {
         throw failure("no direction")
       }
-      let change = try change()
-      let copied = try list { reader throws(DecodingFailure) in try reader.ranges() }
-      return (attachment, .turn(direction, change, copied: copied))
+      return (attachment, .turn(direction, try change(), try number()))
     default: throw failure("no entry")
     }
   }
@@ -193,10 +184,16 @@ extension ByteReader {
     return JournalEntry.State(heads: heads, hidden: try byte() == 0 ? nil : try ranges())
   }
 
-  private mutating func steps() throws(DecodingFailure) -> [UndoList.Step] {
-    try list { reader throws(DecodingFailure) in
-      UndoList.Step(inserted: try reader.ranges(), removed: try reader.ranges())
-    }
+  private mutating func changes() throws(DecodingFailure) -> ChangeRanges {
+    ChangeRanges(
+      try list { reader throws(DecodingFailure) in
+        let first = try reader.change()
+        let (end, overflow) = first.number.addingReportingOverflow(UInt64(try reader.number()))
+        guard !overflow, first.number > 0, end > first.number else {
+          throw reader.failure("a run of no changes")
+        }
+        return ChangeRanges.Run(first.replica, first.number...end - 1)
+      })
   }
 
   private mutating func ranges() throws(DecodingFailure) -> [ElementRange] {

@@ -16,13 +16,13 @@ struct JournaledAttachment {
   /// The client's own changes.
   var changes: [(version: Int, change: ChangeID)] = []
   /// The steps that the client could undo and redo when it opened the text.
-  var undoing: JournalEntry.Undoing
-  /// The changes of all clients of the note since, in order; `isOwn` if the change was this client's.
-  var steps: [(isOwn: Bool, step: Step)] = []
+  var undoing: UndoList
+  /// What the client has done since, in order.
+  var steps: [Step] = []
 
   enum Step {
     case change(ChangeID, isJoined: Bool)
-    case turn(UndoList.Direction, ChangeID, copied: [[ElementRange]])
+    case turn(UndoList.Direction, ChangeID, Int)
   }
 
   /// Finds the attachment that a resume token names, with the entries that later processes have added.
@@ -34,46 +34,33 @@ struct JournaledAttachment {
     // The name of an addition begins with the token, so it comes after the journal, and additions come in the order in which they were
     // made.
     let files = store.journals { $0 == "\(name)" || $0.hasPrefix("\(token)-") }
-    var notes: [Int: NoteID] = [:]
     var found: JournaledAttachment?
-    var others: [(attachment: Int, step: Step)] = []
     for file in files {
       let isWhole = Self.forEachEntry(in: file) { number, entry in
-        let step: Step
+        guard number == attachment else { return }
         switch entry {
         case .open(let note, _, let rev, let state, let undoing):
-          notes[number] = note
-          if number == attachment {
-            found = JournaledAttachment(
-              token: token, attachment: attachment, note: note, states: [rev: state],
-              undoing: undoing)
-            others = []
-          }
-          return
-        case .push(let rev, let state):
-          if number == attachment { found?.states[rev] = state }
-          return
+          found = JournaledAttachment(
+            token: token, attachment: attachment, note: note, states: [rev: state],
+            undoing: undoing)
+        case .push(let rev, let state): found?.states[rev] = state
         case .change(let version, let isJoined, let change):
-          if number == attachment { found?.changes.append((version, change)) }
-          step = .change(change, isJoined: isJoined)
-        case .turn(let direction, let change, let copied):
-          step = .turn(direction, change, copied: copied)
+          found?.changes.append((version, change))
+          found?.steps.append(.change(change, isJoined: isJoined))
+        case .turn(let direction, let change, let count):
+          found?.steps.append(.turn(direction, change, count))
         }
-        others.append((number, step))
       }
       guard isWhole else { return nil }
     }
     guard var found else { return nil }
     found.additions = files.count - 1
-    for (number, step) in others where notes[number] == found.note {
-      found.steps.append((number == attachment, step))
-    }
     self = found
   }
 
   private init(
     token: String, attachment: Int, note: NoteID, states: [Int: JournalEntry.State],
-    undoing: JournalEntry.Undoing
+    undoing: UndoList
   ) {
     self.token = token
     self.attachment = attachment

@@ -81,9 +81,7 @@ extension NotesServer {
   private func entry(opening attachment: Attachment, _ hidden: ElementRanges?) -> JournalEntry {
     .open(
       note: attachment.note, version: attachment.version, rev: attachment.rev, state(hidden),
-      JournalEntry.Undoing(
-        list: openTexts[undoListOf: attachment.id],
-        copies: openTexts.copies(unseenBy: attachment.id)))
+      openTexts[undoListOf: attachment.id])
   }
 
   private func state(_ hidden: ElementRanges?) -> JournalEntry.State {

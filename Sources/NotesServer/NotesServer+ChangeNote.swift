@@ -112,22 +112,19 @@ extension NotesServer {
     let isJoined = params.wantsSameStep && openTexts[undoListOf: id].isOpen
     let journal = journal
     var change: ChangeID?
-    let effects = try commit(plan.operations, as: plan.session, from: id) {
+    try commit(plan.operations, as: plan.session, from: id) {
       change = $0
       journal?.append(.change(version: params.version, isJoined: isJoined, $0), of: id)
     }
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
-    let removals = plan.operations.removals
-    openTexts.record(
-      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: removals),
-      joining: isJoined, by: id)
+    if let change { openTexts[undoListOf: id].record(change, joining: isJoined) }
     if plan.isPresent {
       openTexts.keep(present: plan.buffer, of: note)
       let count = openTexts[text: note].count
       openTexts[open: id].show(Attachment.Shown(seen: count, heads: book.revision.heads))
     } else {
       if let change { openTexts[open: id].noteCrossing(change) }
-      openTexts.record(repeated: removals, on: note, from: id)
+      openTexts.record(repeated: plan.operations.removals, on: note, from: id)
     }
     openTexts.trim(note)
     result.beginObject()

@@ -56,7 +56,7 @@ extension NotesServer {
       var state: EditedState?
       if let known, let journaled {
         openTexts[open: id].show(Attachment.Shown(seen: seen, hidden: known))
-        restoreUndoList(of: journaled, note, to: id)
+        openTexts[undoListOf: id] = undoList(of: journaled)
         outcome = ("exact", nil)
       } else if let base = baseState(of: resumption, note) {
         if let hidden = base.view?.hidden {
@@ -98,17 +98,16 @@ extension NotesServer {
   ) throws(ResponseError) {
     let operations = try operations(setting: resumption.text, of: note, in: state)
     let (store, journal, name) = (store!, journal, environment.makeIdentifier())
-    let effects = try commit(operations, from: id) { change throws(StoreError) in
+    var made: ChangeID?
+    try commit(operations, from: id) { change throws(StoreError) in
+      made = change
       // The next process needs this if this one dies before the client has read the answer.
       try journaled?.add(change, version: resumption.version, name, in: store)
       journal?.append(.change(version: resumption.version, isJoined: false, change), of: id)
     }
-    let removals = operations.removals
-    openTexts.record(
-      UndoList.Step(inserted: UndoList.Step(effects).inserted, removed: removals), joining: false,
-      by: id)
+    if let made { openTexts[undoListOf: id].record(made) }
     openTexts[undoListOf: id].close()
-    openTexts.record(repeated: removals, on: note, from: id)
+    openTexts.record(repeated: operations.removals, on: note, from: id)
   }
 
   // MARK: - An attachment that the journal knows
@@ -118,7 +117,7 @@ extension NotesServer {
   mutating func readFolder(for journaled: JournaledAttachment?) {
     if let journaled {
       let heads = journaled.states.values.lazy.flatMap(\.heads)
-      let steps = journaled.steps.lazy.map(\.step.change)
+      let steps = journaled.steps.lazy.map(\.change)
       if heads.allSatisfy(book.version.contains), steps.allSatisfy(book.version.contains) { return }
     }
     readFolder(lookingEverywhere: true)
@@ -144,30 +143,16 @@ extension NotesServer {
       .union(own.flatMap(\.removed))
   }
 
-  /// Restores the steps that the client could undo and redo before.
-  private mutating func restoreUndoList(
-    of journaled: JournaledAttachment, _ note: Note, to id: Int
-  ) {
-    var list = journaled.undoing.list
-    for copies in journaled.undoing.copies { openTexts.append(copies, unseenBy: id) }
-    let touched = note.text.touched(by: journaled.steps.map(\.step.change))
-    for ((isOwn, step), touched) in zip(journaled.steps, touched)
-    where book.version.contains(step.change) {
-      let made = UndoList.Step(
-        inserted: touched.inserted.map { [$0] } ?? [], removed: touched.removed)
+  /// The steps that the client could undo and redo before.
+  private func undoList(of journaled: JournaledAttachment) -> UndoList {
+    var list = journaled.undoing
+    for step in journaled.steps where book.version.contains(step.change) {
       switch step {
-      case .change(_, let isJoined):
-        if isOwn { list.record(openTexts.replacing(made, by: id), joining: isJoined) }
-      case .turn(let direction, _, let copied):
-        if isOwn { list.turn(direction, by: made) }
-        guard !made.inserted.isEmpty else { continue }
-        let copies = ElementCopies(of: copied, as: made.inserted)
-        list.replace(by: copies)
-        // The client may still show the elements that were copied.
-        openTexts.append(copies, unseenBy: id)
+      case .change(let change, let isJoined): list.record(change, joining: isJoined)
+      case .turn(let direction, let change, let count): list.turn(direction, count, by: change)
       }
     }
-    openTexts[undoListOf: id] = list
+    return list
   }
 
   // MARK: - A text that the note had

@@ -6,54 +6,56 @@ internal import ReplicatingTypes
 
 extension NotesServer {
   /// Undoes, or redoes, one step. The effect is pushed to all attachments of the note, also to the one that asks.
+  ///
+  /// Steps that have no effect, because others have done the same or have taken away what they did, are reversed together with the next one
+  /// that has an effect.
   mutating func reverse(
     _ direction: UndoList.Direction, of id: Int, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let note = try editableAttachment(id).note
     openTexts[undoListOf: id].close()
-    let reversals = try reversals(direction, of: id, on: note)
-    if !reversals.isEmpty {
+    // A journal may name changes that did not come to be written.
+    let version = book.version
+    let steps = openTexts[undoListOf: id].withdrawals(direction).map { $0.intersection(version) }
+    var isEffective = false
+    if !steps.isEmpty {
+      let count: Int
+      (count, isEffective) = try read(note) { Self.count(of: steps, toReverseIn: $0) }
       let journal = journal
-      let effects = try commit(
-        reversals.map { .edit(note, .text($0.operation)) },
-        announce: {
-          let copied = reversals.map(\.copied).filter { !$0.isEmpty }
-          journal?.append(.turn(direction, $0, copied: copied), of: id)
-        })
-      turn(direction, of: id, on: note, reversals, effects)
+      var turning: ChangeID?
+      let changes = ChangeRanges(steps[..<count].flatMap(\.runs))
+      try commit(changes.isEmpty ? [] : [.edit(note, .withdraw(changes))]) {
+        turning = $0
+        journal?.append(.turn(direction, $0, count), of: id)
+      }
+      if let turning { openTexts[undoListOf: id].turn(direction, count, by: turning) }
     }
     result.beginObject()
-    result.member("done", !reversals.isEmpty)
+    result.member("done", isEffective)
     result.endObject()
   }
 
-  /// The operations that reverse the next step that still has an effect. Steps that others have reversed are skipped.
-  private mutating func reversals(
-    _ direction: UndoList.Direction, of id: Int, on note: NoteID
-  ) throws(ResponseError) -> [ReplicatingArray<UInt8>.Reversal] {
-    var isFirst = true
-    while let step = openTexts[undoListOf: id].last(direction) {
-      let (inserted, removed) = (ElementRanges(step.inserted), ElementRanges(step.removed))
-      let reversals = try read(note) {
-        $0.text.reversals(removing: inserted, restoring: removed)
-      }
-      // Thousands of steps may have no effect any more, so the text is read once for all of them.
-      guard reversals.isEmpty, isFirst else { return reversals }
-      isFirst = false
-      let visible = try read(note) { $0.text.visibleElements }
-      openTexts[undoListOf: id].dropWithoutEffect(direction, visible: visible)
-    }
-    return []
-  }
+  /// So many steps without effect are looked at one by one, before many are looked at together.
+  private static let fewSteps = 64
 
-  private mutating func turn(
-    _ direction: UndoList.Direction, of id: Int, on note: NoteID,
-    _ reversals: [ReplicatingArray<UInt8>.Reversal], _ effects: Effects
-  ) {
-    let reverse = UndoList.Step(effects)
-    let copies = ElementCopies(
-      of: reversals.map(\.copied).filter { !$0.isEmpty }, as: reverse.inserted)
-    openTexts[undoListOf: id].turn(direction, by: reverse)
-    if !reverse.inserted.isEmpty { openTexts.replace(by: copies, on: note) }
+  /// The number of steps to reverse so that the text changes, and whether it does: if not, these are all.
+  private static func count(
+    of steps: [ChangeRanges], toReverseIn note: borrowing Note
+  ) -> (count: Int, isEffective: Bool) {
+    func isEffective(_ count: Int) -> Bool {
+      note.isTextChanged(withdrawing: ChangeRanges(steps[..<count].flatMap(\.runs)))
+    }
+    for count in 1...min(fewSteps, steps.count) where isEffective(count) { return (count, true) }
+    // Now `low` steps have no effect, and `high` steps have one or are all.
+    var (low, high) = (min(fewSteps, steps.count), min(2 * fewSteps, steps.count))
+    while high < steps.count, !isEffective(high) {
+      (low, high) = (high, min(2 * high, steps.count))
+    }
+    guard low < high, isEffective(high) else { return (steps.count, false) }
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if isEffective(middle) { high = middle } else { low = middle }
+    }
+    return (high, true)
   }
 }

@@ -18,9 +18,6 @@ struct OpenText {
   private var dropped = 0
   /// A text that need not be read from the notebook again, and after how many arrivals it was the present one.
   private var kept: (text: TextBuffer, count: Int)?
-  /// Elements that undoing has inserted again, each time with the number of arrivals then: a client that has seen fewer may still
-  /// name the elements that were copied.
-  private var copies: [(count: Int, copies: ElementCopies)] = []
 
   /// The number of arrivals so far.
   var count: Int { dropped + arrivals.count }
@@ -71,13 +68,12 @@ struct OpenText {
       case .returned(let range):
         // What a client shows or doesn't show that has resumed does not depend on what is removed.
         if shown.hidden != nil { continue }
-        // The client may not have been told that they were removed. Then it shows them all along.
-        let isShown = ElementRanges([range]).subtracting(ElementRanges(removals)).isEmpty
-        if isShown {
-          removals = ElementRanges(removals).subtracting(ElementRanges([range])).sorted
-        } else {
-          insertions.append(range)
-        }
+        // The client may not have been told that they were removed. Then it shows them all along, unless it has removed them itself.
+        let returned = ElementRanges([range])
+        let lacking = returned.subtracting(ElementRanges(removals))
+          .union(returned.subtracting(returned.subtracting(ElementRanges(own))).sorted)
+        removals = ElementRanges(removals).subtracting(returned).sorted
+        insertions += lacking.sorted
       case .withdrawn(let range): removals.append(range)
       }
     }
@@ -116,21 +112,5 @@ struct OpenText {
     else { return nil }
     self.kept = nil
     return kept.text
-  }
-
-  // MARK: - Copies
-
-  /// The copies of elements that a client may still name that has seen `seen` arrivals.
-  func copies(unseenAt seen: Int) -> [ElementCopies] {
-    copies.isEmpty ? [] : copies.filter { $0.count > seen }.map(\.copies)
-  }
-
-  /// Notes copies that a client which has seen `seen` arrivals does not know.
-  mutating func append(_ new: ElementCopies, unseenAt seen: Int) { copies.append((seen + 1, new)) }
-
-  /// Notes copies that were inserted last, and forgets those that are known to clients that have seen `seen` arrivals.
-  mutating func append(_ new: ElementCopies, seenByAll seen: Int) {
-    copies.removeAll { $0.count <= seen }
-    copies.append((count, new))
   }
 }

@@ -125,43 +125,6 @@ struct OpenTexts {
     _modify { yield &undoLists[attachment, default: UndoList()] }
   }
 
-  /// Notes the effects of an attachment's change, as a step that it can undo or as a part of its last step.
-  mutating func record(_ step: UndoList.Step, joining isJoined: Bool, by id: Int) {
-    let step = replacing(step, by: id)
-    self[undoListOf: id].record(step, joining: isJoined)
-  }
-
-  /// A step of an attachment, with copies in place of those elements that were copied without the client's knowledge.
-  func replacing(_ step: UndoList.Step, by id: Int) -> UndoList.Step {
-    if step.removed.isEmpty { return step }
-    var step = step
-    for copies in copies(unseenBy: id) {
-      step.removed = copies.replacing(step.removed) ?? step.removed
-    }
-    return step
-  }
-
-  /// The copies of elements that an attachment may still name.
-  func copies(unseenBy id: Int) -> [ElementCopies] {
-    guard let attachment = attachments[id] else { return [] }
-    return texts[attachment.note]?.copies(unseenAt: attachment.shown.seen) ?? []
-  }
-
-  /// Notes copies that were made before an attachment was opened, of elements that it may name.
-  mutating func append(_ copies: ElementCopies, unseenBy id: Int) {
-    guard let attachment = attachments[id] else { return }
-    self[text: attachment.note].append(copies, unseenAt: attachment.shown.seen)
-  }
-
-  /// Replaces elements by their copies in the steps that the clients of a note can undo and redo.
-  mutating func replace(by copies: ElementCopies, on note: NoteID) {
-    for id in undoLists.keys where attachments[id]!.note == note {
-      undoLists[id]!.replace(by: copies)
-    }
-    let seen = seen(of: note)
-    self[text: note].append(copies, seenByAll: seen)
-  }
-
   // MARK: - Cursors
 
   mutating func setSelections(_ selections: [Selection], of id: Int) {

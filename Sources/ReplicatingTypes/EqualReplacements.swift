@@ -15,6 +15,8 @@
 // withheld. If exactly one is shown, it stands for all: whoever inserted or removed one of several counterparts inserted or removed its
 // element, in the first rule, too, for which the others are not there.
 //
+// Changes that are withdrawn (Withdrawals.swift) insert no copies, and nobody goes on from one with them.
+//
 // It is a function of the set of changes. Insertions with the same origins did not know each other: who knows one of them has it
 // between these origins, and so other origins. Which copies are shown depends on insertions only, so it comes before the first rule.
 //
@@ -114,11 +116,15 @@ extension ReplicatingArray<UInt8> {
     withhold(withheldElements(at: nil, sparing: spared), report)
   }
 
-  /// The elements that are withheld in a state, of whose removed elements some are spared.
-  mutating func withheldElements(at version: Version, sparing: [ElementRange]) -> [ElementRange] {
+  /// The elements that are withheld in a state, of whose removed elements some are spared, and in which some changes are withdrawn.
+  mutating func withheldElements(
+    at version: Version, sparing: [ElementRange], without withdrawn: ChangeRanges
+  ) -> [ElementRange] {
     if copies.isEmpty { return [] }
     settle()
     restoreOrigins()
+    // A copy of the value shows nothing of it but this.
+    self.withdrawn = withdrawn
     var spared: Set<LocalID> = []
     for range in sparing {
       let author = index(known: range.author)!
@@ -349,14 +355,15 @@ extension ReplicatingArray<UInt8> {
 
   /// The lists of copies in a state; nil for the present one.
   func copies(at version: Version?) -> [[Insertion]] {
-    guard let version else { return copies }
+    if version == nil, withdrawn.isEmpty { return copies }
     var works: [LocalChange: Work] = [:]
     // Two may be copies only because of a third one, which is not in an earlier state.
     return copies.flatMap { list in
       copies(
         among: list.filter {
           let change = change(of: $0)
-          return change.number <= version[authors[Int(change.author)].id]
+          return !isWithdrawn(change)
+            && version.map { change.number <= $0[authors[Int(change.author)].id] } ?? true
         }, &works)
     }
   }
@@ -395,7 +402,7 @@ extension ReplicatingArray<UInt8> {
   private mutating func withheldElements(
     at version: Version?, sparing spared: Set<LocalID>
   ) -> Set<LocalID> {
-    let removals = RemovalIndex(of: authors)
+    let removals = RemovalIndex(of: authors, without: withdrawn)
     return copyRoles(at: version).withheldElements(sparing: spared) { element in
       removals.removers(of: element).contains { change in
         version.map { change.number <= $0[authors[Int(change.author)].id] } ?? true
@@ -429,7 +436,9 @@ extension ReplicatingArray<UInt8> {
   private func continuations(at version: Version?) -> Continuations {
     func isHere(_ element: LocalID) -> Bool {
       let author = authors[Int(element.author)]
-      return version.map { author.number(of: element.offset) <= $0[author.id] } ?? true
+      let number = author.number(of: element.offset)
+      return version.map { number <= $0[author.id] } ?? true
+        && !isWithdrawn(LocalChange(author: element.author, number: number))
     }
     var continuations = Continuations()
     let counterparts = Counterparts(in: copies)
@@ -464,9 +473,11 @@ extension ReplicatingArray<UInt8> {
 
   /// Withholds these elements and no others.
   private mutating func withhold(_ wanted: Set<LocalID>, _ report: (Effect) -> Void) {
-    let removals = RemovalIndex(of: authors)
+    let removals = RemovalIndex(of: authors, without: withdrawn)
     func isHidden(_ element: LocalID) -> Bool {
-      !spared.contains(element) && !removals.removers(of: element).isEmpty
+      let number = authors[Int(element.author)].number(of: element.offset)
+      return isWithdrawn(LocalChange(author: element.author, number: number))
+        || !spared.contains(element) && !removals.removers(of: element).isEmpty
     }
     let returned = withheld.subtracting(wanted).filter { !isHidden($0) }
     let withdrawn = wanted.subtracting(withheld).filter { !isHidden($0) }

@@ -106,7 +106,7 @@ public struct ReplicatingText: Sendable, Replicable {
 
   /// Applies the rules of merging after changes from elsewhere were applied: finds out which equal replacements are one
   /// (EqualReplacements.swift) and which removed separators are shown (SparedSeparators.swift). Only needed after changes whose
-  /// authors had not seen all that is here; of many at once it is asked once.
+  /// authors had not seen all that is here, and after `withdraw`; of many at once it is asked once.
   ///
   /// Changes nothing that is shown when it throws; whoever asks again gets the same.
   ///
@@ -119,26 +119,48 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.findCopies(after: edits)
     try bytes.spareSeparators(after: edits, &causality, report)
     bytes.withholdCopies(report)
+    bytes.turned = ChangeRanges()
   }
 
-  /// The elements that are withheld in the state of `version`, in which these removed ones are spared.
+  /// Shows the text without some changes, and with those that were withdrawn before and are not any more (Withdrawals.swift). Then
+  /// `settleMerge` has to be asked.
+  ///
+  /// - Parameter changes: all that are withdrawn now.
+  /// - Complexity: O(runs), and the elements that the changes inserted and removed.
+  public mutating func withdraw(_ changes: ChangeRanges, _ report: (Effect) -> Void) {
+    bytes.withdraw(changes, report)
+  }
+
+  /// The changes that are withdrawn.
+  public var withdrawn: ChangeRanges { bytes.withdrawn }
+
+  /// The numbers of elements that some changes inserted and removed.
+  public func contribution(of changes: ChangeRanges) -> (inserted: Int, removed: Int) {
+    let value = bytes.settled
+    return (
+      value.insertions(by: changes).reduce(0) { $0 + $1.count },
+      value.removals(by: changes).reduce(0) { $0 + $1.count }
+    )
+  }
+
+  /// The elements that are withheld in the state of `version`, in which these removed ones are spared and these changes withdrawn.
   public func withheldElements(
-    at version: Version, sparing spared: [ElementRange]
+    at version: Version, sparing spared: [ElementRange], without withdrawn: ChangeRanges
   ) -> [ElementRange] {
     if bytes.copies.isEmpty { return [] }
     var value = bytes
-    return value.withheldElements(at: version, sparing: spared)
+    return value.withheldElements(at: version, sparing: spared, without: withdrawn)
   }
 
   /// The insertions that are copies of each other.
   public var copies: [[ElementRange]] { bytes.copiedRanges }
 
-  /// The elements that changes of `version` removed and that are shown all the same in that state.
+  /// The elements that changes of `version` removed and that are shown all the same in that state, in which these changes are withdrawn.
   public func sparedElements<Asked: Causality>(
-    at version: Version, _ causality: inout Asked
+    at version: Version, without withdrawn: ChangeRanges, _ causality: inout Asked
   ) throws(Asked.Failure) -> [ElementRange] {
     var value = bytes
-    return try value.sparedElements(at: version, &causality)
+    return try value.sparedElements(at: version, without: withdrawn, &causality)
   }
 
   /// The removed elements that are shown.
@@ -157,14 +179,18 @@ public struct ReplicatingText: Sendable, Replicable {
   /// - Parameters:
   ///   - spared: its `sparedElements`.
   ///   - copies: its `copies`.
+  ///   - withdrawn: its `withdrawn`; nil if nothing was ever withdrawn.
   ///   - wasContested: its `isContested`.
   /// - Returns: false if such a text can't have had these. Then this one is not to be used.
   public mutating func restoreMerge(
-    sparing spared: [ElementRange], copies: [[ElementRange]] = [], wasContested: Bool
+    sparing spared: [ElementRange], copies: [[ElementRange]] = [],
+    without withdrawn: ChangeRanges? = nil, wasContested: Bool
   ) -> Bool {
+    if let withdrawn { bytes.withdraw(withdrawn) { _ in } }
     guard bytes.restoreCopies(copies), bytes.restoreSpared(spared, wasContested: wasContested)
     else { return false }
     bytes.withholdCopies { _ in }
+    bytes.turned = ChangeRanges()
     return true
   }
 
@@ -179,8 +205,10 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The edits that lead from another state to the present, in offsets of that state.
   public func edits(from view: SequenceView) -> [Edit<UInt8>] { bytes.edits(from: view) }
 
-  /// The state that a replica at `version` sees.
-  public func view(at version: Version) -> SequenceView { bytes.view(at: version) }
+  /// The state that a replica at `version` sees, without the changes that are withdrawn there.
+  public func view(
+    at version: Version, without withdrawn: ChangeRanges = ChangeRanges()
+  ) -> SequenceView { bytes.view(at: version, without: withdrawn) }
 
   /// All elements that were inserted later than a replica at `version` sees. O(authors × log runs).
   public func insertions(after version: Version) -> ElementRanges {
@@ -197,13 +225,6 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The number of elements that a replica has inserted.
   public func count(by replica: ReplicaID) -> Int { bytes.count(by: replica) }
 
-  /// The operations that remove some elements and bring others back, in the present state. O(n).
-  public func reversals(
-    removing inserted: ElementRanges, restoring removed: ElementRanges
-  ) -> [ReplicatingArray<UInt8>.Reversal] {
-    bytes.reversals(removing: inserted, restoring: removed)
-  }
-
   /// The elements before and behind places in another state, or in the present one. O(n).
   public func neighbours(
     of offsets: [Int], in view: SequenceView?
@@ -218,9 +239,6 @@ public struct ReplicatingText: Sendable, Replicable {
   public var contributions: [(author: ReplicaID, changes: [ReplicatingArray<UInt8>.Contribution])] {
     bytes.contributions
   }
-
-  /// The elements that are visible. O(n log n).
-  public var visibleElements: ElementRanges { bytes.visibleElements }
 
   // MARK: - Merging
 

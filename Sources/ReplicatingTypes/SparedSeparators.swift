@@ -17,14 +17,15 @@
 // A change of the world put them there if it is c, or inserted u or v, or removed one of these line feeds (in 2: separators), and the text
 // after it has u and v, or u where v is the end, and none of these line feeds (separators).
 //
-// A removed element is shown if each change that removed it spares it. Only changes of replicas that follow this rule spare anything
+// A removed element is shown if each change that removed it spares it. Changes that are withdrawn (Withdrawals.swift) are not in S. Only changes of replicas that follow this rule spare anything
 // (`Identifier.sparesSeparators`).
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
 // says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing.
 
 extension ReplicatingArray<UInt8> {
-  /// Finds out which removed separators are to be shown after changes have been applied that did not know all others, and shows them.
+  /// Finds out which removed separators are to be shown after changes have been applied that did not know all others, and after
+  /// changes were withdrawn, and shows them.
   ///
   /// Changes nothing when it throws; whoever asks again gets the same.
   mutating func spareSeparators<Asked: Causality>(
@@ -32,13 +33,21 @@ extension ReplicatingArray<UInt8> {
   ) throws(Asked.Failure) {
     settle()
     if !isIndexed { buildIndex() }
+    // What a withdrawn change removed is not met as removed, and was so in a state of the past.
+    if hasWithdrawals, !edits.isEmpty { isContested = true }
     var candidates: [LocalID] = []
     var asked: Set<LocalID> = []
-    for edits in edits {
-      for element in separators(around: edits) where asked.insert(element).inserted {
-        candidates.append(element)
-      }
+    func insert(_ separators: [LocalID]) {
+      for element in separators where asked.insert(element).inserted { candidates.append(element) }
     }
+    let turned = try turnedEdits(&causality)
+    for edits in edits {
+      let found = separators(around: edits)
+      // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
+      if found.isContested { isContested = true }
+      insert(found.separators)
+    }
+    for edits in turned { insert(separators(around: edits).separators) }
     let copies = copyRoles(at: nil)
     for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
       if asked.insert(element).inserted { candidates.append(element) }
@@ -51,14 +60,35 @@ extension ReplicatingArray<UInt8> {
       if isShown != spared.contains(element) { flips.append((element, isShown)) }
     }
     for (element, isShown) in flips {
+      if isShown { isContested = true }
       guard setSpared(element, isShown, isRemoved: worlds.isRemoved(element)) else { continue }
       let range = range(Piece(element.author, element.offset, 1))
       report(isShown ? .returned(range) : .withdrawn(range))
     }
   }
 
-  /// The removed separators of which edits may decide whether they are shown; none if they certainly decide nothing.
-  private mutating func separators(around edits: UnawareEdits) -> [LocalID] {
+  /// What was touched by the changes that were withdrawn, or are not any more: whether a change counts makes the same difference as
+  /// whether it has come.
+  private func turnedEdits<Asked: Causality>(
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> [UnawareEdits] {
+    var all: [UnawareEdits] = []
+    for run in turned.runs {
+      let changes = ChangeRanges([run])
+      let touched = insertions(by: changes) + removals(by: changes)
+      if touched.isEmpty { continue }
+      var edits = UnawareEdits(by: run.replica, knowing: try causality.seen(by: run))
+      for range in touched where range.count > 0 { edits.append(range) }
+      all.append(edits)
+    }
+    return all
+  }
+
+  /// The removed separators of which edits may decide whether they are shown; none if they certainly decide nothing. And whether they
+  /// may do so in some state of the past.
+  private mutating func separators(
+    around edits: UnawareEdits
+  ) -> (separators: [LocalID], isContested: Bool) {
     var found: [LocalID] = []
     /// The pieces of removed elements, by the first of each, and the spared elements that were met.
     var covered: Set<LocalID> = []
@@ -138,11 +168,10 @@ extension ReplicatingArray<UInt8> {
         }
       }
     }
-    if found.isEmpty { return [] }
-    // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
-    isContested = true
+    if found.isEmpty { return ([], false) }
     // What is withheld counts as text for this rule, and is passed here like what was removed.
-    return !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known) ? found : []
+    let isDecided = withheld.isEmpty && !meetsUnknown && !removesUnknown(found, edits.known)
+    return (isDecided ? [] : found, true)
   }
 
   /// True if one of the elements was removed by a change that is not known.
@@ -169,13 +198,15 @@ extension ReplicatingArray<UInt8> {
     return false
   }
 
-  /// The elements that were removed by changes of `version` and spared in that state.
+  /// The elements that were removed by changes of `version` and spared in that state, in which some changes are withdrawn.
   mutating func sparedElements<Asked: Causality>(
-    at version: Version, _ causality: inout Asked
+    at version: Version, without withdrawn: ChangeRanges, _ causality: inout Asked
   ) throws(Asked.Failure) -> [ElementRange] {
     guard isContested else { return [] }
     settle()
     if !isIndexed { buildIndex() }
+    // A copy of the value shows nothing of it but this.
+    self.withdrawn = withdrawn
     let copies = copyRoles(at: version)
     var worlds = Worlds(of: self, copies, at: version)
     var result: [ElementRange] = []
@@ -187,7 +218,7 @@ extension ReplicatingArray<UInt8> {
       }
     }
     for author in authors {
-      for run in author.removals {
+      for run in author.removals(without: withdrawn) {
         if UInt64(run.number) > version[author.id] { break }
         let (offset, count) = run.range(upTo: version[author.id])
         let content = authors[Int(run.target)].content
@@ -223,7 +254,7 @@ private struct Worlds {
   private let copies: CopyRoles
 
   init(of value: ReplicatingArray<UInt8>, _ copies: CopyRoles, at version: Version? = nil) {
-    removals = RemovalIndex(of: value.authors)
+    removals = RemovalIndex(of: value.authors, without: value.withdrawn)
     self.version = version
     self.copies = copies
   }
@@ -271,11 +302,12 @@ private struct Worlds {
       number: value.authors[Int(element.author)].number(of: element.offset))
   }
 
-  /// True if a change is another one, or knows it.
+  /// True if a change is another one, or knows it; and the other one is not withdrawn.
   private mutating func knows<Asked: Causality>(
     _ change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
+    if value.isWithdrawn(other) { return false }
     if change == other { return true }
     let question = Question(change: change, other: other)
     if let answer = known[question] { return answer }
@@ -294,6 +326,7 @@ private struct Worlds {
   ) throws(Asked.Failure) -> Bool {
     if other == change { return true }
     if let version, other.number > version[value.authors[Int(other.author)].id] { return false }
+    if value.isWithdrawn(other) { return false }
     return !(try knows(other, change, value, &causality))
   }
 

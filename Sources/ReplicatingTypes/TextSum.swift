@@ -7,12 +7,18 @@
 ///     sum.value == sum.value(of: text.utf8)  // true
 public struct TextSum: Sendable {
   private let text: ReplicatingArray<UInt8>
+  private let withdrawals: Withdrawals
+  /// The authors of withdrawals, the state as far as these are concerned, and the changes that are withdrawn in it.
+  private let withdrawers: Set<ReplicaID>
+  private var state = Version()
+  private var withdrawn = ChangeRanges()
   /// False where a removed separator may be shown in a state: then no white byte is added.
   private let countsWhite: Bool
   /// Of each author the last change of the state, and the number of elements that it had inserted by then.
   private var numbers: [UInt64]
   private var counts: [UInt32]
-  /// By author and offset, the number of removals of the element in the state.
+  /// By author and offset, the number of reasons in the state for which the element is not shown: removals by changes that are not
+  /// withdrawn, and a withdrawn insertion.
   private var removals: [[UInt32]]
   /// The sum in the state.
   public private(set) var value: UInt64 = 0
@@ -22,8 +28,10 @@ public struct TextSum: Sendable {
   /// The sum in the state without any change.
   ///
   /// - Complexity: O(elements).
-  public init(of text: ReplicatingText) {
+  public init(of text: ReplicatingText, _ withdrawals: Withdrawals = Withdrawals()) {
     self.text = text.bytes.settled
+    self.withdrawals = withdrawals
+    withdrawers = Set(withdrawals.list.map(\.stamp.change.replica))
     countsWhite = !text.isContested
     numbers = self.text.authors.map { _ in 0 }
     counts = self.text.authors.map { _ in 0 }
@@ -35,11 +43,17 @@ public struct TextSum: Sendable {
 
   /// Goes to the state of a version.
   public mutating func move(to version: Version) {
+    if !withdrawals.isEmpty { withdraw(in: version) }
     for index in numbers.indices { move(index, to: version[text.authors[index].id]) }
   }
 
   /// Goes to the state with the changes of one replica up to `number`, and the same ones of the others.
   public mutating func move(_ replica: ReplicaID, to number: UInt64) {
+    if withdrawers.contains(replica) {
+      var version = state
+      version[replica] = number
+      withdraw(in: version)
+    }
     if let index = text.index(known: replica) { move(Int(index), to: number) }
   }
 
@@ -61,15 +75,37 @@ public struct TextSum: Sendable {
     }
     steps += abs(Int(count) - Int(before))
     let (first, last) = (min(old, number), max(old, number))
-    for run in author.removals[author.removals.firstIndex(after: first)...] {
-      if UInt64(run.number) > last { break }
-      let (offset, count) = run.dropping(upTo: first).range(upTo: last)
-      steps += Int(count)
-      for offset in offset..<offset + count {
-        if number > old {
-          remove(offset, of: Int(run.target))
+    let crossed = ChangeRanges([ChangeRanges.Run(author.id, first + 1...last)])
+    addUp(text.removals(by: crossed.subtracting(withdrawn)), isMore: number > old)
+  }
+
+  /// Goes to a state as far as what is withdrawn in it is concerned.
+  private mutating func withdraw(in version: Version) {
+    state = version
+    let now = withdrawals.withdrawn(at: version)
+    let (gone, back) = (now.subtracting(withdrawn), withdrawn.subtracting(now))
+    withdrawn = now
+    addUp(text.insertions(by: gone) + countedRemovals(by: back), isMore: true)
+    addUp(text.insertions(by: back) + countedRemovals(by: gone), isMore: false)
+  }
+
+  /// The removals by some changes, as far as the sum has come to them.
+  private func countedRemovals(by changes: ChangeRanges) -> [ElementRange] {
+    var version = Version()
+    for (author, number) in zip(text.authors, numbers) { version[author.id] = number }
+    return text.removals(by: changes.intersection(version))
+  }
+
+  /// Counts reasons for which elements are not shown, or that there are no more.
+  private mutating func addUp(_ ranges: [ElementRange], isMore: Bool) {
+    for range in ranges {
+      guard let target = text.index(known: range.author) else { continue }
+      steps += range.count
+      for offset in range.offset..<range.end {
+        if isMore {
+          remove(UInt32(offset), of: Int(target))
         } else {
-          restore(offset, of: Int(run.target))
+          restore(UInt32(offset), of: Int(target))
         }
       }
     }

@@ -4,6 +4,8 @@ public protocol Causality {
   associatedtype Failure: Error
   /// True if the author of `change` had seen `other` when making it. They are not the same.
   mutating func knows(_ change: ChangeID, _ other: ChangeID) throws(Failure) -> Bool
+  /// The changes that the author of some changes had seen for certain when making each of them.
+  mutating func seen(by changes: ChangeRanges.Run) throws(Failure) -> Version
 }
 
 /// Edits of a text whose author was not aware of all that is in the text: one change, or several.
@@ -23,6 +25,15 @@ public struct UnawareEdits: Sendable {
     self.known = known
   }
 
+  /// Adds elements that they touched.
+  mutating func append(_ elements: ElementRange) {
+    if let last = touched.last, let joined = last.joined(with: elements) {
+      touched[touched.count - 1] = joined
+    } else {
+      touched.append(elements)
+    }
+  }
+
   /// Adds an edit by a change of the author, which comes after the others.
   ///
   /// - Parameter base: changes that the author had seen when editing this text, if they are fewer than those that the change follows.
@@ -35,11 +46,7 @@ public struct UnawareEdits: Sendable {
     } else if !hasBase {
       known.insert(change)
     }
-    if let last = touched.last, let joined = last.joined(with: elements) {
-      touched[touched.count - 1] = joined
-    } else {
-      touched.append(elements)
-    }
+    append(elements)
   }
 }
 

@@ -29,6 +29,8 @@ struct LiveTextFuzz {
     var deleted: Set<Unicode.Scalar> = []
     /// Whether it also inserted or deleted what is told apart only by its place.
     var hasSeparators = false
+    /// The numbers of what it consists of, once the server has taken it.
+    var numbers: Set<Int> = []
 
     mutating func append(_ next: Step) {
       let taken = next.deleted.intersection(inserted)
@@ -36,6 +38,7 @@ struct LiveTextFuzz {
       inserted.formUnion(next.inserted)
       deleted.formUnion(next.deleted.subtracting(taken))
       hasSeparators = hasSeparators || next.hasSeparators
+      numbers.formUnion(next.numbers)
     }
   }
 
@@ -59,10 +62,15 @@ struct LiveTextFuzz {
   private let remote: Peer
   private var note: JSON = ""
   private var inserted: Set<Unicode.Scalar> = []
-  private var deleted: Set<Unicode.Scalar> = []
-  /// What an undo or redo has taken away or brought back, and at which hosts it was brought back.
+  /// What an undo or redo has taken away or brought back.
   private var reversed: Set<Unicode.Scalar> = []
-  private var restored: [Unicode.Scalar: Set<Int>] = [:]
+  /// By number of a step of an editor, whether it is undone; 0 is what nobody can undo.
+  private var isUndone = [false]
+  /// The steps that are or were undone.
+  private var reversedSteps: Set<Int> = []
+  /// By which steps each scalar was inserted and deleted.
+  private var inserters: [Unicode.Scalar: Int] = [:]
+  private var deleters: [Unicode.Scalar: Set<Int>] = [:]
   private let mistake: LiveClient.Mistake
   /// How many undos and redos did something.
   private(set) var reversals = 0
@@ -182,15 +190,10 @@ struct LiveTextFuzz {
     for scalar in expected.unicodeScalars { counts[scalar, default: 0] += 1 }
     for scalar in inserted.sorted() {
       let count = counts[scalar] ?? 0
-      // Two processes that bring the same text back don't know of each other.
-      if restored[scalar, default: []].count > 1 { continue }
-      if reversed.contains(scalar) {
-        if count > 1 { problems.append("\(scalar) is there \(count) times after an undo") }
-      } else if deleted.contains(scalar) {
-        if count > 0 { problems.append("\(scalar) was deleted and is there") }
-      } else if count != 1 {
-        problems.append("\(scalar) is there \(count) times")
-      }
+      let isShown =
+        !isUndone[inserters[scalar] ?? 0]
+        && deleters[scalar, default: []].allSatisfy { isUndone[$0] }
+      if count != (isShown ? 1 : 0) { problems.append("\(scalar) is there \(count) times") }
     }
   }
 
@@ -237,7 +240,6 @@ struct LiveTextFuzz {
         end = text[start..<end].firstIndex { $0 == " " || $0 == "\n" } ?? end
       }
       range = start..<end
-      deleted.formUnion(text[range])
       let hasSeparators = text[range].contains { $0 == " " || $0 == "\n" }
       if random.chance(30), editors[index].client.form != .lines || !hasSeparators {
         new = newText()
@@ -324,43 +326,65 @@ struct LiveTextFuzz {
       if new < old { change.deleted.insert(scalar) }
       if new > old { change.inserted.insert(scalar) }
     }
-    // What other processes have brought back is no longer what was inserted here, and may be there twice.
-    let foreign = Set(restored.filter { !$0.value.subtracting([host]).isEmpty }.keys)
-    check(change, of: index, isUndo, isDone: isDone, in: Set(before), but: foreign)
-    let others = inserted.subtracting(change.deleted.union(change.inserted)).subtracting(foreign)
+    let steps = check(change, of: index, isUndo, isDone: isDone, in: Set(before))
+    let others = inserted.subtracting(change.deleted.union(change.inserted))
     if before.filter(others.contains) != after.filter(others.contains) {
       problems.append("an undo has moved something, or doubled it")
     }
-    guard isDone else { return }
-    reversals += 1
+    for number in steps.flatMap(\.numbers) {
+      isUndone[number] = isUndo
+      reversedSteps.insert(number)
+    }
     reversed.formUnion(change.deleted.union(change.inserted))
-    for scalar in change.inserted { restored[scalar, default: []].insert(host) }
-    if isUndo { editors[index].undone.append(change) } else { editors[index].done.append(change) }
+    if isDone { reversals += 1 }
+    if steps.isEmpty { return }
+    if isUndo {
+      // What was undone together is redone together.
+      editors[index].undone.append(
+        steps.dropFirst().reduce(into: steps[0]) {
+          $0.inserted.formUnion($1.inserted)
+          $0.deleted.formUnion($1.deleted)
+          $0.hasSeparators = $0.hasSeparators || $1.hasSeparators
+          $0.numbers.formUnion($1.numbers)
+        })
+    } else {
+      editors[index].done += steps
+    }
   }
 
-  /// Whether what an undo or redo did is what the editor's last step says, or the last one that still comes to something.
+  /// Whether what an undo or redo did is what the editor's last step says, with those before it as long as nothing came of them.
+  ///
+  /// - Returns: the steps that it has reversed, the last first.
   private mutating func check(
-    _ change: Step, of index: Int, _ isUndo: Bool, isDone: Bool, in present: Set<Unicode.Scalar>,
-    but foreign: Set<Unicode.Scalar>
-  ) {
-    let actual = (change.deleted.subtracting(foreign), change.inserted.subtracting(foreign))
+    _ change: Step, of index: Int, _ isUndo: Bool, isDone: Bool, in present: Set<Unicode.Scalar>
+  ) -> [Step] {
+    var steps: [Step] = []
+    var (gone, back, mustBack): (Set<Unicode.Scalar>, Set<Unicode.Scalar>, Set<Unicode.Scalar>)
+    (gone, back, mustBack) = ([], [], [])
     while let step = isUndo ? editors[index].done.popLast() : editors[index].undone.popLast() {
-      let expected = (
-        step.inserted.intersection(present).subtracting(foreign),
-        step.deleted.subtracting(present).subtracting(foreign)
-      )
-      if expected.0.isEmpty && expected.1.isEmpty {
-        let isUncertain =
-          step.hasSeparators || !step.inserted.union(step.deleted).isDisjoint(with: foreign)
-        if isDone, isUncertain, actual.0.isEmpty, actual.1.isEmpty { return }
-        continue
+      steps.append(step)
+      let own = Set(steps.flatMap(\.numbers))
+      gone.formUnion((isUndo ? step.inserted : step.deleted).intersection(present))
+      back.formUnion((isUndo ? step.deleted : step.inserted).subtracting(present))
+      // What nobody else has deleted comes back. Of others it depends on whether this server knows of them.
+      mustBack = back.filter { scalar in
+        deleters[scalar, default: []].isSubset(of: isUndo ? own : [])
+          && (own.contains(inserters[scalar] ?? 0) && !isUndo
+            || !reversedSteps.contains(inserters[scalar] ?? 0))
       }
-      if !isDone || expected != actual {
-        problems.append("\(isUndo ? "undo" : "redo") did \(actual), not \(expected)")
-      }
-      return
+      let isEffective =
+        !gone.isEmpty || !mustBack.isEmpty || !change.inserted.intersection(back).isEmpty
+      if isEffective { break }
+      if isDone, step.hasSeparators, change.deleted.isEmpty, change.inserted.isEmpty { break }
     }
-    if isDone { problems.append("something was undone that nobody did: \(actual)") }
+    let isRight =
+      change.deleted == gone && change.inserted.isSubset(of: back)
+      && change.inserted.isSuperset(of: mustBack)
+    if !isRight || !isDone && !(gone.isEmpty && mustBack.isEmpty) || isDone && steps.isEmpty {
+      let did = "\(isUndo ? "undo" : "redo") did \((change.deleted, change.inserted))"
+      problems.append("\(did), not \((gone, back))")
+    }
+    return steps
   }
 
   /// The server has taken a message, and with it everything that the user did until then.
@@ -370,9 +394,22 @@ struct LiveTextFuzz {
     let isJoined = wantsSameStep && editors[index].isOpen
     editors[index].isOpen = isChange || isJoined
     var step = Step()
-    for (_, next) in editors[index].untold.filter({ $0.version <= version }) { step.append(next) }
+    var typed: Set<Unicode.Scalar> = []
+    for (_, next) in editors[index].untold.filter({ $0.version <= version }) {
+      step.append(next)
+      typed.formUnion(next.inserted)
+    }
+    // What was deleted before it was told never came to be.
+    for scalar in typed.subtracting(step.inserted) { deleters[scalar, default: []].insert(0) }
     editors[index].untold.removeAll { $0.version <= version }
+    for scalar in step.inserted.union(step.deleted) where !isChange {
+      problems.append("\(scalar) came to nothing")
+    }
     guard isChange else { return }
+    step.numbers = [isUndone.count]
+    for scalar in step.inserted { inserters[scalar] = isUndone.count }
+    for scalar in step.deleted { deleters[scalar, default: []].insert(isUndone.count) }
+    isUndone.append(false)
     if isJoined {
       editors[index].done[editors[index].done.count - 1].append(step)
     } else {
@@ -398,7 +435,7 @@ struct LiveTextFuzz {
     var text = Array(old.unicodeScalars)
     if !text.isEmpty {
       let victim = random.below(text.count)
-      if inserted.contains(text[victim]) { deleted.insert(text.remove(at: victim)) }
+      if inserted.contains(text[victim]) { deleters[text.remove(at: victim), default: []].insert(0) }
     }
     text.insert(contentsOf: newText().unicodeScalars, at: random.below(text.count + 1))
     var view = String.UnicodeScalarView()

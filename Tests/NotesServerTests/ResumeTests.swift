@@ -377,7 +377,7 @@ struct `Coming back to another server` {
   }
 
   private func opening(
-    _ last: ChangeID, hidden: [ElementRange]? = nil, _ undoing: JournalEntry.Undoing = .init()
+    _ last: ChangeID, hidden: [ElementRange]? = nil, _ undoing: UndoList = .init()
   ) throws -> JournalEntry {
     .open(
       note: try #require(NoteID(note)), version: 0, rev: 0,
@@ -387,42 +387,38 @@ struct `Coming back to another server` {
   @Test func `takes back nothing where a journal tells of an undo and of no change`() throws {
     let result = try resume { last in
       [
-        try! opening(last), .turn(.undo, last, copied: []), .turn(.redo, last, copied: []),
-        .turn(.redo, last, copied: []),
+        try! opening(last), .turn(.undo, last, 1), .turn(.redo, last, 0), .turn(.redo, last, 5),
       ]
     }
     #expect(result["resumed"] == "exact")
   }
 
-  @Test func `stands copies of the same elements twice`() throws {
+  @Test func `stands steps of changes that are not there, or withdraw each other`() throws {
     let result = try resume { last in
       let author = last.replica
       func range(_ offset: Int, _ count: Int) -> ElementRange {
         ElementRange(author: author, offset: offset, count: count)
       }
+      func changes(_ first: UInt64, _ last: UInt64) -> ChangeRanges {
+        ChangeRanges([ChangeRanges.Run(author, first...last)])
+      }
       let most = Int(Int32.max)
-      var list = UndoList()
-      list.record(
-        UndoList.Step(
-          inserted: [range(0, 9), range(0, 0), range(most, most)], removed: [range(2, 4)]))
-      list.record(UndoList.Step(inserted: [range(3, most)], removed: [range(0, 30), range(4, 1)]))
-      let copies = ElementCopies(
-        of: [[range(0, 8), range(1, 2), range(1, 1), range(2, 0), range(4, 4), range(900, 100)]],
-        as: [range(20, 9), range(0, 0), range(3, 30), range(2000, 1000)])
+      let list = UndoList(
+        done: [changes(1, 1 << 62), changes(7, 9), ChangeRanges()],
+        undone: [
+          UndoList.Undone(changes: changes(2, 2), withdrawals: changes(1, 3)),
+          UndoList.Undone(changes: changes(1, 1), withdrawals: changes(1 << 40, 1 << 41)),
+        ])
       return [
-        try! opening(
-          last, hidden: [range(most, most), range(0, 0), range(100, 5)],
-          JournalEntry.Undoing(list: list, copies: [copies, copies])),
-        .change(version: 1, isJoined: false, last),
-        .turn(.undo, last, copied: [[range(0, 5), range(2, 9)], [], [range(1, 1)]]),
-        .change(version: 2, isJoined: false, ChangeID(replica: author, number: .max)),
+        try! opening(last, hidden: [range(most, most), range(0, 0), range(100, 5)], list),
+        .turn(.undo, last, .max),
+        .change(version: 2, isJoined: true, ChangeID(replica: author, number: .max)),
         .push(rev: .max, JournalEntry.State(heads: [], hidden: nil)),
       ]
     }
     #expect(result["resumed"] == "exact")
   }
 
-  /// Each time it looks at all steps.
   @Test func `goes through few undos again, however many there were`() throws {
     let opened = open(first)
     change(first, opened["attachment"], 1, "milk\neggs\nbread")

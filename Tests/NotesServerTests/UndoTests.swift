@@ -196,7 +196,7 @@ struct `Undo` {
     #expect(peer.text(id) == "!")
   }
 
-  @Test func `does not bring back what is there again`() {
+  @Test func `leaves what others did as well, until they have undone it too`() {
     let id = peer.create(["text": "one two three"])
     let (ana, ben) = (Editor(peer, id), Editor(peer, id))
     ana.sync()
@@ -205,11 +205,15 @@ struct `Undo` {
     ana.replace("two ", with: "")
     #expect(peer.ask("note/change", crossing.replace(4..<8, with: "")!).error == nil)
     #expect(peer.text(id) == "one three")
-    for undoing in [ana, ben] {
-      let isFirst = undoing === ana
+    for (undoing, text) in [(ana, "one three"), (ben, "one two three")] {
       let answer = peer.call("note/undo", ["attachment": undoing.attachment])
-      #expect(answer["done"]?.boolean == isFirst)
-      #expect(peer.text(id) == "one two three")
+      #expect(answer["done"]?.boolean == (text != "one three"))
+      #expect(peer.text(id) == text)
+    }
+    for (redoing, text) in [(ana, "one three"), (ben, "one three")] {
+      let answer = peer.call("note/redo", ["attachment": redoing.attachment])
+      #expect(answer["done"]?.boolean == (redoing === ana))
+      #expect(peer.text(id) == text)
     }
   }
 
@@ -222,8 +226,13 @@ struct `Undo` {
     #expect(ana.undo())
     #expect(texts(id, ana, ben) == [""])
     #expect(!ana.undo())
-    #expect(ben.undo())
-    #expect(texts(id, ana, ben) == [" two"])
+    // What Ana has taken back is not there, whoever else does not delete it any more.
+    #expect(!ben.undo())
+    #expect(texts(id, ana, ben) == [""])
+    #expect(ana.redo())
+    #expect(texts(id, ana, ben) == ["one two"])
+    #expect(ben.redo())
+    #expect(texts(id, ana, ben) == ["one"])
   }
 
   @Test func `takes text that it brought back for the text it was`() {
@@ -317,51 +326,44 @@ struct `Undo` {
 
   // MARK: - The list
 
-  private func step(_ offset: Int, _ count: Int = 1) -> UndoList.Step {
-    UndoList.Step(inserted: (0..<count).map { range(offset + 2 * $0, 1) })
+  private func change(_ number: UInt64) -> ChangeID {
+    ChangeID(replica: ReplicaID(high: 0, low: 1), number: number)
   }
 
-  private func range(_ offset: Int, _ count: Int, of author: UInt64 = 1) -> ElementRange {
-    ElementRange(author: ReplicaID(high: 0, low: author), offset: offset, count: count)
-  }
-
-  private func count(_ list: UndoList) -> Int {
-    var list = list
-    var count = 0
-    while list.last(.undo) != nil {
-      list.turn(.undo, by: UndoList.Step())
-      count += 1
-    }
-    return count
+  /// Records a step of changes between which others stand.
+  private func record(_ first: UInt64, _ count: UInt64 = 1, in list: inout UndoList) {
+    for place in 0..<count { list.record(change(first + 2 * place), joining: place > 0) }
   }
 
   @Test func `keeps ten thousand steps, fewer if they are large, and always the last`() {
     var list = UndoList()
-    for offset in 0..<30_000 {
-      list.record(step(offset))
-      if offset == 9_999 { #expect(count(list) == 10_000) }
+    for number in 1...30_000 as ClosedRange<UInt64> {
+      record(number, in: &list)
+      if number == 10_000 { #expect(list.done.count == 10_000) }
     }
-    #expect((10_000...12_000).contains(count(list)))
+    #expect((10_000...12_000).contains(list.done.count))
     list = UndoList()
-    for offset in 0..<100 { list.record(step(offset, 1000)) }
-    #expect(count(list) == 65)
-    list.record(step(0, 100_000))
-    #expect(count(list) == 1)
-    list.record(step(0))
-    #expect(count(list) == 1)
-    list.record(step(0))
-    #expect(count(list) == 2)
+    for first in 1...100 as ClosedRange<UInt64> { record(first * 10_000, 1000, in: &list) }
+    #expect(list.done.count == 65)
+    record(10_000_000, 70_000, in: &list)
+    #expect(list.done.count == 1)
+    record(20_000_000, in: &list)
+    #expect(list.done.count == 1)
+    record(20_000_002, in: &list)
+    #expect(list.done.count == 2)
   }
 
-  @Test func `replaces elements by their copies`() {
-    let copies = ElementCopies(
-      of: [[range(10, 5), range(2, 2)], [range(20, 1)]],
-      as: [range(100, 7, of: 2), range(50, 1, of: 2)])
-    #expect(copies.replacing([range(4, 6), range(15, 5), range(10, 5, of: 3)]) == nil)
-    #expect(
-      copies.replacing([range(0, 12), range(14, 7), range(30, 1)]) == [
-        range(0, 2), range(105, 2, of: 2), range(4, 6), range(100, 2, of: 2),
-        range(104, 1, of: 2), range(15, 5), range(50, 1, of: 2), range(30, 1),
-      ])
+  @Test func `makes steps that were undone together one step`() {
+    var list = UndoList()
+    for number in 1...4 as ClosedRange<UInt64> { record(number, in: &list) }
+    list.turn(.undo, 1, by: change(5))
+    list.turn(.undo, 2, by: change(6))
+    #expect(list.withdrawals(.undo) == [ChangeRanges(change(1))])
+    #expect(list.withdrawals(.redo) == [ChangeRanges(change(6)), ChangeRanges(change(5))])
+    list.turn(.redo, 1, by: change(7))
+    let both = ChangeRanges([ChangeRanges.Run(change(1).replica, 2...3)])
+    #expect(list.withdrawals(.undo) == [both, ChangeRanges(change(1))])
+    record(8, in: &list)
+    #expect(list.withdrawals(.redo) == [])
   }
 }

@@ -36,7 +36,7 @@ import Testing
       version.insert(change)
       ordered.append(version)
     }
-    let touching = note.text.contributions.flatMap { author, changes in
+    let touching = note.contributions.flatMap { author, changes in
       changes.map { ChangeID(replica: author, number: $0.number) }
     }
     return try ordered + touching.map { try book.version(of: [$0])! }
@@ -49,11 +49,11 @@ import Testing
     let book = people[0].book
     var generator = SplitMix64(seed: seed)
     for note in book.notes {
-      var sum = TextSum(of: note.text)
+      var sum = TextSum(of: note.text, note.withdrawals)
       #expect(sum.value == 0)
       for version in try states(of: note, book).shuffled(using: &generator) {
         sum.move(to: version)
-        let text = note.text.utf8(in: try book.view(of: note.text, in: note.id, at: version))
+        let text = note.text.utf8(in: try book.view(of: note, at: version))
         #expect(sum.value == sum.value(of: text), at(seed))
       }
       let longer = sum.value(of: note.text.utf8 + Array("?".utf8))
@@ -70,9 +70,9 @@ import Testing
     let book = people[0].book
     for note in book.notes {
       for version in try states(of: note, book) where version.contains(note.id.creation) {
-        let text = note.text.utf8(in: try book.view(of: note.text, in: note.id, at: version))
+        let text = note.text.utf8(in: try book.view(of: note, at: version))
         let found = try #require(try book.version(of: note, withText: text), at(seed))
-        let again = note.text.utf8(in: try book.view(of: note.text, in: note.id, at: found))
+        let again = note.text.utf8(in: try book.view(of: note, at: found))
         #expect(again == text, at(seed))
         #expect(found.contains(note.id.creation), at(seed))
         // It is a state: all that its changes know is in it.

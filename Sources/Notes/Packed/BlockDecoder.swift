@@ -350,7 +350,7 @@ struct BlockDecoder {
     case .removeTag:
       text = try reader.counted()
       observed = try changes()
-    case .delete: observed = try changes()
+    case .delete, .withdraw: observed = try changes()
     case .base:
       operation.count = try reader.count()
       observed = try changes()

@@ -243,7 +243,7 @@ struct BlockEncoder {
     case .removeTag:
       steps.counted(bytes.text(of: operation))
       steps.changes(observed[operation.observed])
-    case .delete: steps.changes(observed[operation.observed])
+    case .delete, .withdraw: steps.changes(observed[operation.observed])
     case .base:
       steps.varint(operation.count)
       steps.changes(observed[operation.observed])

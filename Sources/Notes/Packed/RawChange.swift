@@ -40,6 +40,7 @@ struct RawOperation: Equatable, Sendable {
     case delete = 0x16
     case restore = 0x17
     case base = 0x18
+    case withdraw = 0x19
   }
 
   var tag: Tag
@@ -54,7 +55,7 @@ struct RawOperation: Equatable, Sendable {
   var time: Int64 = 0
   /// Text, title or tag: where it is in the change.
   var text = 0..<0
-  /// The changes that a deletion covers, a removal of a tag has observed, or a base names: where they are in the change's `observed`.
+  /// The changes that a deletion covers, a removal of a tag has observed, or a base or a withdrawal names: where they are in the change's `observed`.
   var observed = 0..<0
 
   /// The logical time that it takes.
@@ -195,7 +196,7 @@ struct RawChangeReader {
       let author = try mention(try reader.varint(), &reader)
       operation.first = NamedElement(author, try reader.count())
       operation.count = try reader.count()
-    case .delete: operation.observed = try changes(&reader, &observed)
+    case .delete, .withdraw: operation.observed = try changes(&reader, &observed)
     case .base:
       operation.count = try reader.count()
       operation.observed = try changes(&reader, &observed)
@@ -293,7 +294,7 @@ struct RawChangeWriter {
       mention(operation.first.author)
       writer.varint(operation.first.offset)
       writer.varint(operation.count)
-    case .delete: try changes(observed)
+    case .delete, .withdraw: try changes(observed)
     case .base:
       writer.varint(operation.count)
       try changes(observed)

@@ -1,4 +1,4 @@
-/// By which changes elements were removed: the removals of all authors, by what they removed.
+/// By which changes elements were removed that are not withdrawn: the removals of all authors, by what they removed.
 struct RemovalIndex {
   private struct Entry {
     var run: RemovalRun
@@ -11,10 +11,10 @@ struct RemovalIndex {
   private var entries: [[Entry]]
 
   /// O(runs × log runs).
-  init<Element>(of authors: [Author<Element>]) {
+  init<Element>(of authors: [Author<Element>], without withdrawn: ChangeRanges) {
     entries = Array(repeating: [], count: authors.count)
     for (index, author) in authors.enumerated() {
-      for run in author.removals {
+      for run in author.removals(without: withdrawn) {
         entries[Int(run.target)].append(Entry(run: run, author: AuthorIndex(index), reach: 0))
       }
     }

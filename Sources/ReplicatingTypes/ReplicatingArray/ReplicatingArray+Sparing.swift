@@ -50,34 +50,11 @@ extension ReplicatingArray {
 
   /// Makes a tombstone visible.
   mutating func makeVisible(_ element: LocalID) {
-    locate(element)
-    raise(element.offset &- tree.current.offset)
+    show(range(Piece(element.author, element.offset, 1)), true) { _ in }
   }
 
   /// Makes a visible element a tombstone, and leaves it spared if it is.
   mutating func makeTombstone(_ element: LocalID) {
-    locate(element)
-    let spared = spared
-    self.spared = []
-    bury(element.offset &- tree.current.offset, 1)
-    self.spared = spared
-  }
-
-  /// Makes the element behind `skipped` of the cursor's piece, a tombstone, visible: a piece of its own.
-  private mutating func raise(_ skipped: UInt32) {
-    if tree.isFull { splitLeaf() }
-    let old = tree.current
-    let live = old.dropping(skipped).prefix(1).shown
-    tree.count(1, weight(of: live))
-    let index = tree.cursor.index
-    if skipped == 0 {
-      tree.current = live
-    } else {
-      tree.current = old.prefix(skipped)
-      tree.insert(live, at: index &+ 1)
-    }
-    if skipped &+ 1 < old.count {
-      tree.insert(old.dropping(skipped &+ 1), at: index &+ (skipped == 0 ? 1 : 2))
-    }
+    show(range(Piece(element.author, element.offset, 1)), false) { _ in }
   }
 }

@@ -15,11 +15,13 @@ extension ReplicatingArray {
     return result
   }
 
-  /// The state that a replica at `version` sees: everything removed is revealed but what was removed by then, and what
-  /// was inserted later is hidden. O(runs × log runs).
-  public func view(at version: Version) -> SequenceView {
+  /// The state that a replica at `version` sees, without the changes that are withdrawn there: everything removed is revealed but what
+  /// was removed by then, and what was inserted later is hidden. O(runs × log runs).
+  public func view(
+    at version: Version, without withdrawn: ChangeRanges = ChangeRanges()
+  ) -> SequenceView {
     let value = settled
-    var hidden: [ElementRange] = []
+    var hidden = value.insertions(by: withdrawn)
     for author in value.authors {
       let last = version[author.id]
       let seen = Int(author.count(upTo: last))
@@ -27,7 +29,7 @@ extension ReplicatingArray {
         hidden.append(
           ElementRange(author: author.id, offset: seen, count: author.content.count - seen))
       }
-      for removal in author.removals {
+      for removal in author.removals(without: withdrawn) {
         if UInt64(removal.number) > last { break }
         let (offset, count) = removal.range(upTo: last)
         hidden.append(

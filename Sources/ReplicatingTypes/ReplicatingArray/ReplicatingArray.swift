@@ -39,9 +39,9 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   public enum Effect: Equatable, Sendable {
     case inserted(ElementRange)
     case removed(ElementRange)
-    /// Elements that had been removed are shown again, because no change that removed them does away with them any more.
+    /// Elements that were not shown are shown again, because no change that counts does away with them any more.
     case returned(ElementRange)
-    /// Removed elements that were shown all the same are not any more.
+    /// Elements are not shown any more, although no change has removed them now.
     case withdrawn(ElementRange)
   }
 
@@ -63,6 +63,12 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var copies: [[Insertion]] = []
   /// The elements of copies that are not shown, removed or not.
   var withheld: Set<LocalID> = []
+  /// The changes that are withdrawn (Withdrawals.swift).
+  var withdrawn = ChangeRanges()
+  /// The changes that were withdrawn, or are not any more, since the rules of merging were applied.
+  var turned = ChangeRanges()
+  /// False if no change was ever withdrawn.
+  var hasWithdrawals = false
   /// Set as long as the origins of what was read are not needed.
   var unrestored: UnrestoredOrigins?
 
