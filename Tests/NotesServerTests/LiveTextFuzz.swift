@@ -435,7 +435,9 @@ struct LiveTextFuzz {
     var text = Array(old.unicodeScalars)
     if !text.isEmpty {
       let victim = random.below(text.count)
-      if inserted.contains(text[victim]) { deleters[text.remove(at: victim), default: []].insert(0) }
+      if inserted.contains(text[victim]) {
+        deleters[text.remove(at: victim), default: []].insert(0)
+      }
     }
     text.insert(contentsOf: newText().unicodeScalars, at: random.below(text.count + 1))
     var view = String.UnicodeScalarView()

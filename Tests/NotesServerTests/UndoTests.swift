@@ -250,6 +250,91 @@ struct `Undo` {
     #expect(texts(id, ana, ben) == ["one"])
   }
 
+  /// Two editors on one note, on two machines.
+  private func apart(_ text: String) -> (id: String, ana: Editor, ben: Editor) {
+    let id = peer.create(["text": .string(text)])
+    let other = Peer(scratch("other"), seed: 2)
+    other.initialize()
+    other.merge(from: peer)
+    return (id, Editor(peer, id), Editor(other, id))
+  }
+
+  /// Exchanges all changes; returns the texts of both editors, and of both notes.
+  private func meet(_ id: String, _ ana: Editor, _ ben: Editor) -> Set<String> {
+    ana.peer.merge(from: ben.peer)
+    ben.peer.merge(from: ana.peer)
+    ana.sync()
+    ben.sync()
+    return [ana.text, ben.text, ana.peer.text(id), ben.peer.text(id)]
+  }
+
+  @Test(arguments: [false, true])
+  func `leaves a tick that another has made as well, until both have undone it`(isLate: Bool) {
+    let (id, ana, ben) = apart("- [ ] milk")
+    ana.replace(3..<4, with: "x")
+    ben.replace(3..<4, with: "x")
+    if isLate { #expect(meet(id, ana, ben) == ["- [x] milk"]) }
+    // Nothing is to be seen of it where the other's tick is known.
+    #expect(ana.undo() == !isLate)
+    #expect(meet(id, ana, ben) == ["- [x] milk"])
+    #expect(ben.undo())
+    #expect(meet(id, ana, ben) == ["- [ ] milk"])
+    #expect(ana.redo())
+    #expect(meet(id, ana, ben) == ["- [x] milk"])
+  }
+
+  @Test func `brings a deletion of two people back once`() {
+    let (id, ana, ben) = apart("one two three")
+    for editor in [ana, ben] {
+      editor.replace(" two", with: "")
+      #expect(editor.undo())
+    }
+    #expect(meet(id, ana, ben) == ["one two three"])
+  }
+
+  @Test func `brings a word back with what another has written into it and behind it`() {
+    let (id, ana, ben) = apart("one two three")
+    ana.replace("two", with: "2")
+    ben.replace(5..<5, with: "-")
+    ben.replace(8..<8, with: "!")
+    _ = meet(id, ana, ben)
+    #expect(ana.undo())
+    #expect(meet(id, ana, ben) == ["one t-wo! three"])
+    #expect(ana.redo())
+    #expect(ben.undo())
+    #expect(ana.undo())
+    #expect(meet(id, ana, ben) == ["one t-wo three"])
+  }
+
+  @Test func `leaves no line behind on which another had written and has undone it`() {
+    let (id, ana, ben) = apart("eggs\nmilk\nbread\n")
+    ana.replace("milk\n", with: "")
+    ben.replace("milk", with: "oat milk")
+    #expect(meet(id, ana, ben).count == 1)
+    #expect(ana.text.contains("oat"))
+    #expect(ben.undo())
+    #expect(meet(id, ana, ben) == ["eggs\nbread\n"])
+    #expect(ben.redo())
+    #expect(ana.undo())
+    #expect(meet(id, ana, ben) == ["eggs\noat milk\nbread\n"])
+  }
+
+  @Test func `is known in a state of the past, and in history`() {
+    let id = peer.create(["text": "one"])
+    let editor = Editor(peer, id)
+    editor.replace(3..<3, with: " two")
+    let before = peer.revision
+    #expect(editor.undo())
+    let undone = peer.revision
+    #expect(editor.redo())
+    for (revision, text) in [(before, "one two"), (undone, "one"), (peer.revision, "one two")] {
+      let note = peer.call("note/get", ["id": .string(id), "revision": .string(revision)])
+      #expect(note["text"] == .string(text))
+    }
+    let newest = peer.call("note/history", ["id": .string(id)])["entries"]?.array?.first
+    #expect(newest?["revision"] == .string(peer.revision))
+  }
+
   @Test func `keeps two windows of one client apart`() {
     let id = peer.create()
     let (left, right) = (Editor(peer, id), Editor(peer, id))
