@@ -42,7 +42,7 @@ func differenceRows(_ report: inout Report) {
     row("1M, a word at the end of every line", old, joined { $0 + " word" })
   }
 
-  /// What is done before `difference(from:)`, or in its place, beside it.
+  /// The work before `difference(from:)`, in its place, and beside it.
   func comparisonRows() {
     var random = SeededRandom(seed: 7)
     var prose = Prose()

@@ -1,4 +1,4 @@
-/// What two rows of pieces, each told by its hash, have in common: pairs of places, in the same order on both sides, whose hashes
+/// The pieces that two rows of pieces, each told by its hash, have in common: pairs of places, in the same order on both sides, whose hashes
 /// are equal. As many as there can be, or nearly so in long rows.
 ///
 /// The standard library's `difference(from:)` finds them. Its time is the square of what differs, which nobody knows before, and it
@@ -8,7 +8,7 @@ struct CommonPieces {
   private let old: [UInt64]
   private let new: [UInt64]
   private(set) var pairs: [(old: Int, new: Int)] = []
-  /// What is left of the steps that may be taken. Once there are none, no pairs are found.
+  /// The number of steps that may still be taken. Once there are none, no pairs are found.
   private(set) var budget: Int
 
   /// The most pieces, of both sides, that are compared at once.

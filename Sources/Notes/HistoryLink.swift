@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// What a change follows besides its author's previous one, and the bases of its edits.
+/// The changes that a change follows besides its author's previous one, and the bases of its edits.
 struct HistoryLink: Sendable {
   let number: UInt64
   let predecessors: [ChangeID]

@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// What the authors of changes of one text had seen, found out and kept for as long as questions are asked about it.
+/// The changes that the authors of changes of one text had seen, found out and kept for as long as questions are asked about it.
 struct KnownPasts: Causality {
   /// The notebook without its notes: holding on to these would copy them when they change.
   private let book: NoteBook

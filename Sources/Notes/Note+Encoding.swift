@@ -159,7 +159,7 @@ extension Note {
     return withdrawals
   }
 
-  /// What the rules of merging, and withdrawals, have made of the text.
+  /// The effects of the rules of merging, and of withdrawals, on the text.
   private struct Merging {
     var isContested: Bool
     var spared: [ElementRange]

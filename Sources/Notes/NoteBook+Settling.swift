@@ -44,7 +44,7 @@ extension NoteBook {
     return isAny
   }
 
-  /// What the author of a change, which is the next to be admitted or known, had seen of the texts that it has a base for.
+  /// The changes that the author of a change had seen of the texts that it has a base for. It is the next to be admitted, or known.
   func bases(of change: Change) throws -> [NoteID: SeenChanges] {
     var bases: [NoteID: SeenChanges] = [:]
     for (note, base) in change.bases {

@@ -30,7 +30,7 @@ public struct TextBase: Equatable, Sendable {
 
 /// The changes that the author of a change had seen when editing a text, by its base; the change included.
 struct SeenChanges: Sendable {
-  /// What the heads follow, and they.
+  /// The heads, and all that they follow.
   var version: Version
   /// Changes of the author itself that are not in `version`.
   var own: Set<UInt64>

@@ -3,7 +3,7 @@ internal import Bytes
 /// The parts of a text that are held against those of another one: lines without the white space around them, words without
 /// what is between them, or characters.
 ///
-/// What separates lines and words is no part of them, so a line is the same with another indentation and another line end, and a
+/// The white space between lines and words is no part of them, so a line is the same with another indentation and another line end, and a
 /// word where lines are broken anew. Nor is the carriage return a part of the line end `\r\n`, which is one character. White space by
 /// itself is no line: a blank line that stands in both texts need not be the same one.
 ///

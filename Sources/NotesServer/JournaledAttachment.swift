@@ -17,7 +17,7 @@ struct JournaledAttachment {
   var changes: [(version: Int, change: ChangeID)] = []
   /// The steps that the client could undo and redo when it opened the text.
   var undoing: UndoList
-  /// What the client has done since, in order.
+  /// The client's changes, undos and redos since, in order.
   var steps: [Step] = []
 
   enum Step {

@@ -160,7 +160,7 @@ extension NotesServer {
   /// A state of the note that had the client's `baseText`, with those of the client's edits that the note has already; nil if none is
   /// known.
   private func baseState(of resumption: Resumption, _ note: Note) -> EditedState? {
-    // What can't be read in the archive is not found: the present text has been read.
+    // States in a part of the archive that can't be read are not found: the present text has been read.
     guard let base = resumption.baseText,
       let version = try? book.version(of: note, withText: base)
     else { return nil }

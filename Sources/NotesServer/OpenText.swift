@@ -66,7 +66,7 @@ struct OpenText {
           removals.append(range)
         }
       case .returned(let range):
-        // What a client shows or doesn't show that has resumed does not depend on what is removed.
+        // The state that a resumed client shows does not depend on which elements are removed.
         if shown.hidden != nil { continue }
         // The client may not have been told that they were removed. Then it shows them all along, unless it has removed them itself.
         let returned = ElementRanges([range])

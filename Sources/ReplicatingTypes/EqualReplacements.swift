@@ -20,7 +20,7 @@
 // It is a function of the set of changes. Insertions with the same origins did not know each other: who knows one of them has it
 // between these origins, and so other origins. Which copies are shown depends on insertions only, so it comes before the first rule.
 //
-// Who knows all others goes on from what is shown: the left origin of an insertion is an element that its author saw. And it puts nothing
+// An author who knows all others goes on from what is shown: the left origin of an insertion is an element that its author saw. And it puts nothing
 // directly in front of a copy but of the first. So it changes nothing in which copies are shown.
 
 /// Which copies are shown in a state, and which of them stand for others.
@@ -317,7 +317,7 @@ extension ReplicatingArray<UInt8> {
     if following.count < 2 { return [] }
     for equal in Dictionary(grouping: following, by: { bytes(of: $0) }).values
     where equal.count > 1 {
-      // What is found under the same key is one.
+      // Insertions found under the same key are copies of each other.
       var found: [Key: Int] = [:]
       var list = Array(equal.indices)
       func root(_ index: Int) -> Int {
@@ -410,7 +410,7 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
-  /// What was inserted in a copy, or beside it.
+  /// The text that was inserted in a copy, or beside it.
   private struct Continuations {
     /// The copies that something has its left origin in.
     var isContinued: Set<Insertion> = []
@@ -443,7 +443,7 @@ extension ReplicatingArray<UInt8> {
     var continuations = Continuations()
     let counterparts = Counterparts(in: copies)
     for copy in copies.joined() {
-      // What the author has put behind it at once belongs to the same run of origins.
+      // Elements that the author has put behind it at once belong to the same run of origins.
       let end = copy.offsets.upperBound
       let author = authors[Int(copy.author)]
       if end < author.count,

@@ -33,7 +33,7 @@ extension ReplicatingArray<UInt8> {
   ) throws(Asked.Failure) {
     settle()
     if !isIndexed { buildIndex() }
-    // What a withdrawn change removed is not met as removed, and was so in a state of the past.
+    // Elements that a withdrawn change removed are not met as removed. In a state of the past they were.
     if hasWithdrawals, !edits.isEmpty { isContested = true }
     var candidates: [LocalID] = []
     var asked: Set<LocalID> = []
@@ -67,7 +67,7 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
-  /// What was touched by the changes that were withdrawn, or are not any more: whether a change counts makes the same difference as
+  /// The elements touched by the changes that were withdrawn, or are not any more: whether a change counts makes the same difference as
   /// whether it has come.
   private func turnedEdits<Asked: Causality>(
     _ causality: inout Asked
@@ -169,7 +169,7 @@ extension ReplicatingArray<UInt8> {
       }
     }
     if found.isEmpty { return ([], false) }
-    // What is withheld counts as text for this rule, and is passed here like what was removed.
+    // Withheld elements count as text for this rule. Here they are passed like removed ones.
     let isDecided = withheld.isEmpty && !meetsUnknown && !removesUnknown(found, edits.known)
     return (isDecided ? [] : found, true)
   }

@@ -1,4 +1,4 @@
-/// What one change put between the same two elements: neighbours in its author's numbering.
+/// The elements that one change put between the same two elements: neighbours in its author's numbering.
 struct Insertion: Hashable {
   var author: AuthorIndex
   var offset: UInt32
