@@ -117,7 +117,11 @@ extension NotesServer {
       journal?.append(.change(version: params.version, isJoined: isJoined, $0), of: id)
     }
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
-    if let change { openTexts[undoListOf: id].record(change, joining: isJoined) }
+    if let change {
+      openTexts[undoListOf: id].record(change, joining: isJoined)
+    } else if !isJoined {
+      openTexts[undoListOf: id].close()
+    }
     if plan.isPresent {
       openTexts.keep(present: plan.buffer, of: note)
       let count = openTexts[text: note].count

@@ -42,12 +42,13 @@ extension ReplicatingArray<UInt8> {
     }
     let turned = try turnedEdits(&causality)
     for edits in edits {
-      let found = separators(around: edits)
+      let (found, isUndecided) = separators(around: edits)
       // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
-      if found.isContested { isContested = true }
-      insert(found.separators)
+      if !found.isEmpty { isContested = true }
+      if isUndecided { insert(found) }
     }
-    for edits in turned { insert(separators(around: edits).separators) }
+    // Others may have removed since what the authors had not seen. So there is more to decide than when the edits came.
+    for edits in turned { insert(separators(around: edits).found) }
     let copies = copyRoles(at: nil)
     for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
       if asked.insert(element).inserted { candidates.append(element) }
@@ -79,16 +80,18 @@ extension ReplicatingArray<UInt8> {
       if touched.isEmpty { continue }
       var edits = UnawareEdits(by: run.replica, knowing: try causality.seen(by: run))
       for range in touched where range.count > 0 { edits.append(range) }
+      // Another copy may be shown now.
+      for range in copiedRanges.joined() { edits.append(range) }
       all.append(edits)
     }
     return all
   }
 
-  /// The removed separators of which edits may decide whether they are shown; none if they certainly decide nothing. And whether they
-  /// may do so in some state of the past.
+  /// The removed separators of which edits may decide whether they are shown; and false if edits that came last certainly decide
+  /// nothing.
   private mutating func separators(
     around edits: UnawareEdits
-  ) -> (separators: [LocalID], isContested: Bool) {
+  ) -> (found: [LocalID], isUndecided: Bool) {
     var found: [LocalID] = []
     /// The pieces of removed elements, by the first of each, and the spared elements that were met.
     var covered: Set<LocalID> = []
@@ -170,8 +173,7 @@ extension ReplicatingArray<UInt8> {
     }
     if found.isEmpty { return ([], false) }
     // Withheld elements count as text for this rule. Here they are passed like removed ones.
-    let isDecided = withheld.isEmpty && !meetsUnknown && !removesUnknown(found, edits.known)
-    return (isDecided ? [] : found, true)
+    return (found, !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known))
   }
 
   /// True if one of the elements was removed by a change that is not known.

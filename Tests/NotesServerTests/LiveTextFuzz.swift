@@ -1,6 +1,8 @@
 import TestSupport
 import Testing
 
+@testable import NotesServer
+
 /// Several editors at several servers on one note, with every message under way for as long as chance has it.
 ///
 /// Every scalar that is inserted, but for spaces and line feeds, occurs once in a run, so that what is lost or doubled can
@@ -315,9 +317,12 @@ struct LiveTextFuzz {
     if mistake == .undoesForOthers {
       attachment = editors.last { $0.host == host && !$0.client.isObserver }!.client.attachment
     }
+    let direction: UndoList.Direction = isUndo ? .undo : .redo
+    let stepCount = hosts[host].peer.stepCount(direction, of: attachment)
     let isDone =
       hosts[host].peer.call(
         isUndo ? "note/undo" : "note/redo", ["attachment": JSON(attachment)])["done"]!.boolean!
+    let count = stepCount - hosts[host].peer.stepCount(direction, of: attachment)
     let after = Array(hosts[host].peer.text(note.string!).unicodeScalars)
     collect(host)
     var change = Step(hasSeparators: true)
@@ -326,7 +331,7 @@ struct LiveTextFuzz {
       if new < old { change.deleted.insert(scalar) }
       if new > old { change.inserted.insert(scalar) }
     }
-    let steps = check(change, of: index, isUndo, isDone: isDone, in: Set(before))
+    let steps = check(change, of: index, isUndo, isDone: isDone, count, in: Set(before))
     let others = inserted.subtracting(change.deleted.union(change.inserted))
     if before.filter(others.contains) != after.filter(others.contains) {
       problems.append("an undo has moved something, or doubled it")
@@ -352,16 +357,25 @@ struct LiveTextFuzz {
     }
   }
 
-  /// Whether what an undo or redo did is what the editor's last step says, with those before it as long as nothing came of them.
+  /// Whether what an undo or redo did is what the editor's last steps say, of which all but the last one came to nothing.
   ///
+  /// - Parameter count: the number of steps that the server has taken.
   /// - Returns: the steps that it has reversed, the last first.
   private mutating func check(
-    _ change: Step, of index: Int, _ isUndo: Bool, isDone: Bool, in present: Set<Unicode.Scalar>
+    _ change: Step, of index: Int, _ isUndo: Bool, isDone: Bool, _ count: Int,
+    in present: Set<Unicode.Scalar>
   ) -> [Step] {
     var steps: [Step] = []
     var (gone, back, mustBack): (Set<Unicode.Scalar>, Set<Unicode.Scalar>, Set<Unicode.Scalar>)
     (gone, back, mustBack) = ([], [], [])
-    while let step = isUndo ? editors[index].done.popLast() : editors[index].undone.popLast() {
+    let verb = isUndo ? "undo" : "redo"
+    while steps.count < count {
+      if !gone.isEmpty || !mustBack.isEmpty { problems.append("\(verb) did more than a step") }
+      guard let step = isUndo ? editors[index].done.popLast() : editors[index].undone.popLast()
+      else {
+        problems.append("\(verb) did what nobody did")
+        return steps
+      }
       steps.append(step)
       let own = Set(steps.flatMap(\.numbers))
       gone.formUnion((isUndo ? step.inserted : step.deleted).intersection(present))
@@ -372,16 +386,13 @@ struct LiveTextFuzz {
           && (own.contains(inserters[scalar] ?? 0) && !isUndo
             || !reversedSteps.contains(inserters[scalar] ?? 0))
       }
-      let isEffective =
-        !gone.isEmpty || !mustBack.isEmpty || !change.inserted.intersection(back).isEmpty
-      if isEffective { break }
-      if isDone, step.hasSeparators, change.deleted.isEmpty, change.inserted.isEmpty { break }
     }
     let isRight =
       change.deleted == gone && change.inserted.isSubset(of: back)
       && change.inserted.isSuperset(of: mustBack)
-    if !isRight || !isDone && !(gone.isEmpty && mustBack.isEmpty) || isDone && steps.isEmpty {
-      let did = "\(isUndo ? "undo" : "redo") did \((change.deleted, change.inserted))"
+    let isAll = isUndo ? editors[index].done.isEmpty : editors[index].undone.isEmpty
+    if !isRight || !isDone && !(gone.isEmpty && mustBack.isEmpty && isAll) || isDone && count == 0 {
+      let did = "\(verb) did \((change.deleted, change.inserted))"
       problems.append("\(did), not \((gone, back))")
     }
     return steps

@@ -198,6 +198,11 @@ final class Peer {
   /// Lets some time pass, so that the server tells other processes of its clients' cursors.
   func sharePresence(after time: Duration = .seconds(4)) { wait(time) }
 
+  /// How many steps an attachment can undo, or redo.
+  func stepCount(_ direction: UndoList.Direction, of attachment: Int) -> Int {
+    server.openTexts[undoListOf: attachment].withdrawals(direction).count
+  }
+
   /// How often the client of an attachment was to be told of participants.
   func presenceMoves(of attachment: Int) -> Int { server.openTexts[attachment]!.presence.moves }
 

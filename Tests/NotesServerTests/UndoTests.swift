@@ -63,6 +63,9 @@ struct `Undo` {
       }
     }
 
+    /// A change of nothing.
+    func confirm() -> JSON { client.confirm() }
+
     func undo() -> Bool { reverse("note/undo") }
     func redo() -> Bool { reverse("note/redo") }
 
@@ -248,6 +251,19 @@ struct `Undo` {
     #expect(texts(id, ana, ben) == ["one two"])
     #expect(ben.redo())
     #expect(texts(id, ana, ben) == ["one"])
+  }
+
+  @Test(arguments: [false, true])
+  func `ends a step by a change of nothing, unless that is a part of the step`(isPart: Bool) {
+    let id = peer.create()
+    let editor = Editor(peer, id)
+    editor.replace(0..<0, with: "one")
+    var nothing = editor.confirm()
+    if isPart { nothing["sameStep"] = true }
+    #expect(peer.ask("note/change", nothing).error == nil)
+    editor.replace(3..<3, with: " two", inSameStep: true)
+    #expect(editor.undo())
+    #expect(texts(id, editor) == [isPart ? "" : "one"])
   }
 
   /// Two editors on one note, on two machines.

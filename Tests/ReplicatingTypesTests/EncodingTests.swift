@@ -147,12 +147,13 @@ private func expectDamageIsSeen<Value>(_ sample: Sample<Value>, seeds: ClosedRan
         try Value.Changes(encoded: Array(changes[..<length]))
       }
     }
-    for bit in 0..<8 * value.count {
+    // Every third bit of one history, and the others of the next ones.
+    for bit in stride(from: Int(seed % 3), to: 8 * value.count, by: 3) {
       var damaged = value
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
       expectValue(damaged, sample, at(seed, bit))
     }
-    for bit in 0..<8 * changes.count {
+    for bit in stride(from: Int(seed % 3), to: 8 * changes.count, by: 3) {
       var damaged = changes
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
       expectChanges(damaged, on: [sample.empty, some, all], sample, &known, at(seed, bit))

@@ -390,9 +390,13 @@ private struct Stream {
           try TrimmedText(encoded: Array(trimmed[..<length]))
         }
       }
-      for bit in 0..<8 * whole.count { expectText(whole.flipped(bit), sound, at(seed, bit)) }
-      for bit in 0..<8 * changes.count { expectChanges(changes.flipped(bit), sound, at(seed, bit)) }
-      for bit in 0..<8 * trimmed.count { expectTrimmed(trimmed.flipped(bit), sound, at(seed, bit)) }
+      // Every third bit of one history, and the others of the next ones.
+      func bits(_ bytes: [UInt8]) -> StrideTo<Int> {
+        stride(from: Int(seed % 3), to: 8 * bytes.count, by: 3)
+      }
+      for bit in bits(whole) { expectText(whole.flipped(bit), sound, at(seed, bit)) }
+      for bit in bits(changes) { expectChanges(changes.flipped(bit), sound, at(seed, bit)) }
+      for bit in bits(trimmed) { expectTrimmed(trimmed.flipped(bit), sound, at(seed, bit)) }
     }
   }
 
