@@ -3,8 +3,8 @@ public import ReplicatingTypes
 extension NoteBook {
   /// A state, all of which is known here, in which a note has this text: the present one, or one of the past; nil if none is found.
   ///
-  /// Of the states that the note has had in the order of logical time the newest is taken. Where none of these has the text, the states
-  /// are looked at that the authors of changes saw after them.
+  /// A state that the author of a change saw after it is taken rather than one in the order of logical time, which perhaps nobody saw;
+  /// the newest, if there are several. Where none of these has the text, it is looked for in what two authors saw together.
   ///
   /// - Complexity: O(elements of the text) for the first look; the rest is bounded (`PastTextSearch`), so what was long ago may not be found.
   public func version(
@@ -24,6 +24,8 @@ struct PastTextSearch {
   static let mostChanges = 65_536
   /// Of so many of them it is looked at what their authors saw.
   static let mostAuthorsViews = 1024
+  /// Of so many of them it is looked at what the authors of two saw together.
+  static let mostMeeting = 64
   /// So many states are read at most. The others can't have the text: its bytes have another sum.
   static let mostReads = 64
   /// So many elements are added to the text and removed from it at most, on the way through its states, and changes looked up.
@@ -80,8 +82,17 @@ struct PastTextSearch {
       rows.append(Row(replica: replica, numbers: changes.map(\.number)))
     }
     var passed: [ReplicaID: [UInt64]] = [:]
-    if let version = try findInOrder(&passed) { return version }
-    return try findAmongViews(of: passed)
+    let found = try findInOrder(&passed)
+    if let found, found.isSeen { return found.version }
+    if let seen = try findAmongViews(of: passed) { return seen }
+    if let found { return found.version }
+    return try findAmongMeetings(of: passed)
+  }
+
+  private func past(of change: ChangeID) throws(ArchiveFailure) -> Version {
+    var past = Version()
+    try book.extend(&past, to: change)
+    return past
   }
 
   private var isExhausted: Bool {
@@ -89,10 +100,14 @@ struct PastTextSearch {
   }
 
   /// Goes back through the changes in logical time. Whatever a change knows comes before it there, so what is before it is a state.
+  ///
+  /// - Parameter passed: the latest changes.
+  /// - Returns: the newest state with the text, or the state that the author of its last change saw after it, if that has the text, too.
   private mutating func findInOrder(
     _ passed: inout [ReplicaID: [UInt64]]
-  ) throws(ArchiveFailure) -> Version? {
+  ) throws(ArchiveFailure) -> (version: Version, isSeen: Bool)? {
     var state = Version()
+    var found: (version: Version, isSeen: Bool)?
     for row in rows.indices {
       state[rows[row].replica] = rows[row].numbers.last!
       try readAhead(row)
@@ -102,23 +117,33 @@ struct PastTextSearch {
       let replica = rows[row].replica
       let number = rows[row].numbers.removeLast()
       rows[row].lamports.removeLast()
-      // Before it there was no note.
-      if note.id.creation == ChangeID(replica: replica, number: number) { return nil }
       if changes < Self.mostAuthorsViews { passed[replica, default: []].append(number) }
+      // Before it there was no note.
+      if note.id.creation == ChangeID(replica: replica, number: number) { return found }
       changes += 1
       state[replica] = rows[row].numbers.last ?? 0
-      sum.move(replica, to: state[replica])
-      if try isWanted(at: state) {
-        return try book.version(of: state.changes + [note.id.creation])
-      }
       try readAhead(row)
       if rows[row].numbers.isEmpty {
         order.removeFirst()
       } else {
         order.moveFirst(to: rows[row].time)
       }
+      if found != nil {
+        if changes >= Self.mostAuthorsViews { return found }
+        continue
+      }
+      sum.move(replica, to: state[replica])
+      guard try isWanted(at: state) else { continue }
+      let last = order.first.map {
+        ChangeID(replica: rows[$0].replica, number: rows[$0].numbers.last!)
+      }
+      let past = try past(of: last ?? note.id.creation)
+      if past.isSuperset(of: state) { return (past, true) }
+      sum.move(to: past)
+      if try isWanted(at: past) { return (past, true) }
+      found = (try book.version(of: state.changes + [note.id.creation])!, false)
     }
-    return nil
+    return found
   }
 
   /// Reads the logical times of an author's next changes, if there are changes and their times were not read yet.
@@ -165,6 +190,31 @@ struct PastTextSearch {
       try book.extend(&past, to: change)
       sum.move(to: past)
       if try isWanted(at: past) { return past }
+    }
+    return nil
+  }
+
+  /// Looks at what two authors saw together: a process has merged the one's changes, and nobody has changed the note after that.
+  private mutating func findAmongMeetings(
+    of passed: [ReplicaID: [UInt64]]
+  ) throws(ArchiveFailure) -> Version? {
+    var views: [(lamport: UInt64, change: ChangeID, version: Version)] = []
+    for (replica, numbers) in passed {
+      for number in numbers.prefix(Self.mostMeeting) {
+        let change = ChangeID(replica: replica, number: number)
+        views.append((try book.lamport(of: change), change, try past(of: change)))
+      }
+    }
+    views.sort { ($0.lamport, $0.change) > ($1.lamport, $1.change) }
+    views = Array(views.prefix(Self.mostMeeting))
+    for (index, later) in views.enumerated() {
+      for earlier in views[(index + 1)...] where !later.version.contains(earlier.change) {
+        var both = later.version
+        both.merge(earlier.version)
+        sum.move(to: both)
+        if steps >= Self.mostSteps || reads >= Self.mostReads { return nil }
+        if try isWanted(at: both) { return both }
+      }
     }
     return nil
   }

@@ -87,8 +87,9 @@ struct `Crashes` {
     let log = try logs(of: folder("notes"))[0]
     let whole = FileManager.default.contents(atPath: log)!
     var seen: Set<String> = []
-    let lengths = isLong ? Array(0...whole.count) : Array(max(0, whole.count - 300)...whole.count)
-    for length in lengths.reversed() {
+    let lengths = stride(
+      from: whole.count, through: isLong ? 0 : max(0, whole.count - 300), by: isLong ? -1 : -3)
+    for length in lengths {
       try whole.prefix(length).write(to: URL(fileURLWithPath: log))
       let reader = try Server(folder("notes"), delimiter: .lines)
       let start = try reader.initialize()

@@ -88,7 +88,8 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
   @Test func `notices every flipped bit, and keeps whatever can be verified`() throws {
     let (bytes, ends) = log(session: Self.session, Self.appends)
     let all = Self.appends.flatMap(\.self)
-    for bit in 0..<(bytes.count * 8) {
+    // Some bits of each byte, or all where tests are repeated.
+    for bit in stride(from: 0, to: bytes.count * 8, by: seedFactor == 1 ? 3 : 1) {
       let byte = bit / 8
       var flipped = bytes
       flipped[byte] ^= 1 << (bit % 8)
