@@ -153,7 +153,8 @@ func readable<Result>(_ body: () throws -> Result) -> Result {
   do { return try body() } catch { fatalError("a notebook in memory: \(error)") }
 }
 
-private func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {
+/// A notebook with changes from elsewhere, which must be right ones.
+func merged(_ book: NoteBook, _ bytes: [UInt8]) -> NoteBook {
   var book = book
   do {
     try book.merge(foreign: ChangeSet.decode(bytes).changes)
@@ -199,6 +200,19 @@ struct NotebookWriter {
     let encoded = book.encode(book.change(by: replica, at: time, operations))
     encodedBytes += encoded.bytes.count
     book.apply(encoded)
+  }
+
+  /// Makes the text another one, in one change.
+  mutating func edit(to new: [UInt8]) {
+    let operations = book.operations(
+      for: textDifference(from: text.utf8, to: new), in: note)
+    book.apply(book.encode(book.change(by: replica, at: time, operations)))
+  }
+
+  /// Takes back what a change of the same author did.
+  mutating func withdraw(_ number: UInt64) {
+    let changes = ChangeRanges(ChangeID(replica: replica, number: number))
+    book.apply(book.encode(book.change(by: replica, at: time, [.edit(note, .withdraw(changes))])))
   }
 
   /// Makes random edits, each as a change.

@@ -109,7 +109,8 @@ public struct Note: Sendable, Equatable, Identifiable {
       + wanted.subtracting(present).sorted().map { .tags(.insert($0)) }
   }
 
-  /// Applies an operation that is in order: a local one, or one that `validate` passed. Reports what became of the text.
+  /// Applies an operation that is in order: a local one, or one that `validate` passed. Reports what became of the text. After withdrawals
+  /// `settleWithdrawals` shows the text without what they name.
   mutating func apply(
     _ operation: Operation, _ stamp: Stamp, at moment: Moment,
     _ report: (ReplicatingText.Effect) -> Void
@@ -125,9 +126,13 @@ public struct Note: Sendable, Equatable, Identifiable {
       insert(Deletion(change: stamp.change, covered: covered))
     case .withdraw(let changes):
       withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
-      text.withdraw(withdrawals.withdrawn(), report)
     case .restore, .base: break
     }
+  }
+
+  /// Shows the text without the changes that are withdrawn.
+  mutating func settleWithdrawals(_ report: (ReplicatingText.Effect) -> Void) {
+    if !withdrawals.isEmpty { text.withdraw(withdrawals.withdrawn(), report) }
   }
 
   /// Applies everything of an operation but a change of text: a past text is read off the present one.
@@ -264,7 +269,7 @@ extension Note: Replicable {
     tags.join(changes.tags)
     text.join(changes.text)
     for withdrawal in changes.withdrawals { withdrawals.insert(withdrawal) }
-    if !withdrawals.isEmpty { text.withdraw(withdrawals.withdrawn()) { _ in } }
+    settleWithdrawals { _ in }
     content.merge(changes.content)
     for deletion in changes.deletions { insert(deletion) }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }

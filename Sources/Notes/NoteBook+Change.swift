@@ -77,7 +77,7 @@ extension NoteBook {
     var effects = Effects()
     let end = perform(change, stamp, &effects)
     admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
-    let withdraws = note(withdrawalsIn: change)
+    note(withdrawalsIn: change)
     if !change.bases.isEmpty {
       // Where the archive can't tell what was seen, nothing counts as seen: then more is looked at than need be.
       var bases: [NoteID: SeenChanges] = [:]
@@ -88,7 +88,7 @@ extension NoteBook {
       }
       note(unaware: change, knowing: version, on: bases)
     }
-    if withdraws || !change.bases.isEmpty { settleMerges(&effects) }
+    if !withdrawing.isEmpty || !change.bases.isEmpty { settleMerges(&effects) }
     shelf.tidy()
     return effects
   }

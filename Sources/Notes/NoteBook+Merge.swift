@@ -180,11 +180,13 @@ extension NoteBook: Replicable {
     let bases = try bases(of: change)
     let (kept, end) = try performForeign(change, first, bases, &effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
-    _ = note(withdrawalsIn: change)
+    note(withdrawalsIn: change)
     if kept != nil || !bases.isEmpty {
       note(unaware: change, knowing: kept ?? version, on: bases)
       if undecidedCount >= Self.mostUndecided { settleMerges(&effects) }
     }
+    // A note is packed without what its text has still to show.
+    if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&effects) }
     if let kept { pasts.set(id.replica, id.number, kept) }
     shelf.tidy()
     return nil

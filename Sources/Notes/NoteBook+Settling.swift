@@ -33,15 +33,13 @@ extension NoteBook {
     }
   }
 
-  /// Notes that the rules have to be applied to the texts of which a change, which was admitted last, has withdrawn something.
-  mutating func note(withdrawalsIn change: Change) -> Bool {
-    var isAny = false
-    for operation in change.operations {
-      guard case .edit(let note, .withdraw) = operation else { continue }
+  /// Notes the texts of which a change, which was admitted last, has withdrawn something. Many withdrawals are looked at together: each
+  /// time all of them are.
+  mutating func note(withdrawalsIn change: Change) {
+    for case .edit(let note, .withdraw) in change.operations {
       undecided[note, default: []] += []
-      isAny = true
+      withdrawing.insert(note)
     }
-    return isAny
   }
 
   /// The changes that the author of a change had seen of the texts that it has a base for. It is the next to be admitted, or known.
@@ -65,6 +63,9 @@ extension NoteBook {
       var causality = KnownPasts(of: self, in: note)
       do throws(ArchiveFailure) {
         try shelf.open(note)
+        if withdrawing.remove(note) != nil {
+          shelf[existing: note].settleWithdrawals { effects.insert($0, note) }
+        }
         try shelf[existing: note].text.settleMerge(after: undecided[note]!, &causality) {
           effects.insert($0, note)
         }

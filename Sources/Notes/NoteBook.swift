@@ -33,6 +33,8 @@ public struct NoteBook: Sendable {
   var undecided: [NoteID: [UnawareEdits]] = [:]
   /// The number of entries that were added to it since the last look.
   var undecidedCount = 0
+  /// The notes with new withdrawals, of which it was not found out yet what is withdrawn. They are undecided, too.
+  var withdrawing: Set<NoteID> = []
 
   /// Where a note is put among the others.
   public typealias Placement = Change.Placement

@@ -205,17 +205,20 @@ struct Shelf: Sendable {
     places[slots.removeLast().id] = nil
   }
 
-  /// Packs the notes that were not used for longest, if too many are open, or too much of text. O(1) if not.
-  mutating func tidy() {
+  /// Finds out whether `tidy` will pack notes. O(1).
+  mutating func isFull() -> Bool {
     if latest < slots.count, slots[latest].place >= 0 {
       let place = slots[latest].place
       openBytes -= open[place].bytes
       open[place].bytes = open[place].note.text.count
       openBytes += open[place].bytes
     }
-    guard open.count > 1, open.count > mostOpen || openBytes > mostOpenBytes else {
-      return
-    }
+    return open.count > 1 && (open.count > mostOpen || openBytes > mostOpenBytes)
+  }
+
+  /// Packs the notes that were not used for longest, if too many are open, or too much of text. O(1) if not.
+  mutating func tidy() {
+    guard isFull() else { return }
     // Down to three quarters, so that the next ones needn't do it again.
     var rest = open.count
     var closed: [Int] = []

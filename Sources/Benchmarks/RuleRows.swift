@@ -1,0 +1,90 @@
+import Notes
+import ReplicatingTypes
+
+/// Two people change one note apart from each other, and one merges the other's changes. The floor is the same by replicas for which the
+/// rules of merging don't hold: their identities lack the mark.
+func ruleRows(_ report: inout Report) {
+  var random = SeededRandom(seed: 12)
+  let lines = (0..<2_000).map { "\(random.below(10_000)) line of the list, number \($0)" }
+  func text(_ lines: [String]) -> [UInt8] { Array((lines.joined(separator: "\n") + "\n").utf8) }
+  let places = stride(from: 5, to: lines.count, by: 10)
+
+  func row(
+    _ name: String, _ start: [UInt8], goal: Row.Goal? = nil,
+    _ ana: @escaping (inout NotebookWriter) -> Void,
+    _ ben: @escaping (inout NotebookWriter) -> Void
+  ) {
+    func timing(_ isRuled: Bool) -> Timing {
+      func replica(_ low: UInt64) -> ReplicaID {
+        let id = ReplicaID(high: low, low: low)
+        return isRuled ? id.sparingSeparators : id
+      }
+      var first = NotebookWriter()
+      first.replica = replica(1)
+      first.edit(0..<0, start)
+      var second = first
+      second.replica = replica(2)
+      ana(&first)
+      ben(&second)
+      let book = first.book
+      let changes = second.book.changes(since: book.version)
+        .encoded(of: Identifier(high: 1, low: 1))
+      let both = second.book.merged(with: book)
+      return measure {
+        merged(book, changes)
+      } check: {
+        expect($0 == both, "\(name), the other way round")
+      }
+    }
+    let floor = timing(false)
+    report.add(Row("rules", name, timing(true), floor: floor, goal: goal))
+  }
+
+  let long = [UInt8](repeating: 120, count: 100_000)
+  let edits = (0..<2).map { _ in RandomEdits(1_000, in: long.count, &random) }
+  row("1,000 edits of one letter each", long, goal: .floor(1.3)) {
+    $0.make(edits[0])
+  } _: {
+    $0.make(edits[1])
+  }
+  row("200 lines deleted here and changed there", text(lines)) { writer in
+    for place in places.reversed() {
+      let start = lines[..<place].reduce(0) { $0 + $1.utf8.count + 1 }
+      writer.edit(start..<start + lines[place].utf8.count + 1, [])
+    }
+  } _: { writer in
+    for place in places.reversed() {
+      let start = lines[..<place].reduce(0) { $0 + $1.utf8.count + 1 }
+      let word = start + lines[place].utf8.count - " of the list, number ".utf8.count
+      writer.edit(word..<word, Array("new ".utf8))
+    }
+  }
+  let list = Array(lines.prefix(400))
+  let sort: (inout NotebookWriter) -> Void = { $0.edit(to: text(list.sorted())) }
+  row("400 lines sorted by both", text(list), sort, sort)
+  undoRows(&report)
+}
+
+/// Changes taken back by name, in a text of 100,000 letters after 10,000 random edits. The floor is a random edit.
+private func undoRows(_ report: inout Report) {
+  var random = SeededRandom(seed: 13)
+  var writer = NotebookWriter()
+  writer.edit(0..<0, [UInt8](repeating: 120, count: 100_000))
+  let before = RandomEdits(10_000, in: 100_000, &random)
+  writer.make(before)
+  let last = RandomEdits(100, in: before.length, &random)
+  let floor = measure(prepare: { writer }, body: { $0.make(last) }, check: { _, _ in })
+  let start = writer.book.next(by: writer.replica).number - 100
+  let undoing = measure(
+    prepare: { writer },
+    body: { writer in
+      for number in (start..<start + 100).reversed() { writer.withdraw(number) }
+    },
+    check: { writer, _ in
+      expect(!writer.text.withdrawn.isEmpty, "changes that are taken back")
+    })
+  report.add(
+    Row(
+      "rules", "a change taken back, after 10,000 random edits", undoing.divided(by: 100),
+      .microseconds, floor: floor.divided(by: 100)))
+}
