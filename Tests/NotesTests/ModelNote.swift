@@ -7,7 +7,12 @@ import TestSupport
 protocol SharedText {
   /// How many there are, numbered from 0.
   var count: Int { get }
+  /// In an order in which each change comes after those that it knows.
+  var changes: [KnownChange] { get }
 
+  func id(of person: Int) -> ReplicaID
+  /// What the person knows.
+  func version(of person: Int) -> Version
   func text(of person: Int) -> String
   /// What the person's client shows, if there is one.
   func clientText(of person: Int) -> String?
@@ -18,6 +23,10 @@ protocol SharedText {
   /// A client begins to show what the notebook does now.
   mutating func read(_ person: Int)
   mutating func writeByClient(_ person: Int, _ text: String)
+  /// A person takes changes back, and writes, if there is a text, with the same change.
+  mutating func withdraw(_ person: Int, _ changes: ChangeRanges, writing text: String?)
+  /// A client takes changes back and writes with one change, and shows the text no more.
+  mutating func withdrawByClient(_ person: Int, _ changes: ChangeRanges, writing text: String)
 }
 
 /// A history of one note whose authors see the texts that the oracle gives: it shows what the description means by itself.
@@ -57,11 +66,19 @@ struct ModelNote: SharedText {
       case .write(let person, let text): write(person, text)
       case .read(let person): read(person)
       case .writeByClient(let person, let text): writeByClient(person, text)
+      case .withdraw(let person, let changes, let text):
+        withdraw(person, changes, writing: text)
+      case .withdrawByClient(let person, let changes, let text):
+        withdrawByClient(person, changes, writing: text)
       }
     }
   }
 
   var count: Int { authors.count }
+
+  func id(of person: Int) -> ReplicaID { authors[person].id }
+
+  func version(of person: Int) -> Version { authors[person].past }
 
   func text(of person: Int) -> String { text(of: authors[person].past) }
 
@@ -101,21 +118,39 @@ struct ModelNote: SharedText {
 
   mutating func write(_ person: Int, _ text: String) {
     steps.append(.write(person, text))
-    edit(person, text, seeing: KnownChange.Seen(version: authors[person].past))
+    let seen = KnownChange.Seen(version: authors[person].past)
+    let edits = operations(making: text, seeing: seen)
+    if !edits.isEmpty { add(edits, by: person, seen, text) }
   }
 
   mutating func writeByClient(_ person: Int, _ text: String) {
     guard let seen = authors[person].reader else { return }
     steps.append(.writeByClient(person, text))
-    if let change = edit(person, text, seeing: seen) {
-      authors[person].reader!.own.append(change)
+    let edits = operations(making: text, seeing: seen)
+    if !edits.isEmpty {
+      authors[person].reader!.own.append(add(edits, by: person, seen, text))
     }
   }
 
-  @discardableResult
-  private mutating func edit(
-    _ person: Int, _ text: String, seeing seen: KnownChange.Seen
-  ) -> ChangeID? {
+  mutating func withdraw(_ person: Int, _ changes: ChangeRanges, writing text: String?) {
+    steps.append(.withdraw(person, changes, text))
+    let seen = KnownChange.Seen(version: authors[person].past)
+    let edits = text.map { operations(making: $0, seeing: seen) } ?? []
+    add([.edit(note, .withdraw(changes))] + edits, by: person, seen)
+  }
+
+  mutating func withdrawByClient(_ person: Int, _ changes: ChangeRanges, writing text: String) {
+    guard let seen = authors[person].reader else { return }
+    steps.append(.withdrawByClient(person, changes, text))
+    let edits = operations(making: text, seeing: seen)
+    add(edits + [.edit(note, .withdraw(changes))], by: person, seen)
+    authors[person].reader = nil
+  }
+
+  /// The operations that make a text of what somebody has seen.
+  private func operations(
+    making text: String, seeing seen: KnownChange.Seen
+  ) -> [Change.Operation] {
     let elements = oracle.elements(seen.contains)
     let shown = elements.indices.filter { elements[$0].isShown }
     var operations: [Change.Operation] = []
@@ -141,12 +176,14 @@ struct ModelNote: SharedText {
         operations.append(.edit(note, .text(.remove(range))))
       }
     }
-    return operations.isEmpty ? nil : add(operations, by: person, seen, text)
+    return operations
   }
 
+  /// Adds a change, which makes `text`, or what the description says, of what its author had seen.
   @discardableResult
   private mutating func add(
-    _ operations: [Change.Operation], by person: Int, _ seen: KnownChange.Seen, _ text: String
+    _ operations: [Change.Operation], by person: Int, _ seen: KnownChange.Seen,
+    _ text: String? = nil
   ) -> ChangeID {
     let (id, past) = (authors[person].id, authors[person].past)
     let change = Change(
@@ -155,7 +192,85 @@ struct ModelNote: SharedText {
     changes.append(KnownChange(change: change, past: past, seen: seen, text: text))
     authors[person].past.insert(change.id)
     oracle = TextOracle(of: changes, in: note, mistake: mistake)
+    if text == nil {
+      let new = oracle.text { seen.contains($0) || $0 == change.id }
+      changes[changes.count - 1].text = String(decoding: new, as: UTF8.self)
+    }
     return change.id
+  }
+}
+
+extension SplitMix64 {
+  /// Somebody takes back something, as often as not what was taken back before.
+  mutating func withdraw(in note: inout some SharedText) {
+    let person = below(note.count)
+    if chance(25) { return undo(in: &note, person) }
+    let version = note.version(of: person)
+    let known = note.changes.filter { version.contains($0.change.id) }
+    let changes = someChanges(of: known, seenBy: note.id(of: person), in: note.changes[0].change.id)
+    switch below(20) {
+    case 0, 1: note.withdraw(person, changes, writing: edited(note.text(of: person)))
+    case 2, 3:
+      guard let text = note.clientText(of: person) else { fallthrough }
+      note.withdrawByClient(person, changes, writing: chance(50) ? text : edited(text))
+    default: note.withdraw(person, changes, writing: nil)
+    }
+  }
+
+  /// Somebody makes a change and takes it back, and may make it again.
+  private mutating func undo(in note: inout some SharedText, _ person: Int) {
+    let id = note.id(of: person)
+    func latest() -> ChangeRanges {
+      ChangeRanges(ChangeID(replica: id, number: note.version(of: person)[id]))
+    }
+    let before = note.version(of: person)[id]
+    if chance(50) { note.pull(person, (person + 1 + below(note.count - 1)) % note.count) }
+    let text = note.text(of: person)
+    note.write(person, chance(30) ? "" : edited(text))
+    guard note.version(of: person)[id] > before else { return }
+    note.withdraw(person, latest(), writing: nil)
+    if chance(50) { note.withdraw(person, latest(), writing: nil) }
+  }
+
+  /// Changes that somebody may take back, of those that are known.
+  private mutating func someChanges(
+    of known: [KnownChange], seenBy author: ReplicaID, in creation: ChangeID
+  ) -> ChangeRanges {
+    func isWithdrawal(_ known: KnownChange) -> Bool {
+      known.change.operations.contains {
+        if case .edit(_, .withdraw) = $0 { true } else { false }
+      }
+    }
+    func union(_ changes: some Sequence<KnownChange>) -> ChangeRanges {
+      ChangeRanges(
+        changes.map {
+          ChangeRanges.Run($0.change.id.replica, $0.change.id.number...$0.change.id.number)
+        })
+    }
+    // Without its first text there is little left of a note.
+    let rest = known.filter { $0.change.id != creation || chance(10) }
+    let withdrawals = rest.filter(isWithdrawal)
+    let (own, others) = (
+      rest.filter { $0.change.id.replica == author },
+      rest.filter { $0.change.id.replica != author }
+    )
+    var changes = ChangeRanges()
+    switch below(10) {
+    case 0, 1: changes = union(own.suffix(1 + below(3)))
+    case 2: if let one = own.randomElement(using: &self) { changes = union([one]) }
+    case 3: changes = union(others.suffix(1 + below(2)))
+    case 4: if let one = others.randomElement(using: &self) { changes = union([one]) }
+    case 5: changes = union(withdrawals.filter { $0.change.id.replica == author }.suffix(1))
+    case 6: if let one = withdrawals.randomElement(using: &self) { changes = union([one]) }
+    case 7: changes = union(withdrawals.filter { _ in chance(50) })
+    case 8: changes = union(rest.filter { _ in chance(30) })
+    default:
+      // All that one person did, or a part of it.
+      let replica = pick(known).change.id.replica
+      let all = rest.filter { $0.change.id.replica == replica }
+      changes = union(all.dropFirst(chance(50) ? 0 : below(all.count + 1)))
+    }
+    return changes.isEmpty ? ChangeRanges(pick(known).change.id) : changes
   }
 }
 

@@ -163,17 +163,29 @@ final class Person {
     return view
   }
 
-  /// Makes of the text that a client shows another one.
-  func write(_ text: String, _ reader: inout Reader) {
+  /// Makes of the text that a client shows another one, and may take changes back with the same change.
+  func write(
+    _ text: String, _ reader: inout Reader, withdrawing changes: ChangeRanges = ChangeRanges()
+  ) {
     let (note, view) = (reader.note, view(of: reader))
     let present = book[note]!.text
     let edits = textDifference(from: present.utf8(in: view), to: Array(text.utf8))
-    if edits.isEmpty { return }
+    if edits.isEmpty, changes.isEmpty { return }
     let change = book.next(by: id)
     make(
       [.edit(note, .base(reader.base))]
-        + present.operations(for: edits, in: view).map { .edit(note, .text($0)) })
+        + present.operations(for: edits, in: view).map { .edit(note, .text($0)) }
+        + (changes.isEmpty ? [] : [.edit(note, .withdraw(changes))]))
     reader.own.append(change)
+  }
+
+  /// Takes back what changes did to a text, and may make another one of it with the same change.
+  func withdraw(_ note: NoteID, _ changes: ChangeRanges, writing text: String? = nil) {
+    let present = book[note]!.text
+    let edits = text.map { textDifference(from: present.utf8, to: Array($0.utf8)) } ?? []
+    make(
+      [.edit(note, .withdraw(changes))]
+        + present.operations(for: edits).map { .edit(note, .text($0)) })
   }
 
   func setTags(_ note: NoteID, _ tags: String...) {
@@ -192,8 +204,10 @@ final class Person {
   }
 
   /// Takes over what another person has, as it travels.
-  func pull(_ other: Person) throws {
-    let bytes = other.book.changes(since: book.version).encoded(of: notebook)
+  func pull(_ other: Person) throws { try pull(other.book) }
+
+  func pull(_ other: NoteBook) throws {
+    let bytes = other.changes(since: book.version).encoded(of: notebook)
     let (name, changes) = try ChangeSet.decode(bytes)
     #expect(name == notebook)
     try book.merge(foreign: changes)

@@ -19,8 +19,8 @@ struct KnownChange {
   var past: Version
   /// What its author had seen of the text: all of that, or what its client had read.
   var seen: Seen
-  /// The text that it makes of what its author had seen.
-  var text: String
+  /// The text that it makes of what its author had seen, if that is known.
+  var text: String?
 }
 
 /// A history of one note that several people edit, and the texts that their notebooks show on the way.
@@ -50,6 +50,9 @@ struct SharedNote {
       case .write(let index, let text): write(index, text)
       case .read(let index): read(index)
       case .writeByClient(let index, let text): writeByClient(index, text)
+      case .withdraw(let index, let changes, let text): withdraw(index, changes, writing: text)
+      case .withdrawByClient(let index, let changes, let text):
+        withdrawByClient(index, changes, writing: text)
       }
     }
     end()
@@ -75,6 +78,37 @@ struct SharedNote {
     for _ in 0...(1 + random.below(3)) { text += random.line() + "\n" }
     self.init(of: numbers, text)
     for _ in 0..<(10 + random.below(5)) { step(&random) }
+    end()
+  }
+
+  /// A history in which much is taken back. What travels is all that somebody has, or had at any time; and in the end one person
+  /// looks at all that was shown on the way.
+  init(seedOfWithdrawals seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let (numbers, text) = random.peopleAndText()
+    self.init(of: numbers, text)
+    var texts = [text]
+    var books = [people[0].book]
+    for _ in 0..<(6 + random.below(7)) {
+      if random.chance(35) {
+        random.withdraw(in: &self)
+      } else if seed.isMultiple(of: 2) {
+        random.step(in: &self, &texts)
+      } else {
+        step(&random)
+      }
+      let person = random.pick(people)
+      if random.chance(25) {
+        try! person.pull(random.pick(books))
+        keepText(of: person)
+      }
+      if random.chance(10) { try! person.putAway(andReopen: random.chance(50)) }
+      books.append(person.book)
+    }
+    let last = people[0]
+    for person in people.dropFirst() { try! last.pull(person) }
+    if random.chance(30) { try! last.putAway(andReopen: random.chance(50)) }
+    for version in Set(states.map(\.version)) { keepText(of: last, at: version) }
     end()
   }
 
@@ -135,7 +169,7 @@ struct SharedNote {
   }
 
   private mutating func keepChange(
-    of person: Person, after past: Version, seeing seen: KnownChange.Seen, _ text: String
+    of person: Person, after past: Version, seeing seen: KnownChange.Seen, _ text: String?
   ) {
     if person.book.version == past { return }
     let number = person.book.version[person.id]
@@ -175,6 +209,36 @@ extension SharedNote: SharedText {
 
   mutating func read(_ person: Int) {
     people[person].reader = Reader(note: note, version: people[person].book.version)
+  }
+
+  func id(of person: Int) -> ReplicaID { people[person].id }
+
+  func version(of person: Int) -> Version { people[person].book.version }
+
+  mutating func withdraw(_ index: Int, _ changes: ChangeRanges, writing text: String?) {
+    let person = people[index]
+    let past = person.book.version
+    person.withdraw(note, changes, writing: text)
+    keepWithdrawal(of: person, after: past, seeing: KnownChange.Seen(version: past))
+  }
+
+  mutating func withdrawByClient(_ index: Int, _ changes: ChangeRanges, writing text: String) {
+    let person = people[index]
+    guard var reader = person.reader else { return }
+    let past = person.book.version
+    let seen = KnownChange.Seen(version: reader.version, own: reader.own)
+    person.write(text, &reader, withdrawing: changes)
+    person.reader = nil
+    keepWithdrawal(of: person, after: past, seeing: seen)
+  }
+
+  /// What its author makes of what its author had seen is what the notebook shows, unless a client has made it.
+  private mutating func keepWithdrawal(
+    of person: Person, after past: Version, seeing seen: KnownChange.Seen
+  ) {
+    let text = seen.version == past ? person.book[note]!.text.string : nil
+    keepChange(of: person, after: past, seeing: seen, text)
+    keepText(of: person)
   }
 
   mutating func writeByClient(_ person: Int, _ text: String) {

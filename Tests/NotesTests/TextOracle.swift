@@ -41,6 +41,26 @@ struct TextOracle {
     case counterpartsOfSeveral
     case counterpartsThatAreSpared
     case copiesApartFromSeparators
+    // Taking changes back.
+    case withdrawalsThatAlwaysCount
+    case withdrawalsThatNoOtherNames
+    case withdrawalsFromTheFirst
+    case withdrawalsBeforeTheyWereMade
+    case withdrawalsOfOwnChanges
+    case theEndsOfWithdrawnRuns
+    case insertionsOfWithdrawnChanges
+    case removalsOfWithdrawnChanges
+    case withdrawnChangesInWorlds
+    case withdrawnChangesInTextsAfter
+    case withdrawnCopies
+    case copiesThatWithdrawnChangesWentOnFrom
+    case withdrawnElementsInsideOfCopies
+    case separatorsThatWithdrawnChangesInserted
+
+    static var ofWithdrawing: [Mistake] {
+      Array(allCases.drop { $0 != .withdrawalsThatAlwaysCount })
+    }
+    static var ofMerging: [Mistake] { allCases.filter { !ofWithdrawing.contains($0) } }
   }
 
   /// An element, and whether a set of changes shows it.
@@ -78,6 +98,19 @@ struct TextOracle {
     }
   }
 
+  /// A set of changes, and the elements that they inserted, by their indices.
+  private struct Members {
+    var isMember: [Bool]
+    var changes: [Int]
+    var elements: [Int]
+
+    init(of isMember: [Bool], _ document: [Element]) {
+      self.isMember = isMember
+      changes = isMember.indices.filter { isMember[$0] }
+      elements = document.indices.filter { isMember[document[$0].inserter] }
+    }
+  }
+
   private let mistake: Mistake?
   private let ids: [ChangeID]
   /// `isKnown[y][x]`: whether change y knows change x.
@@ -87,6 +120,8 @@ struct TextOracle {
   private let insertions: [Insertion]
   /// The elements that each change removed.
   private let removed: [Set<ElementID>]
+  /// The changes that each change takes back.
+  private let named: [Set<Int>]
 
   /// In an order in which each change comes after those that it follows.
   init(of changes: [KnownChange], in note: NoteID, mistake: Mistake? = nil) {
@@ -161,6 +196,20 @@ struct TextOracle {
     }
     self.insertions = insertions
     self.removed = removed
+    named = changes.map { known in
+      let names = known.withdrawn(in: note).flatMap(\.runs)
+      return Set(
+        changes.indices.filter { index in
+          let id = changes[index].change.id
+          if mistake == .withdrawalsOfOwnChanges, id.replica != known.change.id.replica {
+            return false
+          }
+          if mistake == .theEndsOfWithdrawnRuns {
+            return names.contains { $0.first == id || $0.last == id }
+          }
+          return names.contains { $0.replica == id.replica && $0.numbers.contains(id.number) }
+        })
+    }
   }
 
   func text(of version: Version) -> [UInt8] { text { version.contains($0) } }
@@ -172,40 +221,62 @@ struct TextOracle {
 
   /// What some changes inserted, in order.
   func elements(_ contains: (ChangeID) -> Bool) -> [Shown] {
-    let isMember = ids.map(contains)
-    let members = ids.indices.filter { isMember[$0] }
-    let elements = document.indices.filter { isMember[document[$0].inserter] }
-    let (withheld, counterparts) = copies(of: members, elements)
+    let all = Members(of: ids.map(contains), document)
+    let withdrawn = withdrawn(of: all)
+    let rest = Members(
+      of: ids.indices.map { all.isMember[$0] && !withdrawn.contains($0) }, document)
+    let isShown = shown(of: rest, all)
+    return all.elements.map { element in
+      let element = document[element]
+      return Shown(id: element.id, byte: element.byte, isShown: isShown[element.id] ?? false)
+    }
+  }
+
+  /// Whether each element is shown that some changes inserted which are not withdrawn; `all` has those that are, too.
+  private func shown(of members: Members, _ all: Members) -> [ElementID: Bool] {
+    let (withheld, counterparts) = copies(of: members, all)
     let isApart = mistake == .copiesApartFromSeparators
-    let rest = isApart ? elements : elements.filter { !withheld.contains($0) }
-    let removers = Set(elements.flatMap { document[$0].removers }.filter { isMember[$0] })
+    var world = mistake == .withdrawnChangesInWorlds ? all : members
+    let isCounted = mistake == .removalsOfWithdrawnChanges ? all.isMember : members.isMember
+    var elements = mistake == .insertionsOfWithdrawnChanges ? all.elements : members.elements
+    if mistake == .separatorsThatWithdrawnChangesInserted {
+      elements = all.elements.filter { element in
+        members.isMember[document[element].inserter]
+          || document[element].removers.contains { members.isMember[$0] }
+      }
+      world.elements = elements
+    }
+    let rest = isApart ? world.elements : world.elements.filter { !withheld.contains($0) }
+    let removers = Set(elements.flatMap { document[$0].removers }.filter { isCounted[$0] })
     var spared: [Int: Set<Int>] = [:]
     for change in removers {
-      spared[change] = self.spared(by: change, of: members, rest, isApart ? [:] : counterparts)
+      spared[change] = self.spared(by: change, of: world, rest, isApart ? [:] : counterparts)
     }
-    return elements.map { element in
+    var shown: [ElementID: Bool] = [:]
+    for element in elements {
       var isShown = !withheld.contains(element)
-      let own = document[element].removers.filter { isMember[$0] }
+      let own = document[element].removers.filter { isCounted[$0] }
       let others = (counterparts[element] ?? []).flatMap { document[$0].removers }
-        .filter { isMember[$0] && !own.contains($0) }
+        .filter { isCounted[$0] && !own.contains($0) }
       if mistake == .ifOneRemovalSparesIt, !(own + others).isEmpty {
         isShown = isShown && (own + others).contains { spared[$0]!.contains(element) }
       } else {
         isShown = isShown && (own + others).allSatisfy { spared[$0]!.contains(element) }
       }
       if mistake == .counterpartsThatAreSpared, !others.isEmpty { isShown = false }
-      return Shown(id: document[element].id, byte: document[element].byte, isShown: isShown)
+      shown[document[element].id] = isShown
     }
+    return shown
   }
 
-  /// The elements that a change spares, in a set of changes that inserted `elements`.
+  /// The elements that a change spares, of those that a set of changes inserted.
   private func spared(
-    by change: Int, of members: [Int], _ elements: [Int], _ counterparts: [Int: [Int]]
+    by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]]
   ) -> Set<Int> {
     let sparing: UInt64 = 0x6465_6333
     let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
     guard isSparing || mistake == .ofEveryReplica else { return [] }
-    let world = members.filter { !isKnown[$0][change] }
+    let world = members.changes.filter { !isKnown[$0][change] }
     var isWorld = ids.map { _ in false }
     for member in world { isWorld[member] = true }
     func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
@@ -222,8 +293,8 @@ struct TextOracle {
       }
       if let before, !separators.isEmpty {
         spare(
-          separators, of: gap, between: before, behind, by: change, in: world, counterparts,
-          &spared)
+          separators, of: gap, between: before, behind, by: change, in: world, of: members,
+          counterparts, &spared)
       }
     }
     for element in elements {
@@ -233,7 +304,9 @@ struct TextOracle {
         endGap(element)
         before = element
         gap = []
-      } else if isInserted(element) || mistake == .gapsOfElementsBeyondTheWorld {
+      } else if isInserted(element) || mistake == .gapsOfElementsBeyondTheWorld
+        || mistake == .separatorsThatWithdrawnChangesInserted
+      {
         gap.append(element)
       }
     }
@@ -244,11 +317,15 @@ struct TextOracle {
   /// What a change spares of the separators of a gap that is between `before` and `behind`, or the end.
   private func spare(
     _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
-    in world: [Int], _ counterparts: [Int: [Int]], _ spared: inout Set<Int>
+    in world: [Int], of members: Members, _ counterparts: [Int: [Int]], _ spared: inout Set<Int>
   ) {
+    let isMember =
+      mistake == .withdrawnChangesInTextsAfter ? ids.map { _ in true } : members.isMember
     func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
     func isThere(_ element: Int, after change: Int) -> Bool {
-      func isIn(_ other: Int) -> Bool { other == change || isKnown[change][other] }
+      func isIn(_ other: Int) -> Bool {
+        isMember[other] && (other == change || isKnown[change][other])
+      }
       return all(element).contains { isIn(document[$0].inserter) }
         && !all(element).contains { document[$0].removers.contains(where: isIn) }
     }
@@ -287,19 +364,48 @@ struct TextOracle {
 }
 
 extension TextOracle {
+  /// Those of a set of changes that are withdrawn. All that name a change come behind it.
+  private func withdrawn(of members: Members) -> Set<Int> {
+    let isMember =
+      mistake == .withdrawalsBeforeTheyWereMade ? ids.map { _ in true } : members.isMember
+    let withdrawals = ids.indices.filter { isMember[$0] && !named[$0].isEmpty }
+    var withdrawn: Set<Int> = []
+    switch mistake {
+    case .withdrawalsThatAlwaysCount:
+      for withdrawal in withdrawals { withdrawn.formUnion(named[withdrawal]) }
+    case .withdrawalsThatNoOtherNames:
+      let others = Set(withdrawals.flatMap { named[$0] })
+      for withdrawal in withdrawals where !others.contains(withdrawal) {
+        withdrawn.formUnion(named[withdrawal])
+      }
+    case .withdrawalsFromTheFirst:
+      // What was withdrawn first is there again when one withdrawal of it is withdrawn.
+      for withdrawal in withdrawals {
+        withdrawn.formUnion(named[withdrawal])
+        for other in named[withdrawal] { withdrawn.subtract(named[other]) }
+      }
+    default:
+      for withdrawal in withdrawals.reversed() where !withdrawn.contains(withdrawal) {
+        withdrawn.formUnion(named[withdrawal])
+      }
+    }
+    return withdrawn
+  }
+
   private func followsTheRules(_ change: Int) -> Bool {
     ids[change].replica.low & 0xFFFF_FFFF == 0x6465_6333
   }
 
   /// The elements of copies that are not shown, and, by element of a copy that is shown alone, its counterparts in the others.
   private func copies(
-    of members: [Int], _ elements: [Int]
+    of members: Members, _ all: Members
   ) -> (withheld: Set<Int>, counterparts: [Int: [Int]]) {
     var withheld: Set<Int> = []
     var counterparts: [Int: [Int]] = [:]
     if mistake == .withoutCopies { return (withheld, counterparts) }
-    for group in groups(of: insertions.filter { members.contains($0.change) }) {
-      let shown = shown(of: group.sorted { $0.elements[0] < $1.elements[0] }, members, elements)
+    let isMember = mistake == .withdrawnCopies ? all.isMember : members.isMember
+    for group in groups(of: insertions.filter { isMember[$0.change] }) {
+      let shown = shown(of: group.sorted { $0.elements[0] < $1.elements[0] }, members, all)
       let others = group.filter { copy in !shown.contains { $0.time == copy.time } }
       for other in others { withheld.formUnion(other.elements) }
       guard shown.count == 1 || mistake == .counterpartsOfSeveral else { continue }
@@ -315,9 +421,12 @@ extension TextOracle {
 
   /// Those of a group, in order, that are shown.
   private func shown(
-    of group: [Insertion], _ members: [Int], _ elements: [Int]
+    of group: [Insertion], _ members: Members, _ all: Members
   ) -> [Insertion] {
-    let all = insertions.filter { members.contains($0.change) }
+    let elements = mistake == .withdrawnElementsInsideOfCopies ? all.elements : members.elements
+    let isMember =
+      mistake == .copiesThatWithdrawnChangesWentOnFrom ? all.isMember : members.isMember
+    let all = insertions.filter { isMember[$0.change] }
     func isFollowed(_ copy: Insertion) -> Bool {
       mistake == .withoutWhatWasTypedBehind
         ? isWritten(in: copy, elements)
@@ -390,6 +499,15 @@ extension TextOracle {
   private func isWritten(in insertion: Insertion, _ elements: [Int]) -> Bool {
     let (first, last) = (insertion.elements.first!, insertion.elements.last!)
     return elements.contains { first < $0 && $0 < last && !insertion.elements.contains($0) }
+  }
+}
+
+extension KnownChange {
+  /// What it takes back of a note's text.
+  func withdrawn(in note: NoteID) -> [ChangeRanges] {
+    change.operations.compactMap {
+      if case .edit(note, .withdraw(let changes)) = $0 { changes } else { nil }
+    }
   }
 }
 

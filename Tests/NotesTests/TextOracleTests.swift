@@ -4,8 +4,8 @@ import Testing
 
 @testable import Notes
 
-/// What the descriptions of the rules say ("What a deletion spares", "The same replacement made twice"), with plain arrays and from scratch for every set of
-/// changes. It shares no code with the implementation.
+/// What the descriptions of the rules say ("What a deletion spares", "The same replacement made twice", "Taking changes back"), with
+/// plain arrays and from scratch for every set of changes. It shares no code with the implementation.
 ///
 /// Where the description can be read in several ways, it is read thus:
 /// - At the end of the text, *u* must be in the text after *y*, and none of the line feeds.
@@ -16,6 +16,8 @@ import Testing
 /// - Elements of one change are one insertion where each stands directly behind the one before it, with the same right
 ///   origin, also where an operation ends between them.
 /// - What was inserted between the first and the last element counts, removed or not.
+/// - The text after *y* is made of changes that are not withdrawn, like all else: what *y* knows and is withdrawn has inserted and removed
+///   nothing in it. Otherwise who saw a text that others have taken back would not have put side by side what is left of it.
 @Suite struct `The rules on what text is shown, written by their descriptions` {
   @Test(arguments: seeds(30))
   func `gives the text that every notebook shows, now and for earlier versions`(seed: UInt64) {
@@ -27,6 +29,11 @@ import Testing
     check(SharedNote(seedOfCopies: seed), seed)
   }
 
+  @Test(arguments: seeds(100))
+  func `gives the text that every notebook shows where much is taken back`(seed: UInt64) {
+    check(SharedNote(seedOfWithdrawals: seed), seed)
+  }
+
   private func check(_ history: SharedNote, _ seed: UInt64) {
     let oracle = TextOracle(of: history.changes, in: history.note)
     for (step, state) in history.states.enumerated() {
@@ -34,12 +41,13 @@ import Testing
       #expect(state.text == expected, at(seed, step))
     }
     for (index, change) in history.changes.enumerated() {
+      guard let expected = change.text else { continue }
       let text = oracle.text { change.seen.contains($0) || $0 == change.change.id }
-      #expect(String(decoding: text, as: UTF8.self) == change.text, "seed \(seed), change \(index)")
+      #expect(String(decoding: text, as: UTF8.self) == expected, "seed \(seed), change \(index)")
     }
   }
 
-  @Test(arguments: Example.all + Example.copies)
+  @Test(arguments: Example.all + Example.copies + Example.withdrawals)
   func `gives the text of the examples`(example: Example) {
     let history = SharedNote(example)
     let oracle = TextOracle(of: history.changes, in: history.note)
@@ -50,36 +58,61 @@ import Testing
   }
 
   /// Which of several copies is shown that nobody has gone on from can't be seen in a text.
-  @Test(arguments: TextOracle.Mistake.allCases.filter { $0 != .theLastCopy })
+  @Test(arguments: TextOracle.Mistake.ofMerging.filter { $0 != .theLastCopy })
   func `differs from the notebooks when it is written with a mistake`(
     mistake: TextOracle.Mistake
   ) {
-    func isNoticed(in history: SharedNote) -> Bool {
-      let oracle = TextOracle(of: history.changes, in: history.note, mistake: mistake)
-      return history.states.contains { Array($0.text.utf8) != oracle.text(of: $0.version) }
-    }
-    let isNoticed =
-      (Example.all + Example.copies).contains { isNoticed(in: SharedNote($0)) }
-      || (UInt64(1)...200).contains { isNoticed(in: SharedNote(seed: $0)) }
-      || (UInt64(1)...400).contains { isNoticed(in: SharedNote(seedOfCopies: $0)) }
-    #expect(isNoticed)
+    let isFound =
+      (Example.all + Example.copies).contains { isNoticed(mistake, in: SharedNote($0)) }
+      || (UInt64(1)...200).contains { isNoticed(mistake, in: SharedNote(seed: $0)) }
+      || (UInt64(1)...400).contains { isNoticed(mistake, in: SharedNote(seedOfCopies: $0)) }
+    #expect(isFound)
+  }
+
+  @Test(arguments: TextOracle.Mistake.ofWithdrawing)
+  func `differs from the notebooks when it is written with a mistake in what is taken back`(
+    mistake: TextOracle.Mistake
+  ) {
+    let isFound =
+      (UInt64(1)...100).contains { isNoticed(mistake, in: SharedNote(seedOfWithdrawals: $0)) }
+      || Example.withdrawals.contains { isNoticed(mistake, in: SharedNote($0)) }
+    #expect(isFound)
+  }
+
+  private func isNoticed(_ mistake: TextOracle.Mistake, in history: SharedNote) -> Bool {
+    let oracle = TextOracle(of: history.changes, in: history.note, mistake: mistake)
+    return history.states.contains { Array($0.text.utf8) != oracle.text(of: $0.version) }
   }
 }
 
 /// What the descriptions mean by themselves: its authors see what the oracle gives.
 @Suite struct `The rules on what text is shown` {
-  private func history(_ seed: UInt64) -> ModelNote {
+  private func history(_ seed: UInt64, withdrawing percent: Int = 0) -> ModelNote {
     var random = SplitMix64(seed: seed)
     let (people, text) = random.peopleAndText()
     var note = ModelNote(of: people, text)
     var texts = [text]
-    for _ in 0..<(3 + random.below(6)) { random.step(in: &note, &texts) }
+    for _ in 0..<(3 + random.below(6)) {
+      if percent > 0, random.chance(percent) {
+        random.withdraw(in: &note)
+      } else {
+        random.step(in: &note, &texts)
+      }
+    }
     return note
   }
 
   @Test(arguments: seeds(400))
   func `let an edit do exactly what was typed`(seed: UInt64) {
-    let history = history(seed)
+    check(history(seed), seed)
+  }
+
+  @Test(arguments: seeds(200))
+  func `let an edit do exactly what was typed where much is taken back`(seed: UInt64) {
+    check(history(seed, withdrawing: 35), seed)
+  }
+
+  private func check(_ history: ModelNote, _ seed: UInt64) {
     let oracle = TextOracle(of: history.changes, in: history.note)
     for (index, known) in history.changes.enumerated() {
       let text = oracle.text { known.seen.contains($0) || $0 == known.change.id }
@@ -91,7 +124,7 @@ import Testing
 
   @Test(arguments: seeds(100))
   func `give one text whatever the order of the changes`(seed: UInt64) {
-    let history = history(seed)
+    let history = history(seed, withdrawing: seed.isMultiple(of: 4) ? 35 : 0)
     var random = SplitMix64(seed: seed)
     var rest = history.changes
     var changes: [KnownChange] = []
@@ -110,20 +143,23 @@ import Testing
 
   @Test(arguments: TextOracle.Mistake.allCases)
   func `would be others with a mistake`(mistake: TextOracle.Mistake) {
+    let percent = TextOracle.Mistake.ofWithdrawing.contains(mistake) ? 35 : 0
     func isNoticed(in history: ModelNote) -> Bool {
       let one = TextOracle(of: history.changes, in: history.note)
       let other = TextOracle(of: history.changes, in: history.note, mistake: mistake)
       return history.versions.contains { one.text(of: $0) != other.text(of: $0) }
     }
-    let examples = Example.all + Example.copies + Example.wordsBesideCopies
+    let examples =
+      Example.all + Example.copies + Example.wordsBesideCopies
+      + (percent > 0 ? Example.withdrawals : [])
     let isNoticed =
       examples.contains { isNoticed(in: ModelNote($0)) }
       || examples.contains { ModelNote($0, mistake: mistake).result != $0.result }
-      || (UInt64(1)...400).contains { isNoticed(in: history($0)) }
+      || (UInt64(1)...400).contains { isNoticed(in: history($0, withdrawing: percent)) }
     #expect(isNoticed)
   }
 
-  @Test(arguments: Example.all + Example.copies)
+  @Test(arguments: Example.all + Example.copies + Example.withdrawals)
   func `give the text of the examples`(example: Example) {
     let text = ModelNote(example).result
     #expect(text == example.result)
@@ -155,6 +191,9 @@ struct Example: Sendable, CustomTestStringConvertible {
     /// A client of the one begins to show the text.
     case read(Int)
     case writeByClient(Int, String)
+    /// With a text: the same change writes, too.
+    case withdraw(Int, ChangeRanges, String?)
+    case withdrawByClient(Int, ChangeRanges, String)
   }
 
   var testDescription: String
@@ -270,5 +309,124 @@ extension Example {
         .write(0, "- [x] a\n"), .write(1, "- [x] a\n"), .pull(0, 1), .pull(1, 0),
         .write(0, "- [ ] a\n"), .write(1, "- [ ] a b\n"),
       ], result: "- [ ] a b\n"),
+  ]
+}
+
+extension Example {
+  private static func changes(_ person: UInt64, _ numbers: ClosedRange<UInt64>) -> ChangeRanges {
+    ChangeRanges([ChangeRanges.Run(replicaID(person), numbers)])
+  }
+
+  /// Histories in which changes are taken back. The first text is the first change of the first person.
+  static let withdrawals = [
+    Example(
+      testDescription: "a deletion, beside which somebody went on", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .pull(1, 0), .write(1, "one!"), .withdraw(0, changes(1, 2...2), nil),
+      ], result: "one! two"),
+    Example(
+      testDescription: "one of two equal replacements, before they meet", people: [1, 2],
+      text: "- [ ] milk",
+      steps: [
+        .write(0, "- [x] milk"), .write(1, "- [x] milk"), .withdraw(0, changes(1, 2...2), nil),
+      ], result: "- [x] milk"),
+    Example(
+      testDescription: "one of two equal replacements, after they met", people: [1, 2],
+      text: "- [ ] milk",
+      steps: [
+        .write(0, "- [x] milk"), .write(1, "- [x] milk"), .pull(0, 1), .pull(1, 0),
+        .withdraw(0, changes(1, 2...2), nil),
+      ], result: "- [x] milk"),
+    Example(
+      testDescription: "both of two equal replacements", people: [1, 2], text: "- [ ] milk",
+      steps: [
+        .write(0, "- [x] milk"), .write(1, "- [x] milk"), .withdraw(0, changes(1, 2...2), nil),
+        .pull(1, 0), .withdraw(1, changes(2, 1...1), nil),
+      ], result: "- [ ] milk"),
+    Example(
+      testDescription: "what was written into a deleted line", people: [1, 2],
+      text: "eggs\nmilk\n",
+      steps: [
+        .write(0, "eggs\n"), .write(1, "eggs\noat milk\n"), .withdraw(1, changes(2, 1...1), nil),
+      ], result: "eggs\n"),
+    Example(
+      testDescription: "a withdrawal", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .withdraw(0, changes(1, 2...2), nil),
+        .withdraw(0, changes(1, 3...3), nil),
+      ], result: "one"),
+    Example(
+      testDescription: "the withdrawal of a withdrawal", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .withdraw(0, changes(1, 2...2), nil),
+        .withdraw(0, changes(1, 3...3), nil), .withdraw(0, changes(1, 4...4), nil),
+      ], result: "one two"),
+    Example(
+      testDescription: "by two, and one of them makes it again", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .pull(1, 0), .withdraw(0, changes(1, 2...2), nil),
+        .withdraw(1, changes(1, 2...2), nil), .withdraw(0, changes(1, 3...3), nil),
+      ], result: "one two"),
+    Example(
+      testDescription: "a deletion that two have made, by one", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .write(1, "one"), .withdraw(0, changes(1, 2...2), nil),
+      ], result: "one"),
+    Example(
+      testDescription: "a deletion that two have made, by both", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .write(1, "one"), .withdraw(0, changes(1, 2...2), nil),
+        .withdraw(1, changes(2, 1...1), nil),
+      ], result: "one two"),
+    Example(
+      testDescription: "a word that another word was written into", people: [1, 2], text: "a d",
+      steps: [
+        .write(0, "a bbb d"), .pull(1, 0), .write(1, "a bb c b d"),
+        .withdraw(0, changes(1, 2...2), nil),
+      ], result: "a  c d"),
+    Example(
+      testDescription: "a word that another word was written into, and made again",
+      people: [1, 2], text: "a d",
+      steps: [
+        .write(0, "a bbb d"), .pull(1, 0), .write(1, "a bb c b d"),
+        .withdraw(0, changes(1, 2...2), nil), .pull(1, 0), .withdraw(1, changes(1, 3...3), nil),
+      ], result: "a bb c b d"),
+    Example(
+      testDescription: "the first text, by which only what others wrote is left", people: [1, 2],
+      text: "one two",
+      steps: [
+        .write(1, "one and two"), .withdraw(0, changes(1, 1...1), nil),
+      ], result: "and "),
+    Example(
+      testDescription: "a deletion of a line that a spared line feed ends", people: [1, 2],
+      text: "eggs\nmilk\nbread\n",
+      steps: [
+        .write(0, "eggs\nbread\n"), .write(1, "eggs\ncheese\nbread\n"), .pull(0, 1),
+        .write(0, "eggs\nbread\n"), .withdraw(0, changes(1, 3...3), nil),
+      ], result: "eggs\ncheese\nbread\n"),
+    Example(
+      testDescription: "a line feed that others have replaced", people: [1, 2, 4], text: "\n",
+      steps: [
+        .write(1, "d\n"), .write(2, "d"), .withdraw(0, changes(1, 1...1), nil),
+      ], result: "dd"),
+    Example(
+      testDescription: "what was written behind one copy, where the other was written in",
+      people: [1, 2], text: "teh",
+      steps: [
+        .write(0, "the"), .write(1, "the"), .write(0, "thqe"), .write(1, "the!"),
+        .withdraw(1, changes(2, 2...2), nil),
+      ], result: "thqe"),
+    Example(
+      testDescription: "what was written in one copy, where somebody went on behind the other",
+      people: [1, 2], text: "teh",
+      steps: [
+        .write(0, "the"), .write(1, "the"), .write(0, "thqe"), .write(1, "the!"),
+        .withdraw(0, changes(1, 3...3), nil),
+      ], result: "the!"),
+    Example(
+      testDescription: "a deletion with the change that writes", people: [1, 2], text: "one two",
+      steps: [
+        .write(0, "one"), .withdraw(0, changes(1, 2...2), "one!"),
+      ], result: "one! two"),
   ]
 }
