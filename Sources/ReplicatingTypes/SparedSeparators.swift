@@ -269,6 +269,7 @@ private struct Worlds {
     _ element: LocalID, in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
     if copies.isWithheld(element) { return false }
+    if value.isWithdrawn(inserter(of: element, value)) { return false }
     let removers = removers(of: element, value)
     for change in removers {
       guard value.authors[Int(change.author)].id.sparesSeparators,
@@ -431,7 +432,9 @@ private struct Worlds {
     _ element: LocalID, in change: LocalChange, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    guard ReplicatingArray.isWhite(value.byte(element)) else { return false }
+    guard ReplicatingArray.isWhite(value.byte(element)),
+      !value.isWithdrawn(inserter(of: element, value))
+    else { return false }
     for remover in removers(of: element, value) {
       if try isInWorld(of: change, remover, value, &causality) { return true }
     }
