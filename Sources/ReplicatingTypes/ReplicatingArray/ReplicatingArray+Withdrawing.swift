@@ -1,26 +1,5 @@
 // Showing a sequence without the changes that are withdrawn (Withdrawals.swift).
 
-extension Author {
-  /// The removals by changes that are not withdrawn. O(1) if none is.
-  func removals(without withdrawn: ChangeRanges) -> [RemovalRun] {
-    guard !withdrawn.isEmpty, withdrawn.hasChanges(of: id) else { return removals }
-    var left: [RemovalRun] = []
-    for run in removals {
-      var number = UInt64(run.number)
-      while number <= run.lastNumber {
-        let part = withdrawn.run(of: id, from: number, to: run.lastNumber)
-        if !part.isMember {
-          var kept = run.dropping(upTo: number - 1)
-          kept.keep(upTo: part.last)
-          left.append(kept)
-        }
-        number = part.last + 1
-      }
-    }
-    return left
-  }
-}
-
 extension ReplicatingArray {
   /// Shows the sequence without some changes, and with those that were withdrawn and are not any more.
   ///
@@ -121,43 +100,5 @@ extension ReplicatingArray {
 
   private func range(_ offset: UInt32, _ count: UInt32, of target: AuthorIndex) -> ElementRange {
     ElementRange(author: authors[Int(target)].id, offset: Int(offset), count: Int(count))
-  }
-
-  /// Makes elements visible, or tombstones, and reports those that were not. Leaves spared what is.
-  mutating func show(_ range: ElementRange, _ isShown: Bool, _ report: (ElementRange) -> Void) {
-    guard let author = index(known: range.author) else { return }
-    let spared = spared
-    self.spared = []
-    defer { self.spared = spared }
-    var offset = UInt32(range.offset)
-    while offset < range.end {
-      locate(LocalID(author, offset))
-      let piece = tree.current
-      let skipped = offset &- piece.offset
-      let count = min(UInt32(range.end), piece.end) &- offset
-      if piece.isRemoved == isShown {
-        if isShown { raise(skipped, count) } else { bury(skipped, count) }
-        report(ElementRange(author: range.author, offset: Int(offset), count: Int(count)))
-      }
-      offset &+= count
-    }
-  }
-
-  /// Makes `count` elements behind `skipped` of the cursor's piece, which are tombstones, visible: a piece of their own.
-  private mutating func raise(_ skipped: UInt32, _ count: UInt32) {
-    if tree.isFull { splitLeaf() }
-    let old = tree.current
-    let live = old.dropping(skipped).prefix(count).shown
-    tree.count(Int(count), weight(of: live))
-    let index = tree.cursor.index
-    if skipped == 0 {
-      tree.current = live
-    } else {
-      tree.current = old.prefix(skipped)
-      tree.insert(live, at: index &+ 1)
-    }
-    if skipped &+ count < old.count {
-      tree.insert(old.dropping(skipped &+ count), at: index &+ (skipped == 0 ? 1 : 2))
-    }
   }
 }
