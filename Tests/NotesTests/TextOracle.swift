@@ -55,6 +55,7 @@ struct TextOracle {
     case withdrawnCopies
     case copiesThatWithdrawnChangesWentOnFrom
     case withdrawnElementsInsideOfCopies
+    case insideOfCopiesByPlace
     case separatorsThatWithdrawnChangesInserted
 
     static var ofWithdrawing: [Mistake] {
@@ -423,25 +424,33 @@ extension TextOracle {
   private func shown(
     of group: [Insertion], _ members: Members, _ all: Members
   ) -> [Insertion] {
-    let elements = mistake == .withdrawnElementsInsideOfCopies ? all.elements : members.elements
     let isMember =
       mistake == .copiesThatWithdrawnChangesWentOnFrom ? all.isMember : members.isMember
-    let all = insertions.filter { isMember[$0.change] }
+    let rest = insertions.filter { isMember[$0.change] }
+    func isLeft(_ ids: some Sequence<ElementID>, _ insertions: [Insertion]) -> Bool {
+      insertions.contains { $0.left.map { ids.contains($0) } ?? false }
+    }
+    func isWritten(in copy: Insertion) -> Bool {
+      switch mistake {
+      case .withdrawnElementsInsideOfCopies:
+        isLeft(copy.ids.dropLast(), insertions.filter { all.isMember[$0.change] })
+      case .insideOfCopiesByPlace: self.isWritten(in: copy, members.elements)
+      default: isLeft(copy.ids.dropLast(), rest)
+      }
+    }
     func isFollowed(_ copy: Insertion) -> Bool {
-      mistake == .withoutWhatWasTypedBehind
-        ? isWritten(in: copy, elements)
-        : all.contains { $0.left.map { copy.ids.contains($0) } ?? false }
+      mistake == .withoutWhatWasTypedBehind ? isWritten(in: copy) : isLeft(copy.ids, rest)
     }
     func isPreceded(_ copy: Insertion) -> Bool {
       mistake != .withoutWhatWasTypedBefore
-        && all.contains { $0.left == copy.left && $0.right == copy.ids[0] }
+        && rest.contains { $0.left == copy.left && $0.right == copy.ids[0] }
     }
     if mistake == .theFirstCopyAlways { return [group[0]] }
     guard let first = group.firstIndex(where: isFollowed) else {
       return [group.last(where: isPreceded) ?? (mistake == .theLastCopy ? group.last! : group[0])]
     }
     let behind = group[(first + 1)...].filter { copy in
-      mistake != .withoutWhatWasTypedInside && isWritten(in: copy, elements) || isPreceded(copy)
+      mistake != .withoutWhatWasTypedInside && isWritten(in: copy) || isPreceded(copy)
     }
     return [group[first]] + behind
   }

@@ -15,7 +15,9 @@ import Testing
 ///   feed.
 /// - Elements of one change are one insertion where each stands directly behind the one before it, with the same right
 ///   origin, also where an operation ends between them.
-/// - What was inserted between the first and the last element counts, removed or not.
+/// - Something was inserted between the first and the last element of a copy if one of the elements but the last is the left origin of
+///   something else, removed or not. What stands there by its place goes on from such an insertion, which may be withdrawn; if that was
+///   enough, a copy could be written in that nobody has gone on from, and be shown as soon as somebody goes on from another one.
 /// - The text after *y* is made of changes that are not withdrawn, like all else: what *y* knows and is withdrawn has inserted and removed
 ///   nothing in it. Otherwise who saw a text that others have taken back would not have put side by side what is left of it.
 @Suite struct `The rules on what text is shown, written by their descriptions` {
@@ -423,6 +425,13 @@ extension Example {
         .write(0, "the"), .write(1, "the"), .write(0, "thqe"), .write(1, "the!"),
         .withdraw(0, changes(1, 3...3), nil),
       ], result: "the!"),
+    Example(
+      testDescription: "what was written in a copy, but what was written in that",
+      people: [1, 2, 4], text: "teh",
+      steps: [
+        .write(0, "the"), .write(1, "the"), .write(0, "thwe"), .write(0, "thwye"),
+        .withdraw(0, changes(1, 3...3), nil), .pull(2, 0), .pull(2, 1), .write(2, "the!y"),
+      ], result: "the!y"),
     Example(
       testDescription: "a deletion with the change that writes", people: [1, 2], text: "one two",
       steps: [
