@@ -33,6 +33,8 @@ struct SharedNote {
   /// The text of all changes.
   private(set) var result = ""
   private let people: [Person]
+  /// The notebooks on the way, of a history in which much is taken back.
+  private(set) var books: [NoteBook] = []
 
   /// Everybody has the note with this text.
   private init(of numbers: [UInt64], _ text: String) {
@@ -88,7 +90,7 @@ struct SharedNote {
     let (numbers, text) = random.peopleAndText()
     self.init(of: numbers, text)
     var texts = [text]
-    var books = [people[0].book]
+    books = [people[0].book]
     for _ in 0..<(6 + random.below(7)) {
       if random.chance(35) {
         random.withdraw(in: &self)
@@ -110,6 +112,7 @@ struct SharedNote {
     if random.chance(30) { try! last.putAway(andReopen: random.chance(50)) }
     for version in Set(states.map(\.version)) { keepText(of: last, at: version) }
     end()
+    books.append(last.book)
   }
 
   private mutating func step(_ random: inout SplitMix64) {
