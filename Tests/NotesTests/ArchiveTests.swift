@@ -44,7 +44,7 @@ private final class Disk: Sendable {
     for _ in 0..<steps {
       let person = generator.pick(people)
       if generator.chance(20) { try person.pull(generator.pick(people)) }
-      generator.act(person)
+      generator.actOrWithdraw(person)
     }
     try exchangeAll(people)
     return people

@@ -197,6 +197,20 @@ extension SplitMix64 {
     }
   }
 
+  /// A withdrawal of changes that there are, and of some that there are not.
+  fileprivate mutating func withdrawal(
+    _ changes: [Change], like change: Change
+  ) -> Note.Operation {
+    let known = changes.map(\.id).filter { $0.replica == change.id.replica && $0 < change.id }
+    let runs = (0...below(2)).map { _ in
+      let id = pick(chance(70) ? known + change.predecessors + [changes[0].id] : changes.map(\.id))
+      let first = chance(80) ? id.number : UInt64(1 + below(9))
+      let count = chance(80) ? UInt64(0) : pick([1, 5, 1 << 31, 1 << 62])
+      return ChangeRanges.Run(id.replica, first...first + count)
+    }
+    return .withdraw(ChangeRanges(runs))
+  }
+
   /// One operation of a change, with one part of it wrong.
   fileprivate mutating func spoiled(
     _ changes: [Change], _ change: Change, _ place: Int
@@ -353,6 +367,41 @@ extension SplitMix64 {
       }
     }
     #expect(accepted > total / 100 && accepted < total * 3 / 4, "\(accepted) of \(total) accepted")
+  }
+
+  @Test func `withdrawals that no author makes change nothing, or all is in order`() throws {
+    var accepted = 0
+    var total = 0
+    for seed in seeds(50) {
+      var generator = SplitMix64(seed: seed &+ 12_000)
+      let people = (1...3).map { Person($0) }
+      people[0].create("title", "text é")
+      for _ in 0..<12 {
+        let person = generator.pick(people)
+        if generator.chance(35) { try person.pull(generator.pick(people)) }
+        generator.actOrWithdraw(person)
+      }
+      let honest = Forgery.decoded(people[1].book)
+      guard !honest.isEmpty else { continue }
+      for round in 0..<3 {
+        var changes = honest
+        let index = generator.below(changes.count)
+        let place = generator.below(changes[index].operations.count + 1)
+        let note = generator.chance(80) ? changes[0].id : generator.pick(changes).id
+        let withdrawal = generator.withdrawal(changes, like: changes[index])
+        changes[index].operations.insert(.edit(NoteID(creation: note), withdrawal), at: place)
+        var forgery = Forgery(changes)
+        if generator.chance(20) {
+          let group = generator.below(forgery.groups.count)
+          let last = forgery.groups[group].changes.count - 1
+          forgery.groups[group].changes[last] +=
+            [0x19] + (0..<generator.below(8)).map { _ in UInt8(generator.below(4)) }
+        }
+        total += 1
+        if Self.feed(forgery.encoded, to: NoteBook(), at(seed, round)) { accepted += 1 }
+      }
+    }
+    #expect(accepted > total / 20 && accepted < total * 3 / 4, "\(accepted) of \(total) accepted")
   }
 
   /// Whether a forgery tells one change in two ways: a test of its own.

@@ -70,7 +70,7 @@ private struct Moment {
           waiting[index].insert(other.book.changes(since: version))
           let (_, refused, _) = person.book.drain(&waiting[index])
           #expect(refused.isEmpty, at(seed, step))
-        default: generator.act(person)
+        default: generator.actOrWithdraw(person)
         }
         checkInvariants(person.book, at(seed, step))
       }
@@ -90,7 +90,7 @@ private struct Moment {
       for _ in 0..<30 {
         let person = generator.pick(people)
         if generator.chance(30) { try person.pull(generator.pick(people)) }
-        generator.act(person)
+        generator.actOrWithdraw(person)
         states.append(person.book)
       }
       for _ in 0..<5 {
@@ -112,7 +112,7 @@ private struct Moment {
         if generator.chance(30) {
           try person.pull(generator.pick(people))
         } else {
-          generator.act(person)
+          generator.actOrWithdraw(person)
         }
         moments.append(Moment(person.book))
       }
@@ -389,7 +389,7 @@ private struct Moment {
       for _ in 0..<40 {
         let person = generator.pick(people)
         if generator.chance(30) { try person.pull(generator.pick(people)) }
-        generator.act(person)
+        generator.actOrWithdraw(person)
         // Whatever clocks say: no two changes at one time.
         person.now = Int64(generator.next() >> 16)
         if let note = person.book.notes.randomElement(using: &generator) {

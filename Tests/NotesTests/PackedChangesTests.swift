@@ -120,7 +120,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
       switch generator.below(10) {
       case 0, 1: try person.pull(generator.pick(people))
       case 2, 3, 4: generator.type(person)
-      default: generator.act(person)
+      default: generator.actOrWithdraw(person)
       }
     }
     try exchangeAll(people)
@@ -191,6 +191,42 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
         #expect(try merged([whole], copying: isCopying) == whole, at(seed))
         let shuffled = parts.shuffled(using: &generator)
         #expect(try merged(shuffled, copying: isCopying) == whole, at(seed))
+      }
+    }
+  }
+
+  @Test func `of withdrawals come back as they were, also where they name much`() throws {
+    for seed in seeds(10) {
+      var generator = SplitMix64(seed: seed &+ 6000)
+      let people = (1...4).map { Person($0) }
+      let note = people[0].create("", "a b")
+      for person in people.dropFirst() { try person.pull(people[0]) }
+      for _ in 0..<40 {
+        let person = generator.pick(people)
+        if generator.chance(30) { try person.pull(generator.pick(people)) }
+        let known = person.book.version.changes.flatMap { last in
+          (1...last.number).map { ChangeID(replica: last.replica, number: $0) }
+        }
+        let named = known.filter { _ in generator.chance(40) }
+        if generator.chance(50), !named.isEmpty {
+          let runs = named.map { ChangeRanges.Run($0.replica, $0.number...$0.number) }
+          person.withdraw(note, ChangeRanges(runs))
+        } else {
+          person.setText(note, person.book[note]!.text.string + "x")
+        }
+      }
+      try exchangeAll(people, at(seed))
+      let book = people[0].book
+      let bytes = try book.packed(of: notebook)
+      let changes = try unpacked(bytes)
+      #expect(changes.count == book.version.changes.reduce(0) { $0 + Int($1.number) }, at(seed))
+      for (id, change) in changes {
+        let history = book.histories[existing: id.replica]
+        #expect(change.encoded == Array(history.change(id.number)), at(seed))
+        #expect(change.lamport == history.lamport(id.number)!, at(seed))
+      }
+      for isCopying in [true, false] {
+        #expect(try merged([bytes], copying: isCopying) == bytes, at(seed))
       }
     }
   }

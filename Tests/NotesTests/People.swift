@@ -267,6 +267,22 @@ func checkInvariants(_ book: NoteBook, _ comment: Comment) {
 }
 
 extension SplitMix64 {
+  /// Something that a person may do, or takes back.
+  mutating func actOrWithdraw(_ person: Person) {
+    if chance(15) { withdraw(person) } else { act(person) }
+  }
+
+  /// A person takes back what some changes did to the text of a note, whatever that was.
+  private mutating func withdraw(_ person: Person) {
+    guard let note = person.book.notes.randomElement(using: &self) else { return }
+    let latest = person.book.version.changes.flatMap { last in
+      (1...last.number).suffix(4).map { ChangeID(replica: last.replica, number: $0) }
+    }
+    let named = latest.filter { _ in chance(30) } + [pick(latest)]
+    let runs = named.map { ChangeRanges.Run($0.replica, $0.number...$0.number) }
+    person.withdraw(note.id, ChangeRanges(runs))
+  }
+
   /// Something that a person may do.
   mutating func act(_ person: Person) {
     person.now = 1_767_225_600_000 + Int64(pick([0, 0, 1, 2, 1000]))

@@ -11,7 +11,7 @@ import Testing
     for _ in 0..<steps {
       let person = generator.pick(people)
       if generator.chance(20) { try person.pull(generator.pick(people)) }
-      generator.act(person)
+      generator.actOrWithdraw(person)
     }
     try exchangeAll(people)
     return people[0].book
