@@ -272,6 +272,25 @@ private func changes(of person: Person, _ numbers: ClosedRange<UInt64>) -> Chang
     try check("", "three")
   }
 
+  /// The first withdrawal of the two comes behind an insertion in its change, at whose end the next change begins.
+  @Test func `is put away and read again, also where the same change has written something`() throws
+  {
+    let (people, note) = try share("one two", [1, 2])
+    let ana = people[0]
+    ana.setText(note, "one")
+    let insertion = ana.book.plan(for: [Edit(range: 3..<3, replacement: Array("!".utf8))], in: note)
+    ana.make(insertion + [.edit(note, .withdraw(latest(ana)))])
+    #expect(text(ana, note) == "one! two")
+    ana.withdraw(note, latest(ana))
+    #expect(text(ana, note) == "one")
+    var writer = ByteWriter()
+    ana.book[note]!.encode(into: &writer)
+    var reader = ByteReader(writer.bytes)
+    #expect(try Note(note, from: &reader) == ana.book[note]!)
+    try people[1].pull(ana)
+    #expect(people[1].book == ana.book && text(people[1], note) == "one")
+  }
+
   @Test func `takes a note out of the trash`() throws {
     let (people, note) = try share("one", [1, 2])
     people[0].setText(note, "one two")
