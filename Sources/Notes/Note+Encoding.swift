@@ -150,11 +150,11 @@ extension Note {
         runs.append(ChangeRanges.Run(first.replica, first.number...end - 1))
       }
       let changes = ChangeRanges(runs)
-      let last = withdrawals.list.last?.stamp.timestamp
-      guard changes.runs == runs, last.map({ $0 < stamp.timestamp }) ?? true else {
+      let withdrawal = Withdrawals.Withdrawal(changes, stamp)
+      guard changes.runs == runs, withdrawals.list.last?.isBefore(withdrawal) ?? true else {
         throw start.failure("withdrawals out of order")
       }
-      withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
+      withdrawals.insert(withdrawal)
     }
     return withdrawals
   }

@@ -278,7 +278,8 @@ extension Note: Replicable {
 }
 
 extension Note {
-  /// True if the text would be another one if some changes, which are known, were withdrawn now. O(runs + elements).
+  /// True if the text would be another one if some changes, which are known, were withdrawn now; the rules of merging are left aside.
+  /// O(runs + elements).
   public func isTextChanged(withdrawing changes: ChangeRanges) -> Bool {
     var later = withdrawals
     let change = ChangeID(replica: ReplicaID(high: .max, low: .max), number: 1)

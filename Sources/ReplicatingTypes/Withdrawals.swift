@@ -22,6 +22,12 @@ public struct Withdrawals: Equatable, Sendable {
     /// The changes that it names.
     public var changes: ChangeRanges
 
+    /// True if it comes before another one in logical time, or at the same time as an earlier change of its author: a change may end at
+    /// the time at which the next one begins.
+    public func isBefore(_ other: Withdrawal) -> Bool {
+      (stamp.timestamp, stamp.change) < (other.stamp.timestamp, other.stamp.change)
+    }
+
     /// A withdrawal of some changes.
     public init(_ changes: ChangeRanges, _ stamp: Stamp) {
       self.changes = changes
@@ -42,7 +48,7 @@ public struct Withdrawals: Equatable, Sendable {
   @discardableResult
   public mutating func insert(_ withdrawal: Withdrawal) -> Bool {
     var place = list.count
-    while place > 0, withdrawal.stamp.timestamp < list[place - 1].stamp.timestamp { place -= 1 }
+    while place > 0, withdrawal.isBefore(list[place - 1]) { place -= 1 }
     if place > 0, list[place - 1].stamp.change == withdrawal.stamp.change { return false }
     list.insert(withdrawal, at: place)
     return true
