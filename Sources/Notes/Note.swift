@@ -176,6 +176,7 @@ public struct Note: Sendable, Equatable, Identifiable {
     case .tags(.insert(let tag)):
       guard Self.isTag(tag.name) else { throw InvalidChange("a tag that can be none") }
     case .tags(.remove(_, let observed)):
+      guard !observed.isEmpty else { throw InvalidChange("a removal of no addition of a tag") }
       for seen in observed where seen == change || !isKnown(seen) {
         throw InvalidChange("a removal of what its author could not know")
       }

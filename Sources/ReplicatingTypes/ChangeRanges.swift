@@ -50,7 +50,8 @@ public struct ChangeRanges: Equatable, Sendable {
 
   /// True if a change is one of them. O(log n).
   public func contains(_ change: ChangeID) -> Bool {
-    run(of: change.replica, from: change.number, to: change.number).isMember
+    change.number > 0
+      && run(of: change.replica, from: change.number, to: change.number).isMember
   }
 
   /// True if some change of a replica is one of them. O(log n).
@@ -84,9 +85,10 @@ public struct ChangeRanges: Equatable, Sendable {
     var rest = ChangeRanges()
     for run in runs {
       var number = run.numbers.lowerBound
-      while number <= run.numbers.upperBound {
+      while true {
         let part = other.run(of: run.replica, from: number, to: run.numbers.upperBound)
         if !part.isMember { rest.runs.append(Run(run.replica, number...part.last)) }
+        if part.last == run.numbers.upperBound { break }
         number = part.last + 1
       }
     }

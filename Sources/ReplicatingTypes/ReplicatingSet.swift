@@ -73,6 +73,8 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
     case .insert(let element):
       additions[element, default: []].insertSorted(stamp.change)
     case .remove(let element, let observed):
+      // Its author had seen them, even if one of them added nothing here: only a forger names that.
+      for change in observed { version.insert(change) }
       let removal = Removal(element: element, observed: observed.sorted(), change: stamp.change)
       let place = removals.lastIndex { $0.change <= removal.change }.map { $0 + 1 } ?? 0
       removals.insert(removal, at: place)

@@ -618,4 +618,17 @@ extension SplitMix64 {
     #expect(isInvalid(set, known), "one that never saw the forgery refuses it")
     #expect(isInvalid(set, bob.book))
   }
+
+  /// It was accepted, and trapped when the note was put away.
+  @Test func `a removal of a tag may name a change that added none`() throws {
+    let (ana, ben) = (Person(1), Person(2))
+    let note = ben.create("one")
+    ben.edit(note, .tags(.remove(Tag("home"), observed: [note.creation])))
+    try ana.pull(ben)
+    let before = ana.book[note]!
+    try ana.putAway(andReopen: true)
+    #expect(ana.book[note]! == before)
+    ben.edit(note, .tags(.remove(Tag("home"), observed: [])))
+    #expect(throws: MergeRefusal.self) { try ana.pull(ben) }
+  }
 }
