@@ -202,11 +202,12 @@ struct `The client for Vim: the list` {
     try vim.run("edit note://\(fruits)")
     try vim.terminal.type(":NoteGrep bananas\r")
     try vim.wait("len(getqflist())", "4")
-    try vim.wait("[b:note_title, line('.')]->string()", "['bananas', 1]")
+    try vim.wait("[get(b:, 'note_title', ''), line('.')]->string()", "['bananas', 1]")
     for (line, column) in [(2, 4), (3, 1), (3, 10)] {
       try vim.terminal.type(":cnext\r")
       try vim.wait(
-        "[b:note_title, getcurpos()[1:2]]->string()", "['Fruits', [\(line), \(column)]]")
+        "[get(b:, 'note_title', ''), getcurpos()[1:2]]->string()",
+        "['Fruits', [\(line), \(column)]]")
     }
     #expect(try vim.eval("decent_notes#live#BufferOf('\(title)') > 0") == "1")
     #expect(try vim.eval("getqflist()[1].text") == "é Bananas")

@@ -33,7 +33,7 @@ package let canTrace = hasTool("strace") && (try? shell("strace -qq -o /dev/null
 /// A file system of its own, mounted for one test.
 package final class Mount {
   package let path: String
-  private let image: String?
+  private var image: String?
 
   /// Whether this process may mount a file system.
   package static let isPossible = getuid() == 0 && (try? Mount(memory: "size=1m")) != nil
@@ -91,8 +91,16 @@ package final class Mount {
     }
   #endif
 
-  /// Starts the machine again after the power was cut. Nobody may use the file system any more.
+  /// Starts the machine again after the power was cut.
+  ///
+  /// It mounts a copy of the image: the image itself would be the file system that was cut off, as long as anybody has it mounted,
+  /// and a process with its own mounts that was started meanwhile has.
   package func restorePower() throws {
-    try shell("umount \"$2\" && mount -o loop \"$3\" \"$2\"", path, image!)
+    let copy = image! + ".copy"
+    try shell(
+      "cp --sparse=always \"$3\" \"$4\" && umount -l \"$2\" && mount -o loop \"$4\" \"$2\"", path,
+      image!, copy)
+    unlink(image!)
+    image = copy
   }
 }
