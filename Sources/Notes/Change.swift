@@ -63,12 +63,47 @@ public struct Change: Equatable, Sendable {
   /// The last changes that the author had seen, besides its own previous change: sorted, of each replica at most one.
   public var predecessors: [ChangeID]
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
-  public var operations: [Operation]
+  public internal(set) var operations: [Operation] {
+    didSet { rareKinds = RareKinds(of: operations) }
+  }
+  /// Which of the rare kinds are among the operations: most changes have none, and nobody looks through them again.
+  private(set) var rareKinds: RareKinds
+
+  init(id: ChangeID, time: Int64, predecessors: [ChangeID], operations: [Operation]) {
+    self.id = id
+    self.time = time
+    self.predecessors = predecessors
+    self.operations = operations
+    rareKinds = RareKinds(of: operations)
+  }
 
   /// The bases of its edits of texts.
   var bases: [(note: NoteID, base: TextBase)] {
-    operations.compactMap {
+    guard rareKinds.contains(.base) else { return [] }
+    return operations.compactMap {
       if case .edit(let note, .base(let base)) = $0 { (note, base) } else { nil }
+    }
+  }
+
+  /// Kinds of operations that few changes have.
+  struct RareKinds: OptionSet {
+    let rawValue: UInt8
+    static let creation = Self(rawValue: 1)
+    static let base = Self(rawValue: 2)
+    static let withdrawal = Self(rawValue: 4)
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(of operations: [Operation]) {
+      self = []
+      for index in operations.indices {
+        switch operations[index] {
+        case .create: insert(.creation)
+        case .edit(_, .base): insert(.base)
+        case .edit(_, .withdraw): insert(.withdrawal)
+        default: break
+        }
+      }
     }
   }
 }
@@ -105,16 +140,15 @@ extension Change {
     guard !overflow, (-Self.latestTime...Self.latestTime).contains(time) else {
       throw decoder.reader.failure("a time beyond all calendars")
     }
-    self.id = id
-    self.time = time
-    predecessors = try decoder.changes()
+    let predecessors = try decoder.changes()
     guard !predecessors.contains(where: { $0.replica == id.replica }) else {
       throw decoder.reader.failure("a predecessor of its own")
     }
-    operations = []
+    var operations: [Operation] = []
     while !decoder.reader.isAtEnd { operations.append(try decoder.operation(time: time)) }
     guard !operations.isEmpty else { throw decoder.reader.failure("a change of nothing") }
     mentions = decoder.mentions
+    self.init(id: id, time: time, predecessors: predecessors, operations: operations)
   }
 
   /// Further from 1970 than this no clock is: ± 100,000 years, so that differences can't overflow.

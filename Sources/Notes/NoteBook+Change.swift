@@ -78,7 +78,7 @@ extension NoteBook {
     let end = perform(change, stamp, &effects)
     admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
     note(withdrawalsIn: change)
-    if !change.bases.isEmpty {
+    if change.rareKinds.contains(.base) {
       // Where the archive can't tell what was seen, nothing counts as seen: then more is looked at than need be.
       var bases: [NoteID: SeenChanges] = [:]
       for (note, base) in change.bases {
@@ -88,7 +88,7 @@ extension NoteBook {
       }
       note(unaware: change, knowing: version, on: bases)
     }
-    if !withdrawing.isEmpty || !change.bases.isEmpty { settleMerges(&effects) }
+    if !withdrawing.isEmpty || change.rareKinds.contains(.base) { settleMerges(&effects) }
     shelf.tidy()
     return effects
   }

@@ -236,7 +236,7 @@ extension NoteBook: Replicable {
 
   /// Checks all operations on the present state. A note that the change creates is there afterwards, unless it is refused.
   private mutating func validateAll(_ change: Change, _ past: Past) throws(InvalidChange) {
-    let isCreating = change.operations.first == .create
+    let isCreating = change.rareKinds.contains(.creation)
     if isCreating { shelf.insert(Note(id: NoteID(creation: change.id), created: change.time)) }
     do {
       for operation in change.operations { try validate(operation, of: change, past) }
@@ -249,13 +249,14 @@ extension NoteBook: Replicable {
   /// A creation comes first in its change, and the new note's place with it: no note is without a place. A base comes before the
   /// edits that were made on it. Of each note's text it takes something back once.
   private static func validateShape(of change: Change) throws(InvalidChange) {
+    if change.rareKinds.isEmpty { return }
     var withdrawn: Set<NoteID> = []
     for case .edit(let note, .withdraw) in change.operations {
       guard withdrawn.insert(note).inserted else {
         throw InvalidChange("two withdrawals of a text")
       }
     }
-    if !change.bases.isEmpty {
+    if change.rareKinds.contains(.base) {
       var edited: Set<NoteID> = []
       for operation in change.operations {
         switch operation {
@@ -284,8 +285,9 @@ extension NoteBook: Replicable {
       try order.validate(placement, by: change.id.replica) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
+      let isText = if case .text = edit { true } else { false }
       try shelf[existing: id].validate(edit, of: change.id) {
-        if case .text = edit { past.contains($0, whenEditing: id) } else { past.contains($0) }
+        isText ? past.contains($0, whenEditing: id) : past.contains($0)
       }
     }
   }

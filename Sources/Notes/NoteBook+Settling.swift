@@ -22,20 +22,17 @@ extension NoteBook {
       case .remove(let range): elements = range
       }
       guard let elements else { continue }
-      let author = change.id.replica
-      var place = undecided[note]?.firstIndex { $0.author == author }
-      if place == nil {
-        place = undecided[note]?.count ?? 0
-        undecided[note, default: []].append(UnawareEdits(by: author, knowing: known))
-        undecidedCount += 1
-      }
-      undecided[note]![place!].append(elements, by: change.id, on: bases[note]?.version)
+      let base = bases.isEmpty ? nil : bases[note]?.version
+      let isNew = undecided[note, default: []].append(
+        elements, by: change.id, knowing: known, on: base)
+      if isNew { undecidedCount += 1 }
     }
   }
 
   /// Notes the texts of which a change, which was admitted last, has withdrawn something. Many withdrawals are looked at together: each
   /// time all of them are.
   mutating func note(withdrawalsIn change: Change) {
+    guard change.rareKinds.contains(.withdrawal) else { return }
     for case .edit(let note, .withdraw) in change.operations {
       undecided[note, default: []] += []
       withdrawing.insert(note)
@@ -73,6 +70,19 @@ extension NoteBook {
       } catch {}
     }
     shelf.tidy()
+  }
+}
+
+extension [UnawareEdits] {
+  /// Adds an edit to those of its author, which has seen `known` if it is the first; whether it is.
+  fileprivate mutating func append(
+    _ elements: ElementRange, by change: ChangeID, knowing known: Version, on base: Version?
+  ) -> Bool {
+    let author = change.replica
+    let place = firstIndex { $0.author == author }
+    if place == nil { append(UnawareEdits(by: author, knowing: known)) }
+    self[place ?? count - 1].append(elements, by: change, on: base)
+    return place == nil
   }
 }
 
