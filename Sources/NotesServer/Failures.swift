@@ -6,6 +6,9 @@ internal import Notes
 internal import ReplicatingTypes
 
 extension ResponseError {
+  /// A request of a client that may reach nothing but the notes of one folder.
+  static func confined(_ message: String) -> ResponseError { .requestFailed("confined", message) }
+
   /// A failure to write a change, or to read a note from the archive. The request has changed nothing.
   init(_ error: StoreError) {
     switch error.reason {

@@ -39,6 +39,14 @@ struct Method: Sendable {
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
+  /// The methods that reach other folders, run commands, or remove notes for good. A confined client has none of them.
+  static let reachingOutside: Set<String> = reserved.union(["notebook/sync"])
+
+  /// Names for which there is no method yet. A confined client is refused them from the beginning.
+  static let reserved: Set<String> = [
+    "notebook/import", "notebook/export", "notebook/mirror", "note/purge",
+  ]
+
   // MARK: - The table
 
   /// All methods.

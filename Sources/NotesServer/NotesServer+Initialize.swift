@@ -42,6 +42,10 @@ extension NotesServer {
     _ params: InitializeParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let path = expandingHome(params.notebook ?? environment.folder)
+    if environment.isConfined, path != expandingHome(environment.folder) {
+      throw .confined(
+        "initializationOptions.notebook: another folder than that of the command line")
+    }
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
     }
@@ -92,7 +96,8 @@ extension NotesServer {
     result.endObject()
     result.key("notebook")
     result.beginObject()
-    for name in ["search", "sync"] { result.member(name, true) }
+    result.member("search", true)
+    result.member("sync", !environment.isConfined)
     result.endObject()
     result.endObject()
     result.key("notebook")

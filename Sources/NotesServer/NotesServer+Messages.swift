@@ -139,6 +139,9 @@ extension NotesServer {
   private mutating func answer(_ id: RequestID, _ name: String, _ params: JSONValue) {
     do throws(ResponseError) {
       try checkPhase(of: name)
+      if environment.isConfined, Method.reachingOutside.contains(name) {
+        throw .confined("\(name): this process serves one notebook, and nothing else")
+      }
       guard let method = Method.named(name) else { throw .methodNotFound(name) }
       if environment.isSingleRequest { try refuseMistyped(method, params) }
       let params = Parameters(value: params)

@@ -40,6 +40,8 @@ public struct NotesServer: ~Copyable {
     /// True for a single request from a command line. Then a parameter that the method does not have is an error, and so is a
     /// notebook that does not exist, unless the request may begin one: both are probably mistyped. Nothing is watched.
     public var isSingleRequest = false
+    /// True if the client is not trusted with more than the notes in `folder`: it reaches no other folder and no peer.
+    public var isConfined = false
     /// The size of the pieces in which changes go to a peer or come from it, in bytes. A piece is merged at once, so a large one
     /// makes a client wait.
     public var syncPiece = 64 << 10

@@ -27,6 +27,8 @@ struct Arguments: Equatable {
   var peers: [String] = []
   /// The time from one exchange with a peer to the next; nil means once.
   var interval: Duration?
+  /// The client may reach nothing but the notebook of the command line.
+  var isConfined = false
   /// Makes every identifier and every reading of the clock the same in each run, for recorded sessions. Never for real notes:
   /// two runs with one seed would be one replica.
   var seed: UInt64?
@@ -64,6 +66,8 @@ struct Arguments: Equatable {
                            (default: background)
       --sync PEER          while serving, exchange changes with this peer, too; may be repeated
       --every TIME         how often (default: 30s)
+      --confined           for a client that is not trusted: it can read and write the notes of
+                           --notebook, and reach no other folder and no peer
       --stdio              accepted and not needed
       --help, --version
 
@@ -131,6 +135,7 @@ struct Arguments: Equatable {
       case "--due" where parts.count == 1: isDue = true
       case "--adopt" where parts.count == 1: isAdopting = true
       case "--repair" where parts.count == 1: isRepairing = true
+      case "--confined" where parts.count == 1: isConfined = true
       case "--stdio" where parts.count == 1: break
       case "--help" where parts.count == 1: command = .help
       case "--version" where parts.count == 1: command = .version
@@ -152,6 +157,14 @@ struct Arguments: Equatable {
     }
     if interval != nil, words.first != "sync", peers.isEmpty {
       throw Misuse(message: "--every is an option of sync and --sync")
+    }
+    if isConfined {
+      guard let folder, !folder.isEmpty else {
+        throw Misuse(message: "--confined needs --notebook")
+      }
+      if let first = words.first {
+        throw Misuse(message: "--confined is for serving, and not an option of \(first)")
+      }
     }
     guard command == .serve, let first = words.first else {
       if let first = words.first { throw Misuse(message: "unexpected argument \(first)") }

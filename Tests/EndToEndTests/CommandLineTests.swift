@@ -175,7 +175,8 @@ struct `The command line` {
       ["sync", "'open"],
       ["sync", "--every", "0s", "x"], ["sync", "--every", "25h", "x"], ["--every", "5s"],
       ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"], ["--due"], ["check", "--due"],
-      ["sync", "--adopt", "--every=1s", "x"],
+      ["sync", "--adopt", "--every=1s", "x"], ["--confined"], ["--confined=1"],
+      ["--confined", "--notebook", "x", "check"], ["--confined", "--notebook", "x", "sync", "y"],
     ])
   func `Wrong arguments are told in one line, and end with status 64`(_ arguments: [String]) throws
   {

@@ -37,7 +37,8 @@ final class Peer {
     _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000,
     state: String? = nil, longJournal: Int = 16 << 20, peers: [String] = [],
     syncInterval: Duration = .seconds(30), syncPiece: Int = 256 << 10,
-    isSingleRequest: Bool = false, isRunning: @escaping (_ process: Int) -> Bool = { _ in true }
+    isSingleRequest: Bool = false, isConfined: Bool = false,
+    isRunning: @escaping (_ process: Int) -> Bool = { _ in true }
   ) {
     var random = SplitMix64(seed: seed)
     var time = clock
@@ -52,6 +53,7 @@ final class Peer {
     environment.syncInterval = syncInterval
     environment.syncPiece = syncPiece
     environment.isSingleRequest = isSingleRequest
+    environment.isConfined = isConfined
     environment.isRunning = isRunning
     server = NotesServer(environment)
   }

@@ -48,6 +48,13 @@ private final class SecureShell {
 
   func stop() { daemon = nil }
 
+  /// Lets the user's key run one command only, as `Protocol/sync.md` says.
+  func confine(_ command: String) throws {
+    let key = try String(contentsOfFile: folder("user.pub"), encoding: .utf8)
+    try "command=\"\(command)\",restrict \(key)".write(
+      toFile: folder("user.pub"), atomically: true, encoding: .utf8)
+  }
+
   /// How a user would call it: nothing is asked, and nobody's own settings are read.
   func peer(_ command: String, key: String = "user") -> String {
     "ssh -F none -o BatchMode=yes -o UserKnownHostsFile=\(folder("known"))"
@@ -104,6 +111,33 @@ struct `Peers over ssh` {
     #expect(try failure(a, with: peer).contains("Connection refused"))
     try shell.start()
     #expect(try sync(a, with: peer) == (0, 0))
+  }
+
+  @Test
+  func `A key that is confined to a notebook reaches that notebook and nothing else`() throws {
+    var ledger = Ledger()
+    try begin(a, ["one"], bytes: 100, &ledger)
+    try begin(b, ["two"], bytes: 100, &ledger)
+    let shell = try SecureShell()
+    try shell.confine("\(Server.program) --confined --notebook \(b)")
+    // Whatever command the client asks for.
+    let peer = shell.peer("touch \(folder("run")); \(Server.program) --notebook \(a)")
+    try sync(a, with: peer, ["--adopt"])
+    for notebook in [a, b] { try audit(notebook, ledger) }
+    #expect(try sync(a, with: peer) == (0, 0))
+
+    let client = try Server(nil, shell: "exec " + peer)
+    let options: JSON = ["notebook": .string(folder("other"))]
+    let elsewhere = try client.response(
+      to: client.post("initialize", ["initializationOptions": options]))
+    #expect(elsewhere["error"]?.reason == "confined", "\(elsewhere.written)")
+    try client.initialize()
+    let command = try client.response(
+      to: client.post("notebook/sync", ["peer": .string("touch \(folder("run"))")]))
+    #expect(command["error"]?.reason == "confined", "\(command.written)")
+    try client.leave()
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a", "b"])
   }
 
   @Test
