@@ -15,16 +15,9 @@ extension NoteBook {
     unaware change: Change, knowing known: Version, on bases: [NoteID: SeenChanges]
   ) {
     for operation in change.operations {
-      guard case .edit(let note, .text(let edit)) = operation else { continue }
-      let elements: ElementRange?
-      switch edit {
-      case .insert: elements = shelf[existing: note].text.elements(insertedBy: change.id)
-      case .remove(let range): elements = range
-      }
-      guard let elements else { continue }
+      guard case .edit(let note, .text) = operation else { continue }
       let base = bases.isEmpty ? nil : bases[note]?.version
-      let isNew = undecided[note, default: []].append(
-        elements, by: change.id, knowing: known, on: base)
+      let isNew = undecided[note, default: []].append(change.id, knowing: known, on: base)
       if isNew { undecidedCount += 1 }
     }
   }
@@ -74,14 +67,14 @@ extension NoteBook {
 }
 
 extension [UnawareEdits] {
-  /// Adds an edit to those of its author, which has seen `known` if it is the first; whether it is.
+  /// Adds a change to those of its author, which has seen `known` if it is the first; whether it is.
   fileprivate mutating func append(
-    _ elements: ElementRange, by change: ChangeID, knowing known: Version, on base: Version?
+    _ change: ChangeID, knowing known: Version, on base: Version?
   ) -> Bool {
     let author = change.replica
     let place = firstIndex { $0.author == author }
     if place == nil { append(UnawareEdits(by: author, knowing: known)) }
-    self[place ?? count - 1].append(elements, by: change, on: base)
+    self[place ?? count - 1].append(change, on: base)
     return place == nil
   }
 }

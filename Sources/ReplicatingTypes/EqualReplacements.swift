@@ -72,17 +72,17 @@ struct CopyRoles {
 }
 
 extension ReplicatingArray<UInt8> {
-  /// Finds out which insertions are copies after edits that did not know all others.
+  /// Finds out which insertions are copies after edits, by authors that did not know all others, that touched some elements.
   ///
   /// - Complexity: For each gap that the edits inserted into, O(pieces between its origins + what was inserted there).
-  mutating func findCopies(after edits: [UnawareEdits]) {
+  mutating func findCopies(around edits: [TouchedElements]) {
     settle()
     if !isIndexed { buildIndex() }
     restoreOrigins()
     var gaps: Set<Crowds.Gap> = []
     for edits in edits where edits.author.sparesSeparators {
       guard let index = index(known: edits.author) else { continue }
-      for range in edits.touched where range.author == edits.author {
+      for range in edits.ranges where range.author == edits.author {
         var offset = UInt32(range.offset)
         while offset < range.end {
           let change = LocalChange(author: index, number: authors[Int(index)].number(of: offset))

@@ -116,8 +116,10 @@ public struct ReplicatingText: Sendable, Replicable {
   public mutating func settleMerge<Asked: Causality>(
     after edits: [UnawareEdits], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
-    bytes.findCopies(after: edits)
-    try bytes.spareSeparators(after: edits, &causality, report)
+    bytes.settle()
+    let touched = edits.map { bytes.elements(touchedBy: $0) }
+    bytes.findCopies(around: touched)
+    try bytes.spareSeparators(around: touched, &causality, report)
     bytes.withholdCopies(report)
     bytes.turned = ChangeRanges()
   }

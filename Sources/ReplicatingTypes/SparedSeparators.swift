@@ -29,7 +29,7 @@ extension ReplicatingArray<UInt8> {
   ///
   /// Changes nothing when it throws; whoever asks again gets the same.
   mutating func spareSeparators<Asked: Causality>(
-    after edits: [UnawareEdits], _ causality: inout Asked, _ report: (Effect) -> Void
+    around edits: [TouchedElements], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
     settle()
     if !isIndexed { buildIndex() }
@@ -72,17 +72,16 @@ extension ReplicatingArray<UInt8> {
   /// whether it has come.
   private func turnedEdits<Asked: Causality>(
     _ causality: inout Asked
-  ) throws(Asked.Failure) -> [UnawareEdits] {
-    var all: [UnawareEdits] = []
+  ) throws(Asked.Failure) -> [TouchedElements] {
+    var all: [TouchedElements] = []
     for run in turned.runs {
-      let changes = ChangeRanges([run])
-      let touched = insertions(by: changes) + removals(by: changes)
+      let touched = touched(by: ChangeRanges([run]))
       if touched.isEmpty { continue }
-      var edits = UnawareEdits(by: run.replica, knowing: try causality.seen(by: run))
-      for range in touched where range.count > 0 { edits.append(range) }
       // Another copy may be shown now.
-      for range in copiedRanges.joined() { edits.append(range) }
-      all.append(edits)
+      all.append(
+        TouchedElements(
+          author: run.replica, known: try causality.seen(by: run),
+          ranges: touched + copiedRanges.joined()))
     }
     return all
   }
@@ -90,7 +89,7 @@ extension ReplicatingArray<UInt8> {
   /// The removed separators of which edits may decide whether they are shown; and false if edits that came last certainly decide
   /// nothing.
   private mutating func separators(
-    around edits: UnawareEdits
+    around edits: TouchedElements
   ) -> (found: [LocalID], isUndecided: Bool) {
     var found: [LocalID] = []
     /// The pieces of removed elements, by the first of each, and the spared elements that were met.
@@ -143,7 +142,7 @@ extension ReplicatingArray<UInt8> {
     func passWhole(isForward: Bool) -> Bool {
       pass(tree.current, tree.current.offset..<tree.current.end, isForward: isForward)
     }
-    for range in withCounterparts(edits.touched) {
+    for range in withCounterparts(edits.ranges) {
       guard let target = index(known: range.author) else { continue }
       var offset = UInt32(range.offset)
       let end = UInt32(range.end)

@@ -8,45 +8,60 @@ public protocol Causality {
   mutating func seen(by changes: ChangeRanges.Run) throws(Failure) -> Version
 }
 
-/// Edits of a text whose author was not aware of all that is in the text: one change, or several.
+/// Changes of one author that edited a text without being aware of all that is in it.
 public struct UnawareEdits: Sendable {
   /// The author.
   public let author: ReplicaID
-  /// The elements that they inserted and removed.
-  public private(set) var touched: [ElementRange] = []
+  /// The numbers of the changes.
+  private(set) var numbers: [ClosedRange<UInt64>] = []
   /// The changes that the author had seen with each of them for certain.
-  public private(set) var known: Version
+  private(set) var known: Version
   /// True if one of them was made on a base, so that its author had not seen all of its earlier changes.
   private var hasBase = false
 
-  /// No edits yet, by an author that has seen `known`.
+  /// No changes yet, by an author that has seen `known`.
   public init(by author: ReplicaID, knowing known: Version) {
     self.author = author
     self.known = known
   }
 
-  /// Adds elements that they touched.
-  mutating func append(_ elements: ElementRange) {
-    if let last = touched.last, let joined = last.joined(with: elements) {
-      touched[touched.count - 1] = joined
-    } else {
-      touched.append(elements)
-    }
-  }
-
-  /// Adds an edit by a change of the author, which comes after the others.
+  /// Adds a change of the author that edited the text. It comes after the others, or is the last of them.
   ///
   /// - Parameter base: changes that the author had seen when editing this text, if they are fewer than those that the change follows.
-  public mutating func append(
-    _ elements: ElementRange, by change: ChangeID, on base: Version? = nil
-  ) {
+  public mutating func append(_ change: ChangeID, on base: Version? = nil) {
     if let base {
       known = known.intersection(base)
       hasBase = true
     } else if !hasBase {
       known.insert(change)
     }
-    append(elements)
+    if let last = numbers.last, last.upperBound + 1 >= change.number {
+      numbers[numbers.count - 1] = last.lowerBound...max(last.upperBound, change.number)
+    } else {
+      numbers.append(change.number...change.number)
+    }
+  }
+}
+
+/// The elements that changes of one author inserted and removed.
+struct TouchedElements {
+  let author: ReplicaID
+  /// The changes that the author had seen with each of them for certain.
+  let known: Version
+  var ranges: [ElementRange]
+}
+
+extension ReplicatingArray {
+  /// The elements that edits touched. What was typed last counts when the array is settled.
+  func elements(touchedBy edits: UnawareEdits) -> TouchedElements {
+    let changes = ChangeRanges(edits.numbers.map { ChangeRanges.Run(edits.author, $0) })
+    return TouchedElements(
+      author: edits.author, known: edits.known, ranges: touched(by: changes))
+  }
+
+  /// The elements that some changes inserted and removed.
+  func touched(by changes: ChangeRanges) -> [ElementRange] {
+    (insertions(by: changes) + removals(by: changes)).filter { $0.count > 0 }
   }
 }
 
