@@ -111,10 +111,16 @@ extension Forgery {
     return changes
   }
 
-  /// Encodes changes whatever they say. Of each replica in the order given.
+  /// Encodes changes whatever they say, but for a base on a change of the author's that is not an earlier one: that has no encoding, and
+  /// stands for none. Of each replica in the order given.
   init(_ changes: [Change]) {
     var states: [ReplicaID: (time: Int64, mentions: Mentions)] = [:]
-    for change in changes {
+    for var change in changes {
+      for (place, operation) in change.operations.enumerated() {
+        guard case .edit(let note, .base(let base)) = operation, base.previous >= change.id.number
+        else { continue }
+        change.operations[place] = .edit(note, .base(TextBase(heads: base.heads, previous: 0)))
+      }
       var (time, mentions) = states[change.id.replica] ?? (0, Mentions())
       let encoded = change.encoded(after: time, &mentions)
       states[change.id.replica] = (change.time, mentions)
