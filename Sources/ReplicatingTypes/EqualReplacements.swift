@@ -433,6 +433,42 @@ extension ReplicatingArray<UInt8> {
       }
   }
 
+  /// By author, runs of changes without which, if they are no withdrawals, the same copies are withheld: they insert a copy, go on from
+  /// one, or remove something of one.
+  ///
+  /// - Complexity: O(runs × copies by the author of the elements).
+  mutating func changesDecidingCopies() -> [[ClosedRange<UInt64>]] {
+    restoreOrigins()
+    var runs: [[ClosedRange<UInt64>]] = Array(repeating: [], count: authors.count)
+    func insert(_ element: LocalID) {
+      let number = authors[Int(element.author)].number(of: element.offset)
+      runs[Int(element.author)].append(number...number)
+    }
+    let counterparts = Counterparts(in: copies)
+    var copied: [AuthorIndex: [Range<UInt32>]] = [:]
+    for copy in copies.joined() {
+      insert(copy.first)
+      copied[copy.author, default: []].append(copy.offsets)
+      let end = copy.offsets.upperBound
+      if end < authors[Int(copy.author)].count { insert(LocalID(copy.author, end)) }
+    }
+    for (index, author) in authors.enumerated() {
+      for origin in author.origins
+      where counterparts.copy(holding: origin.left) != nil
+        || counterparts.copy(holding: origin.right) != nil
+      {
+        insert(LocalID(AuthorIndex(index), origin.first))
+      }
+      for run in author.removals {
+        let removed = run.offset..<run.offset + run.count
+        if copied[run.target]?.contains(where: removed.overlaps) == true {
+          runs[index].append(UInt64(run.number)...run.lastNumber)
+        }
+      }
+    }
+    return runs
+  }
+
   private func continuations(at version: Version?) -> Continuations {
     func isHere(_ element: LocalID) -> Bool {
       let author = authors[Int(element.author)]
