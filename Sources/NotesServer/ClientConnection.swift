@@ -6,6 +6,8 @@ struct ClientConnection {
   var outbox: Outbox
   /// Answers that wait for the disk, with the messages that follow them.
   var held = HeldAnswers()
+  /// True if there was something to push and no room for it.
+  var isPushHeldBack = false
   /// Notifications that follow the reply to the request that caused them.
   var afterReply: [(inout Outbox) -> Void] = []
   /// True when no more bytes come from the client.
@@ -19,6 +21,9 @@ struct ClientConnection {
   /// reading must not fill the memory.
   private static let fullOutbox = 32 << 20
 
+  /// While this many bytes wait for the client to read them, nothing is pushed.
+  private static let fullOfPushes = 1 << 20
+
   init(framing: Framing, maximumMessage: Int) {
     input = FrameDecoder(framing: framing, maximumMessage: maximumMessage)
     outbox = Outbox(framing: framing)
@@ -26,6 +31,9 @@ struct ClientConnection {
 
   /// True while the client has to read before further requests are carried out.
   var isFull: Bool { outbox.count + held.count >= Self.fullOutbox && !isOutputGone }
+
+  /// True while so little waits to be read that more can be pushed.
+  var hasRoomForPushes: Bool { outbox.count + held.count < Self.fullOfPushes }
 
   /// The outbox for the next message to the client: behind the answers that wait for the disk.
   var currentOutbox: Outbox {

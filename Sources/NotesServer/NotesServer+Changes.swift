@@ -100,22 +100,27 @@ extension NotesServer {
   mutating func take(_ effects: Effects) {
     guard !effects.isEmpty else { return }
     openTexts.record(effects, from: nil)
-    let revision = revision
-    connection.afterReply.append { outbox in
-      outbox.notify("notebook/didChange") {
+    untoldChanges.merge(effects.facets) { $0.union($1) }
+  }
+
+  /// Tells the client which notes have changed since it was told last, and in what.
+  mutating func tellChanges() {
+    if untoldChanges.isEmpty { return }
+    let (changes, revision) = (untoldChanges, revision)
+    untoldChanges = [:]
+    currentOutbox.notify("notebook/didChange") {
+      $0.beginObject()
+      $0.member("revision", revision)
+      $0.key("changed")
+      $0.beginArray()
+      for (id, facets) in changes.sorted(by: { $0.key < $1.key }) {
         $0.beginObject()
-        $0.member("revision", revision)
-        $0.key("changed")
-        $0.beginArray()
-        for (id, facets) in effects.facets.sorted(by: { $0.key < $1.key }) {
-          $0.beginObject()
-          $0.member("id", "\(id)")
-          $0.member("what", facets.names)
-          $0.endObject()
-        }
-        $0.endArray()
+        $0.member("id", "\(id)")
+        $0.member("what", facets.names)
         $0.endObject()
       }
+      $0.endArray()
+      $0.endObject()
     }
   }
 }

@@ -51,10 +51,14 @@ extension NotesServer {
 
   /// The time that the client may take to read the rest after its input has ended.
   static let farewell = Duration.milliseconds(1500)
+  /// The part of it that is left for reading when searches are given up.
+  private static let searchless = Duration.milliseconds(500)
   /// The amount of memory that has to become free before it is given back to the system, in bytes.
   private static let muchMemory = 4 << 20
   /// The time that the process may take at its end to write an archive.
   private static let keepingTime = Duration.milliseconds(1200)
+  /// The same after all of `farewell` was used.
+  private static let restTime = Duration.milliseconds(300)
 
   /// The latest time to call `advance` if nothing happens before; nil before the first call. If it has passed, call it at once.
   public var nextDeadline: ContinuousClock.Instant? { schedule.deadline }
@@ -69,6 +73,7 @@ extension NotesServer {
   ///   - isIdle: whether nothing else has happened since the call before. Then background work goes on.
   public mutating func advance(to now: ContinuousClock.Instant, isIdle: Bool = false) {
     proceed()
+    if connection.isPushHeldBack, connection.hasRoomForPushes { push() }
     if let parent = client.parentProcess, schedule.parent.isDue(at: now),
       !environment.isRunning(parent)
     {
@@ -147,6 +152,7 @@ extension NotesServer {
     guard isOver || connection.isInputOver || connection.hasInputHungUp else { return }
     let due = schedule.farewell ?? now + Self.farewell
     schedule.farewell = due
+    if now >= due - Self.searchless { giveUpSearches() }
     if now >= due, !connection.isOutputGone { outputFailed() }
   }
 
@@ -154,7 +160,9 @@ extension NotesServer {
   ///
   /// - Parameter now: the present time.
   public func keep(now: () -> ContinuousClock.Instant) {
-    let end = now() + Self.keepingTime
+    var end = now() + Self.keepingTime
+    // If the client was given time to read, less is left.
+    if let farewell = schedule.farewell { end = min(end, farewell + Self.restTime) }
     store?.keep { now() < end }
   }
 }

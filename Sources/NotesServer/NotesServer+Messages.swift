@@ -50,18 +50,20 @@ extension NotesServer {
       handle(event)
       if connection.isOutputGone { connection.dropOutput() }
     }
+    if openTexts.hasNewCursors { push() }
     // One request to the disk for all changes that came together.
     if !connection.held.isEmpty { store?.requestSync() }
   }
 
+  /// Leaves when all requests are answered. Searches go on as other work does, until `endIfDue` gives them up.
   private mutating func finish() {
     if let event = connection.input.finish() { handle(event) }
-    leave()
+    if requests.searches.isEmpty { leave() }
   }
 
   /// Ends the connection as `exit` does: with status 0 after `shutdown`, else 1.
   private mutating func leave() {
-    while !requests.searches.isEmpty { proceedSearching() }
+    cancelSearches()
     for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
     // After `shutdown`, or without an open text, no client resumes. A client that has only closed the pipe may, so its journal stays,
@@ -74,6 +76,20 @@ extension NotesServer {
     if client.exitStatus == nil { client.exitStatus = client.phase == .shutDown ? 0 : 1 }
   }
 
+  /// Answers the searches of a client whose input has ended as cancelled, and leaves.
+  mutating func giveUpSearches() {
+    if requests.searches.isEmpty { return }
+    cancelSearches()
+    proceed()
+  }
+
+  private mutating func cancelSearches() {
+    for search in requests.searches {
+      currentOutbox.respond(to: search.id, error: .requestCancelled)
+    }
+    requests.searches = []
+  }
+
   // MARK: - Messages
 
   private mutating func handle(_ event: FrameDecoder.Event) {
@@ -82,7 +98,9 @@ extension NotesServer {
     case .message(let bytes):
       do {
         switch try Message(bytes) {
-        case .request(let id, let method, let params): answer(id, method, params)
+        case .request(let id, let method, let params):
+          if openTexts.hasNewCursors { push() }
+          answer(id, method, params)
         case .notification(let method, let params):
           handleNotification(method, Parameters(value: params))
         case .response: break
@@ -104,8 +122,8 @@ extension NotesServer {
     switch name {
     case "$/cancelRequest": cancel(params)
     case "note/cursor":
+      // Others are told when all cursors that came one after the other are set.
       setCursor(params)
-      push()
     case "$/setTrace": client.isTracing = params["value"]?.string ?? "off" != "off"
     default: break
     }

@@ -12,12 +12,26 @@ extension NotesServer {
   /// Sends the client everything that has happened: for each attachment the edits that lead to the present text from the one
   /// that the client shows once it has applied the pushes that are on their way.
   ///
-  /// Call it after everything that may have changed the notebook or a cursor.
+  /// Call it after everything that may have changed the notebook or a cursor. A client that does not read is sent no more than has room:
+  /// what it has not been sent is replaced by what is newer, and sent when it has read (`advance`).
+  ///
+  /// - Complexity: O(attachments with news), and what is sent.
   mutating func push() {
     schedule.noteEvent()
     connection.flushNotifications()
-    for id in openTexts.lagging { push(to: id) }
-    for id in openTexts.withoutPresence { pushPresence(to: id) }
+    guard connection.hasRoomForPushes else {
+      connection.isPushHeldBack = true
+      return
+    }
+    connection.isPushHeldBack = false
+    tellChanges()
+    let ids = openTexts.takeUntold()
+    for id in ids where connection.hasRoomForPushes && openTexts.isLagging(id) { push(to: id) }
+    for id in ids where connection.hasRoomForPushes && openTexts.lacksPresence(id) {
+      pushPresence(to: id)
+    }
+    openTexts.putBack(untold: ids)
+    if !connection.hasRoomForPushes { connection.isPushHeldBack = true }
     shortenJournal()
   }
 

@@ -82,6 +82,8 @@ public struct NotesServer: ~Copyable {
   /// The notebook and its folder, once the client has named it.
   var store: NoteStore?
   var openTexts = OpenTexts()
+  /// The changes of which the client is not told yet.
+  var untoldChanges: [NoteID: Effects.Facets] = [:]
   /// The journal of the open texts, by which their clients can resume if this process dies; nil before the first open text.
   var journal: AttachmentJournal?
   /// The cursors of this process's client, and those of other processes; nil before the first open text.

@@ -6,6 +6,12 @@ internal import ReplicatingTypes
 struct OpenTexts {
   private var attachments: [Int: Attachment] = [:]
   private var texts: [NoteID: OpenText] = [:]
+  /// By note, the attachments in order.
+  private var attached: [NoteID: [Int]] = [:]
+  /// The attachments whose clients may have to be told something. Whatever may make that so puts them here: nobody looks through all.
+  private var untold: Set<Int> = []
+  /// The attachments with a participant whose cursor is at an element that has not come here yet.
+  private var incomplete: Set<Int> = []
   /// The length of all kept texts in bytes.
   private var keptSize = 0
   private var undoLists: [Int: UndoList] = [:]
@@ -29,7 +35,15 @@ struct OpenTexts {
   /// An attachment that is open, to be changed in place.
   subscript(open id: Int) -> Attachment {
     _read { yield attachments[id]! }
-    _modify { yield &attachments[id]! }
+    _modify {
+      yield &attachments[id]!
+      untold.insert(id)
+      if attachments[id]!.presence.isIncomplete {
+        incomplete.insert(id)
+      } else if !incomplete.isEmpty {
+        incomplete.remove(id)
+      }
+    }
   }
 
   /// Opens the text of a note for a client, which shows the present text.
@@ -38,6 +52,7 @@ struct OpenTexts {
   ///   - version: the client's version, if it resumes.
   ///   - heads: the changes that no other one follows.
   /// - Returns: the number of the attachment.
+  /// - Complexity: O(cursors in the note).
   mutating func open(
     _ note: NoteID, _ options: Attachment.Options, version: Int = 0, at heads: [ChangeID]
   ) -> Int {
@@ -48,23 +63,51 @@ struct OpenTexts {
       showing: Attachment.Shown(seen: self[text: note].count, heads: heads))
     if !participants(besides: attachment).isEmpty { attachment.presence.moves = 1 }
     attachments[lastID] = attachment
+    attached[note, default: []].append(lastID)
+    untold.insert(lastID)
     return lastID
   }
 
   mutating func close(_ id: Int) {
     guard let attachment = attachments.removeValue(forKey: id) else { return }
     undoLists[id] = nil
+    untold.remove(id)
+    incomplete.remove(id)
+    attached[attachment.note]!.removeAll { $0 == id }
     if !attachment.selections.isEmpty { noteMove(of: id, on: attachment.note) }
-    if !attachments.values.contains(where: { $0.note == attachment.note }) {
+    if attached[attachment.note]!.isEmpty {
+      attached[attachment.note] = nil
       keptSize -= texts.removeValue(forKey: attachment.note)?.keptSize ?? 0
     }
   }
 
-  /// The attachments whose clients may not show the present text, in order.
-  var lagging: [Int] {
-    attachments.values.filter {
-      $0.pushed.hidden != nil || $0.pushed.seen < texts[$0.note]!.count
-    }.map(\.id).sorted()
+  // MARK: - What clients are to be told
+
+  /// True if a cursor has moved since `takeUntold`.
+  private(set) var hasNewCursors = false
+
+  /// Takes the attachments whose clients may have to be told something, in order.
+  mutating func takeUntold() -> [Int] {
+    defer { untold = [] }
+    hasNewCursors = false
+    return untold.sorted()
+  }
+
+  /// Puts back those that could not be told all.
+  mutating func putBack(untold ids: some Sequence<Int>) {
+    for id in ids where isLagging(id) || lacksPresence(id) { untold.insert(id) }
+  }
+
+  /// True if a client may not show the present text.
+  func isLagging(_ id: Int) -> Bool {
+    let attachment = attachments[id]!
+    return attachment.pushed.hidden != nil || attachment.pushed.seen < texts[attachment.note]!.count
+  }
+
+  /// True if a client is to be told of participants.
+  func lacksPresence(_ id: Int) -> Bool {
+    let attachment = attachments[id]!
+    return attachment.presence.isDue(attachment.version, attachment.pushedRev)
   }
 
   // MARK: - Texts
@@ -92,13 +135,14 @@ struct OpenTexts {
   /// - Parameter source: the attachment that made the changes; nil if they came from elsewhere.
   mutating func record(_ effects: Effects, from source: Int?) {
     guard !texts.isEmpty else { return }
+    var last: NoteID?
     for (note, effect) in effects.text where texts[note] != nil {
       texts[note]!.append(effect, from: source)
+      if note != last { untold.formUnion(attached[note]!) }
+      last = note
     }
     // A participant's cursor may be at one of the new elements, also where the visible text is the same.
-    for id in attachments.keys where attachments[id]!.presence.isIncomplete {
-      attachments[id]!.presence.moves += 1
-    }
+    for id in incomplete { self[open: id].presence.moves += 1 }
   }
 
   /// Notes elements that an attachment removed after others had removed them, unseen by its client.
@@ -114,7 +158,7 @@ struct OpenTexts {
 
   /// The number of arrivals that every client of a note is known to have seen.
   private func seen(of note: NoteID) -> Int {
-    attachments.values.filter { $0.note == note }.map(\.shown.seen).min() ?? self[text: note].count
+    attached[note]?.map { attachments[$0]!.shown.seen }.min() ?? self[text: note].count
   }
 
   // MARK: - Undo
@@ -130,19 +174,13 @@ struct OpenTexts {
   mutating func setSelections(_ selections: [Selection], of id: Int) {
     guard let attachment = attachments[id], attachment.selections != selections else { return }
     attachments[id]!.selections = selections
+    hasNewCursors = true
     noteMove(of: id, on: attachment.note)
   }
 
   private mutating func noteMove(of mover: Int, on note: NoteID) {
     cursorMoves += 1
-    for id in attachments.keys where id != mover && attachments[id]!.note == note {
-      attachments[id]!.presence.moves += 1
-    }
-  }
-
-  /// The attachments whose clients are to be told of participants, in order.
-  var withoutPresence: [Int] {
-    attachments.values.filter { $0.presence.isDue($0.version, $0.pushedRev) }.map(\.id).sorted()
+    for id in attached[note]! where id != mover { self[open: id].presence.moves += 1 }
   }
 
   /// The attachments that have cursors, in order.
@@ -152,16 +190,17 @@ struct OpenTexts {
 
   /// The participants in the note of an attachment, without itself, in order.
   func participants(besides attachment: Attachment) -> [Participant] {
-    attachmentsWithCursors.filter { $0.note == attachment.note && $0.id != attachment.id }
-      .map { Participant(id: "\($0.id)", selections: $0.selections) }
-      + (participantsElsewhere[attachment.note] ?? [])
+    (attached[attachment.note] ?? []).compactMap { id in
+      let selections = attachments[id]!.selections
+      guard id != attachment.id, !selections.isEmpty else { return nil }
+      return Participant(id: "\(id)", selections: selections)
+    } + (participantsElsewhere[attachment.note] ?? [])
   }
 
   /// Replaces the participants of which other processes tell.
   mutating func setParticipantsElsewhere(_ participants: [NoteID: [Participant]]) {
-    for (id, attachment) in attachments
-    where participants[attachment.note] != participantsElsewhere[attachment.note] {
-      attachments[id]!.presence.moves += 1
+    for (note, ids) in attached where participants[note] != participantsElsewhere[note] {
+      for id in ids { self[open: id].presence.moves += 1 }
     }
     participantsElsewhere = participants
   }

@@ -25,6 +25,9 @@ struct EventLoop: ~Copyable {
   private var isOutputOpen = true
   /// The client has closed its end of our input; there may still be something in the pipe.
   private var hasInputHungUp = false
+  private let signals = EndSignals()
+  /// The signal that ended the process.
+  private(set) var signal: Int32?
   /// Reads the clock.
   private let now: () -> ContinuousClock.Instant
 
@@ -42,7 +45,7 @@ struct EventLoop: ~Copyable {
     self.makeLink = makeLink
   }
 
-  /// Serves until the client has left; returns the exit status.
+  /// Serves until the client has left, or a signal has come; returns the exit status.
   mutating func run() -> Int32 {
     let flags = fcntl(STDOUT_FILENO, F_GETFL)
     // A terminal is shared with the shell, which would find it changed. And a local client writes there as it likes.
@@ -80,6 +83,7 @@ struct EventLoop: ~Copyable {
       pollfd(
         fd: isOutputOpen && client == nil ? STDOUT_FILENO : -1,
         events: server.outbox.isEmpty ? 0 : Int16(POLLOUT), revents: 0))
+    polls.append(pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0))
     let descriptors = server.descriptors
     for (_, number) in descriptors {
       polls.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
@@ -89,11 +93,16 @@ struct EventLoop: ~Copyable {
     }
     let count = poll(&polls, nfds_t(polls.count), milliseconds())
     guard count > 0 else { return count == 0 }
-    for (index, (source, _)) in descriptors.enumerated() where polls[2 + index].revents != 0 {
+    if polls[2].revents != 0, let number = signals.take() {
+      signal = number
+      isInputOpen = false
+      server.inputEnded()
+    }
+    for (index, (source, _)) in descriptors.enumerated() where polls[3 + index].revents != 0 {
       server.handleReady(source)
     }
     if polls[1].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { outputFailed() }
-    if isReading {
+    if isReading, isInputOpen {
       if polls[0].revents != 0 { read() }
     } else if polls[0].revents & Int16(POLLHUP) != 0 {
       hasInputHungUp = true

@@ -49,6 +49,7 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
     makeIdentifier: randomIdentifier)
   environment.peers = arguments.peers
   environment.syncInterval = arguments.interval ?? environment.syncInterval
+  environment.isConfined = arguments.isConfined
   environment.isRunning = isRunning
   environment.returnMemory = returnFreeMemory
   if let seed = arguments.seed {
@@ -204,7 +205,9 @@ func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> In
     // Only the user of a command line can be asked for a password at the terminal.
     PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
   }
-  return loop.run()
+  let status = loop.run()
+  if let signal = loop.signal { EndSignals.die(by: signal) }
+  return status
 }
 
 exit(run())

@@ -211,7 +211,27 @@ struct `Search` {
     for _ in 0..<3 { _ = peer.create(["text": .string(text)]) }
     let id = peer.send("notebook/search", ["query": "amet", "limit": 1])
     peer.inputEnded()
+    while peer.exitStatus == nil { peer.work() }
     let match = peer.answer(to: id)?.result?["matches"]?[0]
     #expect(match?["ranges"]?.array?.count == 1000)
+  }
+
+  @Test func `is given up a second after the end, and at once by an exit`() {
+    let text = String(repeating: "lorem ipsum dolor sit amet\n", count: 40_000)
+    for _ in 0..<3 { _ = peer.create(["text": .string(text)]) }
+    let late = Peer(scratch("notes"), seed: 9)
+    late.initialize()
+    for peer in [peer, late] {
+      let ids = (0..<3).map { _ in peer.send("notebook/search", ["query": "amet"]) }
+      if peer === late { peer.inputEnded() } else { peer.notify("exit") }
+      if peer === late {
+        peer.wait(.zero)
+        peer.wait(.milliseconds(999))
+        #expect(!peer.hasAnswer(to: ids[2]))
+        peer.wait(.milliseconds(1))
+      }
+      #expect(peer.exitStatus == 1)
+      #expect(peer.answer(to: ids[2])?.error?.code == -32800)
+    }
   }
 }

@@ -1,0 +1,78 @@
+// The signals that ask the process to end: SIGTERM, SIGHUP (the terminal or the connection is gone) and SIGINT. What was begun is then
+// ended in order, as at the end of the input: a session is complete in its folder, so that it is copied by programs that
+// leave out what is still written. The next such signal ends the process at once.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The end of the pipe into which the handler writes, which can be given no context.
+nonisolated(unsafe) private var writingEnd: Int32 = -1
+
+/// Takes the signals that ask the process to end, and tells them through a descriptor.
+struct EndSignals: ~Copyable {
+  private static let numbers = [SIGTERM, SIGHUP, SIGINT]
+
+  /// Readable when a signal has come; −1 where there is no pipe, and each signal ends the process at once.
+  let descriptor: Int32
+
+  /// Takes them from now on, but those that are ignored, as by `nohup`.
+  init() {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else {
+      descriptor = -1
+      return
+    }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    descriptor = ends[0]
+    writingEnd = ends[1]
+    for number in Self.numbers {
+      var old = sigaction()
+      guard sigaction(number, nil, &old) == 0, !Self.isIgnored(old) else { continue }
+      var action = sigaction()
+      let handler: @convention(c) (Int32) -> Void = { number in
+        let error = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = write(writingEnd, &byte, 1)
+        errno = error
+      }
+      #if canImport(Glibc)
+        action.__sigaction_handler.sa_handler = handler
+      #else
+        action.__sigaction_u.__sa_handler = handler
+      #endif
+      // A call in progress goes on. The second signal finds nobody who waits for it.
+      action.sa_flags =
+        Int32(truncatingIfNeeded: SA_RESTART) | Int32(bitPattern: UInt32(SA_RESETHAND))
+      sigaction(number, &action, nil)
+    }
+  }
+
+  private static func isIgnored(_ action: sigaction) -> Bool {
+    #if canImport(Glibc)
+      unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
+    #else
+      unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
+    #endif
+  }
+
+  /// The signal that has come; nil for none.
+  func take() -> Int32? {
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
+  }
+
+  /// Ends the process by a signal, as if it had never been taken: whoever started the process is to see what has ended it.
+  static func die(by number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    raise(number)
+    exit(128 + number)
+  }
+}
