@@ -132,10 +132,31 @@ struct TextDifference {
 
   private mutating func compareCharacters(of hunk: Hunk) {
     guard let hunk = rest(of: hunk) else { return }
-    guard isSmall(hunk) || isBlank(hunk), !isReplaced(hunk) else { return replace(hunk) }
+    guard isSmall(hunk) || isBlank(hunk) else { return compareWordByWord(hunk) }
+    guard !isReplaced(hunk) else { return replace(hunk) }
     for part in hunks(between: commonPieces(of: hunk, cutAt: .characters), in: hunk) {
       if let part = rest(of: part) { replace(part) }
     }
+  }
+
+  /// Holds each word of a hunk against the one that stands for it on the other side, if all have only lost letters or only gained
+  /// some. Else the hunk is replaced.
+  private mutating func compareWordByWord(_ hunk: Hunk) {
+    let whole = wholeWords(of: hunk)
+    guard let (before, after) = pieces(of: whole, cutAt: .words), before.ranges.count > 1,
+      before.ranges.count == after.ranges.count,
+      zip(before.ranges, after.ranges).allSatisfy({ isSubsequence(old[$0], new[$1]) })
+    else { return replace(hunk) }
+    var rest = whole
+    for (word, other) in zip(before.ranges, after.ranges) {
+      compareCharacters(
+        of: Hunk(
+          old: rest.old.lowerBound..<word.lowerBound, new: rest.new.lowerBound..<other.lowerBound))
+      compareCharacters(of: Hunk(old: word, new: other))
+      rest.old = word.upperBound..<rest.old.upperBound
+      rest.new = other.upperBound..<rest.new.upperBound
+    }
+    compareCharacters(of: rest)
   }
 
   private mutating func replace(_ hunk: Hunk) {
@@ -157,7 +178,7 @@ struct TextDifference {
     let (before, after) = (old[hunk.old], new[hunk.new])
     // A part of one word loses and gains letters if neither side can be had from the other by taking letters out.
     return WordSnapping.isWord(before) && WordSnapping.isWord(after)
-      && !isSubsequence(before, of: after) && !isSubsequence(after, of: before)
+      && !isSubsequence(before, after)
   }
 
   /// The rest of a hunk without the beginning and the end that both sides have. If only one side has a rest, that is an edit.
@@ -230,7 +251,9 @@ private func scalarCount(of utf8: ArraySlice<UInt8>) -> Int {
   return count
 }
 
-private func isSubsequence(_ part: ArraySlice<UInt8>, of whole: ArraySlice<UInt8>) -> Bool {
+/// True if one of two texts can be had from the other by taking bytes out.
+private func isSubsequence(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+  let (part, whole) = one.count < other.count ? (one, other) : (other, one)
   var next = part.startIndex
   for byte in whole where next < part.endIndex && byte == part[next] { next += 1 }
   return next == part.endIndex

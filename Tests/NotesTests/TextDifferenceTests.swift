@@ -148,6 +148,21 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     }
   }
 
+  @Test func `a letter put into each of many words in a row leaves the other letters alone`() {
+    let old = (100..<130).map { "\($0)word" }
+    let new = old.enumerated().map { $0.offset % 2 == 0 ? $0.element + "s" : "ß" + $0.element }
+    for separator in [" ", "\n", ", "] {
+      let edits = difference(
+        old.joined(separator: separator), new.joined(separator: separator))
+      #expect(edits.allSatisfy { $0.range.isEmpty })
+      #expect(edits.reduce(0) { $0 + $1.replacement.count } == 15 * 1 + 15 * 2)
+    }
+    // Words that also lose letters are replaced, with those between them.
+    let other = new.map { $0.replacing("word", with: "wort") }
+    let edits = difference(old.joined(separator: " "), other.joined(separator: " "))
+    #expect(edits.count == 1)
+  }
+
   /// Of every word of the old text, whatever the difference is: whether it loses and gains letters and isn't replaced whole.
   @Test func `no word that loses and gains letters keeps some of them`() {
     for seed in seeds(400) {
