@@ -25,9 +25,11 @@ struct EndSignals: ~Copyable {
       descriptor = -1
       return
     }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    for (index, end) in ends.enumerated() {
+      // Where a standard stream was closed, the pipe would be taken for it.
+      ends[index] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+      close(end)
+      _ = fcntl(ends[index], F_SETFL, O_NONBLOCK)
     }
     descriptor = ends[0]
     writingEnd = ends[1]
