@@ -87,6 +87,7 @@ extension NotesServer {
 
   /// Writes a message to the client's log, after the reply to the present request.
   mutating func logMessage(_ type: MessageType, _ message: String) {
+    let message = message.escapingControlCharacters
     connection.afterReply.append { outbox in
       outbox.notify("window/logMessage") { $0.message(type.rawValue, message) }
     }
@@ -94,6 +95,7 @@ extension NotesServer {
 
   /// Shows a message to the user.
   mutating func showMessage(_ type: MessageType, _ message: String) {
+    let message = message.escapingControlCharacters
     currentOutbox.notify("window/showMessage") { $0.message(type.rawValue, message) }
   }
 

@@ -4,7 +4,8 @@ internal import JSONRPC
 final class LocalClient {
   /// The bytes of all its requests, `initialize` first, with the ids 0, 1, 2 and so on.
   let requests: [UInt8]
-  private var frames = FrameDecoder(framing: .lines)
+  /// Answers are as long as they are: both ends are in this process.
+  private var frames = FrameDecoder(framing: .lines, maximumMessage: .max)
   private let handle: (JSONValue) -> Bool
   /// True if it needs no further message.
   private(set) var isDone = false

@@ -32,6 +32,7 @@ struct Sync {
     var left = peers.count
     var status: Int32 = left > 0 ? 1 : 0
     var failures = 0
+    var isOutputGone = false
     let client = LocalClient(requests) { message in
       if message["method"]?.string == "$/progress", isTerminal,
         let peer = message["params"]?["token"]?.string,
@@ -50,10 +51,15 @@ struct Sync {
         if id == 0 { return true }
       } else if id > 0, let result = message["result"] {
         let (sent, received) = (result["sent"]?.integer ?? 0, result["received"]?.integer ?? 0)
-        printOutput("\(peers[id - 1]): sent \(sent) bytes, received \(received)\n")
+        do throws(OutputFailure) {
+          try printLines(["\(peers[id - 1]): sent \(sent) bytes, received \(received)"])
+        } catch {
+          if !isOutputGone { printError(error.message) }
+          isOutputGone = true
+        }
       }
       if id > 0 { left -= 1 }
-      if left == 0 { status = failures > 0 ? 1 : 0 }
+      if left == 0 { status = failures > 0 || isOutputGone ? 1 : 0 }
       return left == 0
     }
     serve(client)

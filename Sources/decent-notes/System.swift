@@ -7,6 +7,19 @@
 /// Returns true if there is a process of this number.
 func isRunning(_ process: Int) -> Bool { kill(pid_t(process), 0) == 0 || errno != ESRCH }
 
+/// Why a folder is not this user's alone, in words that follow its name; nil if it is, or if there is none.
+func defect(ofPrivateFolder path: String) -> String? {
+  var status = stat()
+  guard lstat(path, &status) == 0 else { return nil }
+  switch status.st_mode & S_IFMT {
+  case S_IFLNK: return "is a link"
+  case S_IFDIR: break
+  default: return "is no folder"
+  }
+  if status.st_uid != geteuid() { return "belongs to another user" }
+  return status.st_mode & S_IWOTH == 0 ? nil : "can be written by every user"
+}
+
 /// Gives memory that is free back to the system, where the C library can: `malloc_trim` of glibc, which its module does not have.
 func returnFreeMemory() { _ = trimMemory?(0) }
 

@@ -23,15 +23,24 @@ func variable(_ name: String) -> String? {
 /// The notebook's folder if the command line names none.
 func defaultFolder() -> String? {
   if let folder = variable("DECENT_NOTES") { return folder }
-  if let data = variable("XDG_DATA_HOME") { return data + "/decent-notes" }
+  // A relative path is to be ignored, as the XDG base directory specification says.
+  if let data = variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/decent-notes" }
   return variable("HOME").map { $0 + "/.local/share/decent-notes" }
 }
 
-/// The folder for data that may be lost, by the XDG base directory specification.
-func stateFolder() -> String? {
-  if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state }
-  return variable("HOME").map { $0 + "/.local/state" }
-}
+/// The folder for data that may be lost, by the XDG base directory specification; nil if what this program keeps there may be somebody
+/// else's: then nothing is kept.
+///
+/// It is found out, and told, once.
+private let stateFolder: String? = {
+  var folder = variable("HOME").map { $0 + "/.local/state" }
+  if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { folder = state }
+  guard let folder, let defect = defect(ofPrivateFolder: folder + "/decent-notes") else {
+    return folder
+  }
+  printError("\(folder)/decent-notes \(defect): nothing is read from there, and nothing kept")
+  return nil
+}()
 
 /// The server's environment for a command line; nil if there is no folder for the notebook.
 func environment(_ arguments: Arguments) -> NotesServer.Environment? {
@@ -43,7 +52,7 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
     default: .automatic
     }
   var environment = NotesServer.Environment(
-    folder: folder, stateFolder: stateFolder(), homeFolder: variable("HOME"), framing: framing,
+    folder: folder, stateFolder: stateFolder, homeFolder: variable("HOME"), framing: framing,
     maximumMessage: arguments.maximumMessage,
     durability: Durability(rawValue: arguments.durability)!, now: wallTime,
     makeIdentifier: randomIdentifier)
@@ -91,7 +100,7 @@ func splitMix(_ state: inout UInt64) -> UInt64 {
 /// The environment for a link to a peer. Made for each link, because the file of this program may be replaced while it runs.
 func peerEnvironment() -> PeerEnvironment {
   PeerEnvironment(
-    homeFolder: variable("HOME"), stateFolder: stateFolder(),
+    homeFolder: variable("HOME"), stateFolder: stateFolder,
     searchPath: variable("PATH") ?? "/usr/bin:/bin", program: ownProgram(),
     now: steadyTime)
 }
@@ -113,6 +122,20 @@ func ownProgram() -> String {
   #endif
 }
 
+/// The arguments after the program's name.
+private func commandLine() throws(Arguments.Misuse) -> [String] {
+  var words: [String] = []
+  for index in 1..<max(1, Int(CommandLine.argc)) {
+    guard let bytes = CommandLine.unsafeArgv[index] else { break }
+    // Repaired it would be another path.
+    guard let word = String(validatingCString: bytes) else {
+      throw Arguments.Misuse(message: "argument \(index) is no UTF-8: \(String(cString: bytes))")
+    }
+    words.append(word)
+  }
+  return words
+}
+
 /// Reports that there is no folder for the notebook; returns the exit status.
 func noFolder() -> Int32 {
   printError("no folder: give --notebook DIR, or set DECENT_NOTES or HOME")
@@ -121,22 +144,29 @@ func noFolder() -> Int32 {
 
 /// Runs the command of the command line; returns the exit status.
 func run() -> Int32 {
+  do { return try runCommand() } catch {
+    printError(error.message)
+    return 1
+  }
+}
+
+private func runCommand() throws(OutputFailure) -> Int32 {
   // A write to a reader that is gone, or beyond a limit of size, is to be an error, and not to end the process.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   // Notes are private: no other user may enter the folders that are created here.
   umask(0o077)
   let arguments: Arguments
-  do { arguments = try Arguments(Array(CommandLine.arguments.dropFirst())) } catch {
+  do { arguments = try Arguments(commandLine()) } catch {
     printError("\(error.message) (decent-notes --help says more)")
     return misuse
   }
   switch arguments.command {
   case .help:
-    printOutput(Arguments.usage)
+    try printOutput(Arguments.usage)
     return 0
   case .version:
-    printOutput("decent-notes \(NotesServer.programVersion)\n")
+    try printLines(["decent-notes \(NotesServer.programVersion)"])
     return 0
   case .demo(let path):
     do {
@@ -148,41 +178,44 @@ func run() -> Int32 {
     }
   case .check(let isRepairing):
     guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
+    let check: Check
     do {
-      let check = try Check(
-        folder: folder, repair: isRepairing ? stateFolder() : nil, makeIdentifier: randomIdentifier)
-      printOutput(check.lines.joined(separator: "\n") + "\n")
-      return check.isSound ? 0 : 1
+      check = try Check(
+        folder: folder, repair: isRepairing ? stateFolder : nil, makeIdentifier: randomIdentifier)
     } catch {
       printError("\(error)")
       return 1
     }
+    try printLines(check.lines)
+    return check.isSound ? 0 : 1
   case .compact(let isDue):
     guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
+    let compact: Compact
     do {
-      let compact = try Compact(
-        folder: folder, stateFolder: stateFolder(), isDue: isDue,
-        makeIdentifier: randomIdentifier)
-      printOutput(compact.lines.joined(separator: "\n") + "\n")
-      return 0
+      compact = try Compact(
+        folder: folder, stateFolder: stateFolder, isDue: isDue, makeIdentifier: randomIdentifier)
     } catch {
       printError("\(error)")
       return 1
     }
+    try printLines(compact.lines)
+    return 0
   case .serve, .call, .sync: break
   }
   guard var environment = environment(arguments) else { return noFolder() }
   switch arguments.command {
   case .call(let method, let params):
     environment.isSingleRequest = true
+    let call: Call
     do {
       let input = params == "-" ? readStandardInput() : Array(params.utf8)
-      printOutput(try Call(method, params: input) { serve(environment, $0) }.result + "\n")
-      return 0
+      call = try Call(method, params: input) { serve(environment, $0) }
     } catch {
       printError(error.message)
       return 1
     }
+    try printOutput(call.result + "\n")
+    return 0
   case .sync(let peers, let isAdopting):
     guard arguments.interval != nil else {
       return Sync(peers, adopting: isAdopting) { serve(environment, $0) }.status

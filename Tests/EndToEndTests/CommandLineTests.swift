@@ -189,6 +189,73 @@ struct `The command line` {
   }
 
   @Test
+  func `Output that cannot be written is an error`() throws {
+    let options = ["--notebook", folder("notes")]
+    #expect(try Outcome(options + ["call", "note/create"]).ending == .status(0))
+    for command in [
+      ["--help"], ["--version"], ["check"], ["compact"], ["call", "notebook/list"],
+      ["sync", folder("other")],
+    ] {
+      let outcome = try Outcome(options + command, shell: "exec \"$@\" > /dev/full")
+      #expect(outcome.ending == .status(1), "\(command)")
+      #expect(outcome.errors.contains("standard output: No space left"), "\(outcome.errors)")
+      // A reader that goes away has what it wanted.
+      let closed = try Outcome(options + command, shell: "\"$@\" | true")
+      #expect(closed.ending == .status(0) && closed.errors == "", "\(command) \(closed.errors)")
+    }
+  }
+
+  @Test(arguments: ["--notebook", "check", "--sync"])
+  func `Arguments that are no UTF-8 are refused`(_ word: String) throws {
+    let outcome = try Outcome([word], shell: "exec \"$@\" \"$(printf 'a\\377b')\"")
+    #expect(outcome.ending == .status(64))
+    #expect(outcome.errors.contains("argument 2 is no UTF-8"), "\(outcome.errors)")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `A call prints an answer of any length`() throws {
+    let options = ["--notebook", folder("notes")]
+    let made = try Outcome(options + ["call", "note/create"])
+    let id = try JSONValue(parsing: Array(made.output.utf8))["note"]!["id"]!.string!
+    // Each of these characters takes six bytes.
+    let text = String(repeating: "\\u0001", count: 3 << 20)
+    for _ in 0..<2 {
+      let params = #"{"id":"\#(id)","text":"\#(text)"}"#
+      let more = try Outcome(options + ["call", "note/append", "-"], input: params)
+      #expect(more.ending == .status(0), "\(more.errors)")
+    }
+    let all = try Outcome(options + ["call", "note/get", #"{"id":"\#(id)"}"#])
+    #expect(all.ending == .status(0))
+    #expect(all.output.utf8.count > 36 << 20)
+  }
+
+  @Test
+  func `Control characters of file names and of peers never reach a terminal`() throws {
+    let options = ["--notebook", folder("notes")]
+    #expect(try Outcome(options + ["call", "note/create"]).ending == .status(0))
+    let log = try logs(of: folder("notes"))[0]
+    let bytes = FileManager.default.contents(atPath: log)!
+    let copy = (log as NSString).deletingLastPathComponent + "/0-\u{1B}[2J\u{9B}1m.seg"
+    #expect(FileManager.default.createFile(atPath: copy, contents: bytes.dropLast(3) + [0, 0, 0]))
+    let check = try Outcome(options + ["check"])
+    #expect(check.ending == .status(1) && check.output.contains(#"0-\x1b[2J\x9b1m.seg"#))
+    let sync = try Outcome(options + ["sync", #"sh -c 'printf "\033[2Jno\n" >&2; exit 1'"#])
+    #expect(sync.ending == .status(1) && sync.errors.contains(#"\x1b[2Jno"#), "\(sync.errors)")
+    let wrong = try Outcome(["--\u{1B}[2J"])
+    #expect(wrong.ending == .status(64) && wrong.errors.contains(#"\x1b[2J"#))
+    for outcome in [check, sync, wrong] {
+      for scalar in (outcome.output + outcome.errors).unicodeScalars where scalar != "\n" {
+        #expect(scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value))
+      }
+    }
+    let server = try Server(folder("notes"))
+    try server.initialize()
+    let told = try server.notification("window/showMessage") { _ in true }
+    #expect(told["message"]?.string?.contains(#"\x1b[2J\x9b1m"#) == true, "\(told.written)")
+    try server.leave()
+  }
+
+  @Test
   func `The folder is the argument, or comes from the environment`() throws {
     let none: [String: String?] = ["DECENT_NOTES": nil, "XDG_DATA_HOME": nil, "HOME": nil]
     let home: [String: String?] = none.merging(["HOME": folder("home")]) { $1 }
@@ -201,6 +268,10 @@ struct `The command line` {
       #expect(outcome.ending == .status(0), "\(outcome.errors)")
       #expect(access(folder(path) + "/decent.json", F_OK) == 0)
     }
+    // A relative folder is none.
+    let relative = home.merging(["XDG_DATA_HOME": "data"]) { $1 }
+    let known = try Outcome(["call", "notebook/list"], environment: home)
+    #expect(try Outcome(["call", "notebook/list"], environment: relative).output == known.output)
     let option = ["--notebook=\(folder("option"))", "call", "note/create"]
     #expect(try Outcome(option, environment: notes).ending == .status(0))
     #expect(access(folder("option/decent.json"), F_OK) == 0)

@@ -126,7 +126,7 @@ struct `The folder` {
       foreign,
       at: [
         "\(log)/\(id)", "\(log)/0.open", "\(session)/1.open", "\(session)/7-0123abcd.seg",
-        "\(folder)/snap", "\(folder)/notes.tmp",
+        "\(folder)/notes.tmp",
       ])
     if case .symbolicLink = foreign {
       // Straight to a log, and to a folder of logs.
@@ -155,11 +155,11 @@ struct `The folder` {
   @Test(
     .timeLimit(.minutes(1)),
     .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"),
-    arguments: Foreign.allCases, ["decent.json", "log"])
+    arguments: Foreign.allCases, ["decent.json", "log", "snap"])
   func `What is no file in the place of its own is an error that names it`(
     _ foreign: Foreign, _ name: String
   ) throws {
-    if case .folder = foreign, name == "log" { return }
+    if case .folder = foreign, name != "decent.json" { return }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.createDirectory(
       atPath: temporary("secret"), withIntermediateDirectories: true)
@@ -178,5 +178,78 @@ struct `The folder` {
     let after = try listing().filter { $0.contains(name) || !$0.contains("decent.json") }
     #expect(Set(after.dropFirst()).isSubset(of: before))
     #expect(try FileManager.default.contentsOfDirectory(atPath: temporary("secret")) == [])
+  }
+
+  @Test(arguments: ["log", "snap"])
+  func `A link in the place of the logs, or of the snapshots, hides no note without a word`(
+    _ name: String
+  ) throws {
+    var ledger = Ledger()
+    let server = try Server(folder)
+    try server.initialize()
+    _ = try server.create("kept", &ledger).get()
+    try server.leave()
+    if name == "snap" {
+      #expect(try Outcome(["--notebook", folder, "compact"]).ending == .status(0))
+    }
+    let running = try Server(folder)
+    try running.initialize()
+    #expect(try running.words()["kept"] == 1)
+    #expect(rename("\(folder)/\(name)", temporary("elsewhere")) == 0)
+    #expect(symlink(temporary("elsewhere"), "\(folder)/\(name)") == 0)
+    for command in [["call", "notebook/list"], ["check"], ["compact"], ["call", "note/create"]] {
+      let outcome = try Outcome(["--notebook", folder] + command)
+      #expect(outcome.ending == .status(1), "\(command)")
+      #expect(outcome.errors.contains("\(folder)/\(name): this is no folder"), "\(outcome.errors)")
+    }
+    if name == "log" {
+      try waitUntil("the damage to be told") {
+        try running.damage.contains { $0.contains("\(self.folder)/log") }
+      }
+    }
+    // What is known stays, and is all there again.
+    #expect(try running.words()["kept"] == 1)
+    #expect(unlink("\(folder)/\(name)") == 0)
+    #expect(rename(temporary("elsewhere"), "\(folder)/\(name)") == 0)
+    try waitUntil("the damage to be gone") { try running.damage.isEmpty }
+    try running.leave()
+    try audit(folder, ledger)
+  }
+
+  @Test
+  func `A state folder that is not the user's alone is not used, and the notebook opens`() throws {
+    let state = temporary("state")
+    try FileManager.default.createDirectory(
+      atPath: temporary("other"), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    let place = state + "/decent-notes"
+    func use(_ words: String?) throws {
+      let server = try Server(folder, environment: ["XDG_STATE_HOME": state])
+      try server.initialize()
+      let id = JSON.raw(
+        try server.call("note/create", ["text": "text"])["note"]!["id"]!.written)
+      try server.call("note/open", ["id": id, "mode": "edit"])
+      try server.leave()
+      #expect(server.errorText.contains(words ?? "decent-notes:") == (words != nil))
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: temporary("other")) == [],
+        "\(words ?? "")")
+    }
+    #expect(symlink(temporary("other"), place) == 0)
+    try use("\(place) is a link")
+    unlink(place)
+    #expect(FileManager.default.createFile(atPath: place, contents: Data()))
+    try use("\(place) is no folder")
+    unlink(place)
+    #expect(mkdir(place, 0o777) == 0 && chmod(place, 0o777) == 0)
+    try use("\(place) can be written by every user")
+    #expect(chmod(place, 0o700) == 0)
+    if getuid() == 0 {
+      #expect(chown(place, 65534, 65534) == 0)
+      try use("\(place) belongs to another user")
+      #expect(chown(place, 0, 0) == 0)
+    }
+    try use(nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty == false)
   }
 }

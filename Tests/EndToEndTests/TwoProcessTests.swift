@@ -15,6 +15,28 @@ struct `Two processes` {
     return server
   }
 
+  /// As where the user's other programs have used up the system's watchers.
+  @Test(
+    .enabled(if: canTrace || isContinuousIntegration, "strace is missing"),
+    arguments: ["inotify_init1:error=EMFILE", "inotify_add_watch:error=ENOSPC"])
+  func `Without a watcher what another one writes is seen within two seconds`(
+    fault: String
+  ) throws {
+    let a = try server()
+    let b = try Server(
+      folder("notes"), shell: "exec strace -f -qq -o /dev/null -e inject=\(fault) \"$@\"")
+    try b.initialize()
+    // Right after the start, also where the notebook is made only now, and later.
+    for title in ["first", "second"] {
+      let start = ContinuousClock.now
+      try a.call("note/create", ["title": .string(title)])
+      _ = try b.notification("notebook/didChange") { _ in true }
+      #expect(ContinuousClock.now - start < .seconds(2))
+    }
+    try b.leave()
+    try a.leave()
+  }
+
   @Test
   func `What one writes appears in the other, and is pushed to who has it open`() throws {
     let (a, b) = (try server(), try server())

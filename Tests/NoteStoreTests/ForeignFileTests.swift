@@ -104,12 +104,16 @@ import Testing
     #expect(reader.damage == [])
   }
 
-  @Test func `do not stop reading when the log itself is none`() throws {
-    write([1, 2, 3], to: scratch.notebook + "/log")
+  @Test func `are damage where the log itself becomes one, and an error when the folder is opened`()
+    throws
+  {
     var reader = try scratch.open()
+    write([1, 2, 3], to: scratch.notebook + "/log")
     #expect(reader.newTexts() == [])
+    #expect(reader.damage.map(\.path) == [scratch.notebook + "/log"])
     #expect(reader.readNew(.noticed).isEmpty)
     #expect(throws: StoreError.self) { () throws in try reader.append("one") }
+    #expect(throws: StoreError.self) { () throws in _ = try scratch.open() }
   }
 }
 

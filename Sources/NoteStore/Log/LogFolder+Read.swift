@@ -1,5 +1,11 @@
 internal import ReplicatingTypes
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 // Reading: passes over the files of all sessions, and the events that lead to them.
 
 extension LogFolder {
@@ -46,6 +52,9 @@ extension LogFolder {
       if isFull, pass.left > 0, pass.isComplete { detectMissingFiles(names: Set(names)) }
     } catch {
       apply(pass)
+      if error.errno == ENOTDIR, error.path == "\(path)/log" {
+        damageList.report(error.path, 0, NotebookRoot.misplaced(error.path).detail)
+      }
       if error.reason != .notFound {
         damageList.report("\(path)/log", 0, error.description)
       } else if isFull {

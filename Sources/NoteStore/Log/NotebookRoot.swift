@@ -23,12 +23,17 @@ final class NotebookRoot {
   private var unsyncedParents: [String] = []
 
   /// Reads the identities of the notebook. A folder that does not exist is a notebook without any.
+  ///
+  /// - Throws: also if `log` or `snap` is something else than a folder.
   init(
     path: String, on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     var path = path.isEmpty ? "." : path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
     identities = try Self.identities(at: path, on: system)
+    if let folder = try? FileDescriptor.folder(path, followingLinks: true, on: system) {
+      try Self.checkFolders(in: folder)
+    }
     self.path = path
     self.system = system
     self.makeIdentifier = makeIdentifier
@@ -75,6 +80,22 @@ final class NotebookRoot {
       guard error.reason == .notFound, error.errno != ENOTDIR else { throw error }
       return []
     }
+  }
+
+  /// Throws if the folder of the logs, or that of the snapshots, is something else. Else the notes in it would not be there, without a word
+  /// about it.
+  private static func checkFolders(in root: borrowing FileDescriptor) throws(StoreError) {
+    for name in ["log", SnapshotFormat.folder] {
+      guard let kind = try root.status(of: name)?.kind, kind != .folder else { continue }
+      throw misplaced("\(root.path)/\(name)")
+    }
+  }
+
+  /// The error about something in the place of a folder.
+  static func misplaced(_ path: String) -> StoreError {
+    StoreError(
+      operation: "open", path: path, reason: .other,
+      detail: "this is no folder (a link to one is not followed)")
   }
 
   // MARK: - Creating
