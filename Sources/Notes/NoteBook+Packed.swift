@@ -1,18 +1,21 @@
 public import ReplicatingTypes
 
 extension NoteBook {
-  /// All changes, packed.
+  /// All changes, packed. Throws also if the archive has something else in the place of a change.
   public func packed(of notebook: Identifier) throws(ArchiveFailure) -> [UInt8] {
     var packer = ChangePacker(notebook: notebook)
+    var failure: ArchiveFailure?
     for replica in version.replicas {
       packer.begin(replica)
       try forEachEncoded(of: replica, in: 1...version[replica]) { number, encoded, lamport in
         do { try packer.append(encoded, lamport: lamport) } catch {
-          preconditionFailure(
-            "change \(number) of \(replica) was admitted and can't be read: \(error)")
+          failure = ArchiveFailure(
+            reason: "change \(number) of \(replica) can't be read: \(error)")
+          return false
         }
         return true
       }
+      if let failure { throw failure }
     }
     return packer.finish()
   }

@@ -73,24 +73,32 @@ extension NoteBook {
     return Past(version: past, change: change.id)
   }
 
-  /// Decodes changes 1 to `number` of a replica, in order, each with its first stamp.
+  /// Decodes changes 1 to `number` of a replica, in order, each with its first stamp. Throws also if the archive has something else in the
+  /// place of a change.
   func forEachChange(
     of replica: ReplicaID, upTo number: UInt64, _ body: (Change, Stamp) -> Void
   ) throws(ArchiveFailure) {
     guard number > 0 else { return }
     var mentions = Mentions()
     var time: Int64 = 0
+    var failure: ArchiveFailure?
     try forEachEncoded(of: replica, in: 1...number) { number, encoded, lamport in
       let id = ChangeID(replica: replica, number: number)
       do {
         let change = try Change(id, decoding: encoded, after: time, &mentions)
         time = change.time
         let ticks = max(1, change.operations.reduce(0) { $0 + $1.ticks })
+        guard lamport >= ticks else {
+          failure = ArchiveFailure(reason: "change \(id) with a wrong time")
+          return false
+        }
         body(change, Stamp(change: id, lamport: lamport - ticks + 1))
         return true
       } catch {
-        preconditionFailure("change \(id) was admitted and can't be decoded: \(error)")
+        failure = ArchiveFailure(reason: "change \(id) can't be decoded: \(error)")
+        return false
       }
     }
+    if let failure { throw failure }
   }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import ReplicatingTypes
 import Synchronization
 import TestSupport
@@ -322,6 +323,81 @@ private final class Disk: Sendable {
       #expect(changes.encoded(of: notebook) == all, comment)
       _ = try book.revision(of: book.version)
     }
+  }
+
+  /// Bytes of an archive that somebody has changed, and its checksums with them. They may say anything; nothing traps.
+  @Test(arguments: seeds(60))
+  func `wrong bytes with right checksums are refused, or harmless`(seed: UInt64) throws {
+    var generator = SplitMix64(seed: seed)
+    let people = try people(seed % 6, steps: 25)
+    var book = people[0].book
+    let before = book
+    let whole = try Disk(&book).bytes
+    // Each read ends with the checksum of the rest.
+    let reads = Mutex<Set<Range<Int>>>([])
+    var sound = NoteBook(
+      try NotebookArchive(size: whole.count) { range in
+        reads.withLock { _ = $0.insert(range) }
+        return Array(whole[range])
+      })
+    try use(&sound, like: before, by: people[1])
+    let blocks = reads.withLock { $0 }.filter { $0.count > 8 && $0.upperBound <= whole.count - 24 }
+      .sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
+    for _ in 0..<20 {
+      var bytes = whole
+      for _ in 0..<1 + generator.below(2) {
+        let block = generator.pick(blocks)
+        let body = block.lowerBound..<block.upperBound - 4
+        for _ in 0..<1 + generator.below(3) {
+          let place = body.lowerBound + generator.below(body.count)
+          bytes[place] = generator.pick([
+            0, 1, 0x7F, 0x80, 0xFF, bytes[place] &+ 1, bytes[place] &- 1,
+            UInt8(generator.below(256)),
+          ])
+        }
+        let sum = CRC32C.checksum(of: bytes[body])
+        for index in 0..<4 {
+          bytes[body.upperBound + index] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * index))
+        }
+      }
+      guard var forged = (try? NotebookArchive(bytes)).map({ NoteBook($0) }) else { continue }
+      do { try use(&forged, like: before, by: people[1]) } catch { continue }
+    }
+  }
+
+  /// Asks a notebook all that may be asked, and changes it.
+  private func use(_ book: inout NoteBook, like known: NoteBook, by other: Person) throws {
+    /// The first failure; what comes behind it is asked all the same.
+    var failure: (any Error)?
+    func attempt(_ body: () throws -> Void) {
+      do { try body() } catch { failure = failure ?? error }
+    }
+    attempt { try book.forEachSummary { _ in true } }
+    for note in known.notes.map(\.id) {
+      attempt { _ = try book.note(note)?.text.string }
+      for version in known.version.changes.prefix(12) {
+        var past = Version()
+        past.insert(version)
+        attempt {
+          guard let past = try book.version(of: [version]) else { return }
+          _ = try book.note(note, at: past)
+        }
+      }
+      attempt {
+        guard try book.open(note) else { return }
+        _ = try book.view(of: note, at: Version())
+      }
+      attempt {
+        guard let note = try book.note(note) else { return }
+        _ = try book.version(of: note, withText: Array("a".utf8))
+      }
+    }
+    attempt { _ = try book.changes(since: Version(), limit: .max) }
+    attempt { _ = try book.packed(of: notebook) }
+    attempt { _ = try book.revision(of: book.version) }
+    attempt { _ = try book.merge(foreign: other.book.changes(since: Version())) }
+    attempt { try book.openOrder() }
+    if let failure { throw failure }
   }
 
   /// Whatever is wrong in the bytes is told when it is read; nothing traps, and nothing wrong is shown.
