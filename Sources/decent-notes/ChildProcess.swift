@@ -18,6 +18,8 @@ final class ChildProcess {
   private let process: pid_t
   private let hasOwnSession: Bool
   private var status: Int32?
+  /// True once the system was told that its status is known.
+  private var isWaitedFor = false
 
   /// Starts a program, which is looked for in the search path as by a shell.
   ///
@@ -73,7 +75,7 @@ final class ChildProcess {
     guard status == 0 else {
       close([[input, output, error]])
       (input, output, error) = (-1, -1, -1)
-      self.status = 0
+      isWaitedFor = true
       throw Failure(message: "\(words[0]): can't be started: \(String(cString: strerror(status)))")
     }
   }
@@ -125,23 +127,43 @@ final class ChildProcess {
   /// The status it has ended with; nil while it runs. If a signal has ended it: 128 plus the signal.
   func ended() -> Int32? {
     if status == nil {
-      var code: Int32 = 0
-      let result = waitpid(process, &code, WNOHANG)
-      if result == 0 || result < 0 && errno == EINTR { return nil }
-      status = result < 0 ? 127 : code & 0x7f == 0 ? code >> 8 & 0xff : 128 + code & 0x7f
+      // It is not waited for yet: as long as it is not, nothing else gets the number of its session.
+      var information = siginfo_t()
+      let flags = WEXITED | WNOHANG | WNOWAIT
+      if waitid(P_PID, id_t(process), &information, flags) < 0 {
+        if errno == EINTR { return nil }
+        status = 127
+      } else if information.si_signo != 0 {
+        let isExit = information.si_code == CLD_EXITED
+        status = isExit ? childStatus(information) : 128 + childStatus(information)
+      }
     }
     return status
   }
 
-  /// Kills it, and what it has started if it has a session of its own, unless it has ended by itself. Closes the pipes.
+  /// Kills it, unless it has ended by itself, and what it has started if it has a session of its own. Closes the pipes.
   func end() {
     for descriptor in [input, output, error] where descriptor >= 0 { _ = sysClose(descriptor) }
     (input, output, error) = (-1, -1, -1)
-    guard ended() == nil else { return }
-    _ = kill(hasOwnSession ? -process : process, SIGKILL)
+    if isWaitedFor { return }
+    isWaitedFor = true
+    let isRunning = ended() == nil
+    if hasOwnSession {
+      _ = kill(-process, SIGKILL)
+    } else if isRunning {
+      _ = kill(process, SIGKILL)
+    }
     waitpid(process, nil, 0)
-    status = 128 + SIGKILL
+    if isRunning { status = 128 + SIGKILL }
   }
+}
+
+private func childStatus(_ information: siginfo_t) -> Int32 {
+  #if canImport(Glibc)
+    information._sifields._sigchld.si_status
+  #else
+    information.si_status
+  #endif
 }
 
 private func sysClose(_ descriptor: Int32) -> Int32 {

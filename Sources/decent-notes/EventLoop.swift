@@ -136,7 +136,10 @@ struct EventLoop: ~Copyable {
       links[id] = link
       var events: [PeerLink.Event] = []
       let isOver = server.exchanges[id]!.isOver
-      link.proceed(&server.exchanges[id]!.outbox, isOver: isOver) { events.append($0) }
+      let progress = server.exchanges[id]!.progress
+      link.proceed(&server.exchanges[id]!.outbox, isOver: isOver, progress: progress) {
+        events.append($0)
+      }
       for event in events {
         switch event {
         case .received(let bytes): server.receive(bytes, fromPeer: id)

@@ -74,11 +74,20 @@ final class PeerLink {
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   /// The time at which the peer is given up, if it sends and takes nothing until then.
   private var deadline: Instant
+  /// The time at which the peer is given up, if nothing goes on until then, whatever it sends.
+  private var progressDeadline: Instant
+  /// The progress of the exchange when the link proceeded last, and the bytes that the peer has taken since there was any.
+  private var progress = 0
+  private var taken = 0
   /// The time at which `proceed` is to be called although no descriptor is ready.
   private(set) var due: Instant
 
   /// A peer that neither sends nor takes a byte for so long is given up.
   private static let silenceLimit = Duration.seconds(25)
+  /// A peer with which nothing goes on for so long is given up, though it sends or takes a byte now and then.
+  private static let progressLimit = Duration.seconds(60)
+  /// So many bytes taken are progress.
+  private static let progressSize = 16 << 10
   /// A peer that has not ended so long after all was sent is killed.
   private static let leaveLimit = Duration.seconds(5)
   /// A tool has no limit: rclone has limits of its own.
@@ -101,6 +110,7 @@ final class PeerLink {
     self.now = now
     self.next = next
     deadline = now()
+    progressDeadline = deadline
     due = deadline
   }
 
@@ -119,8 +129,15 @@ final class PeerLink {
   /// - Parameters:
   ///   - outbox: bytes that the peer is still to read.
   ///   - isOver: true if nothing more will be put there.
+  ///   - progress: a number that grows as the exchange goes on.
   ///   - report: is called with each event.
-  func proceed(_ outbox: inout Outbox, isOver: Bool, _ report: (Event) -> Void) {
+  func proceed(
+    _ outbox: inout Outbox, isOver: Bool, progress: Int, _ report: (Event) -> Void
+  ) {
+    if progress != self.progress {
+      self.progress = progress
+      noteProgress()
+    }
     do throws(ChildProcess.Failure) {
       if process == nil {
         switch try next() {
@@ -141,6 +158,7 @@ final class PeerLink {
         readError(of: process)
         return try end(of: step, status)
       }
+      let deadline = isLeaving ? deadline : min(deadline, progressDeadline)
       if step.role == .peer, now() >= deadline { return try giveUp(process) }
       due = isOutputClosed ? now() + Self.exitInterval : deadline
     } catch {
@@ -162,12 +180,20 @@ final class PeerLink {
     self.process = process
     deadline = now() + (step.role == .peer ? Self.silenceLimit : Self.unlimited)
     due = deadline
+    progressDeadline = deadline
+    if step.role == .peer { noteProgress() }
+  }
+
+  private func noteProgress() {
+    taken = 0
+    progressDeadline = now() + Self.progressLimit
   }
 
   /// The deadline of a peer has passed. One to which all was sent has only not ended, and that is no failure.
   private func giveUp(_ process: ChildProcess) throws(ChildProcess.Failure) {
     guard isLeaving else {
-      throw ChildProcess.Failure(message: "no answer for 25 seconds\(errorSuffix)")
+      let reason = now() >= deadline ? "no answer for 25 seconds" : "nothing went on for a minute"
+      throw ChildProcess.Failure(message: reason + errorSuffix)
     }
     finish(process)
   }
@@ -222,6 +248,8 @@ final class PeerLink {
       if count == 0 { return }
       outbox.removeFirst(count)
       deadline = now() + Self.silenceLimit
+      taken += count
+      if taken >= Self.progressSize { noteProgress() }
     }
     if isOver, outbox.isEmpty { process.closeInput() }
   }

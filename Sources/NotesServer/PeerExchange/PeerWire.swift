@@ -20,7 +20,12 @@ struct PeerWire {
   private var unanswered: [Request] = []
   private var lastRequest = 0
   private let programVersion: String
+  /// See `RunningExchange.progress`.
+  private(set) var progress = 0
+  /// The bytes of the message that is not whole yet, as far as they are no progress.
+  private var dripped = 0
 
+  private static let progressSize = 16 << 10
   private static let longestBeginning = 80
 
   /// The messages that are answered, by their methods.
@@ -87,6 +92,11 @@ struct PeerWire {
       beginning = Array((beginning + bytes).prefix(Self.longestBeginning))
     }
     input.append(bytes)
+    dripped += bytes.count
+    if dripped >= Self.progressSize {
+      dripped = 0
+      progress += 1
+    }
   }
 
   /// The next event; nil if that takes more bytes.
@@ -108,6 +118,7 @@ struct PeerWire {
     do { message = try JSONValue(parsing: bytes) } catch {
       return .violated("\(error.reason), at byte \(error.offset)")
     }
+    dripped = 0
     if let method = message["method"] {
       return message["id"] == nil
         ? .notified(method: method.string ?? "") : .violated("a request")
@@ -117,6 +128,7 @@ struct PeerWire {
     else { return .violated("an answer to nothing") }
     unanswered.removeFirst()
     isAnswered = true
+    progress += 1
     if let error = message["error"] {
       return .failed(
         reason: error["data"]?["reason"]?.string, message: error["message"]?.string)

@@ -30,6 +30,9 @@ public struct RunningExchange {
     _modify { yield &wire.outbox }
   }
 
+  /// A number that grows with each answer of the peer, and with each 16 KiB of one: not with its notifications, nor with single bytes.
+  public var progress: Int { wire.progress }
+
   /// True if all was sent: the peer gets no further message and may end.
   public var isOver: Bool { exchange.state == .over }
 }

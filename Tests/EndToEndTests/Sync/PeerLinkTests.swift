@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import TestSupport
 import Testing
 
 @testable import decent_notes
@@ -10,6 +11,7 @@ import Testing
     private(set) var now = ContinuousClock.now
     private var link: PeerLink!
     var outbox = Outbox(framing: .lines)
+    var progress = 0
     var received: [UInt8] = []
     /// The failure of the end, if the link has ended.
     private(set) var end: String??
@@ -28,7 +30,7 @@ import Testing
     @discardableResult
     func wait(_ time: Duration = .zero, isOver: Bool = false) -> Duration {
       now += time
-      link.proceed(&outbox, isOver: isOver) { event in
+      link.proceed(&outbox, isOver: isOver, progress: progress) { event in
         switch event {
         case .received(let bytes): received += bytes
         case .ended(let failure): end = .some(failure)
@@ -66,6 +68,7 @@ import Testing
     run.wait()
     for _ in 0..<3 {
       run.received = []
+      run.progress += 1
       run.outbox.notify("exit") { _ in }
       // Sent, and taken by the pipe.
       #expect(run.wait(.seconds(4)) == .seconds(25) || !run.received.isEmpty)
@@ -74,6 +77,54 @@ import Testing
       #expect(run.wait(.seconds(20)) == .seconds(5))
     }
     #expect(run.end == nil)
+  }
+
+  @Test
+  func `A peer with which nothing goes on for a minute is given up, whatever it sends`() throws {
+    let run = Run("cat")
+    run.wait()
+    for _ in 0..<5 {
+      run.received = []
+      run.outbox.notify("note") { _ in }
+      run.wait()
+      try run.wait { $0.received.last == 0x0A }
+      run.wait(.seconds(10))
+    }
+    run.progress += 1
+    #expect(run.wait() <= .seconds(25))
+    // A minute later than that.
+    for _ in 0..<5 {
+      run.received = []
+      run.outbox.notify("note") { _ in }
+      run.wait()
+      try run.wait { $0.received.last == 0x0A }
+      #expect(run.end == nil)
+      run.wait(.seconds(10))
+    }
+    #expect(run.end == nil && run.wait() == .seconds(10))
+    run.wait(.seconds(10))
+    #expect(run.end == "nothing went on for a minute")
+  }
+
+  @Test
+  func `What a peer has started ends with it, also when the peer itself has ended`() throws {
+    let folder = TemporaryFolder()
+    for last in ["exec sleep 1000", "exit 3", "kill -9 $$"] {
+      let run = Run("sh", "-c", "sleep 1000 & echo $! > \(folder("child")); echo x; \(last)")
+      try run.wait { !$0.received.isEmpty }
+      // Its child has the pipes, too, so they are not closed when it has ended.
+      run.wait(.seconds(25))
+      #expect(run.end != nil)
+      let child = try contents(of: URL(fileURLWithPath: folder("child")))
+      let number = try #require(pid_t(child.trimmingCharacters(in: .whitespacesAndNewlines)))
+      try waitUntil("the child to end") { kill(number, 0) != 0 || isZombie(number) }
+    }
+  }
+
+  /// Whoever has taken it over may not have looked yet.
+  private func isZombie(_ process: pid_t) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return status?.contains(") Z ") ?? true
   }
 
   @Test
