@@ -10,6 +10,12 @@ struct OpenTexts {
   private var attached: [NoteID: [Int]] = [:]
   /// The attachments whose clients may have to be told something. Whatever may make that so puts them here: nobody looks through all.
   private var untold: Set<Int> = []
+  /// By note, the attachments whose cursors have moved, come or gone since `takeUntold`: the others are told then, of all at once.
+  private var moved: [NoteID: Movers] = [:]
+  private enum Movers: Equatable {
+    case one(Int)
+    case several
+  }
   /// The attachments with a participant whose cursor is at an element that has not come here yet.
   private var incomplete: Set<Int> = []
   /// The length of all kept texts in bytes.
@@ -84,12 +90,17 @@ struct OpenTexts {
   // MARK: - What clients are to be told
 
   /// True if a cursor has moved since `takeUntold`.
-  private(set) var hasNewCursors = false
+  var hasNewCursors: Bool { !moved.isEmpty }
 
   /// Takes the attachments whose clients may have to be told something, in order.
   mutating func takeUntold() -> [Int] {
+    for (note, movers) in moved {
+      for id in attached[note] ?? [] where movers != .one(id) {
+        self[open: id].presence.moves += 1
+      }
+    }
+    moved = [:]
     defer { untold = [] }
-    hasNewCursors = false
     return untold.sorted()
   }
 
@@ -174,13 +185,13 @@ struct OpenTexts {
   mutating func setSelections(_ selections: [Selection], of id: Int) {
     guard let attachment = attachments[id], attachment.selections != selections else { return }
     attachments[id]!.selections = selections
-    hasNewCursors = true
     noteMove(of: id, on: attachment.note)
   }
 
   private mutating func noteMove(of mover: Int, on note: NoteID) {
     cursorMoves += 1
-    for id in attached[note]! where id != mover { self[open: id].presence.moves += 1 }
+    if moved[note] == nil { moved[note] = .one(mover) }
+    if moved[note] != .one(mover) { moved[note] = .several }
   }
 
   /// The attachments that have cursors, in order.
