@@ -142,21 +142,39 @@ struct TextDifference {
   /// Holds each word of a hunk against the one that stands for it on the other side, if all have only lost letters or only gained
   /// some. Else the hunk is replaced.
   private mutating func compareWordByWord(_ hunk: Hunk) {
-    let whole = wholeWords(of: hunk)
-    guard let (before, after) = pieces(of: whole, cutAt: .words), before.ranges.count > 1,
-      before.ranges.count == after.ranges.count,
-      zip(before.ranges, after.ranges).allSatisfy({ isSubsequence(old[$0], new[$1]) })
-    else { return replace(hunk) }
-    var rest = whole
-    for (word, other) in zip(before.ranges, after.ranges) {
+    var rest = wholeWords(of: hunk)
+    var words: [Hunk] = []
+    // Nothing is cut beforehand: in texts that have nothing to do with each other the first words decide.
+    var left = rest
+    while let word = firstWord(of: old, in: left.old) {
+      guard let other = firstWord(of: new, in: left.new), isSubsequence(old[word], new[other])
+      else { return replace(hunk) }
+      words.append(Hunk(old: word, new: other))
+      left.old = word.upperBound..<left.old.upperBound
+      left.new = other.upperBound..<left.new.upperBound
+    }
+    guard words.count > 1, firstWord(of: new, in: left.new) == nil else { return replace(hunk) }
+    for word in words {
       compareCharacters(
         of: Hunk(
-          old: rest.old.lowerBound..<word.lowerBound, new: rest.new.lowerBound..<other.lowerBound))
-      compareCharacters(of: Hunk(old: word, new: other))
-      rest.old = word.upperBound..<rest.old.upperBound
-      rest.new = other.upperBound..<rest.new.upperBound
+          old: rest.old.lowerBound..<word.old.lowerBound,
+          new: rest.new.lowerBound..<word.new.lowerBound))
+      compareCharacters(of: word)
+      rest.old = word.old.upperBound..<rest.old.upperBound
+      rest.new = word.new.upperBound..<rest.new.upperBound
     }
     compareCharacters(of: rest)
+  }
+
+  /// The first run of letters; nil if there is none.
+  private func firstWord(of text: [UInt8], in range: Range<Int>) -> Range<Int>? {
+    var start = range.lowerBound
+    while start < range.upperBound, lengthOfLetter(in: text, at: start) == nil {
+      start += PositionEncoding.utf8.units(ofScalarBeginningWith: text[start])
+    }
+    var end = start
+    while end < range.upperBound, let count = lengthOfLetter(in: text, at: end) { end += count }
+    return start < end ? start..<end : nil
   }
 
   private mutating func replace(_ hunk: Hunk) {
