@@ -31,6 +31,10 @@ struct EndSignals: ~Copyable {
       close(end)
       _ = fcntl(ends[index], F_SETFL, O_NONBLOCK)
     }
+    guard ends.allSatisfy({ $0 >= 0 }) else {
+      descriptor = -1
+      return
+    }
     descriptor = ends[0]
     writingEnd = ends[1]
     for number in Self.numbers {

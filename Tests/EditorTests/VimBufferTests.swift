@@ -241,9 +241,9 @@ struct `The client for Vim: a note as a buffer like others` {
     let folder = TemporaryFolder()
     let path = folder("a folder with a name that is long".replacingOccurrences(of: " ", with: "-"))
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    try "#!/bin/sh\nulimit -f 8\nexec decent-notes --notebook \(path)/notes \"$@\"\n"
-      .write(toFile: folder("small"), atomically: true, encoding: .utf8)
-    chmod(folder("small"), 0o755)
+    try writeProgram(
+      "#!/bin/sh\nulimit -f 8\nexec decent-notes --notebook \(path)/notes \"$@\"\n",
+      to: folder("small"))
     let vim = try Vim(columns: 90, folder: folder, command: folder("small"))
     try vim.run("let $DECENT_NOTES = '\(path)/notes'")
     try vim.terminal.type(":NoteNew Full\r")

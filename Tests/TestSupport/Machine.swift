@@ -12,6 +12,14 @@ package func shell(_ command: String, _ arguments: String...) throws -> String {
   return outcome.output
 }
 
+/// Writes a program that can be started.
+///
+/// A shell writes it: a program can't be started as long as it is open for writing, and a child that another test starts meanwhile would
+/// hold our descriptor until it becomes another program, or for as long as it runs.
+package func writeProgram(_ text: String, to path: String) throws {
+  try shell(#"printf '%s' "$3" > "$2" && chmod 700 "$2""#, path, text)
+}
+
 /// The command line that starts the program as the owner of its files who has no other rights: root, too, is refused then
 /// what the mode of a file refuses.
 package let withoutCapabilities = "exec setpriv --inh-caps=-all --bounding-set=-all \"$@\""
