@@ -26,7 +26,7 @@ struct EndSignals: ~Copyable {
       return
     }
     for (index, end) in ends.enumerated() {
-      // Where a standard stream was closed, the pipe would be taken for it.
+      // The pipe must not get the number of a standard stream that was closed.
       ends[index] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
       close(end)
       _ = fcntl(ends[index], F_SETFL, O_NONBLOCK)
