@@ -22,10 +22,13 @@ struct PeerWire {
   private let programVersion: String
   /// See `RunningExchange.progress`.
   private(set) var progress = 0
-  /// The bytes of the message that is not whole yet, as far as they are no progress.
+  /// The bytes of the message that is not whole yet, as far as they are no progress, and those since the last answer that are.
   private var dripped = 0
+  private var counted = 0
 
   private static let progressSize = 16 << 10
+  /// An answer is no longer than that. A peer that only notifies is at its end with it.
+  private static let mostCounted = 32 << 20
   private static let longestBeginning = 80
 
   /// The messages that are answered, by their methods.
@@ -93,21 +96,27 @@ struct PeerWire {
     }
     input.append(bytes)
     dripped += bytes.count
-    if dripped >= Self.progressSize {
-      dripped = 0
-      progress += 1
-    }
+  }
+
+  /// Counts what has come of a message that is not whole.
+  private mutating func noteRest() {
+    guard dripped >= Self.progressSize, counted < Self.mostCounted else { return }
+    counted += dripped
+    dripped = 0
+    progress += 1
   }
 
   /// The next event; nil if that takes more bytes.
   mutating func next() -> PeerExchange.Event? {
     switch input.next() {
-    case .message(let bytes)?: event(bytes)
-    case .refused(let error)?: .violated(error.message)
-    case .broken(let error)? where isAnswered: .violated(error.message)
+    case .message(let bytes)?: return event(bytes)
+    case .refused(let error)?: return .violated(error.message)
+    case .broken(let error)? where isAnswered: return .violated(error.message)
     case .broken?:
-      .violated("it says: \(String(decoding: firstLine, as: UTF8.self))")
-    case nil: nil
+      return .violated("it says: \(String(decoding: firstLine, as: UTF8.self))")
+    case nil:
+      noteRest()
+      return nil
     }
   }
 
@@ -129,6 +138,7 @@ struct PeerWire {
     unanswered.removeFirst()
     isAnswered = true
     progress += 1
+    counted = 0
     if let error = message["error"] {
       return .failed(
         reason: error["data"]?["reason"]?.string, message: error["message"]?.string)
