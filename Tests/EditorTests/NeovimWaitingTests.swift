@@ -147,6 +147,29 @@ struct `The client for Neovim: what others do while Neovim is at something else`
     try scene.editor.wait("the answer", "told[1] and told[#told]:find('written')")
   }
 
+  /// Nothing is typed afterwards: the next change would have sent it.
+  @Test(arguments: Neovim.programs)
+  func `what is typed while a note is resumed is sent by the answer`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "start")
+    let note = "require('decent-notes.note').of()"
+    try scene.type("A one", "start one")
+    let server = try stopResuming(of: scene.editor.process) {
+      switch try scene.editor.value(
+        "\(note).attachment and 'done' or \(note).is_opening and 'under way'")
+      {
+      case "done": .done
+      case "under way": .underWay
+      default: .before
+      }
+    }
+    try scene.editor.type(" two")
+    try scene.editor.wait("the text", "text() == 'start one two' and vim.bo.modified")
+    #expect(try scene.editor.value("\(note).is_opening") == "true")
+    #expect(try scene.stored == "start one")
+    kill(server, SIGCONT)
+    try scene.expect("start one two")
+  }
+
   @Test(arguments: Neovim.programs)
   func `what others did while Neovim was stopped is there when it continues`(_ program: String)
     throws

@@ -324,6 +324,28 @@ struct `The client for Vim: a note as a buffer like others` {
     #expect(try vim.healed() == 0)
   }
 
+  /// Nothing is typed afterwards: the next change would have sent it.
+  @Test func `what is typed while a note is resumed is sent by the answer`() throws {
+    let (vim, id) = try Vim.showing("start")
+    try vim.terminal.type("A one")
+    try vim.agree(id, on: "start one")
+    let server = try stopResuming(of: pid_t(try vim.eval("getpid()"))!) {
+      switch try vim.eval(
+        "[decent_notes#live#Of(bufnr()).attachment > 0, decent_notes#live#Of(bufnr()).isOpening]->string()"
+      ) {
+      case "[1, v:false]": .done
+      case "[0, v:true]": .underWay
+      default: .before
+      }
+    }
+    try vim.terminal.type(" two")
+    try vim.wait("getline(1) .. &modified", "start one two1")
+    #expect(try vim.eval("decent_notes#live#Of(bufnr()).isOpening") == "true")
+    #expect(try vim.text(id) == "start one")
+    kill(server, SIGCONT)
+    try vim.agree(id, on: "start one two")
+  }
+
   @Test(arguments: [SIGHUP, SIGTERM])
   func `a text that a stopped server has not taken is in a file when Vim is killed`(
     _ signal: Int32

@@ -308,6 +308,31 @@
     (decent-notes-tests-other 'note/append :id (decent-notes--note-id decent-notes--here) :text "end\n")
     (decent-notes-tests-until (equal (decent-notes-tests-theirs) "a\nend\n"))))
 
+(decent-notes-tests-deftest pushes-that-do-not-fit
+    "A push that was made for another text is not applied, and the whole text is sent."
+  (decent-notes-tests-with "one\ntwo\n"
+    (let ((note decent-notes--here)
+          (ranges [(:range (:start (:line 0 :character 0) :end (:line 0 :character 3))
+                           :newText "ONE")])
+          (sent 0))
+      (dolist (wrong (list (list :sha256 (secure-hash 'sha256 "one\nTwo\n"))
+                           (list :bytes 9 :lineCount 3) (list :bytes 8 :lineCount 4)))
+        (decent-notes--take-push
+         (append (list :attachment (decent-notes--note-attachment note)
+                       :version (decent-notes--note-version note)
+                       :rev (1+ (decent-notes--note-rev note)) :ranges ranges)
+                 wrong))
+        (should (equal (buffer-string) "one\ntwo\n"))
+        (should (= (cl-incf sent) (decent-notes-tests-wholes)))
+        (decent-notes-tests-agree)))
+    ;; Of the same size, and taken for what was sent: only the hash tells.
+    (let ((inhibit-modification-hooks t)) (goto-char 5) (delete-char 1) (insert "T"))
+    (decent-notes--mark-sent decent-notes--here nil)
+    (decent-notes-tests-other 'note/setText :id (decent-notes--note-id decent-notes--here)
+                              :text "ONE\ntwo\n")
+    (decent-notes-tests-until (equal (buffer-string) "ONE\nTwo\n"))
+    (decent-notes-tests-agree)))
+
 (decent-notes-tests-deftest hooks-that-edit-during-a-push
     "A hook of others that edits while a push is applied does no harm."
   (decent-notes-tests-with "one\ntwo\n"
