@@ -118,6 +118,45 @@ import Testing
     #expect(numbers.count > 3)
   }
 
+  @Test(arguments: [ENOSPC, EIO])
+  func `keeps what it acknowledged, whichever call says that it failed and did not`(errno: Int32) {
+    let numbers = Self.numbers { $0.isMutating }
+    for k in numbers {
+      let disk = MemoryDisk()
+      let day = Day(disk, seed: 1)
+      disk.fault = { call, _ in call == k ? .errorAfterEffect(errno) : nil }
+      day.run()
+      #expect(disk.hasFired)
+      check(day, "errno \(errno) after call \(k)")
+    }
+    #expect(numbers.count > 3)
+  }
+
+  /// Another process may have read it. If its file were removed, that process would know what no file holds.
+  @Test func `leaves the first append where it arrived whole and the disk says that it did not`()
+    throws
+  {
+    let disk = Self.disk()
+    let (first, second) = (try open(disk), try open(disk))
+    disk.fault = { _, call in
+      call == .append && disk.files.keys.contains { $0.hasSuffix("/0.open") } && !disk.hasFired
+        ? .errorAfterEffect(EIO) : nil
+    }
+    #expect(throws: StoreError.self) { try first.create("a1") }
+    #expect(disk.hasFired)
+    let path = try #require(disk.files.keys.first { $0.hasSuffix("/0.open") })
+    let left = disk.files[path]
+    _ = second.rescan()
+    #expect(second.texts == ["a1"] && second.damage == [])
+    // Its own process has taken nothing back, and makes its next change under another identity.
+    try first.create("a2")
+    #expect(disk.files[path] == left)
+    _ = first.rescan()
+    _ = second.rescan()
+    #expect(Set(first.texts) == ["a1", "a2"] && first.notebook == second.notebook)
+    #expect(try Set(open(disk.afterKill()).texts) == ["a1", "a2"])
+  }
+
   @Test func `survives the end of its process and of the machine at every call`() {
     for seed in seeds(1) {
       let disk = MemoryDisk()

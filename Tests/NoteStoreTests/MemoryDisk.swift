@@ -65,6 +65,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     case error(Int32)
     /// An append takes only so many bytes; nothing else is affected.
     case short(Int)
+    /// A call that changes something does all of it and says that it has failed: a disk far away whose answer was lost.
+    case errorAfterEffect(Int32)
   }
 
   /// A change of a folder, which happens at once.
@@ -164,9 +166,16 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   // MARK: - Faults
 
-  private func enter(_ call: Call) throws(SystemError) {
-    guard case .error(let errno) = next(call) else { return }
-    throw SystemError(errno)
+  private func enter(_ call: Call) throws(SystemError) { try perform(call) { () in } }
+
+  /// Makes a call that may fail before its effect or after it.
+  private func perform(
+    _ call: Call, _ effect: () throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let fault = next(call)
+    if case .error(let errno) = fault { throw SystemError(errno) }
+    try effect()
+    if case .errorAfterEffect(let errno) = fault { throw SystemError(errno) }
   }
 
   private func next(_ call: Call) -> Fault? {
@@ -178,6 +187,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     }
     guard let fault = fault?(calls, call) else { return nil }
     if case .error(let errno) = fault, !call.canFail(with: errno) { return nil }
+    if case .errorAfterEffect = fault, !call.isMutating { return nil }
     if case .short = fault, call != .append { return nil }
     hasFired = true
     return fault
@@ -392,13 +402,17 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
-    try enter(.createFile)
-    return descriptor(of: try create(.file, name, in: folder))
+    var node: Node?
+    try perform(.createFile) { () throws(SystemError) in
+      node = try create(.file, name, in: folder)
+    }
+    return descriptor(of: node!)
   }
 
   func createFolder(_ name: String, in folder: Int32?) throws(SystemError) {
-    try enter(.createFolder)
-    _ = try create(.folder, name, in: folder)
+    try perform(.createFolder) { () throws(SystemError) in
+      _ = try create(.folder, name, in: folder)
+    }
   }
 
   func close(_ descriptor: Int32) {
@@ -462,16 +476,18 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     watch?()
     node.bytes += bytes.prefix(count).dropFirst(half)
     tell(of: node)
+    if case .errorAfterEffect(let errno) = fault { throw SystemError(errno) }
     return count
   }
 
   /// At once, and for good: what is emptied is nothing that a power cut may bring back.
   func empty(_ file: Int32) throws(SystemError) {
-    try enter(.empty)
-    let node = try node(file)
-    (node.bytes, node.clean, node.lost) = ([], 0, [])
-    touch(node)
-    tell(of: node)
+    try perform(.empty) { () throws(SystemError) in
+      let node = try node(file)
+      (node.bytes, node.clean, node.lost) = ([], 0, [])
+      touch(node)
+      tell(of: node)
+    }
   }
 
   func synchronize(file: Int32) throws(SystemError) {
@@ -509,34 +525,38 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   }
 
   func rename(_ name: String, to new: String, in folder: Int32) throws(SystemError) {
-    try enter(.rename)
-    let (parent, node) = (try self.folder(folder), try find(name, in: folder))
-    if let replaced = parent.entries[new] {
-      // Nothing in a notebook's folder is ever replaced; an archive beside it is.
-      if new != "archive" { violations.append("\(new) replaced") }
-      replaced.links -= 1
+    try perform(.rename) { () throws(SystemError) in
+      let (parent, node) = (try self.folder(folder), try find(name, in: folder))
+      if let replaced = parent.entries[new] {
+        // Nothing in a notebook's folder is ever replaced; an archive beside it is.
+        if new != "archive" { violations.append("\(new) replaced") }
+        replaced.links -= 1
+      }
+      change(parent, Entry(removed: name, added: (new, node)))
     }
-    change(parent, Entry(removed: name, added: (new, node)))
   }
 
   func link(_ name: String, as new: String, in folder: Int32) throws(SystemError) {
-    try enter(.link)
-    let (parent, node) = (try self.folder(folder), try find(name, in: folder))
-    guard parent.entries[new] == nil else { throw SystemError(EEXIST) }
-    node.links += 1
-    change(parent, Entry(added: (new, node)))
+    try perform(.link) { () throws(SystemError) in
+      let (parent, node) = (try self.folder(folder), try find(name, in: folder))
+      guard parent.entries[new] == nil else { throw SystemError(EEXIST) }
+      node.links += 1
+      change(parent, Entry(added: (new, node)))
+    }
   }
 
   func remove(_ name: String, in folder: Int32) throws(SystemError) {
-    try enter(.remove)
-    try find(name, in: folder).links -= 1
-    change(try self.folder(folder), Entry(removed: name))
+    try perform(.remove) { () throws(SystemError) in
+      try find(name, in: folder).links -= 1
+      change(try self.folder(folder), Entry(removed: name))
+    }
   }
 
   func removeFolder(_ name: String, in folder: Int32) throws(SystemError) {
-    try enter(.remove)
-    guard try find(name, in: folder).entries.isEmpty else { throw SystemError(ENOTEMPTY) }
-    change(try self.folder(folder), Entry(removed: name))
+    try perform(.remove) { () throws(SystemError) in
+      guard try find(name, in: folder).entries.isEmpty else { throw SystemError(ENOTEMPTY) }
+      change(try self.folder(folder), Entry(removed: name))
+    }
   }
 
   var boot: String { "\(starts)" }
