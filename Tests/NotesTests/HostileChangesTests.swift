@@ -625,6 +625,35 @@ extension SplitMix64 {
     #expect(isInvalid(set, bob.book))
   }
 
+  /// Of a set that is refused nothing is taken, but what a log holds is drained: there the rest of it stays.
+  @Test func `a refused change leaves the order and its notes as they were`() throws {
+    let bob = Person(2)
+    let first = alice.create("first")
+    let second = alice.create("second")
+    try bob.pull(alice)
+    bob.move(second, to: bob.book.notes.first!.id == second ? 1 : 0)
+    bob.setTitle(first, "later")
+    var changes = Forgery.decoded(bob.book).filter { $0.id.replica == replicaID(2) }
+    #expect(changes.count == 2)
+    guard case .place = changes[0].operations[0] else {
+      Issue.record("no move: \(changes[0])")
+      return
+    }
+    // The move is in order, what follows it is not.
+    changes[0].operations += [
+      .edit(first, .title(.init(value: "forged", time: 0))),
+      .edit(first, .text(.remove(ElementRange(author: replicaID(9), offset: 0, count: 1)))),
+    ]
+    let before = alice.book
+    var pending = PendingChanges(try ChangeSet.decode(Forgery(changes).encoded).changes)
+    let (effects, refused, unreadable) = alice.book.drain(&pending)
+    #expect(refused.map(\.0) == [changes[0].id] && unreadable == nil)
+    #expect(effects.isEmpty && pending.isEmpty)
+    #expect(alice.book == before)
+    #expect(alice.book.notes.map(\.id) == before.notes.map(\.id))
+    checkInvariants(alice.book, "refused")
+  }
+
   /// It was accepted, and trapped when the note was put away.
   @Test func `a removal of a tag may name a change that added none`() throws {
     let (ana, ben) = (Person(1), Person(2))

@@ -365,6 +365,18 @@ extension SplitMix64 {
     }
   }
 
+  @Test func `a number has at most 64 bits, of which its tenth byte has one`() throws {
+    let nine = [UInt8](repeating: 0xFF, count: 9)
+    for last in UInt8.min...(.max) {
+      var reader = ByteReader(nine + [last, 0x01])
+      if last == 1 {
+        #expect(try reader.varint() == .max)
+      } else {
+        #expect(throws: DecodingFailure.self, "\(last)") { try reader.varint() }
+      }
+    }
+  }
+
   @Test func `counts that promise more than the bytes hold are refused`() {
     // 2^31 - 1: the largest count there is, of which no memory may be taken.
     let many: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x07]
