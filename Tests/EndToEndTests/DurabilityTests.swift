@@ -44,6 +44,46 @@ struct `Durability` {
     try server.leave()
   }
 
+  /// Whatever else has a deadline then has a later one, of seconds. Nothing is asked meanwhile, as each request would be a reason to
+  /// look what is due.
+  @Test(.enabled(if: access("/proc/self/task", R_OK) == 0, "the system does not tell of threads"))
+  func `A change is on its way to the disk within moments, though nothing else happens`() throws {
+    let server = try Server(folder)
+    try server.initialize()
+    let note = try server.call("note/create", ["title": "first"])["note"]!["id"]!.string!
+    try server.call("notebook/flush")
+    // The thread for the disk sleeps while there is nothing to do.
+    let tasks = "/proc/\(server.process)/task"
+    let others = try FileManager.default.contentsOfDirectory(atPath: tasks).filter {
+      $0 != "\(server.process)"
+    }
+    #expect(others.count == 1)
+    /// How often it has begun to sleep; nil while it doesn't.
+    func sleeps() throws -> String? {
+      let status = try String(contentsOfFile: "\(tasks)/\(others[0])/status", encoding: .utf8)
+      guard status.contains("State:\tS") else { return nil }
+      return status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
+        .map { String($0) }
+    }
+    var times: [Duration] = []
+    for number in 0..<5 {
+      var before: String?
+      try waitUntil("the disk has nothing to do", every: 0.02) {
+        defer { before = try? sleeps() }
+        return try before != nil && sleeps() == before
+      }
+      let start = ContinuousClock.now
+      try server.call("note/append", ["id": .string(note), "text": .string("\(number) ")])
+      try waitUntil("the disk is asked") { try sleeps() != before }
+      times.append(ContinuousClock.now - start)
+      try server.call("notebook/flush")
+      #expect(try server.call("notebook/status")["durable"]?.boolean == true)
+    }
+    // 20 ms, and what a busy machine takes; the next deadline after that is seconds away.
+    #expect(times.min()! < .seconds(1), "\(times)")
+    try server.leave()
+  }
+
   @Test(
     .enabled(if: canTrace || isContinuousIntegration, "strace is missing, or not allowed"))
   func `With durability by reply, changes are answered in order once on disk, many at once`() throws

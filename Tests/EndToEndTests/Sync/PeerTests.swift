@@ -147,6 +147,27 @@ struct `Exchanging changes with peers` {
   }
 
   @Test
+  func `A sync with several peers fails if one of them does, and the others get all the same`()
+    throws
+  {
+    var ledger = Ledger()
+    try begin(a, ["one"], &ledger)
+    for peers in [[b, "false"], ["false", folder("c")], ["false", folder("d"), "false"]] {
+      let outcome = try Outcome(["--notebook", a, "sync"] + peers)
+      #expect(outcome.ending == .status(1), "\(peers)")
+      let good = peers.first { $0 != "false" }!
+      #expect(
+        outcome.output.hasPrefix(good + ": sent ")
+          && outcome.output.split(separator: "\n").count == 1)
+      #expect(outcome.errors.contains("false"), "\(outcome.errors)")
+      try audit(good, ledger)
+    }
+    let outcome = try Outcome(["--notebook", a, "sync", b, folder("c")])
+    #expect(outcome.ending == .status(0) && outcome.errors.isEmpty)
+    #expect(outcome.output.split(separator: "\n").count == 2)
+  }
+
+  @Test
   func `An exchange that is cancelled leaves no process, and goes on where it was`() throws {
     var ledger = Ledger()
     try begin(b, (0..<10).map { "b\($0)" }, bytes: 150_000, &ledger)
