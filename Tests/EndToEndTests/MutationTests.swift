@@ -100,25 +100,10 @@ struct `Mutated input` {
     try target.initialize()
     for seed in 0..<UInt64(scaled(1500, 100_000)) {
       var random = SplitMix64(seed: seed)
-      // The trailer is the checksum of the rest.
-      var bytes = Array(original.dropLast(4))
-      for _ in 0...random.below(3) {
-        let at = 5 + random.below(bytes.count - 5)
-        switch random.below(6) {
-        case 0: bytes[at] = UInt8(random.below(256))
-        case 1: bytes[at] = [0, 1, 0x7F, 0x80, 0xFF][random.below(5)]
-        case 2: bytes.insert(UInt8(random.below(256)), at: at)
-        case 3: bytes.remove(at: at)
-        case 4:
-          let huge: [UInt8] = [UInt8](repeating: 0xFF, count: 1 + random.below(9)) + [0x01]
-          bytes.replaceSubrange(at..<min(bytes.count, at + 1), with: huge)
-        default: bytes.removeLast(min(random.below(40), bytes.count - 30))
-        }
-      }
-      let crc = crc32c(bytes)
-      for shift in stride(from: UInt32(0), to: 32, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: crc >> shift))
-      }
+      // The trailer is the checksum of the rest; magic and format stay.
+      var body = Array(original[5...].dropLast(4))
+      random.forge(&body, with: [body])
+      let bytes = sealed(original[..<5] + body)
       let text = Data(bytes).base64EncodedString()
       let request = try target.post("notebook/merge", ["changes": .string(text)])
       do {

@@ -348,17 +348,8 @@ private final class Disk: Sendable {
       for _ in 0..<1 + generator.below(2) {
         let block = generator.pick(blocks)
         let body = block.lowerBound..<block.upperBound - 4
-        for _ in 0..<1 + generator.below(3) {
-          let place = body.lowerBound + generator.below(body.count)
-          bytes[place] = generator.pick([
-            0, 1, 0x7F, 0x80, 0xFF, bytes[place] &+ 1, bytes[place] &- 1,
-            UInt8(generator.below(256)),
-          ])
-        }
-        let sum = CRC32C.checksum(of: bytes[body])
-        for index in 0..<4 {
-          bytes[body.upperBound + index] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * index))
-        }
+        generator.forge(&bytes, in: body, with: blocks.map { Array(whole[$0]) })
+        seal(&bytes, body)
       }
       guard var forged = (try? NotebookArchive(bytes)).map({ NoteBook($0) }) else { continue }
       do { try use(&forged, like: before, by: people[1]) } catch { continue }

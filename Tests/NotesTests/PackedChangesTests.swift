@@ -363,21 +363,22 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     // A notebook may be empty.
     guard let packed = try? PackedChanges(bytes), !packed.ranges.isEmpty else { return }
     let blocks = packed.ranges.flatMap { packed.blocks(of: $0.replica) }.map(\.bytes)
-    let directory = blocks.last!.upperBound..<bytes.count - 12
-    for _ in 0..<1 + generator.below(3) {
-      let range = generator.chance(30) ? directory : generator.pick(blocks)
-      let place = range.lowerBound + generator.below(range.count)
-      bytes[place] =
-        generator.chance(50)
-        ? UInt8(generator.below(256)) : generator.pick([0, 1, 126, 127, 128, 240, 242, 255])
+    var directory: Range<Int> { blocks.last!.upperBound..<bytes.count - 12 }
+    let others = blocks.map { Array(bytes[$0]) }
+    for _ in 0..<1 + generator.below(2) {
+      if generator.chance(30) {
+        var forged = Array(bytes[directory])
+        generator.forge(&forged)
+        let rest = Array(bytes[..<directory.lowerBound])
+        bytes = rest + forged + (0..<8).map { UInt8(truncatingIfNeeded: forged.count >> (8 * $0)) }
+        bytes += [0, 0, 0, 0]
+      } else {
+        let block = generator.pick(blocks)
+        generator.forge(&bytes, in: block.lowerBound..<block.upperBound - 4, with: others)
+      }
     }
-    func seal(_ range: Range<Int>) {
-      var writer = ByteWriter()
-      writer.fixed(CRC32C.checksum(of: bytes[range]))
-      bytes.replaceSubrange(range.upperBound..<range.upperBound + 4, with: writer.bytes)
-    }
-    for block in blocks { seal(block.lowerBound..<block.upperBound - 4) }
-    seal(directory.lowerBound..<bytes.count - 4)
+    for block in blocks { seal(&bytes, block.lowerBound..<block.upperBound - 4) }
+    seal(&bytes, directory.lowerBound..<bytes.count - 4)
   }
 
   @Test func `of a run of removals are no more than their block may hold`() throws {
