@@ -35,6 +35,11 @@ struct StateFolder {
     return try? Self.archive(Self.archive, in: folder, closer)
   }
 
+  /// Removes the archive. A process that has it open goes on reading it.
+  func removeArchive() {
+    (try? FileDescriptor.folder(path, on: system))?.remove(Self.archive)
+  }
+
   /// Opens the archive called `name`. It can be read as long as it is kept, even if the name is given to another file.
   private static func archive(
     _ name: String, in folder: borrowing FileDescriptor, _ closer: any SyncQueue

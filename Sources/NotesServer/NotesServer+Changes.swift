@@ -38,7 +38,10 @@ extension NotesServer {
   func recall<Result>(
     _ body: (borrowing NoteBook) throws(ArchiveFailure) -> Result
   ) throws(ResponseError) -> Result {
-    do { return try body(book) } catch { throw ResponseError(error) }
+    guard let store else {
+      do { return try body(NoteBook()) } catch { throw ResponseError(error) }
+    }
+    do { return try store.recall(body) } catch { throw ResponseError(error) }
   }
 
   // MARK: - Changes

@@ -35,7 +35,8 @@ extension NotesServer {
     let last = try params.after.map { id throws(ResponseError) in try note(id, "after").id }
     var listed: [NoteSummary] = []
     var next: NoteID?
-    do {
+    try recall { book throws(ArchiveFailure) in
+      (listed, next) = ([], nil)
       try book.forEachSummary(after: last) { note in
         guard note.isTrashed == params.isTrashed,
           params.priority.map({ $0 == note.priority }) ?? true,
@@ -48,7 +49,7 @@ extension NotesServer {
         listed.append(note)
         return true
       }
-    } catch { throw ResponseError(error) }
+    }
     result.beginObject()
     result.key("notes")
     result.beginArray()

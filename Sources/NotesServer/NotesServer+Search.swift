@@ -1,4 +1,5 @@
 internal import JSONRPC
+internal import NoteStore
 internal import Notes
 
 // A search for text in all notes takes longer than a request may hold up others, so it is done in pieces.
@@ -60,6 +61,8 @@ extension NotesServer {
       }
       if isIncomplete { return requests.searches.insert(request, at: 0) }
     } catch {
+      // The next search finds what is in the logs.
+      store?.giveUpArchive()
       return currentOutbox.respond(to: request.id, error: ResponseError(error))
     }
     request.result.endArray()

@@ -130,32 +130,135 @@ extension NoteStore {
     for number in 0..<10 { try first.create("note \(number)") }
     try first.end()
     first.keep()
-    let whole = desk.disk.files[desk.archive]!
+    let archive = desk.archive
+    let whole = desk.disk.files[archive]!
     var random = SplitMix64(seed: 7)
     for length in stride(from: 0, to: whole.count, by: 37) {
-      desk.disk.put(Array(whole[..<length]), at: desk.archive)
+      desk.disk.put(Array(whole[..<length]), at: archive)
       #expect(try desk.resumed().notebook == first.notebook)
     }
     for _ in 0..<200 {
       var bytes = whole
       let place = random.below(bytes.count)
       bytes[place] ^= UInt8(1 << random.below(8))
-      desk.disk.put(bytes, at: desk.archive)
+      desk.disk.put(bytes, at: archive)
       let store = try desk.resumed()
       #expect(store.notebook.version == first.notebook.version)
-      // What can't be read is told, and is not shown as anything else.
+      // What can't be read there is read from the logs.
       for creation in 1...10 {
         let id = NoteID(
           creation: ChangeID(replica: first.notebook.version.replicas[0], number: UInt64(creation)))
-        guard let note = try? store.note(id) else { continue }
-        #expect(note.text.string == "note \(creation - 1)")
+        #expect(try store.note(id)?.text.string == "note \(creation - 1)")
       }
     }
-    desk.disk.put([], at: desk.archive)
+    desk.disk.put([], at: archive)
     let store = try desk.resumed()
     store.keep()
     #expect(try desk.resumed().notebook == first.notebook)
-    #expect(desk.disk.files[desk.archive]!.count > 1000)
+    #expect(desk.disk.files[archive]!.count > 1000)
+  }
+
+  /// An archive in whose blocks something is wrong, while all checksums are right: only what reads them notices.
+  ///
+  /// - Parameter notes: the number of notes; the index, which every start reads, stays.
+  private func forge(_ bytes: inout [UInt8], notes: Int) {
+    let footer = bytes.count - 24
+    let head = Int(bytes[footer...].integer(at: footer + 8, as: UInt64.self))
+    // The blocks lie one behind the other from the beginning on: of each the first byte that a sum covers is changed.
+    var start = 0
+    for end in 5...head {
+      let sum = bytes[(end - 4)...].integer(at: end - 4, as: UInt32.self)
+      guard end - 4 > start, crc32c(bytes[start..<end - 4]) == sum else { continue }
+      if end - 4 - start != 28 * notes {
+        for place in start..<min(start + 6, end - 4) { bytes[place] = 0xFF }
+        seal(&bytes, start..<end - 4)
+      }
+      start = end
+    }
+  }
+
+  /// What is asked first of a notebook whose archive is forged.
+  enum Request: CaseIterable {
+    case note, order, past, changes, change, merge, archive
+  }
+
+  @Test(arguments: Request.allCases)
+  func `an archive that says what can't be is given up, and the logs are read`(
+    request: Request
+  ) throws {
+    let desk = Desk(seed: 4)
+    let first = try desk.resumed()
+    var ids: [NoteID] = []
+    for number in 0..<10 { ids.append(try first.create("note \(number)")) }
+    for id in ids { try first.append("!", to: id) }
+    try first.end()
+    first.keep()
+    let archive = desk.archive
+    var bytes = desk.disk.files[archive]!
+    forge(&bytes, notes: 10)
+    desk.disk.put(bytes, at: archive)
+    let store = try desk.resumed()
+    #expect(store.archiving.size == bytes.count)
+    // Something of our own, that no archive has.
+    if request != .order, request != .change { try store.create("own") }
+    let other = try desk.fresh()
+    try other.append("?", to: ids[3])
+    switch request {
+    case .note: #expect(try store.note(ids[3])?.text.string == "note 3!")
+    case .order: try store.openOrder()
+    case .past:
+      let past = try store.recall { book throws(ArchiveFailure) in
+        var version = Version()
+        version.insert(ids[9].creation)
+        return try book.note(ids[3], at: version).map { String(decoding: $0.utf8, as: UTF8.self) }
+      }
+      #expect(past == "note 3")
+    case .changes:
+      let changes = try store.recall { book throws(ArchiveFailure) in
+        try book.changes(since: Version(), limit: .max).changes
+      }
+      #expect(!changes.isEmpty)
+    case .change: try store.append("+", to: ids[4])
+    case .merge:
+      let changes = other.notebook.changes(since: Version())
+      _ = try store.merge(changes.encoded(of: store.identity!))
+    case .archive: store.keep()
+    }
+    #expect(desk.disk.files[archive] != bytes, "the archive that is forged is still there")
+    // What others have written is told as ever.
+    let effects = store.rescan()
+    #expect(request == .merge || effects.facets[ids[3]] == .text)
+    store.finishWork()
+    _ = other.rescan()
+    #expect(store.damage.isEmpty)
+    #expect(store.notebook == other.notebook)
+    #expect(try desk.fresh().notebook == store.notebook)
+    try store.append("*", to: ids[5])
+    try store.end()
+    store.keep()
+    let resumed = try desk.resumed()
+    #expect(resumed.archiving.size > 0 && resumed.notebook == store.notebook)
+    #expect(try resumed.note(ids[5])?.text.string == "note 5!*")
+  }
+
+  @Test func `what waits for an archive that says what can't be is merged from the logs`() throws {
+    let desk = Desk(seed: 5)
+    let first = try desk.resumed()
+    let id = try first.create("one")
+    try first.end()
+    first.keep()
+    var bytes = desk.disk.files[desk.archive]!
+    forge(&bytes, notes: 1)
+    desk.disk.put(bytes, at: desk.archive)
+    let store = try desk.resumed()
+    #expect(store.archiving.size == bytes.count)
+    let other = try desk.fresh()
+    try other.append(" two", to: id)
+    _ = store.rescan()
+    store.finishWork()
+    #expect(store.notebook.version == other.notebook.version && store.damage.isEmpty)
+    #expect(try store.note(id)?.text.string == "one two")
+    #expect(!desk.disk.files.keys.contains { $0.hasSuffix("/archive") })
   }
 
   @Test func `damage of a log is told by every run`() throws {

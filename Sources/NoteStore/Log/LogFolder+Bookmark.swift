@@ -91,18 +91,19 @@ extension LogFolder {
       var progress = SessionProgress()
       progress.head = try bookmark.known()
       for _ in 0..<(try bookmark.count()) { progress.ends.append(try bookmark.known()) }
-      progress.covered = try bookmark.varint()
+      progress.covered = try bookmark.amount()
       sessions[session] = progress
-      let reach = try bookmark.varint()
+      let reach = try bookmark.amount()
       if reach > 0 { expected[session] = reach }
     }
     var folders: [String: CompleteFolder] = [:]
     for _ in 0..<(try bookmark.count()) {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
       let status = try bookmark.status(.folder)
+      let (first, last) = (try bookmark.amount(), try bookmark.amount())
+      guard first <= last else { throw bookmark.failure("records out of order") }
       folders[name] = CompleteFolder(
-        status: status, first: try bookmark.varint(), last: try bookmark.varint(),
-        isEnded: try bookmark.byte() == 1)
+        status: status, first: first, last: last, isEnded: try bookmark.byte() == 1)
     }
     var files: [String: LogFile] = [:]
     for _ in 0..<(try bookmark.count()) {
@@ -113,7 +114,10 @@ extension LogFolder {
       guard let header = try? LogHeader(decoding: try bookmark.raw(LogFormat.headerSize)) else {
         throw start.failure("no header of a log")
       }
-      let offset = try bookmark.varint()
+      let offset = try bookmark.amount()
+      guard offset >= LogFormat.headerSize, offset <= file.seen!.size else {
+        throw bookmark.failure("a place outside of its file")
+      }
       let end = try bookmark.known()
       file.scan = LogScan(header: header, offset: offset, number: end.number, hash: end.hash)
       files[key] = file
@@ -156,7 +160,14 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+  /// Reads a number of records, changes or bytes: small enough that no sum of such numbers overflows.
+  mutating func amount() throws(DecodingFailure) -> UInt64 {
+    let amount = try varint()
+    guard amount < 1 << 60 else { throw failure("an amount of \(amount)") }
+    return amount
+  }
+
   fileprivate mutating func known() throws(DecodingFailure) -> ChainPosition {
-    ChainPosition(number: try varint(), hash: try fixed(UInt64.self))
+    ChainPosition(number: try amount(), hash: try fixed(UInt64.self))
   }
 }

@@ -8,6 +8,8 @@ struct Archiving {
   var size = 0
   /// The bytes of changes that are not in that archive.
   var unkept = 0
+  /// True if changes from elsewhere wait because it can't be read.
+  var isUnreadable = false
   /// The archive that is being written, and the bytes of changes that are new in it.
   var writing: (writer: ArchiveWriter, file: StateFolder.NewArchive, unkept: Int)?
   /// The bytes of changes that archives have taken out of memory.
@@ -28,6 +30,12 @@ struct Archiving {
 
   /// Notes that the last attempt has failed.
   mutating func postpone() { nextTry = unkept + 1 << 22 }
+
+  /// Notes that the notebook reads from no archive any more: all of it is in memory, and new.
+  mutating func giveUp() {
+    unkept += size
+    (size, writing, isUnreadable) = (0, nil, false)
+  }
 
   /// Notes that the archive that was being written is complete, with `kept` bytes of changes that were new.
   mutating func finish(size: Int, kept: Int) {

@@ -10,13 +10,6 @@ internal import ReplicatingTypes
 //                bookmark
 
 extension NoteStore {
-  /// The folder for this notebook's archive, journals and presence; nil where there is none.
-  var stateFolder: StateFolder? {
-    guard let state = archiving.state, let identity else { return nil }
-    return StateFolder(
-      state, notebook: identity, at: path, on: folder.root.system, closer: folder.disk.queue)
-  }
-
   /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read.
   func resume() {
     guard let archive = stateFolder?.openArchive() else { return }
@@ -26,13 +19,13 @@ extension NoteStore {
       var counts: [ReplicaID: UInt64] = [:]
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
-      for _ in 0..<count { counts[try reader.identifier()] = try reader.varint() }
+      for _ in 0..<count { counts[try reader.identifier()] = try reader.amount() }
       var known: [String: KnownSnapshot] = [:]
       for _ in 0..<(try reader.count()) {
         let name = String(decoding: try reader.counted(), as: UTF8.self)
         known[name] = try KnownSnapshot(decoding: &reader)
       }
-      let unfolded = (files: try reader.count(), bytes: try reader.varint())
+      let unfolded = (files: try reader.count(), bytes: try reader.amount())
       let sweepDue = try reader.signed()
       try folder.resume(at: &reader)
       self.counts = counts
@@ -65,6 +58,8 @@ extension NoteStore {
         try finishArchive(writing.writer, writing.file, writing.unkept)
       }
     } catch {
+      // The next one is written from what is in the folder.
+      if error is ArchiveFailure { giveUpArchive() }
       archiving.postpone()
     }
   }

@@ -106,9 +106,12 @@ extension NoteStore {
     if decoded.changes.isEmpty { return Effects() }
     let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
     if isForeign, !isAdopting { throw .foreign(decoded.notebook) }
-    var merged = notebook
-    let effects: Effects
-    do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }
+    var (merged, effects) = (notebook, Effects())
+    do { effects = try merged.merge(foreign: decoded.changes) } catch {
+      guard case .unreadable = error, giveUpArchive() else { throw .refused(error) }
+      merged = notebook
+      do { effects = try merged.merge(foreign: decoded.changes) } catch { throw .refused(error) }
+    }
     do { if isForeign { try adopt(decoded.notebook) } } catch { throw .notKept(error) }
     guard merged.version != notebook.version else { return Effects() }
     let new: ChangeSet

@@ -27,7 +27,7 @@ extension NoteStore {
   func drainPending() -> Effects {
     if pending.isEmpty { return Effects() }
     let (effects, refused, unreadable) = notebook.drain(&pending)
-    if let unreadable { refuse("changes wait for what can't be read: \(unreadable.reason)") }
+    if unreadable != nil { archiving.isUnreadable = true }
     if republishing.endWaiting(notebook.version) { folder.needsRepublish = true }
     for (change, reason) in refused {
       refuse("change \(change.number) of \(change.replica) is left out: \(reason)")

@@ -63,8 +63,8 @@ extension NoteStore {
   }
 
   /// Reads the folder as a process does that knows nothing from before, without the files of the sessions `ignored`.
-  private convenience init(
-    rereading path: String, without ignored: Set<ReplicaID>, on system: any FileSystem
+  convenience init(
+    rereading path: String, without ignored: Set<ReplicaID> = [], on system: any FileSystem
   ) throws(StoreError) {
     var folder = try LogFolder(path: path, on: system) { Identifier(high: 0, low: 0) }
     folder.reader.ignored = ignored

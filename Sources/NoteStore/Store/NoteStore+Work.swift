@@ -3,9 +3,10 @@ public import Notes
 // Background work, done while there is nothing else to do.
 
 extension NoteStore {
-  /// True if there is background work: verifying folders, reading snapshots, archiving, compacting.
+  /// True if there is background work: giving up an archive, verifying folders, reading snapshots, archiving, compacting.
   public var hasWork: Bool {
-    folder.isVerifying || snapshots.reading != nil || archiving.writing != nil
+    archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
+      || archiving.writing != nil
       || canArchive && archiving.isDue || hasCompaction
   }
 
@@ -17,6 +18,11 @@ extension NoteStore {
 
   /// Does some of the work, for a few milliseconds at most.
   public func work() -> Effects {
+    if archiving.isUnreadable {
+      archiving.isUnreadable = false
+      // If that is not possible the changes wait for the next ones, and the next start.
+      return giveUpArchive() ? mergePending() : Effects()
+    }
     if folder.isVerifying {
       let records = folder.verify(atMost: 64)
       // An archive is worth writing: with the old one the next start leaves these folders out, and a `call`, which does not

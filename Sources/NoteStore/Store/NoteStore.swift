@@ -12,7 +12,7 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Changes`, `+Durability`, `+Compaction`, `+Archive`, `+Work`,
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Reading`, `+Changes`, `+Durability`, `+Compaction`, `+Archive`, `+Work`,
 /// `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
@@ -53,6 +53,13 @@ public final class NoteStore {
   /// True if `identity` is one of this notebook's: it has several where notebooks became one.
   public func isOurs(_ identity: Identifier) -> Bool { folder.isOurs(identity) }
 
+  /// The folder for this notebook's archive, journals and presence; nil where there is none.
+  var stateFolder: StateFolder? {
+    guard let state = archiving.state, let identity else { return nil }
+    return StateFolder(
+      state, notebook: identity, at: path, on: folder.root.system, closer: folder.disk.queue)
+  }
+
   // MARK: - Damage
 
   /// The files and records that could not be read, with file, offset and what was kept; and the report `waiting`.
@@ -74,42 +81,6 @@ public final class NoteStore {
   func refuse(_ description: String) {
     guard refusals.count < 1000 else { return }
     refusals.append(LogFolder.Damage(path: path, offset: 0, description: description))
-  }
-
-  // MARK: - Notes
-
-  /// A copy of a note; nil if there is none.
-  ///
-  /// - Throws: `damaged` when the archive that holds the note cannot be read.
-  public func note(_ id: NoteID) throws(StoreError) -> Note? {
-    try reading { book throws(ArchiveFailure) in try book.open(id) ? book.note(id) : nil }
-  }
-
-  /// Calls `body` with a note that exists, without copying it.
-  ///
-  /// - Throws: `damaged` when the archive that holds the note cannot be read.
-  public func read<Result>(
-    _ id: NoteID, _ body: (borrowing Note) -> Result
-  ) throws(StoreError) -> Result {
-    try reading { book throws(ArchiveFailure) in
-      let isHere = try book.open(id)
-      precondition(isHere, "a note that is not here")
-    }
-    return notebook.read(id, body)
-  }
-
-  /// Loads the order of the notes, which lists and places need.
-  ///
-  /// - Throws: `damaged` when the archive that holds it cannot be read.
-  public func openOrder() throws(StoreError) {
-    try reading { book throws(ArchiveFailure) in try book.openOrder() }
-  }
-
-  /// Looks something up that may not be in memory.
-  func reading<Result>(
-    _ body: (inout NoteBook) throws(ArchiveFailure) -> Result
-  ) throws(StoreError) -> Result {
-    do { return try body(&notebook) } catch { throw unreadable(error) }
   }
 
   func unreadable(_ failure: ArchiveFailure) -> StoreError {
