@@ -391,6 +391,61 @@ private final class Disk: Sendable {
     if let failure { throw failure }
   }
 
+  /// Such an archive was opened, and the next change trapped where it counts on.
+  @Test(arguments: [1 << 60, .max - 1, .max] as [UInt64])
+  func `numbers from which nothing can be counted on are refused`(number: UInt64) throws {
+    let people = try people(1, steps: 10)
+    var book = people[0].book
+    let whole = try Disk(&book).bytes
+    let footer = whole.count - 24
+    func integer(_ place: Int) -> Int {
+      (0..<8).reversed().reduce(0) { $0 << 8 | Int(whole[place + $1]) }
+    }
+    let (start, size) = (integer(footer + 8), integer(footer + 16))
+    /// The archive with another head.
+    func archive(_ write: (inout ByteReader, inout ByteWriter) throws -> Void) throws -> [UInt8] {
+      var reader = ByteReader(whole[start..<start + size])
+      var writer = ByteWriter()
+      try write(&reader, &writer)
+      writer.raw(try reader.raw(reader.remaining))
+      var bytes = Array(whole[..<start]) + sealed(writer.bytes) + whole[footer..<footer + 8]
+      for value in [start, writer.bytes.count] {
+        bytes += (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+      }
+      return bytes
+    }
+    for field in 0..<4 {
+      let forged = try archive { reader, writer in
+        let lamport = try reader.varint()
+        writer.varint(field == 0 ? number : lamport)
+        let count = try reader.count()
+        writer.varint(count)
+        for _ in 0..<count {
+          writer.identifier(try reader.identifier())
+          let changes = try reader.varint()
+          writer.varint(field == 1 ? number : changes)
+          var rest = ByteReader(try reader.counted())
+          var other = ByteWriter()
+          let last = try rest.varint()
+          other.varint(field == 2 ? number : last)
+          other.raw(try rest.raw(rest.remaining))
+          writer.counted(other.bytes)
+        }
+      }
+      var read: [NoteBook] = []
+      do { read = [NoteBook(try NotebookArchive(forged))] } catch { continue }
+      #expect(field > 1, "opened, field \(field)")
+      let (other, note) = (Person(9), people[0].book.notes.first!.id)
+      other.book = read[0]
+      do {
+        guard try other.book.open(note) else { throw ArchiveFailure(reason: "no note") }
+        let change = other.book.change(by: other.id, at: 0, [.edit(note, .restore)])
+        try other.book.apply(change)
+        #expect(field == 3, "applied, field \(field)")
+      } catch { #expect(field < 3, "\(error)") }
+    }
+  }
+
   /// Whatever is wrong in the bytes is told when it is read; nothing traps, and nothing wrong is shown.
   @Test func `every truncation and every flipped bit is noticed`() throws {
     var book = try people(3, steps: 25)[0].book

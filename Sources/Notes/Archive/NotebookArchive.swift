@@ -124,7 +124,7 @@ public final class NotebookArchive: Sendable {
     head = try Self.read(Block(start: Int(start), size: Int(count)), source)
     var reader = ByteReader(head)
     do {
-      lamport = try reader.varint()
+      lamport = try reader.number()
       var version = Version()
       var sessions: [ReplicaID] = []
       var rests: [Int32] = []
@@ -134,7 +134,7 @@ public final class NotebookArchive: Sendable {
           throw reader.failure("sessions out of order")
         }
         sessions.append(id)
-        let number = try reader.varint()
+        let number = try reader.number()
         guard number > 0 else { throw reader.failure("a session of nothing") }
         version[id] = number
         rests.append(Int32(reader.offset))
@@ -330,7 +330,7 @@ public final class NotebookArchive: Sendable {
     var reader = ByteReader(head[Int(rests[place])...])
     do {
       var rest = ByteReader(try reader.counted())
-      let (lamport, time) = (try rest.varint(), try rest.signed())
+      let (lamport, time) = (try rest.number(), try rest.signed())
       var mentions = Mentions()
       for _ in 0..<(try rest.count()) { mentions.append(try rest.session(of: sessions)) }
       let links = try rest.block()
@@ -378,9 +378,10 @@ public final class NotebookArchive: Sendable {
       guard number <= numbers.upperBound else { return true }
       var reader = ByteReader(try Self.read(block, source))
       do {
-        var lamport = try reader.varint()
+        var lamport = try reader.number()
         for next in number..<max(number, end) {
-          lamport &+= try reader.varint()
+          lamport &+= try reader.number()
+          guard lamport < ByteReader.end else { throw reader.failure("a time of \(lamport)") }
           let encoded = try reader.counted()
           if numbers.contains(next), !body(next, encoded, lamport) { return false }
         }
@@ -418,6 +419,15 @@ private func + (range: Range<Int>, offset: Int) -> Range<Int> {
 }
 
 extension ByteReader {
+  /// No session has as many changes, and no logical time is as late: one can count on from any number below.
+  fileprivate static let end: UInt64 = 1 << 60
+
+  fileprivate mutating func number() throws(DecodingFailure) -> UInt64 {
+    let number = try varint()
+    guard number < Self.end else { throw failure("a number of \(number)") }
+    return number
+  }
+
   fileprivate mutating func block() throws(DecodingFailure) -> NotebookArchive.Block {
     let (start, size) = (try varint(), try varint())
     guard start < 1 << 48, size < 1 << 48 else { throw failure("a block that is nowhere") }
