@@ -13,14 +13,14 @@ struct StateFolder {
 
   let path: String
   let system: any FileSystem
-  /// The queue that closes archives, which are large.
-  private let closer: any SyncQueue
+  /// The queue that closes archives, which are large; nil for a folder of which no archive is used.
+  private let closer: (any SyncQueue)?
 
   /// The state folder of a notebook in the folder at `folder`, which exists. The path is a part of the name, because a copy
   /// of a notebook elsewhere must know only what is in that copy.
   init?(
     _ state: String, notebook: Identifier, at folder: String, on system: any FileSystem,
-    closer: any SyncQueue
+    closer: (any SyncQueue)? = nil
   ) {
     guard let real = system.resolved(folder) else { return nil }
     let digest = SHA256.hexDigest(of: Array(real.utf8)).prefix(16)
@@ -42,7 +42,7 @@ struct StateFolder {
 
   /// Opens the archive called `name`. It can be read as long as it is kept, even if the name is given to another file.
   private static func archive(
-    _ name: String, in folder: borrowing FileDescriptor, _ closer: any SyncQueue
+    _ name: String, in folder: borrowing FileDescriptor, _ closer: (any SyncQueue)?
   ) throws -> NotebookArchive? {
     guard var file = try folder.regularFile(name) else { return nil }
     file.closer = closer
@@ -123,11 +123,11 @@ struct StateFolder {
     private let name: String
     private let file: OpenDescriptor
     private let folder: OpenDescriptor
-    private let closer: any SyncQueue
+    private let closer: (any SyncQueue)?
     private var isFinished = false
 
     fileprivate init(
-      name: String, file: consuming FileDescriptor, folder: OpenDescriptor, closer: any SyncQueue
+      name: String, file: consuming FileDescriptor, folder: OpenDescriptor, closer: (any SyncQueue)?
     ) {
       self.name = name
       self.closer = closer

@@ -18,6 +18,7 @@ struct Compact {
       lines = ["\(folder): there is no notebook"]
       return
     }
+    store.completeAbandoned()
     let result = try store.compact(isForced: !isDue)
     store.keep { true }
     var lines: [String] = []

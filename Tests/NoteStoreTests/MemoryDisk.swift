@@ -151,6 +151,10 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private var queues: [MemorySyncQueue] = []
   /// Whether it tells of changes.
   var isWatched = false
+  /// Whether other machines may write there, too.
+  var isShared = true
+  /// Whether locks are given to everybody who asks.
+  var isIgnoringLocks = false
   private struct Watch {
     weak var watcher: MemoryWatcher?
     let number: Int32
@@ -212,6 +216,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     }
     disk.root = copied(root)
     disk.knownPaths = knownPaths
+    disk.isShared = isShared
     disk.lastInode = lastInode
     disk.starts = starts
     disk.time = time
@@ -267,6 +272,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     }
     disk.root = survivor(root)
     disk.knownPaths = knownPaths
+    disk.isShared = isShared
     disk.lastInode = lastInode
     disk.starts = starts + 1
     disk.time = time
@@ -426,9 +432,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func lock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
     let node = try node(file)
-    guard !node.locks.contains(where: { $0.key != file && ($0.value || exclusively) }) else {
-      return false
-    }
+    let isTaken = node.locks.contains { $0.key != file && ($0.value || exclusively) }
+    guard isIgnoringLocks || !isTaken else { return false }
     node.locks[file] = exclusively
     return true
   }
@@ -568,7 +573,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func makeWatcher() -> (any Watcher)? { isWatched ? MemoryWatcher(self) : nil }
 
-  func isSilent(_ folder: Int32) -> Bool { true }
+  func isSilent(_ folder: Int32) -> Bool { isShared }
 
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
     let queue = MemorySyncQueue(self)

@@ -35,6 +35,7 @@ extension LogFolder {
     do { try writer.append(records) } catch {
       writer.open?.discardIfEmpty()
       abandon(takenAway: false)
+      writer.releaseComplete()
       throw error
     }
   }

@@ -12,7 +12,7 @@ internal import ReplicatingTypes
 /// back. It is on disk for good when `durable` has passed it.
 ///
 /// Absence means nothing: a file that vanishes or shrinks takes back no record that was handed out.
-/// No file that was found is ever changed or removed here.
+/// No file that was found is ever changed here, and only `SessionCompletion` removes one.
 ///
 /// Other modules see nothing of it but the name `Damage`.
 ///
@@ -51,18 +51,19 @@ public struct LogFolder: ~Copyable {
   ///
   /// - Parameters:
   ///   - path: the notebook's folder. Made absolute by the caller if the working directory can change.
+  ///   - state: the folder for the state of this user's programs; nil for none.
   ///   - makeIdentifier: 128 random bits; a new session or notebook takes its identity from here.
   /// - Throws: `newerFormat` when a later version of the program wrote the folder; `damaged` when
   ///   `decent.json` is not what it should be; or the system's error.
   init(
-    path: String, on system: any FileSystem = SystemFiles.shared,
+    path: String, state: String? = nil, on system: any FileSystem = SystemFiles.shared,
     makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let root = try NotebookRoot(path: path, on: system, makeIdentifier: makeIdentifier)
     let queue = try system.makeSyncQueue(path: root.path)
     self.root = root
     coverage = SnapshotCoverage(root)
-    writer = SegmentWriter(root)
+    writer = SegmentWriter(root, SessionClaims(root, state: state))
     reader = LogReader(root, damageList, coverage)
     disk = SyncState(root, queue)
     watch = FolderWatch(root)

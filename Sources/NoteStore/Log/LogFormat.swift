@@ -42,13 +42,15 @@ import ReplicatingTypes
 // A session is a chain of records. The chain is cut into files, the segments, so that most records soon stand in files that
 // are not written any more. A synchronisation engine that replaces a file with an older copy can harm only the open segment.
 //
-//   log/<session>/<segment>.open          open, or its writer has ended without completing it
+//   log/<session>/<segment>.open          open, or its writer was killed
 //   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by any process once it is folded
 //   log/<session>/<segment>-<hash8>-end.seg   the same, and the session has ended with it
 //
 // where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
 // before that. A reader needs no name: the header of a segment holds the position of the record before it.
+//
+// What a killed process has left is completed by another one, which copies it: Log/SessionCompletion.swift.
 //
 // A process that ends in order marks the end in the name of its last segment, unless that was complete before. Such a session
 // has no more records, so a reader that has read it to the end need not list its folder again. Any other session may always
@@ -67,7 +69,7 @@ import ReplicatingTypes
 // WHY A CRASH AT ANY POINT IS SAFE
 //
 // A file has one writer, which only appends, with one write per append (the header goes with the first),
-// and never opens it again. So after a crash of the process the file is what was written, up to some
+// and no process opens it for writing again. So after a crash of the process the file is what was written, up to some
 // byte. Records before that byte are complete and read as before. The append that the byte cuts is
 // missing its end: either a length that reaches past the end of the file, or a record that announces
 // another. Readers take appends whole or not at all, so it did not happen, and since no process appends to

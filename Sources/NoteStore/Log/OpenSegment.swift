@@ -47,7 +47,7 @@ final class OpenSegment {
   ) throws(StoreError) {
     self.header = header
     self.folder = folder
-    name = "\(header.segment).open"
+    name = SegmentName.whileOpen(header.segment)
     let descriptor = try folder.descriptor.createFile(name)
     status = try descriptor.status()
     self.descriptor = descriptor

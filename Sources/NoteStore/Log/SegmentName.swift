@@ -44,8 +44,14 @@ struct SegmentName: Equatable, CustomStringConvertible {
     return "\(segment)-\(zeros)\(digits)\(endsSession ? "-end" : "").seg"
   }
 
+  /// The end of the name of an open segment.
+  static let openSuffix = ".open"
+
   /// The name before the segment was complete.
-  var whileOpen: String { "\(segment).open" }
+  var whileOpen: String { Self.whileOpen(segment) }
+
+  /// The name of a segment that is not complete.
+  static func whileOpen(_ segment: UInt32) -> String { "\(segment)\(openSuffix)" }
 }
 
 extension UInt32 {
@@ -76,11 +82,15 @@ enum LogName {
 
   /// True if a path below `log` is one that this program gives to a segment, open or complete.
   static func isSegment(_ key: String) -> Bool {
-    if segment(key) != nil { return true }
+    segment(key) != nil || isOpenSegment(key)
+  }
+
+  /// True if a path below `log` is one that this program gives to an open segment.
+  static func isOpenSegment(_ key: String) -> Bool {
     let parts = key.utf8.split(separator: UInt8(ascii: "/"))
-    guard parts.count == 2, Identifier(Substring(parts[0])) != nil, key.hasSuffix(".open") else {
-      return false
-    }
+    guard parts.count == 2, Identifier(Substring(parts[0])) != nil,
+      key.hasSuffix(SegmentName.openSuffix)
+    else { return false }
     return parts[1].dropLast(5).allSatisfy { (0x30...0x39).contains($0) }
   }
 

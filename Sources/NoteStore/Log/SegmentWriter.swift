@@ -21,8 +21,13 @@ struct SegmentWriter {
   /// The identity of the session that the next append begins.
   private var minted: Identifier?
   private let root: NotebookRoot
+  /// Tells other processes that our sessions are being written.
+  private(set) var claims: SessionClaims
 
-  init(_ root: NotebookRoot) { self.root = root }
+  init(_ root: NotebookRoot, _ claims: SessionClaims) {
+    self.root = root
+    self.claims = claims
+  }
 
   /// The session of the open segment.
   var session: Identifier? { open?.session }
@@ -43,6 +48,9 @@ struct SegmentWriter {
     open = nil
     return last
   }
+
+  /// Tells other processes that those of our sessions have ended which have no open segment left.
+  mutating func releaseComplete() { claims.releaseComplete() }
 
   /// Throws `tooLarge` if `records` are more than one append may hold.
   func checkSize(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
@@ -79,6 +87,7 @@ struct SegmentWriter {
     let session = minted ?? self.root.makeIdentifier()
     minted = nil
     sessions.insert(session)
+    claims.add(session)
     let log = OpenDescriptor(try root.folder("log"))
     guard try log.descriptor.createFolder(session.description) else {
       throw StoreError(

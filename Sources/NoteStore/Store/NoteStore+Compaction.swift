@@ -10,6 +10,8 @@ extension NoteStore {
   /// opening a notebook changes nothing.
   var hasCompaction: Bool {
     if let compaction { return !compaction.isWaiting || folder.disk.asideAnswer != nil }
+    // Both would wait for the same answer of the disk.
+    if completing.running != nil { return false }
     guard folder.appended > 0, !isInDoubt, snapshots.reading == nil else { return false }
     let isDue =
       folder.reader.unfolded.files >= snapshots.enough.files

@@ -25,7 +25,8 @@ extension NoteStore {
     on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     self.init(
-      try LogFolder(path: path, on: system, makeIdentifier: makeIdentifier), state: state)
+      try LogFolder(path: path, state: state, on: system, makeIdentifier: makeIdentifier),
+      state: state)
     folder.completeFolders.mostEndedCompared = mostEndedCompared
     resume()
     if isWatching { _ = folder.watchDescriptor }

@@ -14,6 +14,7 @@ extension NoteStore {
   public func rescan() -> Effects {
     let effects = read(.everything)
     tryToRepublish()
+    completing.isDue = archiving.state != nil
     return effects
   }
 

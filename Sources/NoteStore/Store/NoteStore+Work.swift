@@ -3,11 +3,12 @@ public import Notes
 // Background work, done while there is nothing else to do.
 
 extension NoteStore {
-  /// True if there is background work: giving up an archive, verifying folders, reading snapshots, archiving, compacting.
+  /// True if there is background work: giving up an archive, verifying folders, reading snapshots, archiving, completing what killed
+  /// processes have left, compacting.
   public var hasWork: Bool {
     archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
       || archiving.writing != nil
-      || canArchive && archiving.isDue || hasCompaction
+      || canArchive && archiving.isDue || hasCompletion || hasCompaction
   }
 
   /// True if the work cannot wait long, because the changes that an archive would take out of memory are many.
@@ -38,6 +39,8 @@ extension NoteStore {
     }
     if archiving.writing != nil || canArchive && archiving.isDue {
       archive()
+    } else if hasCompletion {
+      proceedCompleting()
     } else if hasCompaction {
       proceedCompacting()
     }

@@ -12,8 +12,8 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Reading`, `+Changes`, `+Durability`, `+Compaction`, `+Archive`, `+Work`,
-/// `+Repair`; `+Opening` ties them together.
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Reading`, `+Changes`, `+Completion`, `+Durability`, `+Compaction`,
+/// `+Archive`, `+Work`, `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
   /// The notes, as far as the folder was read. Changed by `commit`, `merge` and the calls that read the folder.
@@ -31,6 +31,7 @@ public final class NoteStore {
   var snapshots = SnapshotCatalog()
   /// The compaction that was begun and is not done.
   var compaction: Compaction?
+  var completing: Completing
   /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []
   /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
@@ -42,6 +43,7 @@ public final class NoteStore {
   init(_ folder: consuming LogFolder, state: String?) {
     self.folder = folder
     archiving = Archiving(state: state)
+    completing = Completing(isDue: state != nil)
   }
 
   /// The notebook's folder, as given when it was opened.

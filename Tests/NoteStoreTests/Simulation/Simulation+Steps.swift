@@ -6,7 +6,8 @@ import TestSupport
 extension Simulation {
   /// What may happen next.
   enum Step: CaseIterable {
-    case open, write, flush, synchronize, rescan, refresh, rest, keep, fold, foldSome, end, kill
+    case open, write, flush, synchronize, rescan, refresh, rest, keep, fold, foldSome, complete,
+      end, kill
     case cutPower, moveClock, remount, backUp, restore, copyDevice, fork, forgetState, restoreState
     case carry, carryOlder, carryPiece, finishCopy, delete
 
@@ -18,7 +19,7 @@ extension Simulation {
       case .open, .rescan: 12
       case .refresh: 9
       case .synchronize, .rest, .carryPiece, .finishCopy: 6
-      case .flush, .keep, .fold, .foldSome, .kill: 5
+      case .flush, .keep, .fold, .foldSome, .complete, .kill: 5
       case .delete, .carryOlder: 4
       case .end, .cutPower, .backUp, .restore: 3
       case .moveClock, .remount, .forgetState, .restoreState: 2
@@ -60,8 +61,8 @@ extension Simulation {
     case .carryPiece: try carryPiece(from: other, to: device)
     case .finishCopy: try finishCopy()
     case .delete: try delete(on: device)
-    case .write, .flush, .synchronize, .rescan, .refresh, .rest, .keep, .fold, .foldSome, .end,
-      .kill:
+    case .write, .flush, .synchronize, .rescan, .refresh, .rest, .keep, .fold, .foldSome, .complete,
+      .end, .kill:
       guard !device.processes.isEmpty else { return }
       let index = random.below(device.processes.count)
       if step == .kill { return try kill(index..<(index + 1), on: device) }
@@ -82,6 +83,7 @@ extension Simulation {
     case .keep: try keep(process, on: device)
     case .fold: try fold(process, on: device)
     case .foldSome: try foldSome(process, on: device)
+    case .complete: try complete(process, on: device)
     case .end: try end(process, on: device)
     default: preconditionFailure("\(step) is nothing that a process does")
     }

@@ -75,6 +75,8 @@ final class Simulation {
     /// Whether its processes are told of changes.
     let isWatched: Bool
     var processes: [Process] = []
+    /// Whether its disk is one that other machines may write to, too.
+    let isShared: Bool
     /// The numbers that its processes take identities from.
     var identities: SplitMix64
     /// Milliseconds since 1970, more or less.
@@ -87,8 +89,9 @@ final class Simulation {
     var backup: [String: [UInt8]]?
     private var lastWriteback: Int64 = 0
 
-    init(_ number: Int, identities: SplitMix64, isWatched: Bool) {
+    init(_ number: Int, identities: SplitMix64, isWatched: Bool, isShared: Bool) {
       self.number = number
+      self.isShared = isShared
       self.isWatched = isWatched
       self.identities = identities
     }
@@ -156,7 +159,8 @@ final class Simulation {
   @discardableResult
   private func addDevice(with disk: MemoryDisk) -> Device {
     let device = Device(
-      devices.count, identities: SplitMix64(seed: random.next()), isWatched: random.below(2) == 0)
+      devices.count, identities: SplitMix64(seed: random.next()), isWatched: random.below(2) == 0,
+      isShared: random.below(2) == 0)
     devices.append(device)
     install(disk, in: device)
     return device
@@ -166,6 +170,7 @@ final class Simulation {
     device.disk = disk
     disk.isLying = flaw == .lyingDisks
     disk.isWatched = device.isWatched
+    disk.isShared = device.isShared
   }
 
   /// Some hundred steps, and then everything comes everywhere.
@@ -486,6 +491,22 @@ final class Simulation {
     if isFailing { process.hasMissed = true }
     for (path, bytes) in device.disk.files(below: Self.state).sorted(by: { $0.key < $1.key })
     where archives.last?.bytes != bytes { archives.append((path, bytes)) }
+    try observe(process, on: device)
+  }
+
+  /// Lets a process complete what killed ones have left, or some of it.
+  func complete(_ process: Process, on device: Device) throws(Violation) {
+    tell("device \(device.number): \(process.number) completes what killed processes have left")
+    let (isFailing, _) = withFaults(on: device) { () throws(StoreError) in
+      guard process.store.archiving.state != nil, process.store.compaction == nil else { return }
+      process.store.completing.isDue = true
+      for _ in 0..<(1 + random.below(20)) where process.store.hasCompletion {
+        process.store.proceedCompleting()
+        if random.below(4) > 0 { _ = process.queue.performNext() }
+        _ = process.store.takeSyncResult()
+      }
+    }
+    if isFailing, !device.isNamePartial { device.informed.insert(process.number) }
     try observe(process, on: device)
   }
 
