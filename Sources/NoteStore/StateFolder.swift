@@ -8,6 +8,8 @@ import ReplicatingTypes
 /// It is not shared between machines and may be lost at any time: files that are missing or wrong in it are made anew. So they are
 /// not put on disk for good, and failures to write them are not reported.
 struct StateFolder {
+  /// The name of the folder of this program among those of others.
+  static let name = "decent-notes"
   /// The name of the notebook's archive. A new archive takes the name; a process that has the old one open goes on reading it.
   private static let archive = "archive"
 
@@ -24,7 +26,7 @@ struct StateFolder {
   ) {
     guard let real = system.resolved(folder) else { return nil }
     let digest = SHA256.hexDigest(of: Array(real.utf8)).prefix(16)
-    path = "\(state)/decent-notes/\(notebook)-\(digest)"
+    path = "\(state)/\(Self.name)/\(notebook)-\(digest)"
     self.system = system
     self.closer = closer
   }

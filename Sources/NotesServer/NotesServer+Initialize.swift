@@ -54,8 +54,8 @@ extension NotesServer {
     client.isTracing = params.isTracing
     do {
       store = try NoteStore(
-        path: path, state: environment.stateFolder, isWatching: !environment.isSingleRequest,
-        makeIdentifier: environment.makeIdentifier)
+        path: path, state: environment.stateFolder, memory: environment.memoryFolder,
+        isWatching: !environment.isSingleRequest, makeIdentifier: environment.makeIdentifier)
     } catch {
       throw ResponseError(opening: error)
     }

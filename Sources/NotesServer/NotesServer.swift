@@ -23,6 +23,9 @@ public struct NotesServer: ~Copyable {
     public var folder: String
     /// The folder in which this user's programs keep their state; nil for none.
     public var stateFolder: String?
+    /// A folder of this user in memory, for a process of one request: it goes on with the session that the one before has left there. Nil
+    /// for none.
+    public var memoryFolder: String?
     /// The path for which "~" stands at the beginning of a folder that the client names.
     public var homeFolder: String?
     /// The framing of messages to and from the client.

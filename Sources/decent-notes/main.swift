@@ -42,6 +42,17 @@ private let stateFolder: String? = {
   return nil
 }()
 
+/// A folder of this user in memory: `$XDG_RUNTIME_DIR`, or else one in `/dev/shm`; nil if that is not the user's alone.
+private func memoryFolder() -> String? {
+  if let folder = variable("XDG_RUNTIME_DIR") {
+    return folder.hasPrefix("/") && defect(ofPrivateFolder: folder) == nil ? folder : nil
+  }
+  let folder = "/dev/shm/decent-notes-\(geteuid())"
+  // Once it is the user's, nobody else can put another one there.
+  _ = mkdir(folder, 0o700)
+  return defect(ofPrivateFolder: folder) == nil ? folder : nil
+}
+
 /// The server's environment for a command line; nil if there is no folder for the notebook.
 func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   guard let folder = arguments.folder ?? defaultFolder() else { return nil }
@@ -206,6 +217,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
   switch arguments.command {
   case .call(let method, let params):
     environment.isSingleRequest = true
+    if arguments.seed == nil { environment.memoryFolder = memoryFolder() }
     let call: Call
     do {
       let input = params == "-" ? readStandardInput() : Array(params.utf8)
@@ -218,6 +230,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     return 0
   case .sync(let peers, let isAdopting):
     guard arguments.interval != nil else {
+      if arguments.seed == nil { environment.memoryFolder = memoryFolder() }
       return Sync(peers, adopting: isAdopting) { serve(environment, $0) }.status
     }
     environment.peers = peers

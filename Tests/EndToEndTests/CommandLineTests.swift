@@ -39,6 +39,49 @@ struct `The command line` {
     }
   }
 
+  /// The numbers of files and of folders in the notebook.
+  private func entries() throws -> (files: Int, folders: Int) {
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder("notes"))
+    let folders = paths.count {
+      var isFolder: ObjCBool = false
+      _ = FileManager.default.fileExists(atPath: folder("notes") + "/" + $0, isDirectory: &isFolder)
+      return isFolder.boolValue
+    }
+    return (paths.count - folders, folders)
+  }
+
+  /// The same with ten thousand is in the README of the benchmarks.
+  @Test(.enabled(if: memoryFolder != stateFolder, "there is no folder in memory"))
+  func `Calls leave few files, one after the other and side by side`() throws {
+    let options = ["--notebook", folder("notes")]
+    for number in 0..<40 {
+      let made = try Outcome(options + ["call", "note/create", #"{"title":"word\#(number)"}"#])
+      #expect(made.ending == .status(0), "\(made.errors)")
+      // Each can be carried at once.
+      let open = try FileManager.default.subpathsOfDirectory(atPath: folder("notes"))
+        .filter { $0.hasSuffix(".open") }
+      #expect(open.isEmpty)
+    }
+    // decent.json and a log.
+    #expect(try entries() == (2, 2))
+    try shell(
+      #"""
+      cd "$2"; export XDG_STATE_HOME="$4" XDG_RUNTIME_DIR="$5"
+      seq 40 79 | xargs -P 4 -I N "$3" --notebook notes call note/create '{"title":"wordN"}'
+      """#, folder.path, Server.program, stateFolder, memoryFolder)
+    let (files, folders) = try entries()
+    #expect(files < 12 && folders < 12, "\(files) files, \(folders) folders")
+    for _ in 0..<3 {
+      let sync = try Outcome(options + ["sync", folder("peer")])
+      #expect(sync.ending == .status(0), "\(sync.errors)")
+    }
+    let reader = try Server(folder("peer"))
+    try reader.initialize()
+    let words = try reader.words()
+    for number in 0..<80 { #expect(words["word\(number)"] == 1) }
+    #expect(try Outcome(options + ["check"]).ending == .status(0))
+  }
+
   @Test
   func `A call refuses parameters that the method does not have, and does nothing then`() throws {
     let options = ["--notebook", folder("notes")]
@@ -97,7 +140,10 @@ struct `The command line` {
     #expect(nothing.ending == .status(0) && nothing.output.contains("there is no notebook"))
     #expect(!FileManager.default.fileExists(atPath: folder("notes")))
     for number in 1...3 {
-      _ = try Outcome(options + ["call", "note/create", #"{"title":"note \#(number)"}"#])
+      // Where no folder is in memory, each has a session of its own.
+      _ = try Outcome(
+        options + ["call", "note/create", #"{"title":"note \#(number)"}"#],
+        environment: ["XDG_RUNTIME_DIR": "none"])
     }
     let sound = try Outcome(options + ["check"])
     #expect(sound.ending == .status(0), "\(sound)")

@@ -35,6 +35,10 @@ struct `The folder` {
       _ = try writer.append("more\(number)", to: note, &ledger).get()
       if number < 2 { try writer.leave() } else { try writer.killNow() }
     }
+    // This one completes what the killed one has left.
+    let next = try Server(folder)
+    try next.initialize()
+    try next.leave()
     let before = try listing()
     for round in 0..<(isLong || seedFactor > 1 ? 1000 : 50) {
       let server = try Server(folder)

@@ -575,6 +575,20 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func isSilent(_ folder: Int32) -> Bool { isShared }
 
+  func isInMemory(_ folder: Int32) -> Bool {
+    guard let node = open[folder] else { return false }
+    var isFound = false
+    func look(_ other: Node) {
+      isFound = isFound || other === node
+      for child in other.entries.values { look(child) }
+    }
+    if let memory = try? find(Self.memory, in: nil) { look(memory) }
+    return isFound
+  }
+
+  /// The folder whose content is in memory, and is not copied.
+  static let memory = "/run/user"
+
   func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
     let queue = MemorySyncQueue(self)
     queues.append(queue)

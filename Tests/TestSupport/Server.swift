@@ -150,6 +150,7 @@ package final class Server {
     var variables = ProcessInfo.processInfo.environment
     variables["DECENT_NOTES"] = nil
     variables["XDG_STATE_HOME"] = stateFolder
+    variables["XDG_RUNTIME_DIR"] = memoryFolder
     for (name, value) in environment { variables[name] = value }
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var pairs: [UnsafeMutablePointer<CChar>?] =

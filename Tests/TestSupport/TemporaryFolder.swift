@@ -24,6 +24,13 @@ package let projectFolder = URL(fileURLWithPath: #filePath)
 /// The programs under test keep there what they keep beside notebooks: not with the user's own.
 package let stateFolder = NSTemporaryDirectory() + "decent-notes-tests-state"
 
+/// A folder in memory for the programs under test, where the system has one.
+package let memoryFolder: String = {
+  let folder = "/dev/shm/decent-notes-tests"
+  guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { return stateFolder }
+  return folder
+}()
+
 /// The text of a file.
 package func contents(of file: URL) throws -> String {
   String(decoding: try Data(contentsOf: file), as: UTF8.self)

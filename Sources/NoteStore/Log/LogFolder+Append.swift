@@ -83,13 +83,18 @@ extension LogFolder {
     if file.needsSync { requestSync() } else { finishClosed() }
   }
 
-  /// Completes the open segment and ends its session in order. The next append begins another session.
+  /// Completes the open segment and ends its session in order, or leaves it to another process. The next append begins another
+  /// session.
   ///
-  /// The name of the last segment says that the session has ended, so that no start has to look into its folder again. A
+  /// The name of the last segment of a session that has ended says so, so that no start has to look into its folder again. A
   /// segment that has its final name already keeps it: to synchronisation engines a renamed file is another file.
-  mutating func finishSession() {
-    writer.open?.endsSession = true
+  ///
+  /// - Returns: the last segment.
+  mutating func finishSession() -> OpenSegment? {
+    let last = writer.open
+    last?.endsSession = !writer.canHandOver
     seal()
     endSession()
+    return last
   }
 }

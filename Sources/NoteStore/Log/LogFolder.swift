@@ -52,18 +52,21 @@ public struct LogFolder: ~Copyable {
   /// - Parameters:
   ///   - path: the notebook's folder. Made absolute by the caller if the working directory can change.
   ///   - state: the folder for the state of this user's programs; nil for none.
+  ///   - memory: the folder in memory through which processes hand their sessions over; nil for none.
   ///   - makeIdentifier: 128 random bits; a new session or notebook takes its identity from here.
   /// - Throws: `newerFormat` when a later version of the program wrote the folder; `damaged` when
   ///   `decent.json` is not what it should be; or the system's error.
   init(
-    path: String, state: String? = nil, on system: any FileSystem = SystemFiles.shared,
+    path: String, state: String? = nil, memory: String? = nil,
+    on system: any FileSystem = SystemFiles.shared,
     makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let root = try NotebookRoot(path: path, on: system, makeIdentifier: makeIdentifier)
     let queue = try system.makeSyncQueue(path: root.path)
     self.root = root
     coverage = SnapshotCoverage(root)
-    writer = SegmentWriter(root, SessionClaims(root, state: state))
+    writer = SegmentWriter(
+      root, SessionClaims(root, state: state), SessionHandovers(root, memory: memory))
     reader = LogReader(root, damageList, coverage)
     disk = SyncState(root, queue)
     watch = FolderWatch(root)

@@ -43,12 +43,16 @@ import ReplicatingTypes
 // are not written any more. A synchronisation engine that replaces a file with an older copy can harm only the open segment.
 //
 //   log/<session>/<segment>.open          open, or its writer was killed
-//   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by any process once it is folded
+//   log/<session>/<segment>-<hash8>.seg   complete; never changed again; removed by any process once it is folded, or when a longer
+//                                         one has its place
 //   log/<session>/<segment>-<hash8>-end.seg   the same, and the session has ended with it
 //
 // where hash8 is the first eight digits of the hash of its last record, in lower case, and the segment is a decimal
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
 // before that. A reader needs no name: the header of a segment holds the position of the record before it.
+//
+// A process to which a session is handed over writes `<segment>.open` anew, with all of the complete file in front of its own records,
+// and removes that file when the longer one is complete and on disk: Log/SessionHandover.swift.
 //
 // What a killed process has left is completed by another one, which copies it: Log/SessionCompletion.swift.
 //
@@ -68,7 +72,7 @@ import ReplicatingTypes
 //
 // WHY A CRASH AT ANY POINT IS SAFE
 //
-// A file has one writer, which only appends, with one write per append (the header goes with the first),
+// A file has one writer, which only appends, with one write per append (what stands before goes with the first),
 // and no process opens it for writing again. So after a crash of the process the file is what was written, up to some
 // byte. Records before that byte are complete and read as before. The append that the byte cuts is
 // missing its end: either a length that reaches past the end of the file, or a record that announces
@@ -242,6 +246,12 @@ struct LogEncoder {
     bytes = header.encoded()
     number = header.recordsBefore
     hash = header.hash
+  }
+
+  /// An encoder for a new file whose first append begins with `content`, all of a file of the same segment that ends at `end`.
+  init(content: [UInt8], end: ChainPosition) {
+    bytes = content
+    (number, hash) = (end.number, end.hash)
   }
 
   /// Encodes `records` as one append. Call `accept` when the bytes are written.

@@ -37,21 +37,36 @@ final class OpenSegment {
   private var grew: ContinuousClock.Instant?
   private var seenLast: UInt64 = 0
 
+  /// The file that holds the beginning of this one, and goes when this one is complete and on disk.
+  private let superseded: Superseded?
+
+  /// A complete file of the same segment that a later one holds all of.
+  struct Superseded {
+    let name: String
+    let status: FileStatus
+    let content: [UInt8]
+    let end: ChainPosition
+  }
+
   /// Creates the file in `folder`.
   ///
   /// - Parameters:
   ///   - unsyncedFolders: the folders that lead to it and may not be on disk, `folder` included.
   ///   - first: the number of records that were appended before.
+  ///   - superseded: the complete file of the segment with all of which this one begins.
   init(
-    header: LogHeader, in folder: OpenDescriptor, unsyncedFolders: [OpenDescriptor], first: UInt64
+    header: LogHeader, in folder: OpenDescriptor, unsyncedFolders: [OpenDescriptor], first: UInt64,
+    superseding superseded: Superseded? = nil
   ) throws(StoreError) {
+    self.superseded = superseded
     self.header = header
     self.folder = folder
     name = SegmentName.whileOpen(header.segment)
     let descriptor = try folder.descriptor.createFile(name)
     status = try descriptor.status()
     self.descriptor = descriptor
-    encoder = LogEncoder(header: header)
+    encoder =
+      superseded.map { LogEncoder(content: $0.content, end: $0.end) } ?? LogEncoder(header: header)
     self.first = first
     last = first
     synced = first
@@ -94,7 +109,7 @@ final class OpenSegment {
   // MARK: - Completing
 
   /// A segment is completed at this size.
-  private static let fullSize: UInt64 = 65_536
+  static let fullSize: UInt64 = 65_536
   /// A segment is completed when it has not grown for this long.
   private static let idleTime = Duration.seconds(5)
   /// A segment is completed when it has had records for this long.
@@ -122,6 +137,14 @@ final class OpenSegment {
     }
     try folder.descriptor.rename(name, to: sealed)
     name = sealed
+  }
+
+  /// Removes the file that holds the beginning of this one. Call it when this one has its final name, and that is on disk.
+  func removeSuperseded() {
+    guard let superseded,
+      (try? folder.descriptor.status(of: superseded.name)) == superseded.status
+    else { return }
+    folder.descriptor.remove(superseded.name)
   }
 
   // MARK: - The disk

@@ -23,10 +23,23 @@ struct SegmentWriter {
   private let root: NotebookRoot
   /// Tells other processes that our sessions are being written.
   private(set) var claims: SessionClaims
+  private let handovers: SessionHandovers
+  /// The session that another process has left, until it is used or known not to fit.
+  private(set) var offer: SessionHandover?
+  /// The last segment of that session, and its folder, from when it is gone on with to the first append.
+  private var predecessor: Predecessor?
 
-  init(_ root: NotebookRoot, _ claims: SessionClaims) {
+  /// The last segment of a session that this process goes on with.
+  private struct Predecessor {
+    let header: LogHeader
+    let file: OpenSegment.Superseded
+    let folder: OpenDescriptor
+  }
+
+  init(_ root: NotebookRoot, _ claims: SessionClaims, _ handovers: SessionHandovers) {
     self.root = root
     self.claims = claims
+    self.handovers = handovers
   }
 
   /// The session of the open segment.
@@ -44,6 +57,7 @@ struct SegmentWriter {
   mutating func endSession() -> OpenSegment? {
     isChecked = false
     minted = nil
+    predecessor = nil
     let last = open
     open = nil
     return last
@@ -72,6 +86,8 @@ struct SegmentWriter {
     isChecked = false
     if let open {
       if open.isComplete { try beginSegment(after: open) }
+    } else if let predecessor, predecessor.header.session == minted {
+      try goOn(from: predecessor)
     } else {
       try beginSession()
     }
@@ -104,6 +120,87 @@ struct SegmentWriter {
       log.descriptor.removeFolder(session.description)
       throw error
     }
+  }
+
+  // MARK: - Sessions that are handed over
+
+  /// Takes a session that another process has left. Call it before anything is read.
+  mutating func takeOffer() { offer = handovers.take() }
+
+  /// Goes on with the session that another process has left, if its files are as they were then.
+  ///
+  /// - Returns: the session, which the next append continues; nil if it begins another one.
+  mutating func acceptOffer() -> SessionHandover? {
+    guard let offer else { return nil }
+    self.offer = nil
+    guard open == nil, minted == nil, let predecessor = try? predecessor(of: offer) else {
+      return nil
+    }
+    self.predecessor = predecessor
+    minted = offer.session
+    return offer
+  }
+
+  private func predecessor(of offer: SessionHandover) throws(StoreError) -> Predecessor? {
+    let folder = OpenDescriptor(
+      try root.open().folder("log").folder(offer.session.description))
+    guard try !folder.descriptor.names().contains(where: { $0.hasSuffix(SegmentName.openSuffix) }),
+      let file = try folder.descriptor.regularFile(offer.segment),
+      try file.status() == offer.status, offer.status.size <= LogFormat.maximumAppend
+    else { return nil }
+    let content = try file.read(Int(offer.status.size), at: 0)
+    guard var scan = try? LogScan(decoding: content.prefix(LogFormat.headerSize)) else {
+      return nil
+    }
+    var limit = Int.max
+    let stop = try scan.read(file, size: offer.status.size, known: .init(), limit: &limit) {
+      _, _ in
+    }
+    guard stop == .end, scan.header.session == offer.session, root.isOurs(scan.header.notebook),
+      ChainPosition(number: scan.number, hash: scan.hash) == offer.end
+    else { return nil }
+    return Predecessor(
+      header: scan.header,
+      file: OpenSegment.Superseded(
+        name: offer.segment, status: offer.status, content: content, end: offer.end),
+      folder: folder)
+  }
+
+  /// Begins the file in which the session goes on: one that holds the segment before as well, so that there is one file for many
+  /// processes, or the next segment if that is large enough.
+  private mutating func goOn(from predecessor: Predecessor) throws(StoreError) {
+    self.predecessor = nil
+    minted = nil
+    sessions.insert(predecessor.header.session)
+    claims.add(predecessor.header.session)
+    var header = predecessor.header
+    let isFull = predecessor.file.status.size >= OpenSegment.fullSize
+    if isFull, let next = LogHeader(after: header, end: predecessor.file.end) { header = next }
+    open = try OpenSegment(
+      header: header, in: predecessor.folder, unsyncedFolders: [predecessor.folder],
+      first: appended, superseding: header == predecessor.header ? predecessor.file : nil)
+  }
+
+  /// True if this process leaves its session to another one.
+  var isHandingOver: Bool { handovers.isUsed }
+
+  /// True if a session may be left to another process.
+  var canHandOver: Bool { handovers.canLeave }
+
+  /// Leaves a session to the next process: the one that ended with `last`, if all of it is complete and on disk, and the one that was
+  /// taken and not used.
+  mutating func handOver(_ last: OpenSegment?, changes: UInt64) {
+    if let offer { handovers.leave(offer) }
+    offer = nil
+    guard let last, let name = SegmentName(last.name), !name.endsSession, !last.isLost,
+      !last.needsSync,
+      let status = try? last.folder.descriptor.status(of: last.name),
+      status.isSameFile(as: last.status), status.size == last.status.size
+    else { return }
+    if last.first == 0, last.header.segment == 0 { handovers.removeLeftovers() }
+    handovers.leave(
+      SessionHandover(
+        session: last.session, segment: last.name, status: status, end: last.end, changes: changes))
   }
 
   /// Creates the segment that comes after `last` in its session.

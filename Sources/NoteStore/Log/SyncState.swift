@@ -209,6 +209,7 @@ struct SyncState {
         asideAnswer = answer
         continue
       }
+      if job.isRename, answer == 0 { job.file?.removeSuperseded() }
       // A second fdatasync after a failed one reports success and means nothing. If a rename is not on disk, the name
       // before it is, which is as good.
       if job.isRename || job.file?.isLost ?? false { continue }

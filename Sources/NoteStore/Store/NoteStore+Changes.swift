@@ -66,6 +66,7 @@ extension NoteStore {
   ///
   /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
+    goOn()
     var session = folder.session()
     if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {
       try republish()
@@ -78,6 +79,19 @@ extension NoteStore {
       session = folder.session()
     }
     return session
+  }
+
+  /// Goes on with the session that another process has left, if all of it is known here, and nothing else.
+  private func goOn() {
+    guard let offer = folder.writer.offer, folder.writer.session == nil else { return }
+    let isKnown =
+      folder.reader.head(of: offer.session) == offer.end
+      && notebook.version[offer.session] == offer.changes
+      && counts[offer.session] == offer.changes
+    guard let session = folder.writer.acceptOffer()?.session, isKnown, !isInDoubt else {
+      return folder.endSession()
+    }
+    written[session] = offer.changes
   }
 
   // MARK: - Changes of others

@@ -28,6 +28,15 @@ extension NoteStore {
     }
   }
 
+  /// Does what is due, as far as there is time, and waits for the disk. A compaction that is not done by then is given up.
+  func fold(while isTime: () -> Bool) {
+    while hasCompaction, isTime() {
+      proceedCompacting()
+      if compaction?.isWaiting == true, folder.disk.asideAnswer == nil { folder.awaitSync() }
+    }
+    compaction = nil
+  }
+
   /// Does one step of a compaction; returns the result after the last one.
   private func compactSome(isForced: Bool) throws(StoreError) -> Compaction.Result? {
     let compaction =

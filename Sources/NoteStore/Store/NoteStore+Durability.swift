@@ -43,16 +43,17 @@ extension NoteStore {
     folder.sealIfDue(at: now)
   }
 
-  /// Completes our segment and what killed processes have left, ends the session, and waits until everything is on disk for
-  /// good: for the end of the process.
+  /// Completes our segment and what killed processes have left, ends the session, or leaves it to another process, and waits until
+  /// everything is on disk for good: for the end of the process.
   ///
   /// - Throws: the disk's error, when it refused a second copy as well.
   public func end() throws(StoreError) {
     tryToRepublish()
-    folder.finishSession()
+    let last = folder.finishSession()
     defer { completeAbandoned() }
     try sync()
     folder.writer.releaseComplete()
+    folder.writer.handOver(last, changes: last.flatMap { written[$0.session] } ?? 0)
   }
 
   /// Readable when data reached the disk: then call `takeSyncResult`.

@@ -53,6 +53,8 @@ extension NoteStore {
     guard canArchive, archiving.writing != nil || archiving.unkept > Archiving.worthKeeping else {
       return
     }
+    // A process of one request is never idle. What it has folded is in the archive, so that the next one does not try again.
+    if folder.writer.isHandingOver { fold(while: isTime) }
     repeat { archive() } while archiving.writing != nil && isTime()
     archiving.writing = nil
   }

@@ -70,6 +70,9 @@ protocol FileSystem: AnyObject, Sendable {
   /// Removes a folder that is empty.
   func removeFolder(_ name: String, in folder: Int32) throws(SystemError)
 
+  /// True if a folder is in memory: nothing in it outlives the start of the system, or comes to a backup or another machine.
+  func isInMemory(_ folder: Int32) -> Bool
+
   /// The one path that leads to a folder without links; nil if there is no such folder.
   func resolved(_ path: String) -> String?
 

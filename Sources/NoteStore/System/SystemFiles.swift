@@ -184,16 +184,28 @@ final class SystemFiles: FileSystem {
   }
 
   func isSilent(_ folder: Int32) -> Bool {
+    mounts?.isShared(device: device(of: folder)) ?? false
+  }
+
+  func isInMemory(_ folder: Int32) -> Bool {
+    mounts?.isInMemory(device: device(of: folder)) ?? false
+  }
+
+  /// The number of the file system that a folder is in; 0 for none.
+  private func device(of folder: Int32) -> UInt64 {
+    (try? status(folder))?.device ?? 0
+  }
+
+  /// The mounts of the system, where it tells them.
+  private var mounts: MountTable? {
     #if os(Linux)
-      var status = stat()
-      guard fstat(folder, &status) == 0,
+      guard
         let mounts = try? SystemCalls.checked(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC))
-      else { return false }
+      else { return nil }
       defer { close(mounts) }
-      guard let text = try? read(1 << 20, at: 0, of: mounts) else { return false }
-      return MountTable(text).isShared(device: UInt64(status.st_dev))
+      return (try? read(1 << 20, at: 0, of: mounts)).map(MountTable.init)
     #else
-      return false
+      return nil
     #endif
   }
 }
