@@ -1,4 +1,5 @@
 internal import Bytes
+internal import ReplicatingTypes
 
 /// Checks whether a file that is being copied to a notebook is complete. It may be a complete segment, a snapshot, or
 /// `decent.json`.
@@ -38,23 +39,54 @@ public final class CompleteFile {
     return OpenDescriptor(file)
   }
 
-  private var isNotebookFile: Bool {
+  /// The size of the beginning of a segment that is not whole from which something can be read; 0 for any other file.
+  public var readableSize: UInt64 {
+    guard let file, SegmentName(name) != nil,
+      let (scan, stop, size) = try? Self.scan(file.descriptor)
+    else { return 0 }
+    // What is behind damage may be read as well; but no segment is as long as this.
+    if stop != .end, size <= Self.longestSegment,
+      (try? scan.continuation(behind: scan.window, in: file.descriptor, size: size)) ?? nil != nil
+    {
+      return size
+    }
+    return scan.number > scan.header.recordsBefore ? scan.offset : 0
+  }
+
+  /// What is full, and one more append.
+  private static let longestSegment = UInt64(2 * LogFormat.maximumAppend)
+
+  /// True if it is a `decent.json` of a later version of the program, which keeps this version from touching the notebook.
+  public var isOfLaterVersion: Bool {
+    guard name.hasSuffix(".json") else { return false }
     do {
+      _ = try identity
+      return false
+    } catch { return error.reason == .newerFormat }
+  }
+
+  private var identity: Identifier? {
+    get throws(StoreError) {
       let folder = try FileDescriptor.folder(folder, on: SystemFiles.shared)
-      return try NotebookFile.read(name, in: folder) != nil
-    } catch {
-      // One of a later version is complete, too, and keeps this version from touching the notebook.
-      return error.reason == .newerFormat
+      return try NotebookFile.read(name, in: folder)
     }
   }
 
+  private var isNotebookFile: Bool { (try? identity) ?? nil != nil }
+
   private static func isWhole(_ file: borrowing FileDescriptor, _ name: SegmentName) -> Bool {
-    guard let size = try? file.status().size,
-      let head = try? file.read(LogFormat.headerSize, at: 0),
-      var scan = try? LogScan(decoding: head[...])
-    else { return false }
-    var limit = Int.max
-    let stop = try? scan.read(file, size: size, known: .init(), limit: &limit) { _, _ in }
+    guard let (scan, stop, _) = try? scan(file) else { return false }
     return stop == .end && name.names(scan.header.segment, end: scan.hash)
+  }
+
+  /// Reads a segment as far as it is whole.
+  private static func scan(
+    _ file: borrowing FileDescriptor
+  ) throws -> (LogScan, LogScan.Stop, size: UInt64) {
+    let size = try file.status().size
+    var scan = try LogScan(decoding: try file.read(LogFormat.headerSize, at: 0)[...])
+    var limit = Int.max
+    let stop = try scan.read(file, size: size, known: .init(), limit: &limit) { _, _ in }
+    return (scan, stop, size)
   }
 }

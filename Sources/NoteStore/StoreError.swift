@@ -65,6 +65,9 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       }
   }
 
+  /// True if it is about what is in the file, so that reading it once more is in vain as long as the file is the same.
+  var isOfContent: Bool { reason == .damaged || reason == .newerFormat }
+
   /// One line naming operation, path and cause: `write /notes/log/…/0.open: No space left on device`.
   public var description: String {
     var cause: [String] = []

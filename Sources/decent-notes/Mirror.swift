@@ -29,6 +29,10 @@ internal import NoteStore
 ///
 /// The mirror holds nothing of its own: all files in it came from the remote folder or from the notebook here. So the unfinished
 /// files of an exchange that was killed are removed.
+///
+/// What is not what its name says does not get into it: a `decent.json` of a later version ends the exchange, as long as it is there; of
+/// a segment that is cut or damaged what can be read gets in, until the next exchange; anything else is dropped. All of that is fetched anew
+/// by each exchange, so nothing has to be done here when it is mended or removed there.
 final class Mirror {
   private let remote: String
   /// The folder of all that is kept for this remote; nil if there is no state folder.
@@ -67,6 +71,8 @@ final class Mirror {
     "--filter", "+ /decent*.json", "--filter", "+ /log/*/*.seg", "--filter", "+ /snap/*.snap",
     "--filter", "- *",
   ]
+  /// The end of the name of a file that is not complete.
+  private static let cut = ".cut"
   /// Checking files stops after this time, so that an editor need not wait longer.
   private static let slice = Duration.milliseconds(10)
   /// rclone's exit status when there is no such folder.
@@ -103,6 +109,7 @@ final class Mirror {
           + Self.filter, [remote, incoming], accepting: [Self.noFolder])
     case .fetching:
       stage = .checking
+      removeCutFiles(folder)
       unchecked = files(incoming).filter { access("\(folder)/\($0)", F_OK) != 0 }
       return try next()
     case .checking:
@@ -153,10 +160,11 @@ final class Mirror {
       ))
   }
 
-  /// Checks some of the fetched files and moves them into the mirror. One that is not complete gets a name there under which it is
-  /// read as far as it goes, and never delivered.
+  /// Checks some of the fetched files and moves them into the mirror. What can be read of a segment that is not complete gets a name
+  /// there under which it is read as far as it goes, and never delivered.
   ///
   /// - Returns: true if there are more.
+  /// - Throws: also if a later version of the program has written the remote folder.
   private func check(_ incoming: String, into folder: String) throws(ChildProcess.Failure) -> Bool {
     let end = now() + Self.slice
     while let path = unchecked.last {
@@ -169,10 +177,17 @@ final class Mirror {
       }
       self.file = nil
       unchecked.removeLast()
-      if path.hasSuffix(".json"), !isWhole { continue }
+      if file.isOfLaterVersion {
+        unlink(new)
+        throw ChildProcess.Failure(
+          message: "\(remote)/\(path): written by a later version of the program")
+      }
+      let size = isWhole ? 0 : file.readableSize
+      guard isWhole || size > 0 else { continue }
       makeFolders(above: old)
-      guard rename(new, isWhole ? old : old + ".cut") == 0 else { throw failure(old) }
-      if isWhole { unlink(old + ".cut") }
+      guard isWhole || truncate(new, off_t(size)) == 0,
+        rename(new, isWhole ? old : old + Self.cut) == 0
+      else { throw failure(old) }
     }
     return false
   }
@@ -198,14 +213,32 @@ final class Mirror {
     ChildProcess.Failure(message: "\(path): \(String(cString: strerror(errno)))")
   }
 
-  /// Removes the unfinished files of an exchange that was killed, and with them the state in which they are known.
+  /// Removes the unfinished files of an exchange that was killed, and with them the state in which they are known; and what an earlier
+  /// version of the program let in that only a later one can read.
   private func prepare(_ place: String) {
+    for name in files("\(place)/mirror") where name.hasSuffix(".json") {
+      let path = "\(place)/mirror/\(name)"
+      if CompleteFile(path).isOfLaterVersion { unlink(path) }
+    }
     let logs = "\(place)/mirror/log"
     for session in names(logs) {
       for name in names("\(logs)/\(session)") where name.hasSuffix(".open") {
         unlink("\(logs)/\(session)/\(name)")
         remove(everythingIn: "\(place)/state")
       }
+    }
+  }
+
+  /// Removes what the exchange before could read of files that were not complete: they are fetched anew, as long as they are there.
+  private func removeCutFiles(_ folder: String) {
+    for session in names("\(folder)/log") {
+      let logs = "\(folder)/log/\(session)"
+      for name in names(logs) where name.hasSuffix(Self.cut) { unlink("\(logs)/\(name)") }
+      // Only if nothing is left in it.
+      rmdir(logs)
+    }
+    for name in names("\(folder)/snap") where name.hasSuffix(Self.cut) {
+      unlink("\(folder)/snap/\(name)")
     }
   }
 

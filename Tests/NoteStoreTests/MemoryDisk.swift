@@ -132,6 +132,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private var lastDescriptor: Int32 = 2
   /// How many calls were made.
   private(set) var calls = 0
+  /// How many bytes were read.
+  private(set) var bytesRead = 0
   /// What a call, by number, is to fail with.
   var fault: ((Int, Call) -> Fault?)?
   /// Whether `fault` did anything.
@@ -466,7 +468,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   func read(_ count: Int, at offset: UInt64, of file: Int32) throws(SystemError) -> [UInt8] {
     try enter(.read)
-    return Array(try node(file).bytes.dropFirst(Int(clamping: offset)).prefix(count))
+    let bytes = Array(try node(file).bytes.dropFirst(Int(clamping: offset)).prefix(count))
+    bytesRead += bytes.count
+    return bytes
   }
 
   func append(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int {

@@ -135,10 +135,12 @@ public final class Compaction {
       if let folder = try? root.folder(SnapshotFormat.folder) {
         folder.removeLeftovers(olderThan: Self.grace)
         for name in try folder.names() where !LogName.isTemporary(name) {
-          if let file = try? SnapshotFile(name, in: folder) {
-            // A snapshot that is still being read is not relied on.
-            if catalog.known[name]?.status == file.status { snapshots.append(file) }
-          }
+          // A snapshot that is still being read is not relied on, nor one that cannot be read.
+          guard let known = catalog.known[name]?.status,
+            (try? folder.status(of: name)) == known,
+            let file = try? SnapshotFile(name, in: folder), file.status == known
+          else { continue }
+          snapshots.append(file)
         }
       }
       names = try root.folder("log").names()

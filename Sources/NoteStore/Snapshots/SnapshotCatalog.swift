@@ -5,6 +5,8 @@ internal import ReplicatingTypes
 struct SnapshotCatalog {
   /// Those whose changes are all known, by their names.
   var known: [String: KnownSnapshot] = [:]
+  /// Those that cannot be read, with the status that they had then: they are not read again before that changes.
+  var unreadable: [String: FileStatus] = [:]
   /// Those that are being read.
   var reading: (news: SnapshotNews, files: [SnapshotFile])?
   /// Pieces of sessions that wait for the records before them.

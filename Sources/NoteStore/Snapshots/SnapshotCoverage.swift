@@ -9,6 +9,9 @@ final class SnapshotCoverage {
   /// The names of the snapshots that were read for it.
   private(set) var snapshots: [String] = []
 
+  /// Files that cannot be read, with the status that they had then: they are not read again before that changes.
+  private var unreadable: [String: FileStatus] = [:]
+
   init(_ root: NotebookRoot) { self.root = root }
 
   /// The records of each session. O(snapshots) when they may have changed.
@@ -19,13 +22,24 @@ final class SnapshotCoverage {
     if let folder = try? openFolder(), let names = try? folder.names() {
       for name in names where !LogName.isTemporary(name) {
         // A snapshot that cannot be read stands for nothing.
-        guard let pieces = try? SnapshotFile.coverage(of: name, in: folder) else { continue }
+        guard let pieces = pieces(of: name, in: folder) else { continue }
         coverage.insert(pieces)
         snapshots.append(name)
       }
     }
     known = coverage
     return coverage
+  }
+
+  private func pieces(
+    of name: String, in folder: borrowing FileDescriptor
+  ) -> [SessionPiece]? {
+    guard let status = try? folder.status(of: name), unreadable[name] != status else { return nil }
+    unreadable[name] = nil
+    do { return try SnapshotFile.coverage(of: name, in: folder) } catch {
+      if error.isOfContent { unreadable[name] = status }
+      return nil
+    }
   }
 
   /// True if snapshots stand for these records of a session.

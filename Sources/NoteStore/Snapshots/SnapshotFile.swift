@@ -88,9 +88,50 @@ enum SnapshotFormat {
   static func coverage(
     decoding bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> [SessionPiece] {
-    var reader = ByteReader(bytes)
-    var coverage: [SessionPiece] = []
-    for _ in 0..<(try reader.count()) {
+    var decoder = CoverageDecoder(size: UInt64(bytes.count))
+    try decoder.take(bytes)
+    return decoder.coverage
+  }
+
+  /// Decodes a coverage that is read in slices, so that a long one that is none ends where it stops being one.
+  struct CoverageDecoder {
+    /// The bytes of a piece, at least and at most.
+    private static let pieceSize: (least: UInt64, most: Int) = (36, 72)
+
+    private(set) var coverage: [SessionPiece] = []
+    /// The number of bytes that were not taken yet.
+    private var left: UInt64
+    private let size: UInt64
+    /// The number of pieces; nil before the first bytes.
+    private var count: UInt64?
+    private var rest: [UInt8] = []
+
+    /// - Parameter size: the number of bytes of the coverage.
+    init(size: UInt64) {
+      self.size = size
+      left = size
+    }
+
+    /// Takes the next bytes of the coverage.
+    mutating func take(_ bytes: ArraySlice<UInt8>) throws(DecodingFailure) {
+      rest += bytes
+      left -= UInt64(bytes.count)
+      var reader = ByteReader(rest)
+      if count == nil { count = try reader.varint() }
+      let count = count!
+      guard count <= size / Self.pieceSize.least else {
+        throw reader.failure("more pieces than there is room for")
+      }
+      while coverage.count < count, left == 0 || reader.remaining >= Self.pieceSize.most {
+        coverage.append(try piece(&reader))
+      }
+      if UInt64(coverage.count) == count, left > 0 || !reader.isAtEnd {
+        throw reader.failure("more than the pieces")
+      }
+      rest = Array(rest.suffix(reader.remaining))
+    }
+
+    private func piece(_ reader: inout ByteReader) throws(DecodingFailure) -> SessionPiece {
       let session = try reader.identifier()
       let start = try point(&reader)
       let records = try reader.varint()
@@ -105,10 +146,8 @@ enum SnapshotFormat {
         else { throw reader.failure("pieces out of order") }
       }
       let end = SessionPoint(number: number, hash: hash, changes: start.changes + changes)
-      coverage.append(SessionPiece(session: session, start: start, end: end))
+      return SessionPiece(session: session, start: start, end: end)
     }
-    guard reader.isAtEnd else { throw reader.failure("more than the pieces") }
-    return coverage
   }
 
   private static func point(_ reader: inout ByteReader) throws(DecodingFailure) -> SessionPoint {
@@ -210,17 +249,31 @@ final class SnapshotFile {
     guard version >= 1, end <= size else {
       throw damaged(file.path, "not all of it")
     }
-    let bytes = try file.bytes(0..<end)
-    guard
-      CRC32C.checksum(of: bytes.dropLast(4))
-        == bytes[...].integer(at: bytes.count - 4, as: UInt32.self)
-    else { throw damaged(file.path, "a wrong checksum at its beginning") }
-    let list = bytes[SnapshotFormat.prefixSize..<bytes.count - 4]
-    let coverage = try decoded(file.path) { () throws(DecodingFailure) in
-      try SnapshotFormat.coverage(decoding: list)
+    var decoder = SnapshotFormat.CoverageDecoder(size: count)
+    var sum = CRC32C()
+    sum.update(prefix[...])
+    var failure: DecodingFailure?
+    var offset = UInt64(SnapshotFormat.prefixSize)
+    while offset < end - 4 {
+      let bytes = try file.bytes(offset..<min(offset + sliceSize, end - 4))
+      offset += UInt64(bytes.count)
+      sum.update(bytes[...])
+      do { try decoder.take(bytes[...]) } catch {
+        // Of a short one all is read, to tell damage from what was never a coverage.
+        failure = error
+        if offset < end - 4 { throw damaged(file.path, error.reason) }
+      }
     }
-    return (coverage, end)
+    let checksum = try file.bytes(end - 4..<end)
+    guard sum.value == checksum[...].integer(at: 0, as: UInt32.self) else {
+      throw damaged(file.path, "a wrong checksum at its beginning")
+    }
+    if let failure { throw damaged(file.path, failure.reason) }
+    return (decoder.coverage, end)
   }
+
+  /// The number of bytes of a coverage that are read at once.
+  private static let sliceSize: UInt64 = 256 << 10
 
   /// True if the name is one that only a snapshot has.
   static func isName(_ name: String) -> Bool {

@@ -33,6 +33,10 @@ extension NoteStore {
       snapshots.known[name] = nil
       folder.damageList.clear("\(path)/\(name)")
     }
+    for name in snapshots.unreadable.keys where !names.contains(name) {
+      snapshots.unreadable[name] = nil
+      folder.damageList.clear("\(path)/\(name)")
+    }
     if !gone.isEmpty { checkHoldings(of: gone) }
     if !files.isEmpty {
       snapshots.reading = (SnapshotNews(of: files, since: notebook.version), files)
@@ -44,19 +48,31 @@ extension NoteStore {
     _ gone: inout [KnownSnapshot]
   ) {
     let path = "\(folder.path)/\(name)"
-    do {
+    do throws(StoreError) {
       guard let status = try folder.status(of: name), status.kind == .file else { return }
-      guard snapshots.known[name]?.status != status else { return }
+      guard snapshots.known[name]?.status != status, snapshots.unreadable[name] != status else {
+        return
+      }
+      snapshots.unreadable[name] = nil
       if let before = snapshots.known.removeValue(forKey: name) { gone.append(before) }
-      guard let file = try SnapshotFile(name, in: folder) else { return }
-      self.folder.coverage.invalidate()
-      self.folder.root.learn(file.changes.notebook)
-      files.append(file)
+      do throws(StoreError) { try read(name, in: folder, into: &files) } catch {
+        if error.isOfContent { snapshots.unreadable[name] = status }
+        throw error
+      }
     } catch {
       guard error.reason != .notFound else { return }
       self.folder.damageList.report(
         path, 0, error.detail.isEmpty ? error.description : error.detail)
     }
+  }
+
+  private func read(
+    _ name: String, in folder: borrowing FileDescriptor, into files: inout [SnapshotFile]
+  ) throws(StoreError) {
+    guard let file = try SnapshotFile(name, in: folder) else { return }
+    self.folder.coverage.invalidate()
+    self.folder.root.learn(file.changes.notebook)
+    files.append(file)
   }
 
   /// Checks whether the folder still holds the changes of snapshots that are gone. As a rule a larger snapshot has taken
@@ -65,7 +81,7 @@ extension NoteStore {
     folder.noteMissingSnapshot()
     var changes: [Identifier: NumberRanges] = [:]
     if let folder = try? folder.coverage.openFolder(), let names = try? folder.names() {
-      for name in names where !LogName.isTemporary(name) {
+      for name in names where !LogName.isTemporary(name) && snapshots.unreadable[name] == nil {
         for (replica, numbers) in (try? SnapshotFile(name, in: folder))?.changes.ranges ?? [] {
           changes.insert(numbers, of: replica)
         }
@@ -99,6 +115,7 @@ extension NoteStore {
   private func finish(_ files: [SnapshotFile], _ failures: [String: StoreError]) {
     for file in files {
       if let failure = failures[file.name] {
+        if failure.isOfContent { snapshots.unreadable[file.name] = file.status }
         // The logs may still be there, and hold the same changes.
         folder.damageList.report(file.path, 0, failure.detail)
         continue

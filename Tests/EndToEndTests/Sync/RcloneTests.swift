@@ -251,6 +251,65 @@ struct `A remote that rclone reaches` {
     }
   }
 
+  @Test
+  func
+    `What is none of a notebook there stands in nobody's way once it is gone, and takes no room`()
+    throws
+  {
+    let remote = try Remote(.folder, at: folder("remote"))
+    let environment: [String: String?] = ["XDG_STATE_HOME": folder("state")]
+    var ledger = Ledger()
+    try begin(a, ["one"], &ledger)
+    try sync(a, with: remote.peer, environment: environment)
+    // Of a later version of the program: it is not touched as long as that is there.
+    let later = remote.path + "/its notes/decent-zz.json"
+    let text =
+      #"{"format":"decent-notes","version":9,"notebook":"\#(String(repeating: "0", count: 32))"}"#
+    try text.write(toFile: later, atomically: true, encoding: .utf8)
+    for _ in 0..<2 {
+      let errors = try failure(a, with: remote.peer, environment: environment)
+      #expect(errors.contains("decent-zz.json: written by a later version"), "\(errors)")
+    }
+    unlink(later)
+    try sync(a, with: remote.peer, environment: environment)
+    // As an earlier version of this program would have left it.
+    let mirror = try #require(
+      try FileManager.default.subpathsOfDirectory(atPath: folder("state"))
+        .first { $0.hasSuffix("/mirror") })
+    let here = folder("state/" + mirror)
+    try text.write(toFile: here + "/decent-zz.json", atomically: true, encoding: .utf8)
+    try sync(a, with: remote.peer, environment: environment)
+    // Segments that are none: one from the beginning on, one behind its first records.
+    let good = try #require(try remote.files().first)
+    var bytes = try #require(FileManager.default.contents(atPath: good))
+    let session = good.split(separator: "/").dropLast().last!
+    bytes.append(Data(count: 4 << 20))
+    let junk = remote.path + "/its notes/log/\(String(repeating: "1", count: 32))/0-00000000.seg"
+    try FileManager.default.createDirectory(
+      atPath: (junk as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try Data(count: 4 << 20).write(to: URL(filePath: junk))
+    let long = remote.path + "/its notes/log/\(session)/0-00000001.seg"
+    try bytes.write(to: URL(filePath: long))
+    func room() throws -> Int {
+      try FileManager.default.subpathsOfDirectory(atPath: folder("state"))
+        .filter { $0.contains("/remotes/") }.reduce(0) {
+          $0 + size(folder("state/" + $1))
+        }
+    }
+    for _ in 0..<2 {
+      try sync(a, with: remote.peer, environment: environment)
+      #expect(try room() < 1 << 20)
+    }
+    try FileManager.default.removeItem(atPath: junk)
+    try FileManager.default.removeItem(atPath: long)
+    try sync(a, with: remote.peer, environment: environment)
+    let cut = try FileManager.default.subpathsOfDirectory(atPath: here)
+      .filter { $0.hasSuffix(".cut") }
+    #expect(cut.isEmpty, "\(cut)")
+    try sync(b, with: remote.peer, environment: environment)
+    try audit(b, ledger)
+  }
+
   @Test(.enabled(if: isLong))
   func `A remote that answers nothing is given up within half a minute`() throws {
     let port = try freePort()
