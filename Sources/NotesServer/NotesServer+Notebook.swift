@@ -94,7 +94,7 @@ extension NotesServer {
 
 /// The parameters of `notebook/changes`.
 struct ChangesParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case since, limit }
+  enum Name: String, ParameterName, CaseIterable { case since, limit, offset }
 
   enum Start {
     case version(Version)
@@ -106,6 +106,8 @@ struct ChangesParameters: MethodParameters {
 
   let since: Start
   let limit: Int
+  /// The byte of the set from which on a part of it is asked for; nil for all of it in one answer, however long that is.
+  let offset: Int?
 
   init(_ params: Parameters) throws(ResponseError) {
     if let name = try params.string(Name.since) {
@@ -120,15 +122,18 @@ struct ChangesParameters: MethodParameters {
       since = .version(Version())
     }
     limit = min(try params.count(Name.limit) ?? .max, Self.largestAnswer)
+    offset = try params.count(Name.offset)
   }
 }
 
 /// The parameters of `notebook/merge`.
 struct MergeParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case changes, adopt }
+  enum Name: String, ParameterName, CaseIterable { case changes, adopt, offset, size }
 
   let changes: [UInt8]
   let isAdopting: Bool
+  /// Where in the set this part of it begins, and the size of the set, in bytes; nil if it is the whole set.
+  let part: (offset: Int, size: Int)?
 
   init(_ params: Parameters) throws(ResponseError) {
     guard let changes = Base64.decode(try params.requiredText(Name.changes)) else {
@@ -136,10 +141,46 @@ struct MergeParameters: MethodParameters {
     }
     self.changes = changes
     isAdopting = try params.boolean(Name.adopt) ?? false
+    let (offset, size) = (try params.count(Name.offset), try params.count(Name.size))
+    guard let size else {
+      guard offset == nil else { throw .invalidParams("size", "is missing") }
+      part = nil
+      return
+    }
+    guard size <= NoteStore.largestChangeSet else {
+      throw .invalidParams("size", "is more than \(NoteStore.largestChangeSet) bytes")
+    }
+    part = (offset ?? 0, size)
+    guard changes.count <= size - min(size, offset ?? 0) else {
+      throw .invalidParams("changes", "goes beyond the size")
+    }
+  }
+}
+
+/// A set of changes that comes from the client in parts: one change may be longer than a message.
+struct IncomingChanges {
+  private var bytes: [UInt8] = []
+
+  /// Takes a part, or the whole; returns the set if it is complete.
+  mutating func append(_ params: MergeParameters) throws(ResponseError) -> [UInt8]? {
+    guard let (offset, size) = params.part else { return params.changes }
+    if offset == 0 { bytes = [] }
+    guard offset == bytes.count else {
+      let expected = bytes.count
+      bytes = []
+      throw .invalidParams("offset", "is not \(expected), where the parts before it end")
+    }
+    bytes += params.changes
+    guard bytes.count == size else { return nil }
+    defer { bytes = [] }
+    return bytes
   }
 }
 
 extension NotesServer {
+  /// The bytes of one part of a set of changes.
+  static var partSize: Int { 4 << 20 }
+
   func changes(
     _ params: ChangesParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
@@ -154,8 +195,15 @@ extension NotesServer {
     }
     let reached = try recall { book throws(ArchiveFailure) in try book.revision(of: version) }
     let identity = store?.identity ?? Identifier(high: 0, low: 0)
+    var bytes = changes.encoded(of: identity)
+    let size = bytes.count
+    if let offset = params.offset {
+      guard offset < size else { throw .invalidParams("offset", "is not less than \(size)") }
+      bytes = Array(bytes[offset..<min(size, offset + Self.partSize)])
+    }
     result.beginObject()
-    result.member("changes", Base64.encode(changes.encoded(of: identity)))
+    result.member("changes", Base64.encode(bytes))
+    if bytes.count < size { result.member("size", size) }
     result.member("revision", "\(reached)")
     result.member("more", isMore)
     result.endObject()
@@ -164,7 +212,10 @@ extension NotesServer {
   mutating func merge(
     _ params: MergeParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    let effects = try merge(changes: params.changes, adopting: params.isAdopting)
+    var effects = Effects()
+    if let changes = try incomingChanges.append(params) {
+      effects = try merge(changes: changes, adopting: params.isAdopting)
+    }
     result.beginObject()
     result.member("revision", revision)
     result.member("changed", effects.facets.keys.sorted().map(\.description))

@@ -84,6 +84,8 @@ public struct NotesServer: ~Copyable {
   var client = ClientState()
   /// The notebook and its folder, once the client has named it.
   var store: NoteStore?
+  /// The part of a set of changes that has come.
+  var incomingChanges = IncomingChanges()
   var openTexts = OpenTexts()
   /// The changes of which the client is not told yet.
   var untoldChanges: [NoteID: Effects.Facets] = [:]

@@ -299,6 +299,40 @@ struct `The methods of the notebook` {
     }
   }
 
+  @Test func `give out a long piece in parts, and take it so`() throws {
+    peer.create(["text": .string(String(repeating: "word ", count: 1_000_000))])
+    let first = peer.call("notebook/changes", ["offset": 0])
+    let size = try #require(first["size"]?.integer)
+    #expect(size > 5_000_000 && first["more"] == false)
+    let whole = try #require(peer.call("notebook/changes")["changes"]?.string)
+    // 4 MiB, and the rest.
+    let second = peer.call("notebook/changes", ["offset": 4_194_304])
+    #expect(second["size"] == JSON(size))
+    #expect(peer.ask("notebook/changes", ["offset": JSON(size)]).error?.code == -32602)
+    #expect(
+      peer.call("notebook/changes", ["offset": 0, "since": .string(peer.revision)])["size"] == nil)
+
+    let other = another("other", seed: 2)
+    func merge(_ part: JSON, at offset: Int, of size: Int) -> Peer.Answer {
+      other.ask(
+        "notebook/merge",
+        ["changes": part["changes"]!, "offset": JSON(offset), "size": JSON(size)])
+    }
+    // Out of order, beyond the end, too large, without a size.
+    #expect(merge(second, at: 4_194_304, of: size).error?.code == -32602)
+    #expect(merge(first, at: 0, of: 1000).error?.code == -32602)
+    #expect(merge(first, at: 0, of: 1 << 40).error?.code == -32602)
+    #expect(
+      other.ask("notebook/merge", ["changes": first["changes"]!, "offset": 0]).error?.code == -32602
+    )
+    // A set that was given up, and then all of it.
+    for _ in 0..<2 { #expect(merge(first, at: 0, of: size)["changed"] == []) }
+    #expect(other.list() == [])
+    #expect(merge(second, at: 4_194_304, of: size)["changed"]?.array?.count == 1)
+    #expect(other.revision == peer.revision)
+    #expect(other.call("notebook/changes")["changes"]?.string == whole)
+  }
+
   @Test func `merge all of something or nothing`() throws {
     let id = peer.create(["text": "a"])
     let first = peer.revision

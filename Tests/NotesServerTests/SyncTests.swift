@@ -102,6 +102,47 @@ struct `Exchanging changes with a peer` {
     #expect(cleo.revision == ana.revision)
   }
 
+  @Test func `carries a note that is longer than any message, and what comes after it`() throws {
+    let ana = peer("ana", seed: 1)
+    let long = String(repeating: "0123456789abcde\n", count: 1_600_000)
+    let note = ana.create(["text": .string(long)])
+    let other = ana.create(["text": "short"])
+    // There.
+    #expect(ana.sync(with: partner("ben", seed: 2)).error == nil)
+    // And here.
+    let cleo = peer("cleo", seed: 3)
+    let answer = cleo.sync(with: partner("ben", seed: 4))
+    #expect(answer.error == nil)
+    #expect(try #require(answer["received"]?.integer) > 25_600_000)
+    #expect(cleo.text(other) == "short" && cleo.text(note) == long)
+    #expect(cleo.revision == ana.revision)
+    // No message was longer than a peer takes: see `DamagingPartner` below.
+    var longest = 0
+    let counting = DamagingPartner(partner("ben", seed: 5)) {
+      longest = max(longest, $0.count)
+      return $0
+    }
+    #expect(peer("dan", seed: 6).sync(with: counting).error == nil)
+    #expect(longest < 8 << 20)
+  }
+
+  @Test func `ends with an error where the parts of changes do not fit together`() {
+    let ana = peer("ana", seed: 1)
+    ana.create(["text": "milk"])
+    for (size, part) in [(1 << 30, "AAAA"), (10, ""), (3, "AAAA"), (4, "AAAA")] {
+      let false_ = FalsePartner([
+        "initialize": ["notebook": ["id": nil, "revision": "0123456789abcdef0123456789abcdef.1"]],
+        "notebook/status": ["version": "v0123456789abcdef0123456789abcdef.1"],
+        "notebook/changes": [
+          "changes": .string(part), "size": JSON(size), "revision": "0", "more": false,
+        ],
+      ])
+      let reason = ana.sync(with: false_).error?.reason
+      #expect(reason == "badPeer" || reason == "damagedChanges", "\(size) \(part)")
+      #expect(false_.methods.filter { $0 == "notebook/changes" }.count <= 4)
+    }
+  }
+
   @Test func `is answered while others are, and two at once do no harm`() {
     let (ana, ben) = (peer("ana", seed: 1), peer("ben", seed: 2))
     for number in 0..<30 { ana.create(["title": .string("\(number)")]) }

@@ -20,6 +20,11 @@ extension NoteStore {
       .map { .edit(note, .text($0)) }
   }
 
+  /// The size of the largest set of changes that is merged at once, in bytes: one record of a log.
+  public static var largestChangeSet: Int { LogFormat.maximumAppend - LogFormat.maximumOverhead }
+  /// The size of the largest change, in bytes: alone in a set it can be merged elsewhere.
+  static var largestChange: Int { largestChangeSet - 256 }
+
   /// Makes one change of operations on the present notebook. When this returns, the change is in the log and survives the
   /// end of the process.
   ///
@@ -28,7 +33,7 @@ extension NoteStore {
   ///   - now: milliseconds since 1970.
   ///   - announce: called with the change's name before the change is written. No other change ever gets this name. When
   ///     it throws, the change is not made.
-  /// - Throws: the error that kept the change from being written. It did not happen then.
+  /// - Throws: the error that kept the change from being written, `tooLarge` for one that could not travel. It did not happen then.
   @discardableResult
   public func commit(
     _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
@@ -44,6 +49,9 @@ extension NoteStore {
       throw failure(.tooLarge, "too many replicas have written there")
     }
     let encoded = notebook.encode(change)
+    guard encoded.bytes.count <= Self.largestChange else {
+      throw failure(.tooLarge, "it takes more than 64 MiB")
+    }
     do {
       try announce(change.id)
       try append(.change, encoded.bytes)

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import JSONRPC
+internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
@@ -7,6 +8,9 @@ internal import ReplicatingTypes
 ///
 /// Answers come in the order of the requests. A peer may also send notifications. Everything else is a violation of the protocol,
 /// also a request: it can only be one of ours that the other side has echoed.
+///
+/// Changes that are longer than a message should be travel in parts, which the exchange does not know of: one message of it is then
+/// several requests, and the event comes with the last answer.
 struct PeerWire {
   /// Bytes that the peer is still to read.
   var outbox = Outbox(framing: .contentLength)
@@ -37,8 +41,15 @@ struct PeerWire {
     case status = "notebook/status"
     case changes = "notebook/changes"
     case merge = "notebook/merge"
+    /// The same for a part, which others follow.
+    case mergePart
     case flush = "notebook/flush"
+
+    var method: String { self == .mergePart ? Self.merge.rawValue : rawValue }
   }
+
+  /// The changes that were asked for last, and the parts of them that have come.
+  private var pull = (since: "", limit: 0, bytes: [UInt8]())
 
   /// - Parameter programVersion: the version of this program, for the peer.
   init(programVersion: String) { self.programVersion = programVersion }
@@ -51,15 +62,9 @@ struct PeerWire {
     case .initialize: sendInitialize()
     case .status: ask(.status)
     case .changes(let since, let limit):
-      ask(.changes) {
-        $0.member("since", since)
-        $0.member("limit", limit)
-      }
-    case .merge(let changes, let isAdopting):
-      ask(.merge) {
-        $0.member("changes", Base64.encode(changes))
-        if isAdopting { $0.member("adopt", true) }
-      }
+      pull = (since, limit, [])
+      askForChanges()
+    case .merge(let changes, let isAdopting): sendChanges(changes, isAdopting: isAdopting)
     case .flush: ask(.flush)
     case .shutdown: ask(.shutdown)
     case .exit: outbox.notify("exit") { _ in }
@@ -77,10 +82,37 @@ struct PeerWire {
     }
   }
 
+  private mutating func askForChanges() {
+    let pull = pull
+    ask(.changes) {
+      $0.member("since", pull.since)
+      $0.member("limit", pull.limit)
+      $0.member("offset", pull.bytes.count)
+    }
+  }
+
+  private mutating func sendChanges(_ changes: [UInt8], isAdopting: Bool) {
+    let partSize = NotesServer.partSize
+    var offset = 0
+    repeat {
+      let end = min(changes.count, offset + partSize)
+      ask(end < changes.count ? .mergePart : .merge) {
+        $0.member("changes", Base64.encode(Array(changes[offset..<end])))
+        if isAdopting { $0.member("adopt", true) }
+        // A peer of an older version takes what needs no parts.
+        if changes.count > partSize {
+          $0.member("offset", offset)
+          $0.member("size", changes.count)
+        }
+      }
+      offset = end
+    } while offset < changes.count
+  }
+
   private mutating func ask(_ request: Request, _ members: (inout JSONWriter) -> Void = { _ in }) {
     lastRequest += 1
     unanswered.append(request)
-    outbox.request(.integer(lastRequest), request.rawValue) {
+    outbox.request(.integer(lastRequest), request.method) {
       $0.beginObject()
       members(&$0)
       $0.endObject()
@@ -108,21 +140,24 @@ struct PeerWire {
 
   /// The next event; nil if that takes more bytes.
   mutating func next() -> PeerExchange.Event? {
-    switch input.next() {
-    case .message(let bytes)?: return event(bytes)
-    case .refused(let error)?: return .violated(error.message)
-    case .broken(let error)? where isAnswered: return .violated(error.message)
-    case .broken?:
-      return .violated("it says: \(String(decoding: firstLine, as: UTF8.self))")
-    case nil:
-      noteRest()
-      return nil
+    while true {
+      switch input.next() {
+      case .message(let bytes)?: if let event = event(bytes) { return event }
+      case .refused(let error)?: return .violated(error.message)
+      case .broken(let error)? where isAnswered: return .violated(error.message)
+      case .broken?:
+        return .violated("it says: \(String(decoding: firstLine, as: UTF8.self))")
+      case nil:
+        noteRest()
+        return nil
+      }
     }
   }
 
   private var firstLine: ArraySlice<UInt8> { beginning.prefix { $0 != 0x0A && $0 != 0x0D } }
 
-  private mutating func event(_ bytes: [UInt8]) -> PeerExchange.Event {
+  /// The event that a message is; nil if it is a part of one.
+  private mutating func event(_ bytes: [UInt8]) -> PeerExchange.Event? {
     let message: JSONValue
     do { message = try JSONValue(parsing: bytes) } catch {
       return .violated("\(error.reason), at byte \(error.offset)")
@@ -145,15 +180,15 @@ struct PeerWire {
     }
     guard let result = message["result"] else { return .violated("neither result nor error") }
     do throws(ResponseError) {
-      return try Self.event(request, answeredBy: Parameters(value: result))
+      return try event(request, answeredBy: Parameters(value: result))
     } catch {
       return .violated(error.message)
     }
   }
 
-  private static func event(
+  private mutating func event(
     _ request: Request, answeredBy result: Parameters
-  ) throws(ResponseError) -> PeerExchange.Event {
+  ) throws(ResponseError) -> PeerExchange.Event? {
     switch request {
     case .initialize:
       guard let notebook = try result.object("notebook") else {
@@ -173,10 +208,21 @@ struct PeerWire {
     case .changes:
       let text = try result.requiredText("changes")
       let reached = try result.requiredString("revision")
-      guard let bytes = Base64.decode(text) else {
+      guard let part = Base64.decode(text) else {
         throw .invalidParams("changes", "is not base64")
       }
+      pull.bytes += part
+      if let size = try result.count("size"), pull.bytes.count < size {
+        guard !part.isEmpty, size <= NoteStore.largestChangeSet else {
+          throw .invalidParams("size", "is \(size), and nothing of it comes, or it is too large")
+        }
+        askForChanges()
+        return nil
+      }
+      let bytes = pull.bytes
+      pull.bytes = []
       return .changes(bytes, reached: reached, isMore: try result.boolean("more") ?? false)
+    case .mergePart: return nil
     case .merge: return .accepted
     case .flush: return .flushed
     case .shutdown: return .shutDown
