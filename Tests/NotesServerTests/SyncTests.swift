@@ -130,16 +130,16 @@ struct `Exchanging changes with a peer` {
     let ana = peer("ana", seed: 1)
     ana.create(["text": "milk"])
     for (size, part) in [(1 << 30, "AAAA"), (10, ""), (3, "AAAA"), (4, "AAAA")] {
-      let false_ = FalsePartner([
+      let lying = FalsePartner([
         "initialize": ["notebook": ["id": nil, "revision": "0123456789abcdef0123456789abcdef.1"]],
         "notebook/status": ["version": "v0123456789abcdef0123456789abcdef.1"],
         "notebook/changes": [
           "changes": .string(part), "size": JSON(size), "revision": "0", "more": false,
         ],
       ])
-      let reason = ana.sync(with: false_).error?.reason
+      let reason = ana.sync(with: lying).error?.reason
       #expect(reason == "badPeer" || reason == "damagedChanges", "\(size) \(part)")
-      #expect(false_.methods.filter { $0 == "notebook/changes" }.count <= 4)
+      #expect(lying.methods.filter { $0 == "notebook/changes" }.count <= 4)
     }
   }
 
