@@ -134,6 +134,9 @@ extension NoteBook {
       change, encoded: encoded, lamport: end, mentions: mentions)
     lamport = max(lamport, end)
     version.insert(change.id)
+    if change.id.number == 1, version.hasBranch(change.id.replica) {
+      newBranches.append(change.id.replica)
+    }
     for predecessor in change.predecessors where heads[predecessor.replica] == predecessor.number {
       heads[predecessor.replica] = 0
     }

@@ -26,10 +26,17 @@ extension NoteBook: Replicable {
   public func changes(
     since version: Version, limit: Int
   ) throws(ArchiveFailure) -> (changes: ChangeSet, version: Version, isMore: Bool) {
-    var answer = ChangeSet(since: version.intersection(self.version))
+    try changes(since: version, limit: limit, within: self.version)
+  }
+
+  /// The same of a part of the notebook: of those changes only that are in `part`, which has all that they follow.
+  func changes(
+    since version: Version, limit: Int, within part: Version
+  ) throws(ArchiveFailure) -> (changes: ChangeSet, version: Version, isMore: Bool) {
+    var answer = ChangeSet(since: version.intersection(part))
     var reached = answer.since
     var size = 0
-    var news = try News(of: self, since: version)
+    var news = try News(of: self, since: version, within: part)
     while let (change, encoded) = try news.next(in: self) {
       size += encoded.count
       if size > limit && !answer.isEmpty { return (answer, reached, true) }

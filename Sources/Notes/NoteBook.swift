@@ -28,6 +28,10 @@ public struct NoteBook: Sendable {
   var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
+  /// The branches among the replicas that have come since the archive, in that order; see `Fork`.
+  public internal(set) var newBranches: [ReplicaID] = []
+  /// Digests of histories that were asked for.
+  var digests: [ReplicaID: HistoryDigest] = [:]
 
   /// The edits of texts after which the rules of merging were not applied yet: of each author at most one entry.
   var undecided: [NoteID: [UnawareEdits]] = [:]

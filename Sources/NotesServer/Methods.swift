@@ -111,6 +111,9 @@ struct Method: Sendable {
     reading("notebook/status", NoParameters.self) { server, _, result throws(ResponseError) in
       server.writeStatus(&result)
     },
+    reading("notebook/digests", DigestsParameters.self) {
+      server, params, result throws(ResponseError) in try server.digests(params, &result)
+    },
     reading("notebook/changes", ChangesParameters.self) {
       server, params, result throws(ResponseError) in try server.changes(params, &result)
     },

@@ -1,5 +1,6 @@
 internal import JSONRPC
 internal import NoteStore
+internal import Notes
 
 // Answers to requests, and the notifications that belong to no note: messages to the user, and progress.
 
@@ -105,7 +106,9 @@ extension NotesServer {
   mutating func reportDamage(afterFullLook isFullLook: Bool) {
     guard let store else { return }
     let news = damageReports.news(store.damage, waiting: store.waiting, isFullLook: isFullLook)
-    for message in news { showMessage(.warning, message) }
+    for message in news + damageReports.news(branches: book.newBranches) {
+      showMessage(.warning, message)
+    }
   }
 
   // MARK: - Progress

@@ -44,6 +44,17 @@ extension NotesServer {
     do { return try store.recall(body) } catch { throw ResponseError(error) }
   }
 
+  /// The digests of versions, all known here.
+  func digests(of versions: [Version]) throws(ResponseError) -> [[UInt64]] {
+    guard let store else { return versions.map { _ in [] } }
+    do { return try store.digests(of: versions) } catch { throw ResponseError(error) }
+  }
+
+  /// The digest of a version, all of it known here; nil as long as there is no notebook.
+  func digest(of version: Version) throws(ResponseError) -> UInt64? {
+    do { return try store?.digest(of: version) } catch { throw ResponseError(error) }
+  }
+
   // MARK: - Changes
 
   /// Makes one change of these operations; none, if there are none.

@@ -16,6 +16,8 @@ struct InitializeParameters: MethodParameters {
   let encoding: PositionEncoding
   let isTracing: Bool
   let notebook: String?
+  /// True if the client wants to know the digest of the notebook's revision.
+  let wantsDigest: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     process = try params[Name.processId].map { process throws(ResponseError) in
@@ -26,6 +28,8 @@ struct InitializeParameters: MethodParameters {
     }
     let offers = try params.object(Name.capabilities)?.object("general")?
       .strings("positionEncodings")
+    wantsDigest =
+      try params.object(Name.capabilities)?.object("notebook")?.boolean("digest") ?? false
     encoding = offers?.lazy.compactMap(PositionEncoding.init).first ?? .utf16
     if let info = try params.object(Name.clientInfo) {
       _ = try info.string("name")
@@ -61,7 +65,7 @@ extension NotesServer {
     }
     client.phase = .ready
     reportDamage(afterFullLook: true)
-    writeInitializeResult(&result)
+    try writeInitializeResult(&result, withDigest: params.wantsDigest)
     if client.isTracing {
       logMessage(
         .log,
@@ -76,7 +80,12 @@ extension NotesServer {
     return home + path.dropFirst()
   }
 
-  private func writeInitializeResult(_ result: inout JSONWriter) {
+  private func writeInitializeResult(
+    _ result: inout JSONWriter, withDigest: Bool
+  ) throws(ResponseError) {
+    let digest =
+      withDigest
+      ? try digest(of: book.version) : nil
     result.beginObject()
     result.member("protocolVersion", "1.0")
     result.key("serverInfo")
@@ -106,6 +115,7 @@ extension NotesServer {
     if let identity = store?.identity { result.string("\(identity)") } else { result.null() }
     result.member("path", store?.path ?? "")
     result.member("revision", revision)
+    if let digest { result.member("digest", Digest.text(digest)) }
     result.endObject()
     result.member("suggestedTags", ["home", "work", "travel", "leisure"])
     result.endObject()

@@ -85,6 +85,7 @@ extension NotesServer {
       result.endObject()
     }
     result.endArray()
+    result.member("branches", book.version.branches.map(\.description))
     writePeers(&result)
     result.endObject()
   }
@@ -94,7 +95,7 @@ extension NotesServer {
 
 /// The parameters of `notebook/changes`.
 struct ChangesParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case since, limit, offset }
+  enum Name: String, ParameterName, CaseIterable { case since, limit, offset, digest, without }
 
   enum Start {
     case version(Version)
@@ -108,6 +109,10 @@ struct ChangesParameters: MethodParameters {
   let limit: Int
   /// The byte of the set from which on a part of it is asked for; nil for all of it in one answer, however long that is.
   let offset: Int?
+  /// The digest of what is both in `since`, a version, and known here; nil where that isn't compared.
+  let digest: UInt64?
+  /// Forks by which changes are contested, from this side.
+  let forks: [Fork]
 
   init(_ params: Parameters) throws(ResponseError) {
     if let name = try params.string(Name.since) {
@@ -123,6 +128,24 @@ struct ChangesParameters: MethodParameters {
     }
     limit = min(try params.count(Name.limit) ?? .max, Self.largestAnswer)
     offset = try params.count(Name.offset)
+    digest = try params.digest(Name.digest)
+    forks = try params.forks(Name.without)
+  }
+}
+
+/// The parameters of `notebook/digests`.
+struct DigestsParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable { case versions }
+
+  let versions: [Version]
+
+  init(_ params: Parameters) throws(ResponseError) {
+    versions = try (params.strings(Name.versions) ?? []).map { name throws(ResponseError) in
+      guard let version = Version(name) else {
+        throw .invalidParams("versions", "must be an array of versions")
+      }
+      return version
+    }
   }
 }
 
@@ -190,8 +213,18 @@ extension NotesServer {
       case .revision(let revision):
         try recall { book throws(ArchiveFailure) in try book.knownVersion(of: revision) }
       }
+    if let digest = params.digest {
+      let here = try self.digest(of: since.intersection(book.version))
+      guard here == digest else {
+        throw .requestFailed(
+          "divergedSession", "digest: other changes are known here under the same names")
+      }
+    }
     let (changes, version, isMore) = try recall { book throws(ArchiveFailure) in
-      try book.changes(since: since, limit: params.limit)
+      params.forks.isEmpty
+        ? try book.changes(since: since, limit: params.limit)
+        : try SharedPart(of: book, params.forks)
+          .changes(of: book, since: since, limit: params.limit)
     }
     let reached = try recall { book throws(ArchiveFailure) in try book.revision(of: version) }
     let identity = store?.identity ?? Identifier(high: 0, low: 0)
@@ -206,6 +239,18 @@ extension NotesServer {
     if bytes.count < size { result.member("size", size) }
     result.member("revision", "\(reached)")
     result.member("more", isMore)
+    result.endObject()
+  }
+
+  func digests(
+    _ params: DigestsParameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    guard params.versions.allSatisfy(book.version.isSuperset) else {
+      throw .invalidParams("versions", "has changes that are not known here")
+    }
+    let digests = try digests(of: params.versions)
+    result.beginObject()
+    result.member("digests", digests.map(Digest.text))
     result.endObject()
   }
 

@@ -37,6 +37,10 @@ struct Check {
         + " \(Self.count(Int(clamping: changes), "change")) in"
         + " \(Self.count(store.notebook.version.count, "session"))",
     ]
+    lines += store.notebook.version.branches.map {
+      "divergedSession: session \($0) stands for changes that another machine knows under another session's names;"
+        + " both are here, and what follows them does not travel between the two"
+    }
     lines += Self.damageLines(store)
     lines.append(
       isSound

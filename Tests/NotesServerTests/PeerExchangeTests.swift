@@ -57,6 +57,9 @@ import Testing
     case .comparing: path(to: .initializing) + [initialized]
     case .adopting: path(to: .comparing) + [.foreign(there: there, here: here, nil)]
     case .asking: path(to: .comparing) + [.recognized(nil)]
+    case .locating: askingWithDigests + [.status(ours)]
+    case .digesting: path(to: .locating) + [.digests([[5]])]
+    case .sharing: path(to: .locating) + [.digests([[7]]), .digested([[6]])] + narrowing
     case .pulling: path(to: .asking) + [.status(version(9))]
     case .merging: path(to: .pulling) + [morePieces]
     case .mergingLast: path(to: .pulling) + [lastPiece]
@@ -71,7 +74,20 @@ import Testing
 
   private static let morePieces = Event.changes([1, 2], reached: "b2", isMore: true)
   private static let lastPiece = Event.changes([1, 2], reached: "b2", isMore: false)
-  private static let initialized = Event.initialized(notebook: there, revision: "a1")
+  /// Of a peer of an older version.
+  private static let initialized = Event.initialized(notebook: there, revision: "a1", digest: nil)
+  /// The way to `asking` with a peer that tells digests.
+  private static let askingWithDigests =
+    path(to: .initializing) + [
+      .initialized(notebook: there, revision: "a1", digest: 5), .recognized(nil),
+    ]
+  private static let fork = Fork(replica: replica, shared: 0, ours: 6, theirs: 7)
+
+  /// The probes of changes 1 and 2 of 3: they differ too. The first of fifteen probes that has any is that of one change.
+  private static let narrowing: [Event] = {
+    let digests: (UInt64) -> [[UInt64]] = { digest in (6...15).map { _ in [digest] } }
+    return [.digests(digests(7)), .digested(digests(6))]
+  }()
 
   private static func piece(_ count: UInt64) -> Event {
     .piece([1, 2, 3, 4], upTo: version(count))
@@ -96,13 +112,48 @@ import Testing
   }
 
   /// The rows that begin with the name of a state.
-  static let rows: [Row] = beginning + pulling + pushing + ending
+  static let rows: [Row] = beginning + locating + pulling + pushing + ending
+
+  private static let locating = [
+    row(
+      "status, peer has no more and tells digests | send digests", from: .asking,
+      via: askingWithDigests, .status(ours), to: .locating, [.send(.digests([ours]))]),
+    row(
+      "failed, diverged | send digests", from: .pulling,
+      via: askingWithDigests + [.status(version(9))],
+      .failed(reason: "divergedSession", message: "no"), to: .locating,
+      [.send(.digests([ours]))]),
+    row("digests | digest", from: .locating, .digests([[5]]), to: .digesting, [.digest([ours])]),
+    row(
+      "digested, more to be looked for | send digests", from: .digesting, .digested([[6]]),
+      to: .locating,
+      [.send(.digests((1..<16).map { version(UInt64($0) * 3 / 16) }.filter { !$0.isEmpty }))]),
+    row(
+      "digested, no fork, peer has more | send changes", from: .digesting,
+      via: askingWithDigests + [
+        .status(version(9)), .failed(reason: "divergedSession", message: "no"), .digests([[5]]),
+      ], .digested([[5]]), to: .pulling,
+      [.send(.changes(since: "v\(replica).3", limit: size))]),
+    row(
+      "digested, no fork, peer lacks changes | read", from: .digesting,
+      via: askingWithDigests + [.status(version(2)), .digests([[5]])], .digested([[5]]),
+      to: .reading, [read(2)]),
+    row(
+      "digested, no fork, peer lacks nothing | send shutdown", from: .digesting, .digested([[5]]),
+      to: .leaving, [.send(.shutdown)]),
+    row(
+      "digested, forks | share", from: .digesting,
+      via: path(to: .sharing).dropLast(), narrowing[1], to: .sharing, [.share([fork])]),
+    row(
+      "shared | send changes", from: .sharing, .shared(version(2)), to: .pulling,
+      [.send(.changes(since: "v\(replica).2", limit: size, without: [fork]))]),
+  ]
 
   private static let beginning = [
     row("begin | send initialize", from: .new, .begin, to: .initializing, [.send(.initialize)]),
     row(
       "initialized | recognize", from: .initializing, initialized, to: .comparing,
-      [.recognize(notebook: there, revision: "a1")]),
+      [.recognize(notebook: there, revision: "a1", digest: nil)]),
     row(
       "recognized, peer lacks changes | read", from: .comparing, .recognized(version(1)),
       to: .reading, [read(1)]),
@@ -203,10 +254,24 @@ import Testing
     [
       row("ended | end done", from: .over, .ended(failure: nil), to: .closed, [.end(.done)]),
       row(
+        "ended, after forks were found | end divergedSession", from: .over,
+        via: path(to: .sharing) + [.shared(ours), lastPiece, .merged, .shutDown],
+        .ended(failure: nil), to: .closed,
+        [
+          end(
+            "divergedSession",
+            "there and here are different changes under the same names, in session \(replica) after"
+              + " its change 0: two programs went on as one, as copies of a running machine do. Both can"
+              + " be read on both sides now, and everything else was exchanged; what follows them does"
+              + " not travel")
+        ]),
+      row(
         "ended, failure | end peerUnreachable", from: .over, .ended(failure: "no room"),
         to: .closed, [end("peerUnreachable", "no room")]),
     ]
-    + [State.comparing, .adopting, .merging, .mergingLast, .reading].map { state in
+    + [
+      State.comparing, .adopting, .digesting, .sharing, .merging, .mergingLast, .reading,
+    ].map { state in
       var error = refusal
       if state == .merging || state == .mergingLast { error.message = "ben: the disk is full" }
       return row(
@@ -283,9 +348,9 @@ import Testing
       .accepted, .flushed, .shutDown, .failed(reason: nil, message: nil),
       .notified(method: "window/logMessage"), .violated("a request"), .ended(failure: nil),
       .recognized(nil), .foreign(there: there, here: here, nil), .adopted, .merged, piece(3),
-      .refused(refusal),
+      .refused(refusal), .digests([[5]]), .digested([[5]]), .shared(version(2)),
     ]
-    #expect(Set(events.map(name)).count == 17)
+    #expect(Set(events.map(name)).count == 20)
     return events
   }()
 
@@ -308,6 +373,9 @@ import Testing
     case .merged: "merged"
     case .piece: "piece"
     case .refused: "refused"
+    case .digests: "digests"
+    case .digested: "digested"
+    case .shared: "shared"
     }
   }
 

@@ -23,6 +23,20 @@ extension NoteStore {
     return notebook.read(id, body)
   }
 
+  /// The digest of a version, all known here: see `NoteBook.digest(of:)`.
+  ///
+  /// - Throws: `damaged` when the archive that holds the changes cannot be read.
+  public func digest(of version: Version) throws(StoreError) -> UInt64 {
+    try reading { book throws(ArchiveFailure) in try book.digest(of: version) }
+  }
+
+  /// The digests of versions, all known here: see `NoteBook.digests(of:)`.
+  ///
+  /// - Throws: `damaged` when the archive that holds the changes cannot be read.
+  public func digests(of versions: [Version]) throws(StoreError) -> [[UInt64]] {
+    try reading { book throws(ArchiveFailure) in try book.digests(of: versions) }
+  }
+
   /// Loads the order of the notes, which lists and places need.
   ///
   /// - Throws: `damaged` when it can be read neither from the archive nor from the folder.

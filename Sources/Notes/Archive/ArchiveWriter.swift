@@ -55,6 +55,8 @@ public struct ArchiveWriter: Sendable {
   /// The sessions as the head will have them, and the blocks of the one whose changes are being written.
   private var sessions = ByteWriter()
   private var blocks: [(count: UInt64, block: NotebookArchive.Block)] = []
+  /// The digest of the changes of that session that were written; of more, as long as blocks of the old archive are copied.
+  private var digest = HistoryDigest()
 
   /// - Parameter appendix: bytes that are kept beside the notebook.
   public init(_ book: inout NoteBook, appendix: [UInt8]) {
@@ -241,6 +243,7 @@ public struct ArchiveWriter: Sendable {
   private mutating func writeChanges(
     of replica: ReplicaID, from first: UInt64
   ) throws(ArchiveFailure) -> UInt64 {
+    if first == 1 { digest = book.archive?.digest(of: replica) ?? HistoryDigest() }
     // A block of the old archive is copied, unless it is a small one and there is something to put behind it.
     if let archive = book.archive,
       let (count, block) = try book.session(of: replica)?.block(from: first),
@@ -254,14 +257,18 @@ public struct ArchiveWriter: Sendable {
     var block = ByteWriter()
     block.varint(latest)
     var last = first - 1
+    var digest = digest
+    var buffer: [UInt8] = []
     try book.forEachEncoded(of: replica, in: first...book.version[replica]) {
       number, encoded, lamport in
+      if number > digest.number { digest.append(encoded, &buffer) }
       block.varint(lamport - latest)
       block.counted(encoded)
       latest = lamport
       last = number
       return block.bytes.count < Self.pieceSize
     }
+    self.digest = digest
     guard last >= first else {
       throw ArchiveFailure(reason: "changes of \(replica) are missing")
     }
@@ -308,6 +315,7 @@ public struct ArchiveWriter: Sendable {
     }
     sessions.identifier(replica)
     sessions.varint(book.version[replica])
+    sessions.fixed(digest.value)
     sessions.counted(rest.bytes)
     blocks = []
   }

@@ -101,8 +101,9 @@ struct News {
     /// The changes that were read ahead, and the number of them that were taken.
     var changes: [(encoded: ArraySlice<UInt8>, lamport: UInt64)] = []
     var next = 0
-    /// The number after the last that was read.
+    /// The number after the last that was read, and that of the last one to be read.
     var number: UInt64
+    let last: UInt64
 
     var time: LamportTimestamp {
       LamportTimestamp(count: changes[next].lamport, replica: replica)
@@ -113,9 +114,10 @@ struct News {
   private var order: LamportQueue
   private static let ahead: UInt64 = 256
 
-  init(of book: NoteBook, since version: Version) throws(ArchiveFailure) {
-    for replica in book.version.replicas where version[replica] < book.version[replica] {
-      var queue = Queue(replica: replica, number: version[replica] + 1)
+  /// - Parameter part: the version up to which changes are read, all known.
+  init(of book: NoteBook, since version: Version, within part: Version) throws(ArchiveFailure) {
+    for replica in part.replicas where version[replica] < part[replica] {
+      var queue = Queue(replica: replica, number: version[replica] + 1, last: part[replica])
       try Self.fill(&queue, from: book)
       queues.append(queue)
     }
@@ -123,7 +125,7 @@ struct News {
   }
 
   private static func fill(_ queue: inout Queue, from book: NoteBook) throws(ArchiveFailure) {
-    let end = min(book.version[queue.replica], queue.number + ahead - 1)
+    let end = min(queue.last, queue.number + ahead - 1)
     queue.changes = []
     queue.next = 0
     guard queue.number <= end else { return }

@@ -7,7 +7,7 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 05 8A, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 06 8A, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -15,7 +15,7 @@
 //                notes, notes in the trash
 //                index, summaries, order, list   places and sizes of these
 //                appendix                    counted bytes: the writer's own
-//     session  = 16 bytes of identity, the number of its last change, and counted bytes:
+//     session  = 16 bytes of identity, the number of its last change, its digest (8; NoteBook+Digests.swift), and counted bytes:
 //                  lamport and time of the last change
 //                  count*(session's place)   the replicas it has named, in the order in which it did
 //                  links                     place and size of a block; size 0 for none
@@ -83,7 +83,7 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x05, 0x8a]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x06, 0x8a]
   static let footerSize = 24
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
@@ -95,6 +95,8 @@ public final class NotebookArchive: Sendable {
   private let head: [UInt8]
   /// Where in the head each session's rest begins.
   private let rests: [Int32]
+  /// The digest of each session's changes.
+  private let digests: [UInt64]
   private let sessions: [ReplicaID]
   let version: Version
   let heads: Version
@@ -128,6 +130,7 @@ public final class NotebookArchive: Sendable {
       var version = Version()
       var sessions: [ReplicaID] = []
       var rests: [Int32] = []
+      var digests: [UInt64] = []
       for _ in 0..<(try reader.count()) {
         let id = try reader.identifier()
         guard sessions.last.map({ $0 < id }) ?? true else {
@@ -137,12 +140,14 @@ public final class NotebookArchive: Sendable {
         let number = try reader.number()
         guard number > 0 else { throw reader.failure("a session of nothing") }
         version[id] = number
+        digests.append(try reader.fixed(UInt64.self))
         rests.append(Int32(reader.offset))
         _ = try reader.counted()
       }
       self.version = version
       self.sessions = sessions
       self.rests = rests
+      self.digests = digests
       var heads = Version()
       for _ in 0..<(try reader.count()) {
         let change = try reader.change(of: sessions)
@@ -322,6 +327,11 @@ public final class NotebookArchive: Sendable {
       if sessions[middle] < session { low = middle + 1 } else { high = middle }
     }
     return low < sessions.count && sessions[low] == session ? low : nil
+  }
+
+  /// The digest of a replica's changes here; `nil` if it made none.
+  func digest(of replica: ReplicaID) -> HistoryDigest? {
+    place(of: replica).map { HistoryDigest(number: version[replica], value: digests[$0]) }
   }
 
   /// A session; `nil` if it made none of the changes here.

@@ -108,15 +108,24 @@ extension NotesServer {
   ) -> PeerExchange.Event? {
     do throws(ResponseError) {
       switch effect {
-      case .send(let message): exchanges[id]?.wire.send(message)
-      case .recognize(let notebook, let revision): return try recognize(notebook, revision)
+      case .send(let message): send(message, in: id)
+      case .recognize(let notebook, let revision, let digest):
+        return try recognize(notebook, revision, digest)
       case .adopt(let notebook):
         do { try store?.adopt(notebook) } catch { throw ResponseError(error) }
         return .adopted
+      case .digest(let versions):
+        return .digested(try digests(of: versions))
+      case .share(let forks):
+        let part = try recall { book throws(ArchiveFailure) in try SharedPart(of: book, forks) }
+        exchanges[id]?.shared = part
+        return .shared(part.version)
       case .merge(let bytes):
         try merge(changes: bytes)
+        reportDamage(afterFullLook: false)
         return .merged
-      case .read(let version, let limit): return try piece(since: version, limit)
+      case .read(let version, let limit):
+        return try piece(of: exchanges[id]?.shared, since: version, limit)
       case .report(let received, let sent):
         if let token = exchanges[id]?.request?.progress {
           progress(token, "report", "received \(received) bytes, sent \(sent)")
@@ -129,10 +138,22 @@ extension NotesServer {
     }
   }
 
+  private mutating func send(_ message: PeerExchange.Message, in id: Int) {
+    var digest: UInt64?
+    if case .changes(_, _, let common?, _) = message {
+      // Where the archive can't be read nothing is compared, and the exchange ends when that is read.
+      digest = try? self.digest(of: common)
+    }
+    exchanges[id]?.wire.send(message, digest: digest)
+  }
+
   private func recognize(
-    _ notebook: Identifier?, _ revision: String
+    _ notebook: Identifier?, _ revision: String, _ digest: UInt64?
   ) throws(ResponseError) -> PeerExchange.Event {
-    let version = try version(ofRevision: revision)
+    var version = try version(ofRevision: revision)
+    if let known = version, let digest, try self.digest(of: known) != digest {
+      version = nil
+    }
     guard let store, let notebook, let ours = store.identity, !store.isOurs(notebook) else {
       return .recognized(version)
     }
@@ -147,10 +168,11 @@ extension NotesServer {
   }
 
   private func piece(
-    since version: Version, _ limit: Int
+    of part: SharedPart?, since version: Version, _ limit: Int
   ) throws(ResponseError) -> PeerExchange.Event {
     let (changes, reached, _) = try recall { book throws(ArchiveFailure) in
-      try book.changes(since: version, limit: limit)
+      guard let part else { return try book.changes(since: version, limit: limit) }
+      return try part.changes(of: book, since: version, limit: limit)
     }
     let identity = store?.identity ?? Identifier(high: 0, low: 0)
     return .piece(changes.encoded(of: identity), upTo: reached)
@@ -185,6 +207,11 @@ extension NotesServer {
     case .done:
       if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
       peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
+    case .failure(let error) where error.reason == "divergedSession":
+      // All that can be exchanged was. Both sides are told when the branch comes.
+      if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
+      peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
+      peers.states.failed(peer, error)
     case .failure(.requestCancelled): peers.states.insert(peer)
     case .failure(let error):
       if peers.schedule.failed(peer) { logMessage(.error, error.message) }

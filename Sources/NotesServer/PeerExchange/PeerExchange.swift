@@ -11,10 +11,16 @@ internal import ReplicatingTypes
 //     notebook/merge {changes}, again        what is missing there, several pieces under way at once
 //     notebook/flush, shutdown, exit
 //
+// Where the two know different changes under the same names (`Fork`), which digests tell, these are looked for, and then what is shared
+// is exchanged, the branches of what is not, and nothing else:
+//
+//     notebook/digests {versions}, again     from where on the changes differ
+//     notebook/changes {since, without}      what is missing here and shared
+//
 // Every piece is causally closed, and is kept once it is answered. So an exchange can end at any point and nothing has to be
 // undone: the next one goes on from there. Two exchanges at the same time only send some changes twice.
 //
-// In the states comparing, adopting, merging, mergingLast and reading the machine waits for the result of its last effect,
+// In the states comparing, adopting, digesting, sharing, merging, mergingLast and reading the machine waits for the result of its last effect,
 // which the driver gives before any other event. In all others but new and closed it waits for the peer.
 //
 // "lacks": the peer does not know everything that was known here when the first piece was read (`goal`). Changes that are made
@@ -33,8 +39,17 @@ internal import ReplicatingTypes
 //     adopting      adopted, peer lacks nothing            leaving       send shutdown
 //     adopting      adopted, version unknown               asking        send status
 //     asking        status, peer has more                  pulling       send changes
+//     asking        status, peer has no more and tells digests  locating  send digests
 //     asking        status, peer lacks changes             reading       read
 //     asking        status, peer lacks nothing             leaving       send shutdown
+//     pulling       failed, diverged                       locating      send digests
+//     locating      digests                                digesting     digest
+//     digesting     digested, more to be looked for        locating      send digests
+//     digesting     digested, no fork, peer has more       pulling       send changes
+//     digesting     digested, no fork, peer lacks changes  reading       read
+//     digesting     digested, no fork, peer lacks nothing  leaving       send shutdown
+//     digesting     digested, forks                        sharing       share
+//     sharing       shared                                 pulling       send changes
 //     pulling       changes, more to come                  merging       send changes, merge
 //     pulling       changes                                mergingLast   merge
 //     merging       merged                                 pulling       report
@@ -49,9 +64,12 @@ internal import ReplicatingTypes
 //     flushing      flushed                                leaving       send shutdown
 //     leaving       shutDown                               over          send exit
 //     over          ended                                  closed        end done
+//     over          ended, after forks were found          closed        end divergedSession
 //     over          ended, failure                         closed        end peerUnreachable
 //     comparing     refused                                closed        end of its error
 //     adopting      refused                                closed        end of its error
+//     digesting     refused                                closed        end of its error
+//     sharing       refused                                closed        end of its error
 //     merging       refused                                closed        end of its error
 //     mergingLast   refused                                closed        end of its error
 //     reading       refused                                closed        end of its error
@@ -79,6 +97,12 @@ struct PeerExchange {
     case adopting
     /// The answer to `notebook/status` is to come.
     case asking
+    /// The answer to `notebook/digests` is to come.
+    case locating
+    /// The result of the effect `digest` is to come.
+    case digesting
+    /// The result of the effect `share` is to come.
+    case sharing
     /// The answer to `notebook/changes` is to come.
     case pulling
     /// The result of the effect `merge` is to come, and then the next piece of the peer.
@@ -103,9 +127,11 @@ struct PeerExchange {
   enum Event: Equatable {
     /// The link to the peer can be used.
     case begin
-    /// Answers of the peer: to `initialize`, `notebook/status`, `notebook/changes`, `notebook/merge`, `notebook/flush`, `shutdown`.
-    case initialized(notebook: Identifier?, revision: String)
+    /// Answers of the peer: to `initialize`, `notebook/status`, `notebook/digests`, `notebook/changes`, `notebook/merge`,
+    /// `notebook/flush`, `shutdown`. `digest` is that of the revision; nil if the peer, of an older version, tells none.
+    case initialized(notebook: Identifier?, revision: String, digest: UInt64?)
     case status(Version)
+    case digests([[UInt64]])
     /// `reached` is the revision of the peer that the piece leads to.
     case changes([UInt8], reached: String, isMore: Bool)
     case accepted, flushed, shutDown
@@ -119,11 +145,14 @@ struct PeerExchange {
     case ended(failure: String?)
 
     /// Results of effects. Both notebooks are one, or can become one; the version is that of the peer's revision, nil if the
-    /// revision has changes that are missing here.
+    /// revision has changes that are missing here, or others under the same names.
     case recognized(Version?)
     /// The peer has another notebook than this one.
     case foreign(there: Identifier, here: Identifier, Version?)
     case adopted, merged
+    /// The digests of versions here, and the version of what is shared with a peer.
+    case digested([[UInt64]])
+    case shared(Version)
     /// Changes that the peer lacks, encoded, and the version that they lead to.
     case piece([UInt8], upTo: Version)
     /// An effect could not be carried out here.
@@ -133,19 +162,26 @@ struct PeerExchange {
   /// A message to the peer.
   enum Message: Equatable {
     case initialize, status
-    /// Asks for at most so many bytes of changes.
-    case changes(since: String, limit: Int)
+    /// Asks for the digests of versions that both know.
+    case digests([Version])
+    /// Asks for at most so many bytes of changes: if the digests of `common` are the same here and there, and without what is contested
+    /// by forks.
+    case changes(since: String, limit: Int, common: Version? = nil, without: [Fork] = [])
     case merge([UInt8], isAdopting: Bool)
     case flush, shutdown
     /// A notification, which has no answer.
     case exit
   }
 
-  /// A task for the driver. `recognize`, `adopt`, `merge` and `read` have a result; each is the last in its list.
+  /// A task for the driver. `recognize`, `adopt`, `digest`, `share`, `merge` and `read` have a result; each is the last in its list.
   enum Effect: Equatable {
     case send(Message)
     /// Find out whether the peer's notebook is the one here, and the version of its revision.
-    case recognize(notebook: Identifier?, revision: String)
+    case recognize(notebook: Identifier?, revision: String, digest: UInt64?)
+    /// Find the digests of versions here.
+    case digest([Version])
+    /// Find out what can be shared with a peer that knows other changes, and read that from now on.
+    case share([Fork])
     /// Make the two notebooks one.
     case adopt(Identifier)
     /// Merge encoded changes.
@@ -194,6 +230,13 @@ struct PeerExchange {
   /// The version here before the piece that is being merged.
   private var versionBeforeMerge = Version()
   private var emptyPiecesInARow = 0
+  /// True if the peer tells digests.
+  private var tellsDigests = false
+  private var search = ForkSearch(common: Version())
+  /// The digests of the search's probes there.
+  private var digestsThere: [[UInt64]] = []
+  /// The version of what is shared with the peer, where the two know different changes under the same names.
+  private var shared: Version?
 
   /// Creates an exchange that has not begun.
   init(with peer: String, isAdopting: Bool, pieceSize: Int) {
@@ -210,10 +253,14 @@ struct PeerExchange {
     switch (state, event) {
     case (.closed, _), (_, .notified): return []
     case (_, .violated(let detail)): return fail(violation(detail))
+    case (.pulling, .failed("divergedSession", _)) where shared == nil: return locate(ours)
     case (_, .failed(let reason, let message)): return fail(failure(reason, message))
-    case (.over, .ended(nil)): return go(to: .closed, [.end(.done)])
+    case (.over, .ended(nil)):
+      guard search.forks.isEmpty else { return fail(diverged) }
+      return go(to: .closed, [.end(.done)])
     case (_, .ended(let failure)): return fail(unreachable(failure))
     case (.comparing, .refused(let error)), (.adopting, .refused(let error)),
+      (.digesting, .refused(let error)), (.sharing, .refused(let error)),
       (.reading, .refused(let error)):
       return fail(error)
     case (.merging, .refused(var error)), (.mergingLast, .refused(var error)):
@@ -221,8 +268,10 @@ struct PeerExchange {
       return fail(error)
 
     case (.new, .begin): return go(to: .initializing, [.send(.initialize)])
-    case (.initializing, .initialized(let notebook, let revision)):
-      return go(to: .comparing, [.recognize(notebook: notebook, revision: revision)])
+    case (.initializing, .initialized(let notebook, let revision, let digest)):
+      tellsDigests = digest != nil
+      return go(
+        to: .comparing, [.recognize(notebook: notebook, revision: revision, digest: digest)])
     case (.comparing, .recognized(let version)): return compare(version, ours)
     case (.comparing, .foreign(let there, let here, let version)):
       guard isAdopting else { return fail(foreign(there, here)) }
@@ -231,8 +280,25 @@ struct PeerExchange {
     case (.adopting, .adopted): return compare(recognized, ours)
     case (.asking, .status(let version)):
       theirs = version
-      if ours.isSuperset(of: version) { return startPushing(to: ours) }
-      return go(to: .pulling, [.send(.changes(since: ours.description, limit: pieceSize))])
+      guard ours.isSuperset(of: version) else { return startPulling(from: ours) }
+      // Its revision wasn't known here although all of its names are: they may name something else.
+      return tellsDigests ? locate(ours) : startPushing(to: ours)
+
+    case (.locating, .digests(let digests)):
+      guard search.isAnswer(digests) else {
+        return fail(violation("digests of something else than was asked for"))
+      }
+      digestsThere = digests
+      return go(to: .digesting, [.digest(search.probes)])
+    case (.digesting, .digested(let digests)):
+      search.narrow(digests, digestsThere)
+      if !search.probes.isEmpty { return go(to: .locating, [.send(.digests(search.probes))]) }
+      guard search.forks.isEmpty else { return go(to: .sharing, [.share(search.forks)]) }
+      tellsDigests = false
+      return ours.isSuperset(of: theirs) ? startPushing(to: ours) : startPulling(from: ours)
+    case (.sharing, .shared(let version)):
+      shared = version
+      return startPulling(from: version)
 
     case (.pulling, .changes(let bytes, let reached, let isMore)):
       return take(bytes, reached, isMore, ours)
@@ -259,7 +325,37 @@ struct PeerExchange {
 
   private var report: Effect { .report(received: received, sent: sent) }
 
+  // MARK: - Changes that are different here
+
+  private mutating func locate(_ ours: Version) -> [Effect] {
+    search = ForkSearch(common: ours.intersection(theirs))
+    return go(to: .locating, [.send(.digests(search.probes))])
+  }
+
+  private var diverged: ResponseError {
+    let names = search.forks.prefix(3).map { "\($0.replica) after its change \($0.shared)" }
+    let more = search.forks.count > 3 ? ", and \(search.forks.count - 3) others" : ""
+    return .requestFailed(
+      "divergedSession",
+      "\(peer): there and here are different changes under the same names, in session "
+        + names.joined(separator: ", ") + more
+        + ": two programs went on as one, as copies of a running machine do. Both can be read on both"
+        + " sides now, and everything else was exchanged; what follows them does not travel")
+  }
+
   // MARK: - Changes that are missing here
+
+  /// - Parameter version: what is known here of what can be exchanged.
+  private mutating func startPulling(from version: Version) -> [Effect] {
+    let common = tellsDigests && shared == nil ? version.intersection(theirs) : nil
+    return go(
+      to: .pulling,
+      [
+        .send(
+          .changes(
+            since: version.description, limit: pieceSize, common: common, without: search.forks))
+      ])
+  }
 
   private mutating func compare(_ version: Version?, _ ours: Version) -> [Effect] {
     guard let version else { return go(to: .asking, [.send(.status)]) }
@@ -275,7 +371,8 @@ struct PeerExchange {
     guard isMore else { return go(to: .mergingLast, [.merge(bytes)]) }
     // The next piece can come while this one is merged.
     return go(
-      to: .merging, [.send(.changes(since: reached, limit: pieceSize)), .merge(bytes)])
+      to: .merging,
+      [.send(.changes(since: reached, limit: pieceSize, without: search.forks)), .merge(bytes)])
   }
 
   private mutating func finishMerge(_ ours: Version) -> [Effect] {
@@ -290,7 +387,7 @@ struct PeerExchange {
   // MARK: - Changes that are missing there
 
   private mutating func startPushing(to ours: Version) -> [Effect] {
-    goal = ours
+    goal = shared ?? ours
     return continuePushing()
   }
 

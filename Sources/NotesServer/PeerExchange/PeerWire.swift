@@ -39,6 +39,7 @@ struct PeerWire {
   private enum Request: String {
     case initialize, shutdown
     case status = "notebook/status"
+    case digests = "notebook/digests"
     case changes = "notebook/changes"
     case merge = "notebook/merge"
     /// The same for a part, which others follow.
@@ -49,7 +50,15 @@ struct PeerWire {
   }
 
   /// The changes that were asked for last, and the parts of them that have come.
-  private var pull = (since: "", limit: 0, bytes: [UInt8]())
+  private var pull = Pull()
+
+  private struct Pull {
+    var since = ""
+    var limit = 0
+    var common: UInt64?
+    var forks: [Fork] = []
+    var bytes: [UInt8] = []
+  }
 
   /// - Parameter programVersion: the version of this program, for the peer.
   init(programVersion: String) { self.programVersion = programVersion }
@@ -57,12 +66,16 @@ struct PeerWire {
   // MARK: - To the peer
 
   /// Appends a message to the outbox.
-  mutating func send(_ message: PeerExchange.Message) {
+  ///
+  /// - Parameter digest: that of the version `common` of `changes`.
+  mutating func send(_ message: PeerExchange.Message, digest: UInt64? = nil) {
     switch message {
     case .initialize: sendInitialize()
     case .status: ask(.status)
-    case .changes(let since, let limit):
-      pull = (since, limit, [])
+    case .digests(let versions):
+      ask(.digests) { $0.member("versions", versions.map(\.description)) }
+    case .changes(let since, let limit, _, let forks):
+      pull = Pull(since: since, limit: limit, common: digest, forks: forks)
       askForChanges()
     case .merge(let changes, let isAdopting): sendChanges(changes, isAdopting: isAdopting)
     case .flush: ask(.flush)
@@ -79,6 +92,13 @@ struct PeerWire {
       $0.member("name", "decent-notes sync")
       $0.member("version", version)
       $0.endObject()
+      $0.key("capabilities")
+      $0.beginObject()
+      $0.key("notebook")
+      $0.beginObject()
+      $0.member("digest", true)
+      $0.endObject()
+      $0.endObject()
     }
   }
 
@@ -88,6 +108,8 @@ struct PeerWire {
       $0.member("since", pull.since)
       $0.member("limit", pull.limit)
       $0.member("offset", pull.bytes.count)
+      if let digest = pull.common { $0.member("digest", Digest.text(digest)) }
+      if !pull.forks.isEmpty { $0.forks(pull.forks) }
     }
   }
 
@@ -199,12 +221,18 @@ struct PeerWire {
       guard (name == nil) == (identity == nil) else {
         throw .invalidParams("notebook.id", "is none")
       }
-      return .initialized(notebook: identity, revision: try notebook.requiredString("revision"))
+      return .initialized(
+        notebook: identity, revision: try notebook.requiredString("revision"),
+        digest: try notebook.digest("digest"))
     case .status:
       guard let version = Version(try result.requiredString("version")) else {
         throw .invalidParams("version", "is none")
       }
       return .status(version)
+    case .digests:
+      guard let digests = try result.strings("digests")?.map(Digest.list), !digests.contains(nil)
+      else { throw .invalidParams("digests", "are none") }
+      return .digests(digests.map { $0! })
     case .changes:
       let text = try result.requiredText("changes")
       let reached = try result.requiredString("revision")

@@ -1,4 +1,5 @@
 public import JSONRPC
+internal import Notes
 
 /// An exchange with a peer that is under way: its state, its messages, and the request of the client that it answers.
 ///
@@ -18,6 +19,8 @@ public struct RunningExchange {
   let request: Request?
   /// The state machine.
   var exchange: PeerExchange
+  /// What is exchanged with a peer that knows other changes under the same names; nil where everything is.
+  var shared: SharedPart?
   /// The messages as bytes.
   var wire: PeerWire
 
