@@ -109,6 +109,12 @@ struct StateFolder {
     return "\(quarantine.path)/\(copy)"
   }
 
+  /// Notes that the user is told of something; false if that was noted before, by whichever process.
+  func noteTelling(of name: String) -> Bool {
+    guard let folder = try? create() else { return true }
+    return (try? folder.createFile("told-\(name)")) != nil
+  }
+
   /// A new archive, to be written piece by piece. `name` must be new.
   func createArchive(_ name: String) throws(StoreError) -> NewArchive {
     let folder = try create()

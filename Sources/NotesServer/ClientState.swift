@@ -11,6 +11,8 @@ struct ClientState {
   var parentProcess: Int?
   /// The units in which positions count.
   var encoding = PositionEncoding.utf16
+  /// True if the client is another process that exchanges changes: what it is told no user reads.
+  var isExchange = false
   /// True if the client wants `$/logTrace`.
   var isTracing = false
 }

@@ -1,7 +1,7 @@
 internal import NoteStore
 internal import ReplicatingTypes
 
-/// The messages about damage of the notebook, and its branches, that the user has been told.
+/// The messages about damage of the notebook that the user has been told.
 struct DamageReports {
   private var reported: Set<String> = []
   /// The report about waiting changes at the last full look.
@@ -27,14 +27,13 @@ struct DamageReports {
     return news
   }
 
-  /// The messages about branches that the user has not been told yet.
-  mutating func news(branches: some Sequence<ReplicaID>) -> [String] {
-    branches.map(Self.message).filter { reported.insert($0).inserted }
-  }
-
-  private static func message(_ branch: ReplicaID) -> String {
-    "divergedSession: two programs went on as one session, as copies of a running machine do. What the other one wrote can be read"
-      + " here as session \(branch), and what this one wrote there. What follows them does not travel between the two: see"
+  /// The message about branches.
+  static func message(_ branches: [ReplicaID]) -> String {
+    let names = branches.prefix(3).map(\.description).joined(separator: ", ")
+    let more = branches.count > 3 ? " and \(branches.count - 3) others" : ""
+    return
+      "divergedSession: two programs went on as one session, as copies of a running machine do. What the other one wrote can be read"
+      + " here as session \(names)\(more), and what this one wrote there. What follows them does not travel between the two: see"
       + " \"Copies of a running machine\" in the documentation"
   }
 }

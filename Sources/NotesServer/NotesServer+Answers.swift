@@ -1,6 +1,5 @@
 internal import JSONRPC
 internal import NoteStore
-internal import Notes
 
 // Answers to requests, and the notifications that belong to no note: messages to the user, and progress.
 
@@ -106,9 +105,11 @@ extension NotesServer {
   mutating func reportDamage(afterFullLook isFullLook: Bool) {
     guard let store else { return }
     let news = damageReports.news(store.damage, waiting: store.waiting, isFullLook: isFullLook)
-    for message in news + damageReports.news(branches: book.newBranches) {
-      showMessage(.warning, message)
-    }
+    for message in news { showMessage(.warning, message) }
+    // Only who has a user before them.
+    if client.isExchange || environment.isSingleRequest { return }
+    let branches = store.takeUntoldBranches()
+    if !branches.isEmpty { showMessage(.warning, DamageReports.message(branches)) }
   }
 
   // MARK: - Progress

@@ -54,6 +54,7 @@ extension NotesServer {
       throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
     }
     client.parentProcess = params.process
+    client.isExchange = params.wantsDigest
     client.encoding = params.encoding
     client.isTracing = params.isTracing
     do {

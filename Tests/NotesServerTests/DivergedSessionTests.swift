@@ -63,6 +63,22 @@ import Testing
     #expect(ben.revision == revisions[1] && ana.text(note).contains("more\n"))
   }
 
+  @Test func `is told once on a machine, by a process that has a user`() {
+    let (ana, ben, _, note) = copies()
+    append("here\n", to: note, by: ana)
+    append("there\n", to: note, by: ben)
+    _ = ana.sync(with: partner("ben", seed: 5))
+    func told(isSingleRequest: Bool = false) -> Int {
+      let peer = Peer(
+        scratch("ben"), state: scratch("state"), isSingleRequest: isSingleRequest)
+      peer.initialize()
+      _ = peer.call("notebook/list")
+      return peer.take("window/showMessage").count
+    }
+    #expect(told(isSingleRequest: true) == 0)
+    #expect(told() == 1 && told() == 0 && told(isSingleRequest: true) == 0)
+  }
+
   @Test func `holds up nothing that does not follow it`() {
     let (ana, ben, cleo, note) = copies()
     append("here\n", to: note, by: ana)

@@ -32,6 +32,8 @@ public final class NoteStore {
   /// The compaction that was begun and is not done.
   var compaction: Compaction?
   var completing: Completing
+  /// The number of the notebook's new branches that were looked at, whether the user is to be told of them.
+  private var seenBranches = 0
   /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []
   /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
@@ -76,6 +78,17 @@ public final class NoteStore {
     let description =
       "changes of \(pending.replicas.count) replicas wait for others that are missing"
     return LogFolder.Damage(path: path, offset: 0, description: description)
+  }
+
+  /// The branches that have come since the archive was written and of which the user is told now: on this machine no process has told of
+  /// them before. Without a state folder each process tells.
+  public func takeUntoldBranches() -> [ReplicaID] {
+    guard notebook.newBranches.count > seenBranches else { return [] }
+    let new = notebook.newBranches.dropFirst(seenBranches)
+    seenBranches = notebook.newBranches.count
+    let folder = stateFolder
+    // A forgery could have any number of them.
+    return new.prefix(100).filter { folder?.noteTelling(of: "\($0)") ?? true }
   }
 
   /// Reports changes that cannot be merged. At most 1,000: a report for each record could take as much memory as the
