@@ -17,6 +17,8 @@ final class ChildProcess {
   private(set) var error: Int32
   private let process: pid_t
   private let hasOwnSession: Bool
+  /// A process that kills this one, as `end` would, when the process that has started it is gone; nil if there is none.
+  private var guardian: ChildProcess?
   private var status: Int32?
   /// True once the system was told that its status is known.
   private var isWaitedFor = false
@@ -81,6 +83,15 @@ final class ChildProcess {
   }
 
   deinit { end() }
+
+  /// Sees to it that it ends, with what it has started, also when this process is killed: a shell waits for that, at a pipe.
+  ///
+  /// Without a shell there is nobody who waits. The program gets the end of its input then, and as a rule that ends it.
+  func endWithThisProcess() {
+    let target = hasOwnSession ? "-\(process)" : "\(process)"
+    guardian = try? ChildProcess(
+      ["/bin/sh", "-c", "read line; kill -KILL \(target)"], ownSession: true)
+  }
 
   #if canImport(Glibc)
     private static let setSession: Int32 = 0x80
@@ -147,6 +158,8 @@ final class ChildProcess {
     (input, output, error) = (-1, -1, -1)
     if isWaitedFor { return }
     isWaitedFor = true
+    // Before the process is waited for: then another one may get its number.
+    guardian?.end()
     let isRunning = ended() == nil
     if hasOwnSession {
       _ = kill(-process, SIGKILL)

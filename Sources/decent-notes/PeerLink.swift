@@ -176,7 +176,8 @@ final class PeerLink {
     let process = try ChildProcess(
       step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock)
     process.stopBlocking()
-    if step.role == .tool { process.closeInput() }
+    // A tool goes on when this process is killed, with the lock that it holds.
+    if step.role == .tool { process.closeInput() } else { process.endWithThisProcess() }
     self.process = process
     deadline = now() + (step.role == .peer ? Self.silenceLimit : Self.unlimited)
     due = deadline

@@ -121,6 +121,24 @@ import Testing
     }
   }
 
+  @Test
+  func `What a peer has started ends when this program is killed`() throws {
+    let folder = TemporaryFolder()
+    let peer = folder("peer")
+    try writeProgram(
+      "#!/bin/sh\nsleep 1000 & echo $! > \(folder("child"))\nexec sleep 1000\n", to: peer)
+    let program = try Server(folder("notes"), ["sync", peer])
+    func child() -> pid_t? {
+      let text = try? String(contentsOfFile: folder("child"), encoding: .utf8)
+      return text.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+    try waitUntil("the peer to begin") { child() != nil }
+    let number = try #require(child())
+    kill(program.process, SIGKILL)
+    _ = try program.waitForEnd()
+    try waitUntil("the child to end") { kill(number, 0) != 0 || isZombie(number) }
+  }
+
   /// Whoever has taken it over may not have looked yet.
   private func isZombie(_ process: pid_t) -> Bool {
     let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
