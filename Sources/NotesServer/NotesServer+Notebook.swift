@@ -180,30 +180,7 @@ struct MergeParameters: MethodParameters {
   }
 }
 
-/// A set of changes that comes from the client in parts: one change may be longer than a message.
-struct IncomingChanges {
-  private var bytes: [UInt8] = []
-
-  /// Takes a part, or the whole; returns the set if it is complete.
-  mutating func append(_ params: MergeParameters) throws(ResponseError) -> [UInt8]? {
-    guard let (offset, size) = params.part else { return params.changes }
-    if offset == 0 { bytes = [] }
-    guard offset == bytes.count else {
-      let expected = bytes.count
-      bytes = []
-      throw .invalidParams("offset", "is not \(expected), where the parts before it end")
-    }
-    bytes += params.changes
-    guard bytes.count == size else { return nil }
-    defer { bytes = [] }
-    return bytes
-  }
-}
-
 extension NotesServer {
-  /// The bytes of one part of a set of changes.
-  static var partSize: Int { 4 << 20 }
-
   func changes(
     _ params: ChangesParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
@@ -232,7 +209,7 @@ extension NotesServer {
     let size = bytes.count
     if let offset = params.offset {
       guard offset < size else { throw .invalidParams("offset", "is not less than \(size)") }
-      bytes = Array(bytes[offset..<min(size, offset + Self.partSize)])
+      bytes = Array(bytes[offset..<min(size, offset + IncomingChanges.partSize)])
     }
     result.beginObject()
     result.member("changes", Base64.encode(bytes))
@@ -258,7 +235,7 @@ extension NotesServer {
     _ params: MergeParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     var effects = Effects()
-    if let changes = try incomingChanges.append(params) {
+    if let changes = try incomingChanges.append(params.changes, params.part) {
       effects = try merge(changes: changes, adopting: params.isAdopting)
     }
     result.beginObject()

@@ -1,5 +1,5 @@
 internal import Notes
-internal import ReplicatingTypes
+public import ReplicatingTypes
 
 // The archive that a store keeps between two runs: the notebook, and the positions up to which it had read the folder then.
 // With it the next run reads only what is new, and a note when it is asked for. Without it a run reads the whole folder.
@@ -10,6 +10,16 @@ internal import ReplicatingTypes
 //                bookmark
 
 extension NoteStore {
+  /// The branches that have come since the archive was written and of which the user is told now: on this machine no process has told of
+  /// them before. Without a state folder each process tells.
+  public func takeUntoldBranches() -> [ReplicaID] {
+    let new = takeNewBranches()
+    if new.isEmpty { return [] }
+    let folder = stateFolder
+    // A forgery could have any number of them.
+    return new.prefix(100).filter { folder?.noteTelling(of: "\($0)") ?? true }
+  }
+
   /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read.
   func resume() {
     guard let archive = stateFolder?.openArchive() else { return }

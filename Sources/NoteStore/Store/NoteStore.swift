@@ -80,15 +80,11 @@ public final class NoteStore {
     return LogFolder.Damage(path: path, offset: 0, description: description)
   }
 
-  /// The branches that have come since the archive was written and of which the user is told now: on this machine no process has told of
-  /// them before. Without a state folder each process tells.
-  public func takeUntoldBranches() -> [ReplicaID] {
-    guard notebook.newBranches.count > seenBranches else { return [] }
+  /// The branches that have come since the archive was written, or since the last call.
+  func takeNewBranches() -> ArraySlice<ReplicaID> {
     let new = notebook.newBranches.dropFirst(seenBranches)
-    seenBranches = notebook.newBranches.count
-    let folder = stateFolder
-    // A forgery could have any number of them.
-    return new.prefix(100).filter { folder?.noteTelling(of: "\($0)") ?? true }
+    seenBranches += new.count
+    return new
   }
 
   /// Reports changes that cannot be merged. At most 1,000: a report for each record could take as much memory as the

@@ -15,7 +15,7 @@
 //                notes, notes in the trash
 //                index, summaries, order, list   places and sizes of these
 //                appendix                    counted bytes: the writer's own
-//     session  = 16 bytes of identity, the number of its last change, its digest (8; NoteBook+Digests.swift), and counted bytes:
+//     session  = 16 bytes of identity, the number of its last change, its digest (8; HistoryDigest.swift), and counted bytes:
 //                  lamport and time of the last change
 //                  count*(session's place)   the replicas it has named, in the order in which it did
 //                  links                     place and size of a block; size 0 for none

@@ -114,7 +114,7 @@ struct PeerWire {
   }
 
   private mutating func sendChanges(_ changes: [UInt8], isAdopting: Bool) {
-    let partSize = NotesServer.partSize
+    let partSize = IncomingChanges.partSize
     var offset = 0
     repeat {
       let end = min(changes.count, offset + partSize)
