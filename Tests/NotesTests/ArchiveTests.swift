@@ -424,6 +424,7 @@ private final class Disk: Sendable {
           writer.identifier(try reader.identifier())
           let changes = try reader.varint()
           writer.varint(field == 1 ? number : changes)
+          writer.fixed(try reader.fixed(UInt64.self))
           var rest = ByteReader(try reader.counted())
           var other = ByteWriter()
           let last = try rest.varint()

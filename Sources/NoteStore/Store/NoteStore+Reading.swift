@@ -1,5 +1,5 @@
 public import Notes
-internal import ReplicatingTypes
+public import ReplicatingTypes
 
 // Looking up what may not be in memory. An archive that can't be read is given up: all that stands in it stands in the folder, too.
 
