@@ -77,6 +77,16 @@ public struct Change: Equatable, Sendable {
     rareKinds = RareKinds(of: operations)
   }
 
+  /// True if a change is among its predecessors. O(log n).
+  func follows(_ other: ChangeID) -> Bool {
+    var (low, high) = (0, predecessors.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if predecessors[middle] < other { low = middle + 1 } else { high = middle }
+    }
+    return low < predecessors.count && predecessors[low] == other
+  }
+
   /// The bases of its edits of texts.
   var bases: [(note: NoteID, base: TextBase)] {
     guard rareKinds.contains(.base) else { return [] }

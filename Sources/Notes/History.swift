@@ -39,12 +39,8 @@ struct History: Identifiable, Sendable {
 
   /// The link of a change that is here, if it has one.
   func link(of number: UInt64) -> HistoryLink? {
-    var (low, high) = (0, links.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if links[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low < links.count && links[low].number == number ? links[low] : nil
+    let count = links.count(upTo: number)
+    return count > 0 && links[count - 1].number == number ? links[count - 1] : nil
   }
 
   /// The last tick of a change; `nil` if only the archive knows.

@@ -6,3 +6,15 @@ struct HistoryLink: Sendable {
   let predecessors: [ChangeID]
   let bases: [(note: NoteID, base: TextBase)]
 }
+
+extension [HistoryLink] {
+  /// The number of links, which are in order, of changes up to one. O(log n).
+  func count(upTo number: UInt64) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].number <= number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

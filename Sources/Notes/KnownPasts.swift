@@ -14,6 +14,7 @@ struct KnownPasts: Causality {
     part.histories = book.histories
     part.archive = book.archive
     part.version = book.version
+    part.pasts = book.pasts
     self.book = part
     self.note = note
   }

@@ -163,7 +163,8 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
 
   mutating func validate(
-    _ operation: Operation, of change: ChangeID, isKnown: (ChangeID) -> Bool
+    _ operation: Operation, of change: ChangeID, _ awareness: Awareness,
+    isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     switch operation {
     case .title(let assignment):
@@ -181,7 +182,7 @@ public struct Note: Sendable, Equatable, Identifiable {
         throw InvalidChange("a removal of what its author could not know")
       }
     case .text(let operation):
-      try text.validate(operation, by: change.replica, isKnown: isKnown)
+      try text.validate(operation, by: change.replica, awareness, isKnown: isKnown)
     case .delete(let covered):
       for replica in covered.replicas
       where replica == change.replica && covered[replica] >= change.number

@@ -194,7 +194,10 @@ extension NoteBook: Replicable {
     }
     // A note is packed without what its text has still to show.
     if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&effects) }
-    if let kept { pasts.set(id.replica, id.number, kept) }
+    if var kept, !change.predecessors.isEmpty {
+      kept.insert(id)
+      pasts.insert(kept, of: id)
+    }
     shelf.tidy()
     return nil
   }
@@ -209,7 +212,7 @@ extension NoteBook: Replicable {
   ) throws -> (past: Version?, end: UInt64) {
     var past = try past(of: change)
     past.bases = bases
-    let kept = past.version.contains(change.id) ? past.version : nil
+    let kept = past.isComplete ? nil : past.version
     do { try validateAll(change, past) } catch {
       guard change.operations.count > 1 else { throw error }
       return (kept, try performInTurn(change, first, past, &effects))
@@ -289,11 +292,11 @@ extension NoteBook: Replicable {
     case .create: break
     case .place(let placement):
       try checkKnown(NoteID(creation: placement.element), past)
-      try order.validate(placement, by: change.id.replica) { past.contains($0) }
+      try order.validate(placement, by: change.id.replica, past.awareness) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
       let isText = if case .text = edit { true } else { false }
-      try shelf[existing: id].validate(edit, of: change.id) {
+      try shelf[existing: id].validate(edit, of: change.id, past.awareness(whenEditing: id)) {
         isText ? past.contains($0, whenEditing: id) : past.contains($0)
       }
     }

@@ -39,38 +39,98 @@ extension NoteBook {
     return Revision(heads: heads.sorted())
   }
 
-  /// Adds to `past` a known change and everything it follows. Not recursive: pasts are as deep as history is long.
-  func extend(_ past: inout Version, to change: ChangeID) throws(ArchiveFailure) {
+  /// Adds to `past`, which has what its changes follow, a known change and everything it follows. Not recursive: pasts are as deep as
+  /// history is long.
+  ///
+  /// O(changes in between that follow changes of other replicas × log replicas), down to those whose past is kept.
+  ///
+  /// - Returns: the number of changes that it has looked at.
+  @discardableResult
+  func extend(_ past: inout Version, to change: ChangeID) throws(ArchiveFailure) -> Int {
     var open = [change]
+    var steps = 0
     while let next = open.popLast() {
+      steps += 1
       let seen = past[next.replica]
       guard next.number > seen else { continue }
+      if let known = pasts[next] {
+        past.merge(known)
+        continue
+      }
       past[next.replica] = next.number
       let links = try links(of: next.replica)
-      var index = links.count
+      var index = links.count(upTo: next.number)
       while index > 0, links[index - 1].number > seen {
         index -= 1
-        if links[index].number <= next.number { open += links[index].predecessors }
+        if let known = pasts[ChangeID(replica: next.replica, number: links[index].number)] {
+          past.merge(known)
+          break
+        }
+        open += links[index].predecessors
+        steps += 1
       }
     }
+    return steps
   }
 
   /// Everything that the author of a change, the next to be admitted, had seen with it. Its predecessors are known here.
-  /// O(heads) if that is all that is known, as a rule; else O(what it had not seen with its previous change).
+  ///
+  /// O(predecessors × log) if that is all that is known, as a rule. Else, with a kept past of each predecessor, O(log replicas) for each
+  /// replica in which these differ.
   mutating func past(of change: Change) throws(ArchiveFailure) -> Past {
     let previous = ChangeID(replica: change.id.replica, number: change.id.number - 1)
-    if heads.allSatisfy({ $0 == previous || change.predecessors.contains($0) }) {
-      return Past(version: version, change: change.id)
+    if heads.allSatisfy({ $0 == previous || change.follows($0) }) {
+      return Past(
+        version: version, change: change.id, isComplete: true, since: firstKnowing(as: change))
     }
     var past = Version()
-    if let known = pasts.take(previous) {
-      past = known
-    } else if previous.number > 0 {
-      try extend(&past, to: previous)
+    for predecessor in change.predecessors { try join(&past, with: predecessor) }
+    if previous.number > 0 { try join(&past, with: previous) }
+    return Past(
+      version: past, change: change.id, isComplete: false, since: firstKnowing(as: change))
+  }
+
+  /// Adds to `past`, which has what its changes follow, a known change and everything it follows; perhaps without the last changes of its
+  /// replica that follow no others.
+  private mutating func join(
+    _ past: inout Version, with change: ChangeID
+  ) throws(ArchiveFailure) {
+    // Who has seen a change has seen what it follows.
+    if past.contains(change) { return }
+    guard let link = lastLink(upTo: change) else { return past.insert(change) }
+    if !past.contains(link) {
+      if let known = pasts.take(link) {
+        past.merge(known)
+      } else {
+        var known = Version()
+        pasts.steps += try extend(&known, to: link)
+        pasts.insert(known, of: link)
+        past.merge(known)
+      }
     }
-    for predecessor in change.predecessors { try extend(&past, to: predecessor) }
-    past.insert(change.id)
-    return Past(version: past, change: change.id)
+    past.insert(change)
+  }
+
+  /// The number of the first change of an author with which it had seen no others than with a later one, the next to be admitted.
+  private func firstKnowing(as change: Change) -> UInt64 {
+    if !change.predecessors.isEmpty || change.rareKinds.contains(.base) { return change.id.number }
+    guard let place = histories.place(of: change.id.replica) else { return change.id.number }
+    guard let link = histories.all[place].links.last else {
+      return histories.all[place].archived + 1
+    }
+    return link.bases.isEmpty ? link.number : link.number + 1
+  }
+
+  /// The last change of a replica up to one of them that follows changes of others, as far as that is in memory; else one in the archive.
+  /// `nil` if there is none.
+  private func lastLink(upTo change: ChangeID) -> ChangeID? {
+    guard let place = histories.place(of: change.replica) else {
+      return archive.map { _ in change }
+    }
+    let count = histories.all[place].links.count(upTo: change.number)
+    let archived = min(change.number, histories.all[place].archived)
+    let number = count > 0 ? histories.all[place].links[count - 1].number : archived
+    return number > 0 ? ChangeID(replica: change.replica, number: number) : nil
   }
 
   /// Decodes changes 1 to `number` of a replica, in order, each with its first stamp. Throws also if the archive has something else in the

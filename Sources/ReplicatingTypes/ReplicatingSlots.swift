@@ -220,9 +220,10 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// Looks whether a placement from outside may be applied, as `ReplicatingArray` does with an insertion. Throws when not.
   @specialized(where Element == ChangeID)
   public mutating func validate(
-    _ placement: Placement, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+    _ placement: Placement, by author: ReplicaID, _ awareness: Awareness? = nil,
+    isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
-    try sequence.validate(placement.operation, by: author, isKnown: isKnown)
+    try sequence.validate(placement.operation, by: author, awareness, isKnown: isKnown)
   }
 
   mutating func join(_ changes: ReplicatingArray<Element>.Changes) {

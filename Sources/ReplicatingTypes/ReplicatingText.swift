@@ -273,9 +273,10 @@ public struct ReplicatingText: Sendable, Replicable {
   /// Looks whether an operation from outside may be applied, and throws when not. Beside what the sequence checks: an
   /// insertion is valid UTF-8 without U+0000, and nothing begins or ends inside a scalar.
   public mutating func validate(
-    _ operation: Operation, by author: ReplicaID, isKnown: (ChangeID) -> Bool
+    _ operation: Operation, by author: ReplicaID, _ awareness: Awareness? = nil,
+    isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
-    try bytes.validate(operation, by: author, isKnown: isKnown)
+    try bytes.validate(operation, by: author, awareness, isKnown: isKnown)
     switch operation {
     case .insert(let inserted, let left, let right):
       guard !inserted.span.containsZero, String(validating: inserted, as: UTF8.self) != nil else {

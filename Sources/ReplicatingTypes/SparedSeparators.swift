@@ -41,14 +41,15 @@ extension ReplicatingArray<UInt8> {
       for element in separators where asked.insert(element).inserted { candidates.append(element) }
     }
     let turned = try turnedEdits(&causality)
+    var stretches: ShownStretches?
     for edits in edits {
-      let (found, isUndecided) = separators(around: edits)
+      let (found, isUndecided) = separators(around: edits, &stretches)
       // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
       if !found.isEmpty { isContested = true }
       if isUndecided { insert(found) }
     }
     // Others may have removed since what the authors had not seen. So there is more to decide than when the edits came.
-    for edits in turned { insert(separators(around: edits).found) }
+    for edits in turned { insert(separators(around: edits, &stretches).found) }
     let copies = copyRoles(at: nil)
     for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
       if asked.insert(element).inserted { candidates.append(element) }
@@ -89,19 +90,20 @@ extension ReplicatingArray<UInt8> {
   /// The removed separators of which edits may decide whether they are shown; and false if edits that came last certainly decide
   /// nothing.
   private mutating func separators(
-    around edits: TouchedElements
+    around edits: TouchedElements, _ stretches: inout ShownStretches?
   ) -> (found: [LocalID], isUndecided: Bool) {
     var found: [LocalID] = []
     /// The pieces of removed elements, by the first of each, and the spared elements that were met.
     var covered: Set<LocalID> = []
     /// True if there was something that the author had not seen.
     var meetsUnknown = false
-    /// By author, the number of elements that the author of the edits had seen.
-    var knownCounts: [AuthorIndex: UInt32] = [:]
+    /// The number of elements of an author that the author of the edits had seen; as a rule of the same as before.
+    var latest: (author: AuthorIndex, count: UInt32)?
     func knownCount(_ author: AuthorIndex) -> UInt32 {
-      if let count = knownCounts[author] { return count }
+      if let latest, latest.author == author { return latest.count }
+      let authors = authors.span
       let count = authors[Int(author)].count(upTo: edits.known[authors[Int(author)].id])
-      knownCounts[author] = count
+      latest = (author, count)
       return count
     }
     func collectSpared(_ element: LocalID) {
@@ -142,6 +144,18 @@ extension ReplicatingArray<UInt8> {
     func passWhole(isForward: Bool) -> Bool {
       pass(tree.current, tree.current.offset..<tree.current.end, isForward: isForward)
     }
+    func walk(isForward: Bool) {
+      var steps = 0
+      while isForward ? tree.stepForward() : tree.stepBackward(), passWhole(isForward: isForward) {
+        steps += 1
+        // Where many have inserted, every walk would go over what all of them did.
+        guard steps == ShownStretches.fewSteps, !tree.current.isRemoved else { continue }
+        if stretches == nil { stretches = ShownStretches(of: tree, without: piecesWithSpared) }
+        guard let last = stretches!.last(isForward: isForward, from: tree.at),
+          last.offset >= knownCount(last.author)
+        else { return }
+      }
+    }
     for range in withCounterparts(edits.ranges) {
       guard let target = index(known: range.author) else { continue }
       var offset = UInt32(range.offset)
@@ -155,24 +169,33 @@ extension ReplicatingArray<UInt8> {
         if piece.isRemoved {
           // Where a walk has been over it, that went on to both sides.
           guard passWhole(isForward: true) else { continue }
-          while tree.stepBackward(), passWhole(isForward: false) {}
+          walk(isForward: false)
           locate(first)
-          while tree.stepForward(), passWhole(isForward: true) {}
+          walk(isForward: true)
         } else {
           for offset in first.offset..<stop { collectSpared(LocalID(target, offset)) }
           if pass(piece, piece.offset..<first.offset, isForward: false) {
-            while tree.stepBackward(), passWhole(isForward: false) {}
+            walk(isForward: false)
           }
           locate(first)
-          if pass(piece, stop..<piece.end, isForward: true) {
-            while tree.stepForward(), passWhole(isForward: true) {}
-          }
+          if pass(piece, stop..<piece.end, isForward: true) { walk(isForward: true) }
         }
       }
     }
     if found.isEmpty { return ([], false) }
     // Withheld elements count as text for this rule. Here they are passed like removed ones.
     return (found, !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known))
+  }
+
+  /// The first elements of the pieces that hold spared elements.
+  private var piecesWithSpared: Set<LocalID> {
+    var copy = self
+    var pieces: Set<LocalID> = []
+    for element in spared {
+      copy.locate(element)
+      pieces.insert(copy.tree.current.first)
+    }
+    return pieces
   }
 
   /// True if one of the elements was removed by a change that is not known.

@@ -8,6 +8,21 @@ public protocol Causality {
   mutating func seen(by changes: ChangeRanges.Run) throws(Failure) -> Version
 }
 
+/// What the author of an operation had seen, by who can tell more than whether that was one change. With it a validation needn't look at
+/// each of many changes.
+public struct Awareness: Sendable {
+  /// All that it had seen, but for its own changes.
+  public var version: Version
+  /// The number of its first change with which it had seen the same, and its own changes since.
+  public var since: UInt64
+
+  /// All that an author had seen, since its change with this number.
+  public init(version: Version, since: UInt64) {
+    self.version = version
+    self.since = since
+  }
+}
+
 /// Changes of one author that edited a text without being aware of all that is in it.
 public struct UnawareEdits: Sendable {
   /// The author.

@@ -115,6 +115,35 @@ struct SharedNote {
     books.append(last.book)
   }
 
+  /// A history in which very many write at one place, and some remove what stands beside it.
+  init(seedOfCrowds seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    self.init(of: (1...UInt64(80 + random.below(40))).map { $0 }, "a b\nc d\ne f\n")
+    let places = [random.below(12), random.below(12)]
+    var (last, rest) = (people[0], Array(people.dropFirst().shuffled(using: &random)))
+    for person in rest {
+      var text = Array(person.book[note]!.text.string.utf8)
+      if random.chance(85) {
+        let place = random.chance(85) ? places[0] : random.pick(places)
+        text.insert(contentsOf: random.pick(["x", "y ", "z\n"]).utf8, at: place)
+        write(String(decoding: text, as: UTF8.self), person)
+        if random.chance(30) {
+          text.insert(random.pick([65, 66, 10]), at: place + 1)
+          write(String(decoding: text, as: UTF8.self), person)
+        }
+      } else {
+        write(random.edited(person.book[note]!.text.string), person)
+      }
+      if random.chance(5) { try! person.pull(random.pick(rest)) }
+    }
+    while let other = rest.popLast() {
+      try! last.pull(other)
+      if random.chance(5) { keepText(of: last) }
+      if random.chance(2), !rest.isEmpty { swap(&last, &rest[random.below(rest.count)]) }
+    }
+    keepText(of: last)
+  }
+
   private mutating func step(_ random: inout SplitMix64) {
     let person = random.pick(people)
     if random.chance(40) {

@@ -36,6 +36,12 @@ import Testing
     check(SharedNote(seedOfWithdrawals: seed), seed)
   }
 
+  /// Where there are many, their edits are not looked at one by one.
+  @Test(arguments: seeds(4))
+  func `gives the text that every notebook shows where very many write at one place`(seed: UInt64) {
+    check(SharedNote(seedOfCrowds: seed), seed)
+  }
+
   private func check(_ history: SharedNote, _ seed: UInt64) {
     let oracle = TextOracle(of: history.changes, in: history.note)
     for (step, state) in history.states.enumerated() {

@@ -1,4 +1,5 @@
-/// The insertions at gaps where many replicas have inserted: where to begin looking. Only a hint, which may be lost.
+/// The insertions at gaps where many replicas have inserted: where to begin looking, and what need not be looked at again. Only hints, which
+/// may be lost.
 struct Crowds: Sendable {
   /// Looking through fewer pieces than this needs no hint.
   private static var threshold: Int { 16 }
@@ -14,6 +15,7 @@ struct Crowds: Sendable {
   }
 
   private var lists: [Gap: SiblingList] = [:]
+  private var unseen: [Gap: Unseen] = [:]
 
   var isEmpty: Bool { lists.isEmpty }
 
@@ -28,6 +30,50 @@ struct Crowds: Sendable {
   ) {
     guard steps > Self.threshold || !lists.isEmpty && lists[gap] != nil else { return }
     lists[gap, default: SiblingList()].insert(Sibling(timestamp: timestamp, element: element))
+  }
+
+  // MARK: - What authors had not seen
+
+  /// Changes that some authors who inserted at a gap had not seen.
+  ///
+  /// Who has seen any element between the ends of the gap has seen one whose own origins do not lie between them. So changes that inserted
+  /// such elements have to be among these, and others needn't.
+  private struct Unseen: Sendable {
+    /// By replica, the first of them.
+    var first: [ReplicaID: UInt64]
+    /// What the authors had seen.
+    var version: Version
+  }
+
+  /// So many gaps are remembered at most.
+  private static var mostGaps: Int { 4 }
+
+  /// The gaps of which it is remembered what authors had not seen there.
+  var unseenGaps: [Gap] { unseen.isEmpty ? [] : Array(unseen.keys) }
+
+  /// Remembers all changes that have inserted between the ends of a gap, if they are many: an author who had seen `version`, and changes of
+  /// its own, had seen none of them.
+  mutating func remember(_ changes: [ChangeID], unseenBy version: Version, at gap: Gap) {
+    guard changes.count > Self.threshold else { return }
+    if unseen.count >= Self.mostGaps { unseen = [:] }
+    let first = Dictionary(changes.map { ($0.replica, $0.number) }, uniquingKeysWith: min)
+    unseen[gap] = Unseen(first: first, version: version)
+  }
+
+  /// Remembers a change that inserts at one of the `unseenGaps`. It is the last that has come, so nobody had seen it.
+  mutating func remember(_ change: ChangeID, between gap: Gap) {
+    let first = unseen[gap]!.first[change.replica] ?? change.number
+    unseen[gap]!.first[change.replica] = min(first, change.number)
+  }
+
+  /// True if it is certain that an author, who had seen `version` and changes of its own, had seen nothing between the ends of a gap.
+  /// O(log replicas) for each replica of which nobody who has inserted there had seen so much.
+  mutating func isUnseen(at gap: Gap, by author: ReplicaID, _ version: Version) -> Bool {
+    guard !unseen.isEmpty, let known = unseen[gap], known.first[author] == nil,
+      version.allSatisfy(beyond: known.version, { $0.number < known.first[$0.replica] ?? .max })
+    else { return false }
+    unseen[gap]!.version.merge(version)
+    return true
   }
 
   /// Insertions at one gap, newest first, in chunks, so that one more is little to move.

@@ -31,7 +31,8 @@ extension ReplicatingArray {
     }
     if next != right {
       skipped = resolve(
-        behind: skipped, LocalID(author, UInt32(truncatingIfNeeded: offset)), lamport, left, right)
+        behind: skipped, LocalID(author, UInt32(truncatingIfNeeded: offset)), number, lamport, left,
+        right)
     }
     insert(
       elements, by: author, number: number, lamport: lamport, isStepping: isStepping, left: left,
@@ -114,12 +115,14 @@ extension ReplicatingArray {
   /// elements of its piece are before the gap.
   @inline(never)
   private mutating func resolve(
-    behind start: UInt32, _ new: LocalID, _ lamport: UInt64, _ left: LocalID, _ right: LocalID
+    behind start: UInt32, _ new: LocalID, _ number: UInt64, _ lamport: UInt64, _ left: LocalID,
+    _ right: LocalID
   ) -> UInt32 {
     if !isIndexed { buildIndex() }
     restoreOrigins()
     let timestamp = LamportTimestamp(count: lamport, replica: authors[Int(new.author)].id)
     let origin = tree.cursor
+    rememberUnseen(new, number, left, right)
     // A left child of `right` goes directly before it if `right` has no other: then the element before `right` is not in
     // its subtree, and so has another right origin.
     if !right.isNone, self.left(of: right) == left {
@@ -169,6 +172,20 @@ extension ReplicatingArray {
     tree.cursor = destination.0
     crowds.remember(new, timestamp, at: gap, afterSteps: steps)
     return destination.1
+  }
+
+  /// Lets the crowds know of an insertion at one of their gaps, or between origins outside of it: it may come to stand there.
+  private mutating func rememberUnseen(
+    _ new: LocalID, _ number: UInt64, _ left: LocalID, _ right: LocalID
+  ) {
+    for gap in crowds.unseenGaps {
+      guard
+        left == gap.left || left.isNone || !gap.left.isNone && isOrdered(left, before: gap.left),
+        right == gap.right || isOrdered(gap.right, before: right)
+      else { continue }
+      let change = ChangeID(replica: authors[Int(new.author)].id, number: number)
+      crowds.remember(change, between: gap)
+    }
   }
 
   private func left(of element: LocalID) -> LocalID {

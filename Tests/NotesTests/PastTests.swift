@@ -1,0 +1,154 @@
+import ReplicatingTypes
+import TestSupport
+import Testing
+
+@testable import Notes
+
+/// A change as it travels, and all that its author had seen before it: what its notebook held.
+private struct MadeChange {
+  var change: Change
+  var encoded: [UInt8]
+  var seen: Version
+}
+
+/// A history that several people make together, who take over from each other what they have, or had some time ago.
+private struct RandomHistory {
+  private(set) var changes: [ChangeID: MadeChange] = [:]
+  private(set) var version = Version()
+
+  init(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var people = (1...UInt64(2 + random.below(14))).map { Person($0) }
+    // A session follows another now and then.
+    var number = UInt64(people.count)
+    var books: [NoteBook] = []
+    let note = people[0].create("note")
+    keepLast(of: people[0], after: Version())
+    let partners = random.pick([1, 3, 100])
+    for _ in 0..<80 {
+      let place = random.below(people.count)
+      if random.chance(10) {
+        number += 1
+        let next = Person(number)
+        next.book = people[place].book
+        people[place] = next
+      }
+      let person = people[place]
+      if random.chance(45) {
+        let other = people[(place + 1 + random.below(partners)) % people.count]
+        try! person.pull(random.chance(20) ? random.pick(books + [other.book]) : other.book)
+      } else {
+        let seen = person.book.version
+        if person.book[note] == nil || random.chance(5) {
+          _ = person.create("another")
+        } else {
+          person.setText(note, random.edited(person.book[note]!.text.string))
+        }
+        keepLast(of: person, after: seen)
+      }
+      books.append(person.book)
+    }
+  }
+
+  private mutating func keepLast(of person: Person, after seen: Version) {
+    let number = person.book.version[person.id]
+    guard number > seen[person.id] else { return }
+    var encoded: [UInt8] = []
+    try! person.book.forEachEncoded(of: person.id, in: number...number) { _, bytes, _ in
+      encoded = Array(bytes)
+      return true
+    }
+    try! person.book.forEachChange(of: person.id, upTo: number) { change, _ in
+      guard change.id.number == number else { return }
+      changes[change.id] = MadeChange(change: change, encoded: encoded, seen: seen)
+      version.insert(change.id)
+    }
+  }
+}
+
+@Suite struct `The past of a change` {
+  @Test(arguments: seeds(40))
+  func `is what its author's notebook held, in whichever order changes come`(seed: UInt64) throws {
+    let history = RandomHistory(seed: seed)
+    var random = SplitMix64(seed: seed &+ 1_000_000)
+    let person = Person(99)
+    person.book.pasts.limit = random.pick([1, 3, 1024])
+    var waiting = history.changes
+    while !waiting.isEmpty {
+      let next = waiting.values
+        .filter { made in
+          made.seen[made.change.id.replica] == person.book.version[made.change.id.replica]
+            && person.book.version.isSuperset(of: made.seen)
+        }
+        .sorted { $0.change.id < $1.change.id }
+      let made = random.pick(next)
+      let past = try person.book.past(of: made.change)
+      for other in history.changes.keys.sorted() {
+        let isSeen = other == made.change.id || made.seen.contains(other)
+        #expect(past.contains(other) == isSeen, at(seed))
+      }
+      #expect(past.isComplete == (made.seen == person.book.version), at(seed))
+      checkSince(past.since, made, history, seed)
+      var pending = PendingChanges()
+      pending.insert(made.change.id, made.encoded)
+      let (_, refused, _) = person.book.drain(&pending)
+      #expect(refused.isEmpty && pending.isEmpty, at(seed))
+      waiting[made.change.id] = nil
+      if random.chance(3) { try person.putAway(andReopen: random.chance(50)) }
+    }
+    #expect(person.book.version == history.version, at(seed))
+  }
+
+  /// Since the change that is said its author has seen nothing of others.
+  private func checkSince(
+    _ since: UInt64, _ made: MadeChange, _ history: RandomHistory, _ seed: UInt64
+  ) {
+    #expect(since <= made.change.id.number, at(seed))
+    for number in since...made.change.id.number {
+      let id = ChangeID(replica: made.change.id.replica, number: number)
+      var seen = history.changes[id]!.seen
+      seen[id.replica] = made.seen[id.replica]
+      #expect(seen == made.seen, at(seed))
+    }
+  }
+
+  /// Each of them had the steps of all before it when what a change follows was looked up anew.
+  @Test func `is found in a few steps where each of many sessions follows the one before`() throws {
+    let (author, reader) = (Person(1), Person(3))
+    let note = author.create("note", "text")
+    try reader.pull(author)
+    reader.setText(note, "offline text")
+    var last = author
+    for number in 10..<1_010 as Range<UInt64> {
+      let next = Person(number)
+      next.book = last.book
+      next.setTitle(note, "\(number)")
+      last = next
+    }
+    reader.book.pasts.steps = 0
+    try reader.pull(last)
+    #expect(reader.book.version.count == 1_002 && reader.book.revision.heads.count == 2)
+    #expect(reader.book.pasts.steps < 10)
+  }
+
+  /// More of them than there is room for, were the pasts kept of all replicas.
+  @Test func `is found in a few steps where many authors take turns`() throws {
+    let (author, reader) = (Person(1), Person(3))
+    let note = author.create("note", "text")
+    try reader.pull(author)
+    reader.setText(note, "offline text")
+    let people = (10..<310 as Range<UInt64>).map { Person($0) }
+    var book = author.book
+    for turn in 0..<1_200 {
+      let person = people[turn % people.count]
+      person.book = book
+      person.setTitle(note, "\(turn)")
+      book = person.book
+    }
+    reader.book.pasts.steps = 0
+    reader.book.pasts.limit = 8
+    try reader.pull(book)
+    #expect(reader.book.revision.heads.count == 2)
+    #expect(reader.book.pasts.steps < 10)
+  }
+}
