@@ -40,6 +40,21 @@ import Testing
     }
   }
 
+  @Test func `have a page about trust that names suites of tests that are there`() throws {
+    let page = try contents(of: projectFolder.appendingPathComponent("Protocol/trust.md"))
+    let tests = try sourceFiles("Tests", ".swift").values.joined()
+    var count = 0
+    // The last column of a table.
+    for row in page.split(separator: "\n") where row.hasPrefix("| ") {
+      let cell = row.split(separator: "|").dropLast(row.hasSuffix("|") ? 0 : 1).last ?? ""
+      for match in cell.matches(of: /`([A-Z][^`]+)`/) {
+        count += 1
+        #expect(tests.contains("struct `\(match.1)`"), "there is no suite \(match.1)")
+      }
+    }
+    #expect(count > 20)
+  }
+
   @Test func `have a map that is found out when it lacks a module`() {
     #expect(lacking("\n| A | `A.swift` |\nB\n", ["A", "B"]) == ["B"])
   }

@@ -143,6 +143,14 @@ private func expectLaws<Value: Checked>(
     #expect(a.merged(with: c) == c.merged(with: a))
   }
 
+  @Test func `a clock outside of the years that count is that of 1970`() {
+    let latest = ReplicatingRegister<String>.latestTime
+    let register = ReplicatingRegister("")
+    for (now, time) in [(0, 0), (-1, 0), (latest - 1, latest - 1), (latest, 0), (.max, 0)] {
+      #expect(register.assignment(of: "x", at: now).time == time, "\(now)")
+    }
+  }
+
   @Test func `the last millisecond of all is no dead end`() {
     var a = ReplicatingRegister("")
     a.assign("a", at: ReplicatingRegister<String>.latestTime - 1, by: &alice.replica)
