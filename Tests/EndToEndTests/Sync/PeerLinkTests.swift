@@ -127,7 +127,9 @@ import Testing
     let peer = folder("peer")
     try writeProgram(
       "#!/bin/sh\nsleep 1000 & echo $! > \(folder("child"))\nexec sleep 1000\n", to: peer)
-    let program = try Server(folder("notes"), ["sync", peer])
+    let program = try Server(folder("notes"))
+    try program.initialize()
+    try program.post("notebook/sync", ["peer": .string(peer)])
     func child() -> pid_t? {
       let text = try? String(contentsOfFile: folder("child"), encoding: .utf8)
       return text.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
