@@ -86,7 +86,8 @@ final class ChildProcess {
 
   /// Sees to it that it ends, with what it has started, also when this process is killed: a shell waits for that, at a pipe.
   ///
-  /// Without a shell there is nobody who waits. The program gets the end of its input then, and as a rule that ends it.
+  /// Without a shell there is nobody who waits, nor before this is called. The program gets the end of its input then, and as a
+  /// rule that ends it.
   func endWithThisProcess() {
     let target = hasOwnSession ? "-\(process)" : "\(process)"
     guardian = try? ChildProcess(

@@ -125,8 +125,10 @@ import Testing
   func `What a peer has started ends when this program is killed`() throws {
     let folder = TemporaryFolder()
     let peer = folder("peer")
+    // What it is sent is sent by a program that has seen to its end.
     try writeProgram(
-      "#!/bin/sh\nsleep 1000 & echo $! > \(folder("child"))\nexec sleep 1000\n", to: peer)
+      "#!/bin/sh\nread line\nsleep 1000 & echo $! > \(folder("child"))\nexec sleep 1000\n", to: peer
+    )
     let program = try Server(folder("notes"))
     try program.initialize()
     try program.post("notebook/sync", ["peer": .string(peer)])
