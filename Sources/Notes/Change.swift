@@ -29,6 +29,9 @@
 //                                                                change that the state has, too, is less than this one's
 //                 | 19 note count*(mention number)            take back what changes did to the text: of each run of changes
 //                                                                the first and the last
+//                 | 1A note time text                          property; the time as for a title; the text is its name, a line feed,
+//                                                                and its value
+//                 | 1B note time                               the note is as old as this, less the change's time; only where it is created
 //
 // Every number is as short as it can be and every list in its one order, so that a change has one encoding.
 
@@ -162,7 +165,7 @@ extension Change {
   }
 
   /// Further from 1970 than this no clock is: ± 100,000 years, so that differences can't overflow.
-  private static var latestTime: Int64 { 3_155_760_000_000_000 }
+  fileprivate static var latestTime: Int64 { 3_155_760_000_000_000 }
 
   /// The time as it is encoded.
   static func clamped(_ time: Int64) -> Int64 { min(max(time, -latestTime), latestTime) }
@@ -226,6 +229,10 @@ private struct ChangeEncoder {
     case .priority(let assignment):
       writer.signed(assignment.time - time)
       writer.byte(assignment.value.rawValue)
+    case .property(let name, let assignment):
+      writer.signed(assignment.time - time)
+      writer.counted("\(name.text)\n\(assignment.value)".utf8)
+    case .created(let created): writer.signed(created - time)
     case .tags(.insert(let tag)): writer.counted(tag.name.utf8)
     case .tags(.remove(let tag, let observed)):
       writer.counted(tag.name.utf8)
@@ -262,6 +269,8 @@ extension Note.Operation {
     case .restore: 0x17
     case .base: 0x18
     case .withdraw: 0x19
+    case .property: 0x1A
+    case .created: 0x1B
     }
   }
 }
@@ -371,6 +380,21 @@ private struct ChangeDecoder {
       let base = TextBase(heads: try changes(), previous: back == 0 ? 0 : id.number - back)
       return .edit(note, .base(base))
     case 0x19: return .edit(note, .withdraw(try ranges()))
+    case 0x1A:
+      let moment = try self.time(near: time)
+      let text = try text()
+      guard let end = text.utf8.firstIndex(of: 0x0A) else {
+        throw reader.failure("a property without a value")
+      }
+      let assignment = ReplicatingRegister<String>.Assignment(
+        value: String(text[text.utf8.index(after: end)...]), time: moment)
+      return .edit(note, .property(PropertyName(String(text[..<end])), assignment))
+    case 0x1B:
+      let created = try self.time(near: time)
+      guard (-Change.latestTime...Change.latestTime).contains(created) else {
+        throw reader.failure("a time beyond all calendars")
+      }
+      return .edit(note, .created(created))
     default: throw reader.failure("an operation of an unknown kind, \(tag)")
     }
   }

@@ -4,8 +4,8 @@ public import ReplicatingTypes
 public struct Effects: Sendable {
   /// Parts of a note.
   public struct Facets: OptionSet, Sendable {
-    public let rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public let rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
     /// The note is new.
     public static let created = Facets(rawValue: 1)
     /// The title was written.
@@ -20,6 +20,10 @@ public struct Effects: Sendable {
     public static let position = Facets(rawValue: 32)
     /// The note went into the trash, or came out of it.
     public static let trashed = Facets(rawValue: 64)
+    /// The path was written.
+    public static let path = Facets(rawValue: 128)
+    /// A part of the header was written.
+    public static let header = Facets(rawValue: 256)
   }
 
   /// The effects on texts of notes, in order.
@@ -72,7 +76,8 @@ extension Note.Operation {
     case .title: .title
     case .priority: .priority
     case .tags: .tags
-    case .text, .delete, .restore, .base, .withdraw: []
+    case .property(let name, _): name == .path ? .path : name.headerKey == nil ? [] : .header
+    case .text, .delete, .restore, .base, .withdraw, .created: []
     }
   }
 }

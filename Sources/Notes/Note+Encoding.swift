@@ -4,6 +4,7 @@
 //     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
+//     properties             varint: how many; each a counted name and a register; by name
 //     contested              1 if separators were spared or may have been, in some state of the text; else 0, and nothing is spared
 //     spared                 varint: how many; each an author, varint, varint: the elements of the text from an offset on, how many,
 //                            that were removed and are shown; by author and offset
@@ -51,6 +52,11 @@ extension Note {
     // Compiled for any element a set takes its time, and most notes have no tags.
     (!tags.version.isEmpty).encode(into: &writer)
     if !tags.version.isEmpty { tags.encode(into: &writer) }
+    writer.varint(properties.count)
+    for (name, register) in properties.sorted(by: { $0.key < $1.key }) {
+      name.text.encode(into: &writer)
+      register.encode(into: &writer)
+    }
     text.isContested.encode(into: &writer)
     Self.encode(text.sparedElements.sorted, into: &writer)
     let copies = text.copies
@@ -207,6 +213,10 @@ extension Note {
     if try Bool(from: &reader) {
       try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
     }
+    for _ in 0..<(try reader.count()) {
+      _ = try reader.counted()
+      try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.counted() }
+    }
     let merging = try Merging(from: &reader)
     if merging.isPlain {
       return (title, try ReplicatingText.utf8(from: &reader))
@@ -225,6 +235,15 @@ extension Note {
     if try Bool(from: &reader) {
       tags = try ReplicatingSet(from: &reader)
       guard !tags.version.isEmpty else { throw start.failure("tags that never were") }
+    }
+    var last: PropertyName?
+    for _ in 0..<(try reader.count()) {
+      let name = PropertyName(try String(from: &reader))
+      guard name.isValid, last.map({ $0 < name }) ?? true else {
+        throw start.failure("properties out of order")
+      }
+      properties[name] = try ReplicatingRegister(from: &reader)
+      last = name
     }
     let merging = try Merging(from: &reader)
     withdrawals = merging.withdrawals

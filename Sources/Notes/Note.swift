@@ -20,11 +20,11 @@ public enum Priority: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// One note: a title, a text, tags and a priority, each a replicating value; and whether it lies in the trash.
+/// One note: a title, a text, tags, a priority and properties, each a replicating value; and whether it lies in the trash.
 ///
 /// Deleting and editing meet like this. A deletion says what of the note's content its author had seen. The note is in the
 /// trash if and only if one deletion covers all of its content: an edit of text or title that the deletion's author had
-/// not seen brings the note back, with the edit, and so does any later edit. Moving, tagging and prioritising don't.
+/// not seen brings the note back, with the edit, and so does any later edit. Moving, tagging and prioritising don't, nor does a path.
 public struct Note: Sendable, Equatable, Identifiable {
   /// A change of a note that has no author yet.
   public enum Operation: Equatable, Sendable {
@@ -39,12 +39,16 @@ public struct Note: Sendable, Equatable, Identifiable {
     case base(TextBase)
     /// Takes back what these changes did to the text.
     case withdraw(ChangeRanges)
+    case property(PropertyName, ReplicatingRegister<String>.Assignment)
+    /// The note is as old as this: milliseconds since 1970. Only in the change that creates it.
+    case created(Int64)
 
     /// True if it counts as content: something that a deletion must have seen to cover.
     var isContent: Bool {
       switch self {
       case .title, .text, .restore, .withdraw: true
-      case .priority, .tags, .delete, .base: false
+      case .priority, .tags, .delete, .base, .created: false
+      case .property(let name, _): name.isContent
       }
     }
 
@@ -61,7 +65,7 @@ public struct Note: Sendable, Equatable, Identifiable {
 
   /// The identity: the change that created the note.
   public let id: NoteID
-  /// Milliseconds since 1970, by the clock of its author.
+  /// Milliseconds since 1970, by the clock of its author, or as its author has said.
   public internal(set) var created: Int64
   /// The time of the last change, by the clock of its author. Milliseconds since 1970.
   ///
@@ -79,6 +83,8 @@ public struct Note: Sendable, Equatable, Identifiable {
   public internal(set) var tags = ReplicatingSet<Tag>()
   /// The priority.
   public internal(set) var priority = ReplicatingRegister(Priority.normal)
+  /// The properties that were ever set; one whose value is empty isn't there.
+  var properties: [PropertyName: ReplicatingRegister<String>] = [:]
   /// The changes that wrote content, of each replica the last.
   var content = Version()
   /// Sorted by change.
@@ -126,6 +132,9 @@ public struct Note: Sendable, Equatable, Identifiable {
       insert(Deletion(change: stamp.change, covered: covered))
     case .withdraw(let changes):
       withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
+    case .property(let name, let assignment):
+      properties[name, default: ReplicatingRegister("")].apply(assignment, stamp)
+    case .created(let created): self.created = created
     case .restore, .base: break
     }
   }
@@ -191,6 +200,11 @@ public struct Note: Sendable, Equatable, Identifiable {
         throw InvalidChange("a deletion of what its author could not know")
       }
     case .restore: break
+    case .property(let name, let assignment):
+      try ReplicatingRegister<String>.validate(assignment)
+      guard name.isValid else { throw InvalidChange("a property that can be none") }
+    case .created:
+      guard change == id.creation else { throw InvalidChange("a note that was created twice") }
     case .base(let base):
       guard base.heads.allSatisfy({ $0 < change || $0.replica != change.replica }),
         base.heads.allSatisfy(isKnown)
@@ -224,6 +238,7 @@ extension Note: Replicable {
     var priority: ReplicatingRegister<Priority>.Changes
     var tags: ReplicatingSet<Tag>.Changes
     var text: ReplicatingText.Changes
+    var properties: [PropertyName: ReplicatingRegister<String>.Changes]
     var withdrawals: [Withdrawals.Withdrawal]
     var content: Version
     var deletions: [Deletion]
@@ -234,6 +249,7 @@ extension Note: Replicable {
       for part in [title.version, priority.version, tags.version, text.version] {
         version.merge(part)
       }
+      for property in properties.values { version.merge(property.version) }
       for deletion in deletions { version.insert(deletion.change) }
       version.merge(since)
       return version
@@ -245,6 +261,7 @@ extension Note: Replicable {
     for part in [title.version, priority.version, tags.version, text.version] {
       version.merge(part)
     }
+    for property in properties.values { version.merge(property.version) }
     for deletion in deletions { version.insert(deletion.change) }
     return version
   }
@@ -254,6 +271,7 @@ extension Note: Replicable {
       since: version.intersection(self.version), title: title.changes(since: version),
       priority: priority.changes(since: version),
       tags: tags.changes(since: version), text: text.changes(since: version),
+      properties: properties.mapValues { $0.changes(since: version) },
       withdrawals: withdrawals.list.filter { !version.contains($0.stamp.change) }, content: content,
       deletions: deletions.filter { !version.contains($0.change) }, lastChange: lastChange)
   }
@@ -263,6 +281,9 @@ extension Note: Replicable {
     try priority.validate(changes.priority)
     try tags.validate(changes.tags)
     try text.validate(changes.text)
+    for (name, changes) in changes.properties {
+      try (properties[name] ?? ReplicatingRegister("")).validate(changes)
+    }
   }
 
   public mutating func join(_ changes: Changes) {
@@ -270,6 +291,9 @@ extension Note: Replicable {
     priority.join(changes.priority)
     tags.join(changes.tags)
     text.join(changes.text)
+    for (name, changes) in changes.properties {
+      properties[name, default: ReplicatingRegister("")].join(changes)
+    }
     for withdrawal in changes.withdrawals { withdrawals.insert(withdrawal) }
     settleWithdrawals { _ in }
     content.merge(changes.content)

@@ -18,6 +18,8 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
   public let length: Int
   /// True if the note is in the trash.
   public let isTrashed: Bool
+  /// Where the note's file is among others; empty if it has no place.
+  public let path: String
 
   /// The summary of a note. O(its tags).
   public init(_ note: borrowing Note) { self.init(note, length: note.text.count) }
@@ -32,10 +34,11 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     modified = note.modified
     self.length = length
     isTrashed = note.isTrashed
+    path = note.path
   }
 
   // As it stands before a note that is put away: the title, how many tags and these, the priority, created, modified less
-  // created, the length, and whether it is in the trash.
+  // created, the length, whether it is in the trash, and the path.
 
   func encode(into writer: inout ByteWriter) {
     title.encode(into: &writer)
@@ -46,6 +49,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     writer.signed(modified - created)
     writer.varint(length)
     isTrashed.encode(into: &writer)
+    path.encode(into: &writer)
   }
 
   /// Reads over what `encode(into:)` wrote.
@@ -55,6 +59,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     _ = try reader.byte()
     for _ in 0..<3 { _ = try reader.varint() }
     _ = try reader.byte()
+    _ = try reader.counted()
   }
 
   init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
@@ -68,5 +73,6 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     modified = created &+ (try reader.signed())
     length = try reader.count()
     isTrashed = try Bool(from: &reader)
+    path = try String(from: &reader)
   }
 }

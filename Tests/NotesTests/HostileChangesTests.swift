@@ -149,7 +149,7 @@ extension SplitMix64 {
   fileprivate mutating func operation(_ changes: [Change], _ own: ChangeID) -> Note.Operation {
     let tag = Tag(pick(["home", "work", "", "\n", String(repeating: "x", count: 201)]))
     let changed = [own, pick(changes).id].sorted()
-    switch below(9) {
+    switch below(11) {
     case 0: return .tags(.insert(tag))
     case 1: return .tags(.remove(tag, observed: chance(50) ? [own] : changed))
     case 2:
@@ -171,6 +171,10 @@ extension SplitMix64 {
       return .base(
         TextBase(
           heads: pick([[], changed, [own]]), previous: UInt64(below(Int(min(own.number, 4))))))
+    case 8:
+      let name = pick(["path", "header:a", "", "\r", String(repeating: "x", count: 221)])
+      return .property(PropertyName(name), .init(value: pick(["", "\n"]), time: pick([-1, 5])))
+    case 9: return .created(pick([0, -5, 3_155_760_000_000_000]))
     default:
       return .priority(.init(value: .high, time: pick([0, 7_258_118_400_001, 5])))
     }

@@ -66,6 +66,8 @@ struct Face: Equatable {
   var created: Int64
   var modified: Int64
   var text: [UInt8]
+  var path: [UInt8]
+  var header: [[UInt8]]
 
   init(_ note: Note, text: [UInt8]) {
     title = Array(note.title.value.utf8)
@@ -75,6 +77,8 @@ struct Face: Equatable {
     created = note.created
     modified = note.modified
     self.text = text
+    path = Array(note.path.utf8)
+    header = note.header.flatMap { [Array($0.key.utf8), Array($0.value.utf8)] }
   }
 
   init(_ note: Note) { self.init(note, text: note.text.utf8) }
@@ -117,7 +121,9 @@ final class Person {
   }
 
   @discardableResult
-  func create(_ title: String, _ text: String = "", at index: Int = 0) -> NoteID {
+  func create(
+    _ title: String, _ text: String = "", at index: Int = 0, created: Int64? = nil
+  ) -> NoteID {
     let note = NoteID(creation: book.next(by: id))
     try! book.openOrder()
     var operations: [Change.Operation] = [
@@ -125,6 +131,7 @@ final class Person {
       .edit(note, .title(ReplicatingRegister("").assignment(of: title, at: now))),
     ]
     let edit = Edit(range: 0..<0, replacement: Array(text.utf8))
+    if let created { operations.append(.edit(note, .created(created))) }
     operations += ReplicatingText().operations(for: [edit]).map { .edit(note, .text($0)) }
     make(operations)
     return note
@@ -194,6 +201,12 @@ final class Person {
 
   func setPriority(_ note: NoteID, _ priority: Priority) {
     edit(note, .priority(book[note]!.priority.assignment(of: priority, at: now)))
+  }
+
+  func set(_ name: PropertyName, of note: NoteID, to value: String) {
+    make(
+      [book[note]!.operation(setting: name, to: value, at: now)].compactMap { $0 }
+        .map { .edit(note, $0) })
   }
 
   func delete(_ note: NoteID) { edit(note, book[note]!.deletion) }
@@ -293,11 +306,14 @@ extension SplitMix64 {
       return
     }
     let texts = ["a", "the ", "é", "e\u{301}", "😀", "\n", "\r\n", "word", "中"]
-    switch below(16) {
+    switch below(17) {
     case 0, 1:
       let live = person.book.counts.live
       let index = below(live + 1)
-      let new = person.create(pick(["x", "y", ""]), chance(50) ? pick(texts) : "", at: index)
+      let created: Int64? = chance(20) ? pick([0, 5, -5_000_000_000_000]) : nil
+      let new = person.create(
+        pick(["x", "y", ""]), chance(50) ? pick(texts) : "", at: index, created: created)
+      if let created { #expect(person.book[new]!.created == created) }
       let shown = person.book.notes.filter { !$0.isTrashed }.map(\.id)
       #expect(shown.firstIndex(of: new) == index)
     case 2: person.setTitle(note, pick(["one", "two", "é", "e\u{301}", ""]))
@@ -326,6 +342,11 @@ extension SplitMix64 {
         person.write(new, &person.reader!)
         #expect(person.text(of: person.reader!) == Array(new.utf8))
       }
+    case 11:
+      let name: PropertyName = pick([.path, .file, .header("a"), .header("é"), .header("e\u{301}")])
+      let value = pick(["", "a/b.md", "tags: [é]\n# more\n"])
+      person.set(name, of: note, to: value)
+      #expect(Array(person.book[note]![name].utf8) == Array(value.utf8))
     default:
       var scalars = Array(person.book[note]!.text.string.unicodeScalars)
       let start = below(scalars.count + 1)

@@ -340,7 +340,8 @@ struct BlockDecoder {
     case .place:
       operation.first = try element()
       operation.second = try element()
-    case .title:
+    case .created: operation.time = try reader.signed()
+    case .title, .property:
       operation.time = try reader.signed()
       text = try reader.counted()
     case .priority:

@@ -233,7 +233,8 @@ struct BlockEncoder {
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)
-    case .title:
+    case .created: steps.signed(operation.time)
+    case .title, .property:
       steps.signed(operation.time)
       steps.counted(bytes.text(of: operation))
     case .priority:

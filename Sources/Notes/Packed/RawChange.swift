@@ -41,6 +41,8 @@ struct RawOperation: Equatable, Sendable {
     case restore = 0x17
     case base = 0x18
     case withdraw = 0x19
+    case property = 0x1A
+    case created = 0x1B
   }
 
   var tag: Tag
@@ -51,9 +53,9 @@ struct RawOperation: Equatable, Sendable {
   var second = NamedElement.none
   /// The number of elements that are removed; the priority; how far a base goes back.
   var count = 0
-  /// The time of an assignment, less that of the change.
+  /// The time of an assignment or of a creation, less that of the change.
   var time: Int64 = 0
-  /// Text, title or tag: where it is in the change.
+  /// Text, title, tag or property: where it is in the change.
   var text = 0..<0
   /// The changes that a deletion covers, a removal of a tag has observed, or a base or a withdrawal names: where they are in the change's `observed`.
   var observed = 0..<0
@@ -178,12 +180,13 @@ struct RawChangeReader {
     case .place:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
-    case .title:
+    case .title, .property:
       operation.time = try reader.signed()
       operation.text = try text(&reader)
     case .priority:
       operation.time = try reader.signed()
       operation.count = Int(try reader.byte())
+    case .created: operation.time = try reader.signed()
     case .insertTag: operation.text = try text(&reader)
     case .removeTag:
       operation.text = try text(&reader)
@@ -279,9 +282,10 @@ struct RawChangeWriter {
       try element(operation.first)
       try element(operation.second)
       if operation.tag == .insert { writer.counted(text) }
-    case .title:
+    case .title, .property:
       writer.signed(operation.time)
       writer.counted(text)
+    case .created: writer.signed(operation.time)
     case .priority:
       writer.signed(operation.time)
       writer.byte(UInt8(truncatingIfNeeded: operation.count))
