@@ -44,6 +44,9 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "JSONRPC", dependencies: ["Bytes"], swiftSettings: optimized),
 
+    // The files of a user that notes come from and go to.
+    .target(name: "FileTree", swiftSettings: strict),
+
     // The protocol, and the process around it.
     .target(
       name: "NotesServer",
@@ -77,6 +80,8 @@ let package = Package(
       name: "BytesTests", dependencies: ["Bytes", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "FileTreeTests", dependencies: ["FileTree", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
       dependencies: [

@@ -1,0 +1,124 @@
+/// A folder of a user's files that other programs read and write too, and everything below it.
+///
+/// Paths are relative to the folder, with `/` between their parts; the folder itself is the empty path. No call follows a symbolic link
+/// below the folder. Nothing that another program has written is lost by a call: what a file is replaced or taken away from is set
+/// aside, and stays there until the caller has looked at it (`SetAside`).
+///
+/// A test may put a tree in memory in its place.
+public protocol FileTree: AnyObject {
+  /// What is in a folder, in any order.
+  func entries(of folder: String) throws(FileTreeError) -> [FileEntry]
+
+  /// What is at a path; nil if nothing is.
+  func status(of path: String) throws(FileTreeError) -> FileStatus?
+
+  /// The bytes of a file, and its status while they were read; nil if nothing is there, or if it is no file.
+  ///
+  /// - Throws: `tooLarge` when it has more than `limit` bytes.
+  func read(_ path: String, limit: Int) throws(FileTreeError) -> (
+    bytes: [UInt8], status: FileStatus
+  )?
+
+  /// Makes a file where none is, with the folders above it.
+  ///
+  /// - Throws: `exists` when something has that path.
+  func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus
+
+  /// Puts a new file with the old one's mode in its place, in one step.
+  ///
+  /// - Returns: the status of the new file, and the old one as it was when it was replaced.
+  /// - Throws: `notFound` when there is none.
+  func replace(
+    _ path: String, _ bytes: [UInt8]
+  ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside)
+
+  /// Takes a file away, in one step; nil if there is none.
+  func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)?
+
+  /// Gives a file another path, with the folders above it.
+  ///
+  /// - Throws: `exists` when something has that path, `notFound` when there is no file.
+  func move(_ path: String, to new: String) throws(FileTreeError)
+
+  /// Removes the folders above a path that are empty, from the inner to the outer.
+  func removeEmptyFolders(above path: String)
+}
+
+/// A file that was replaced or taken away. Another program may have it open and write to it.
+public protocol SetAside: AnyObject {
+  /// Its bytes, and its status while they were read.
+  func read(limit: Int) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)
+  /// Removes it for good.
+  func discard()
+  /// Gives it the path that it had; false if something has that path meanwhile.
+  func putBack() throws(FileTreeError) -> Bool
+}
+
+/// Something in a folder.
+public struct FileEntry: Sendable {
+  /// Its name; nil if that is not UTF-8.
+  public var name: String?
+  /// The bytes of its name.
+  public var rawName: [UInt8]
+  public var kind: FileKind
+
+  public init(name: String, kind: FileKind) {
+    self.name = name
+    rawName = Array(name.utf8)
+    self.kind = kind
+  }
+
+  init(rawName: [UInt8], kind: FileKind) {
+    name = String(validating: rawName, as: UTF8.self)
+    self.rawName = rawName
+    self.kind = kind
+  }
+}
+
+/// What can be in a folder.
+public enum FileKind: Sendable { case file, folder, link, other }
+
+/// What tells whether a file is still the same one and has the same bytes.
+public struct FileStatus: Equatable, Sendable {
+  public var kind: FileKind
+  public var device: UInt64
+  public var inode: UInt64
+  /// Bytes.
+  public var size: UInt64
+  /// The time of the last change of its bytes, nanoseconds since 1970; programs set it as they please.
+  public var modified: Int64
+  /// The time of the last change of its bytes or status, nanoseconds since 1970; the system sets it.
+  public var changed: Int64
+
+  public init(
+    kind: FileKind, device: UInt64, inode: UInt64, size: UInt64, modified: Int64, changed: Int64
+  ) {
+    self.kind = kind
+    self.device = device
+    self.inode = inode
+    self.size = size
+    self.modified = modified
+    self.changed = changed
+  }
+}
+
+/// A failure of a call: what was done, with which file, and why it failed.
+public struct FileTreeError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The reasons that callers tell apart.
+  public enum Reason: Sendable { case exists, notFound, tooLarge, diskFull, other }
+
+  public var operation: String
+  public var path: String
+  public var reason: Reason
+  /// The cause in words.
+  public var cause: String
+
+  public init(_ operation: String, _ path: String, _ reason: Reason, _ cause: String) {
+    self.operation = operation
+    self.path = path
+    self.reason = reason
+    self.cause = cause
+  }
+
+  public var description: String { "\(operation) \(path): \(cause)" }
+}

@@ -1,0 +1,456 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A folder of the system.
+///
+/// A file gets its bytes under another name, `.decent-….tmp`, in the folder in which it is to be, and then its name. A file that is
+/// replaced changes names with the new one in one step where the system can do that (`RENAME_EXCHANGE`). Where it cannot, the old one
+/// gets a second name first; what another program writes under its first name between these two steps would be lost, so the first name
+/// is looked at again right before the second step.
+public final class SystemFileTree: FileTree {
+  /// The path that was given.
+  public let path: String
+  private let root: Int32
+  /// Names of files that are not complete.
+  private let names: () -> String
+
+  /// Opens the folder at a path, which may be a link to it.
+  ///
+  /// - Parameter makeName: returns another word of letters and digits with each call.
+  public init(
+    _ path: String, makeName: @escaping () -> String
+  ) throws(FileTreeError) {
+    self.path = path
+    names = makeName
+    root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard root >= 0 else { throw FileTreeError("open", path, errno: errno) }
+  }
+
+  deinit { _ = systemClose(root) }
+
+  /// Makes the folder at a path, with those above it, as far as they are missing. Its mode is what the umask makes of 0777.
+  public static func makeFolder(_ path: String) throws(FileTreeError) {
+    if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let end = path.lastIndex(of: "/"), end > path.startIndex else {
+      throw FileTreeError("mkdir", path, errno: errno)
+    }
+    try makeFolder(String(path[..<end]))
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw FileTreeError("mkdir", path, errno: errno)
+    }
+  }
+
+  /// The kind of what a path leads to, links followed; nil if nothing is there.
+  public static func kind(of path: String) -> FileKind? {
+    var status = stat()
+    return stat(path, &status) == 0 ? FileStatus(status).kind : nil
+  }
+
+  /// The one path that leads to the folder without links.
+  public var resolved: String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private func fullPath(_ relative: String) -> String {
+    relative.isEmpty ? path : "\(path)/\(relative)"
+  }
+
+  private func failure(_ operation: String, _ relative: String) -> FileTreeError {
+    FileTreeError(operation, fullPath(relative), errno: errno)
+  }
+
+  /// A descriptor of the folder in which a file is, and the file's name in it.
+  private final class Place {
+    let folder: Int32
+    let name: String
+    init(_ folder: Int32, _ name: String) { (self.folder, self.name) = (folder, name) }
+    deinit { _ = systemClose(folder) }
+  }
+
+  /// Opens a folder below the root, one part of its path after the other, so that none is a link; nil if it is missing.
+  private func openFolder(
+    _ relative: Substring, creating: Bool, for operation: String
+  ) throws(FileTreeError) -> Int32? {
+    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
+    var folder = openat(root, ".", flags)
+    guard folder >= 0 else { throw failure(operation, "") }
+    for part in relative.split(separator: "/") {
+      let name = String(part)
+      var next = openat(folder, name, flags)
+      if next < 0, errno == ENOENT, creating {
+        if mkdirat(folder, name, 0o777) != 0, errno != EEXIST {
+          let failure = failure(operation, String(relative))
+          _ = systemClose(folder)
+          throw failure
+        }
+        next = openat(folder, name, flags)
+      }
+      let cause = errno
+      _ = systemClose(folder)
+      if next < 0 {
+        if [ENOENT, ENOTDIR, ELOOP].contains(cause), !creating { return nil }
+        throw FileTreeError(operation, fullPath(String(relative)), errno: cause)
+      }
+      folder = next
+    }
+    return folder
+  }
+
+  private func place(
+    of relative: String, creating: Bool = false, for operation: String
+  ) throws(FileTreeError) -> Place? {
+    let end = relative.lastIndex(of: "/")
+    let folder = try openFolder(
+      end.map { relative[..<$0] } ?? "", creating: creating, for: operation)
+    guard let folder else { return nil }
+    let name = end.map { String(relative[relative.index(after: $0)...]) } ?? relative
+    return Place(folder, name.isEmpty ? "." : name)
+  }
+
+  // MARK: - Looking
+
+  public func entries(of folder: String) throws(FileTreeError) -> [FileEntry] {
+    guard let number = try openFolder(folder[...], creating: false, for: "list") else {
+      throw FileTreeError("list", fullPath(folder), .notFound, "it is no folder")
+    }
+    guard let stream = fdopendir(number) else {
+      let failure = failure("list", folder)
+      _ = systemClose(number)
+      throw failure
+    }
+    defer { closedir(stream) }
+    var entries: [FileEntry] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else { break }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      if name == [0x2E] || name == [0x2E, 0x2E] { continue }
+      let kind: FileKind
+      switch Int32(entry.pointee.d_type) {
+      case Int32(DT_REG): kind = .file
+      case Int32(DT_DIR): kind = .folder
+      case Int32(DT_LNK): kind = .link
+      case Int32(DT_UNKNOWN):
+        var status = stat()
+        let text = String(validating: name, as: UTF8.self)
+        let isThere = text.map { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) == 0 } ?? false
+        kind = isThere ? FileStatus(status).kind : .other
+      default: kind = .other
+      }
+      entries.append(FileEntry(rawName: name, kind: kind))
+    }
+    guard errno == 0 else { throw failure("list", folder) }
+    return entries
+  }
+
+  public func status(of path: String) throws(FileTreeError) -> FileStatus? {
+    guard let place = try place(of: path, for: "stat") else { return nil }
+    return try status(in: place, path)
+  }
+
+  private func status(in place: Place, _ path: String) throws(FileTreeError) -> FileStatus? {
+    var status = stat()
+    if fstatat(place.folder, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+      return FileStatus(status)
+    }
+    if errno == ENOENT || errno == ENOTDIR { return nil }
+    throw failure("stat", path)
+  }
+
+  public func read(
+    _ path: String, limit: Int
+  ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
+    guard let place = try place(of: path, for: "read") else { return nil }
+    return try read(place, path, limit)
+  }
+
+  private func read(
+    _ place: Place, _ path: String, _ limit: Int
+  ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
+    // It may be a FIFO, which must not be waited for.
+    let file = openat(
+      place.folder, place.name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+    guard file >= 0 else {
+      if [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) { return nil }
+      throw failure("read", path)
+    }
+    defer { _ = systemClose(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw failure("read", path) }
+    let before = FileStatus(status)
+    guard before.kind == .file else { return nil }
+    guard before.size <= UInt64(limit) else {
+      throw FileTreeError("read", fullPath(path), .tooLarge, "it has more than \(limit) bytes")
+    }
+    var bytes: [UInt8] = []
+    // A byte more than there were: it may grow meanwhile.
+    while bytes.count <= limit {
+      let wanted = min(max(Int(before.size) + 1 - bytes.count, 4096), limit + 1 - bytes.count)
+      var failure: Int32 = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+        let count = systemRead(file, buffer.baseAddress!, wanted)
+        if count >= 0 { filled = count } else { failure = errno }
+      }
+      if failure == EINTR { continue }
+      guard failure == 0 else { throw FileTreeError("read", fullPath(path), errno: failure) }
+      if piece.isEmpty { return (bytes, before) }
+      if bytes.isEmpty { bytes = piece } else { bytes += piece }
+    }
+    throw FileTreeError("read", fullPath(path), .tooLarge, "it has more than \(limit) bytes")
+  }
+
+  // MARK: - Writing
+
+  /// Writes a file under a name of its own; returns the name. `mode`: that of the file which it replaces; nil for what the umask makes
+  /// of 0666.
+  private func writeBeside(
+    _ place: Place, _ path: String, _ bytes: [UInt8], mode: mode_t?
+  ) throws(FileTreeError) -> (name: String, status: FileStatus) {
+    let name = ".decent-\(names()).tmp"
+    let file = openat(
+      place.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
+    guard file >= 0 else { throw failure("create", path) }
+    defer { _ = systemClose(file) }
+    if let mode { _ = fchmod(file, mode & 0o7777) }
+    var written = 0
+    var cause: Int32 = 0
+    while written < bytes.count, cause == 0 {
+      let count = bytes.withUnsafeBytes {
+        systemWrite(file, $0.baseAddress! + written, bytes.count - written)
+      }
+      if count >= 0 { written += count } else if errno != EINTR { cause = errno }
+    }
+    var status = stat()
+    if cause == 0, fstat(file, &status) != 0 { cause = errno }
+    guard cause == 0 else {
+      // On a full disk the rest of it would only take room.
+      unlinkat(place.folder, name, 0)
+      throw FileTreeError("write", fullPath(path), errno: cause)
+    }
+    return (name, FileStatus(status))
+  }
+
+  public func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
+    guard let place = try place(of: path, creating: true, for: "create") else {
+      throw FileTreeError("create", fullPath(path), .notFound, "there is no such folder")
+    }
+    let (name, _) = try writeBeside(place, path, bytes, mode: nil)
+    guard renameWithoutReplacing(place.folder, name, place.folder, place.name) else {
+      let failure = failure("create", path)
+      unlinkat(place.folder, name, 0)
+      throw failure
+    }
+    guard let status = try status(in: place, path) else {
+      throw FileTreeError("create", fullPath(path), .notFound, "it was removed at once")
+    }
+    return status
+  }
+
+  public func replace(
+    _ path: String, _ bytes: [UInt8]
+  ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
+    guard let place = try place(of: path, for: "replace") else {
+      throw FileTreeError("replace", fullPath(path), .notFound, "there is no such file")
+    }
+    var old = stat()
+    guard fstatat(place.folder, place.name, &old, AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw failure("replace", path)
+    }
+    guard FileStatus(old).kind == .file else {
+      throw FileTreeError("replace", fullPath(path), .exists, "it is no file")
+    }
+    let (name, _) = try writeBeside(place, path, bytes, mode: old.st_mode)
+    do throws(FileTreeError) {
+      let aside = try exchange(place, path, name)
+      var status = stat()
+      guard fstatat(place.folder, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        throw failure("replace", path)
+      }
+      return (FileStatus(status), aside)
+    } catch {
+      unlinkat(place.folder, name, 0)
+      throw error
+    }
+  }
+
+  /// Gives the file at a place and the one called `name` each other's name; returns the one that was at the place.
+  private func exchange(
+    _ place: Place, _ path: String, _ name: String
+  ) throws(FileTreeError) -> any SetAside {
+    if let renameat2 {
+      if renameat2(place.folder, name, place.folder, place.name, 2) == 0 {
+        return AsideFile(self, place, name, path)
+      }
+      guard [EINVAL, ENOSYS].contains(errno) else { throw failure("replace", path) }
+    }
+    let aside = ".decent-\(names()).tmp"
+    guard linkat(place.folder, place.name, place.folder, aside, 0) == 0 else {
+      // Without links there is one step only: what is written there between it and the look before would be lost.
+      guard renameat(place.folder, place.name, place.folder, aside) == 0 else {
+        throw failure("replace", path)
+      }
+      guard renameWithoutReplacing(place.folder, name, place.folder, place.name) else {
+        throw failure("replace", path)
+      }
+      return AsideFile(self, place, aside, path)
+    }
+    var (linked, present) = (stat(), stat())
+    guard fstatat(place.folder, aside, &linked, AT_SYMLINK_NOFOLLOW) == 0,
+      fstatat(place.folder, place.name, &present, AT_SYMLINK_NOFOLLOW) == 0,
+      linked.st_ino == present.st_ino,
+      renameat(place.folder, name, place.folder, place.name) == 0
+    else {
+      let failure = failure("replace", path)
+      unlinkat(place.folder, aside, 0)
+      throw failure
+    }
+    return AsideFile(self, place, aside, path)
+  }
+
+  public func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+    guard let place = try place(of: path, for: "remove"),
+      let status = try status(in: place, path), status.kind == .file
+    else { return nil }
+    let aside = ".decent-\(names()).tmp"
+    guard renameWithoutReplacing(place.folder, place.name, place.folder, aside) else {
+      if errno == ENOENT { return nil }
+      throw failure("remove", path)
+    }
+    return AsideFile(self, place, aside, path)
+  }
+
+  public func move(_ path: String, to new: String) throws(FileTreeError) {
+    guard let old = try place(of: path, for: "rename"),
+      let place = try place(of: new, creating: true, for: "rename")
+    else { throw FileTreeError("rename", fullPath(path), .notFound, "there is no such file") }
+    guard renameWithoutReplacing(old.folder, old.name, place.folder, place.name) else {
+      throw failure("rename", path)
+    }
+  }
+
+  public func removeEmptyFolders(above path: String) {
+    var rest = path[...]
+    while let end = rest.lastIndex(of: "/") {
+      rest = rest[..<end]
+      guard let place = try? place(of: String(rest), for: "rmdir"),
+        unlinkat(place.folder, place.name, AT_REMOVEDIR) == 0
+      else { return }
+    }
+  }
+
+  /// A file of the system that was set aside.
+  private final class AsideFile: SetAside {
+    private let tree: SystemFileTree
+    private let place: Place
+    private let aside: Place
+    private let path: String
+
+    init(_ tree: SystemFileTree, _ place: Place, _ name: String, _ path: String) {
+      self.tree = tree
+      self.place = place
+      self.path = path
+      aside = Place(dup(place.folder), name)
+    }
+
+    func read(limit: Int) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus) {
+      guard let read = try tree.read(aside, path, limit) else {
+        throw FileTreeError("read", tree.fullPath(path), .notFound, "what it was is gone")
+      }
+      return read
+    }
+
+    func discard() { unlinkat(aside.folder, aside.name, 0) }
+
+    func putBack() throws(FileTreeError) -> Bool {
+      if renameWithoutReplacing(aside.folder, aside.name, place.folder, place.name) { return true }
+      if errno == EEXIST { return false }
+      throw tree.failure("rename", path)
+    }
+  }
+}
+
+// MARK: - System calls
+
+/// `renameat2`, which Swift's import of the C library lacks; nil where there is none.
+private let renameat2 = dlsym(nil, "renameat2").map {
+  unsafeBitCast(
+    $0,
+    to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) ->
+      Int32).self)
+}
+
+/// Gives a file another name that nothing has; false, with `errno`, if it fails: `EEXIST` when something has it.
+private func renameWithoutReplacing(
+  _ folder: Int32, _ name: String, _ other: Int32, _ new: String
+) -> Bool {
+  if let renameat2 {
+    if renameat2(folder, name, other, new, 1) == 0 { return true }
+    guard [EINVAL, ENOSYS].contains(errno) else { return false }
+  }
+  if linkat(folder, name, other, new, 0) == 0 {
+    unlinkat(folder, name, 0)
+    return true
+  }
+  guard [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK].contains(errno) else { return false }
+  // A file system without links.
+  var status = stat()
+  guard fstatat(other, new, &status, AT_SYMLINK_NOFOLLOW) != 0 else {
+    errno = EEXIST
+    return false
+  }
+  return renameat(folder, name, other, new) == 0
+}
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+private func systemRead(_ file: Int32, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+  read(file, bytes, count)
+}
+
+private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+  write(file, bytes, count)
+}
+
+extension FileStatus {
+  fileprivate init(_ status: stat) {
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      case S_IFLNK: .link
+      default: .other
+      }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+    size = UInt64(clamping: status.st_size)
+    #if os(Linux)
+      let (modification, change) = (status.st_mtim, status.st_ctim)
+    #else
+      let (modification, change) = (status.st_mtimespec, status.st_ctimespec)
+    #endif
+    func nanoseconds(_ time: timespec) -> Int64 {
+      Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+    modified = nanoseconds(modification)
+    changed = nanoseconds(change)
+  }
+}
+
+extension FileTreeError {
+  /// The failure of a system call.
+  init(_ operation: String, _ path: String, errno: Int32) {
+    let reason: Reason =
+      switch errno {
+      case EEXIST, EISDIR, ENOTEMPTY: .exists
+      case ENOENT, ENOTDIR: .notFound
+      case ENOSPC, EDQUOT, EFBIG: .diskFull
+      default: .other
+      }
+    self.init(operation, path, reason, String(cString: strerror(errno)))
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FileTree
+
+@Suite("Folders of files") struct SystemFileTreeTests {
+  private let folder = TemporaryFolder()
+  private let tree: SystemFileTree
+
+  init() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder("tree"), withIntermediateDirectories: true)
+    var count = 0
+    tree = try SystemFileTree(folder("tree")) {
+      count += 1
+      return "\(count)"
+    }
+  }
+
+  private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  private func text(_ path: String) throws -> String? {
+    try tree.read(path, limit: 1000).map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
+  private func names(_ path: String = "") throws -> [String] {
+    try tree.entries(of: path).map { $0.name ?? "not UTF-8" }.sorted()
+  }
+
+  private func write(_ text: String, _ path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folder("tree/\(path)")))
+  }
+
+  @Test func `a file is made with the folders above it, and never in the place of another`() throws
+  {
+    let status = try tree.create("a/b/c.md", bytes("one"))
+    #expect(try text("a/b/c.md") == "one")
+    #expect(try tree.status(of: "a/b/c.md") == status && status.size == 3)
+    let failure = #expect(throws: FileTreeError.self) {
+      _ = try tree.create("a/b/c.md", bytes("two"))
+    }
+    #expect(failure?.reason == .exists)
+    #expect(try text("a/b/c.md") == "one")
+    #expect(try names("a/b") == ["c.md"])
+    #expect(try names() == ["a"])
+    #expect(try text("a/b") == nil && tree.read("missing/x", limit: 9) == nil)
+  }
+
+  @Test func `a file that is replaced is set aside with its mode kept`() throws {
+    try write("one", "a.md")
+    chmod(folder("tree/a.md"), 0o640)
+    let (status, old) = try tree.replace("a.md", bytes("two"))
+    #expect(try text("a.md") == "two")
+    #expect(try tree.status(of: "a.md")?.inode == status.inode)
+    let mode = try FileManager.default.attributesOfItem(atPath: folder("tree/a.md"))
+    #expect(mode[.posixPermissions] as? Int == 0o640)
+    #expect(try old.read(limit: 10).bytes == bytes("one"))
+    #expect(try !old.putBack(), "something is there")
+    old.discard()
+    #expect(try names() == ["a.md"])
+    #expect(throws: FileTreeError.self) { _ = try tree.replace("b.md", bytes("")) }
+    #expect(try names() == ["a.md"])
+  }
+
+  @Test func `a writer that has the replaced file open writes into what was set aside`() throws {
+    try write("one", "a.md")
+    let writer = try #require(FileHandle(forWritingAtPath: folder("tree/a.md")))
+    let (_, old) = try tree.replace("a.md", bytes("two"))
+    try writer.write(contentsOf: Data("ONE and more".utf8))
+    #expect(try old.read(limit: 100).bytes == bytes("ONE and more"))
+    #expect(try text("a.md") == "two")
+  }
+
+  @Test func `a file that was taken away can be put back`() throws {
+    try write("one", "a.md")
+    let aside = try #require(try tree.takeAway("a.md"))
+    #expect(try tree.status(of: "a.md") == nil)
+    #expect(try aside.putBack())
+    #expect(try names() == ["a.md"] && text("a.md") == "one")
+    #expect(try tree.takeAway("missing.md") == nil)
+    let again = try #require(try tree.takeAway("a.md"))
+    again.discard()
+    #expect(try names().isEmpty)
+  }
+
+  @Test func `a file moves to a path that nothing has`() throws {
+    _ = try tree.create("a.md", bytes("a"))
+    _ = try tree.create("b.md", bytes("b"))
+    #expect(throws: FileTreeError.self) { try tree.move("a.md", to: "b.md") }
+    try tree.move("a.md", to: "x/y.md")
+    #expect(try text("x/y.md") == "a" && text("b.md") == "b")
+    try tree.move("x/y.md", to: "a.md")
+    tree.removeEmptyFolders(above: "x/y.md")
+    #expect(try names() == ["a.md", "b.md"])
+  }
+
+  @Test func `no link is followed, and nothing but a file is read`() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder("outside"), withIntermediateDirectories: true)
+    try Data("secret".utf8).write(to: URL(fileURLWithPath: folder("outside/s.md")))
+    try FileManager.default.createSymbolicLink(
+      atPath: folder("tree/link"), withDestinationPath: folder("outside"))
+    try FileManager.default.createSymbolicLink(
+      atPath: folder("tree/s.md"), withDestinationPath: folder("outside/s.md"))
+    mkfifo(folder("tree/fifo.md"), 0o600)
+    #expect(try text("link/s.md") == nil && text("s.md") == nil && text("fifo.md") == nil)
+    #expect(throws: FileTreeError.self) { _ = try tree.create("link/new.md", []) }
+    #expect(throws: FileTreeError.self) { _ = try tree.replace("s.md", []) }
+    #expect(try tree.takeAway("link/s.md") == nil && tree.takeAway("s.md") == nil)
+    let kinds = try tree.entries(of: "").map { "\($0.name!) \($0.kind)" }.sorted()
+    #expect(kinds == ["fifo.md other", "link link", "s.md link"])
+    #expect(try tree.status(of: "s.md")?.kind == .link)
+  }
+
+  @Test func `a file above the limit is refused, and one of exactly the limit is read`() throws {
+    try write("12345", "a.md")
+    #expect(try tree.read("a.md", limit: 5)?.bytes.count == 5)
+    let failure = #expect(throws: FileTreeError.self) { _ = try tree.read("a.md", limit: 4) }
+    #expect(failure?.reason == .tooLarge)
+    #expect(try "\(#require(failure))".hasSuffix("a.md: it has more than 4 bytes"))
+  }
+
+  @Test func `a name that is not UTF-8 is told`() throws {
+    let path = Array(folder("tree/").utf8) + [0xFF, 0x2E, 0x6D, 0x64, 0]
+    path.withUnsafeBytes {
+      _ = close(
+        open($0.assumingMemoryBound(to: CChar.self).baseAddress!, O_CREAT | O_WRONLY, 0o600))
+    }
+    let entries = try tree.entries(of: "")
+    #expect(entries.count == 1 && entries[0].name == nil && entries[0].kind == .file)
+    #expect(entries[0].rawName == [0xFF, 0x2E, 0x6D, 0x64])
+  }
+}
