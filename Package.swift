@@ -47,6 +47,9 @@ let package = Package(
     // The files of a user that notes come from and go to.
     .target(name: "FileTree", swiftSettings: strict),
 
+    // What a note looks like as a file. Pure.
+    .target(name: "NoteFiles", dependencies: ["Bytes", "JSONRPC"], swiftSettings: strict),
+
     // The protocol, and the process around it.
     .target(
       name: "NotesServer",
@@ -82,6 +85,8 @@ let package = Package(
       name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "FileTreeTests", dependencies: ["FileTree", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "NoteFilesTests", dependencies: ["NoteFiles", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
       dependencies: [

@@ -24,6 +24,8 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
       "ReplicatingTypes": [],
       "Notes": ["Bytes", "ReplicatingTypes"],
       "JSONRPC": ["Bytes"],
+      // Foundation where the standard library composes no characters (`NormalForm.swift`).
+      "NoteFiles": ["Bytes", "Foundation", "JSONRPC", "Swift"],
       "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),
       "NotesServer": ["Bytes", "JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
       "decent-notes": system.union([

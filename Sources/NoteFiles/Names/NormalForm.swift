@@ -1,0 +1,32 @@
+// The one place that composes characters. The standard library can, but only for those who ask for its interface for Unicode; where the
+// system comes with a standard library that doesn't offer that, Foundation does it.
+
+#if canImport(Darwin)
+  internal import Foundation
+
+  extension String {
+    /// The canonically equivalent text that is composed (NFC).
+    var composed: String { precomposedStringWithCanonicalMapping }
+  }
+#else
+  @_spi(_Unicode) internal import Swift
+
+  extension String {
+    /// The canonically equivalent text that is composed (NFC). O(n).
+    var composed: String {
+      if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+      var view = UnicodeScalarView()
+      for scalar in _nfc { view.append(scalar) }
+      return String(view)
+    }
+  }
+#endif
+
+extension String {
+  /// The text composed and without case, as the file systems that don't tell case apart compare names, or further: of each scalar the lower case
+  /// of the upper case of the lower case. O(n).
+  var foldedName: String {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
+    return composed.lowercased().uppercased().lowercased().composed
+  }
+}

@@ -1,0 +1,106 @@
+internal import Bytes
+
+/// Where the title of a note was found in its file.
+public enum TitleSource: Sendable {
+  /// In the header.
+  case field
+  /// In the text: the first line is its only heading of the first level.
+  case heading
+  /// In the text of an Org file: `#+title:`.
+  case keyword
+  /// In the name of the file.
+  case stem
+}
+
+/// Why a file is no note.
+public enum FileRefusal: Error, Equatable, Sendable {
+  /// No type that is read (`FileType`).
+  case type
+  /// No path that a note can have (`NotePath`).
+  case path
+  /// More bytes than are allowed.
+  case tooLarge(limit: Int)
+  /// U+0000 at this byte.
+  case zero(offset: Int)
+  /// No UTF-8 from this byte on.
+  case notUTF8(offset: Int)
+}
+
+/// What was read from a file.
+public struct FileContent: Sendable {
+  /// The note.
+  public var file: NoteFile
+  /// Where its title comes from.
+  public var titleSource: TitleSource
+  /// When it was created, as header, text or name say. Milliseconds since 1970.
+  public var created: Int64?
+  /// When it was last changed, as the header says. Milliseconds since 1970.
+  public var modified: Int64?
+  /// What is in the header, or is one, and was not taken over.
+  public var issues: [FileIssue]
+
+  /// Reads a file.
+  ///
+  /// - Parameters:
+  ///   - bytes: All of the file.
+  ///   - path: Where it stands, relative to the folder of all notes.
+  ///   - limit: The most bytes that it may have.
+  ///   - zone: For times without a zone.
+  /// - Complexity: O(n).
+  public init(
+    reading bytes: [UInt8], path: String, limit: Int, zone: LocalZone
+  ) throws(FileRefusal) {
+    guard let type = FileType(path: path) else { throw .type }
+    guard NotePath.isValid(path) else { throw .path }
+    guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
+    if let offset = bytes.span.firstIndex(of: 0) { throw .zero(offset: offset) }
+    do {
+      _ = try UTF8Span(validating: bytes.span)
+    } catch {
+      throw .notUTF8(offset: error.byteOffsets.lowerBound)
+    }
+    let split = FileHeader.split(bytes, form: type.headerForm)
+    let text = Array(bytes[split.textStart...])
+    let facts = HeaderFacts(split.header)
+    let derived = DerivedFacts(path: path, type: type, text: text)
+    file = NoteFile(
+      path: path, header: split.header, title: facts.title ?? derived.title,
+      tags: facts.tags ?? derived.tags, priority: facts.priority ?? .normal, id: facts.id,
+      text: text)
+    titleSource = facts.title == nil ? derived.titleSource : .field
+    created = facts.created(zone: zone) ?? derived.created(zone: zone)
+    modified = facts.modified(zone: zone)
+    issues = facts.issues + (split.isTooLarge ? [.headerTooLarge] : [])
+  }
+}
+
+/// What a file says of its note outside of the header.
+struct DerivedFacts {
+  var title: String
+  var titleSource: TitleSource
+  var tags: [String]
+  private var times: [String]
+
+  init(path: String, type: FileType, text: [UInt8]) {
+    let parts = NameParts(path: path)
+    let org = type == .org ? OrgKeywords(text[...]) : nil
+    if let heading = type == .org ? nil : Headings.soleFirst(in: text[...]),
+      NoteFile.isTitle(heading)
+    {
+      (title, titleSource) = (heading, .heading)
+    } else if let keyword = org?.title, !keyword.isEmpty, NoteFile.isTitle(keyword) {
+      (title, titleSource) = (keyword, .keyword)
+    } else {
+      (title, titleSource) = (parts.title, .stem)
+    }
+    tags = HeaderFacts.fitting(org?.tags ?? parts.tags).tags
+    times = [org?.date, parts.created].compactMap { $0 }
+  }
+
+  func created(zone: LocalZone) -> Int64? {
+    for time in times {
+      if let found = FileTime.milliseconds(time, zone: zone) { return found }
+    }
+    return nil
+  }
+}

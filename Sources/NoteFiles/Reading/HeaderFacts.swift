@@ -1,0 +1,169 @@
+/// Something in a file that was left as it is, and not taken over.
+public enum FileIssue: Equatable, Sendable {
+  /// A header beyond `FileHeader.longest` or `FileHeader.mostFields`: it is text.
+  case headerTooLarge
+  /// The value of this field is not understood.
+  case notUnderstood(key: String)
+  /// A title or a tag in this field is none of a note: too long, empty, or of several lines.
+  case doesNotFit(key: String)
+}
+
+/// What the fields of a header say; `nil` where they say nothing that is understood.
+struct HeaderFacts {
+  var title: String?
+  var tags: [String]?
+  var priority: FilePriority?
+  var id: String?
+  var issues: [FileIssue] = []
+  private let header: FileHeader
+
+  static let titleKeys = ["title"]
+  static let tagKeys = ["tags", "keywords"]
+  static let priorityKeys = ["priority"]
+  static let idKeys = ["id"]
+  /// The names of Obsidian's linter have blanks.
+  private static let createdKeys = ["created", "date", "created_at", "date created", "identifier"]
+  private static let modifiedKeys = ["updated", "modified", "updated_at", "date modified"]
+
+  init(_ header: FileHeader) {
+    self.header = header
+    if let (key, value) = header.value(of: Self.titleKeys) { readTitle(key, value) }
+    if let (key, value) = header.value(of: Self.tagKeys) { readTags(key, value) }
+    if let (key, value) = header.value(of: Self.priorityKeys) { readPriority(key, value) }
+    id = header.value(of: Self.idKeys).flatMap { Self.id($0.value) }
+  }
+
+  private mutating func readTitle(_ key: String, _ value: HeaderValue) {
+    switch Self.title(value) {
+    case .nothing: break
+    case .unknown: issues.append(.notUnderstood(key: key))
+    case .known(let title):
+      if NoteFile.isTitle(title) {
+        self.title = title
+      } else {
+        issues.append(.doesNotFit(key: key))
+      }
+    }
+  }
+
+  private mutating func readTags(_ key: String, _ value: HeaderValue) {
+    guard let found = Self.tags(value) else {
+      issues.append(.notUnderstood(key: key))
+      return
+    }
+    let (tags, allFit) = Self.fitting(found)
+    if !allFit { issues.append(.doesNotFit(key: key)) }
+    self.tags = tags
+  }
+
+  private mutating func readPriority(_ key: String, _ value: HeaderValue) {
+    if case .empty = value.kind { return }
+    priority = Self.priority(value)
+    if priority == nil { issues.append(.notUnderstood(key: key)) }
+  }
+
+  /// The tags among some words, each once; and whether all of them are tags.
+  static func fitting(_ words: [String]) -> (tags: [String], allFit: Bool) {
+    var seen: Set<[UInt8]> = []
+    let fitting = words.filter(NoteFile.isTag)
+    return (fitting.filter { seen.insert(Array($0.utf8)).inserted }, fitting.count == words.count)
+  }
+
+  // MARK: - Values
+
+  enum Answer {
+    case nothing, unknown
+    case known(String)
+  }
+
+  static func title(_ value: HeaderValue) -> Answer {
+    switch value.kind {
+    case .empty: .nothing
+    // A comment in YAML, since no blank is asked for behind the sign.
+    case .scalar(let scalar)
+    where scalar.isNull || scalar.style == .plain && scalar.text.utf8.first == .hash:
+      .nothing
+    case .scalar(let scalar): .known(scalar.text)
+    case .flow, .block, .other: .unknown
+    }
+  }
+
+  /// The words of a list: `nil` if it isn't understood.
+  static func tags(_ value: HeaderValue) -> [String]? {
+    switch value.kind {
+    case .empty: return []
+    case .scalar(let scalar):
+      if scalar.style == .block { return nil }
+      return scalar.isNull ? [] : tagWords(scalar).map { tag($0.text) }
+    case .flow(let items), .block(let items): return items.compactMap { $0.text.map(tag) }
+    case .other: return nil
+    }
+  }
+
+  /// The parts of `a, b`, and of `a b` without quotes.
+  static func tagWords(_ scalar: HeaderScalar) -> [ArraySlice<UInt8>] {
+    let bytes = Array(scalar.text.utf8)[...]
+    let hasCommas = bytes.contains(.comma)
+    if !hasCommas, scalar.style != .plain { return [bytes] }
+    return bytes.split { hasCommas ? $0 == .comma : $0.isBlank }.map(\.trimmed).filter {
+      !$0.isEmpty
+    }
+  }
+
+  /// The tag that a word is: Obsidian writes a sign before it, in places.
+  static func tag(_ word: String) -> String {
+    word.utf8.first == .hash && word.utf8.count > 1
+      ? String(Substring(word.utf8.dropFirst())) : word
+  }
+
+  static func priority(_ value: HeaderValue) -> FilePriority? {
+    guard case .scalar(let scalar) = value.kind else { return nil }
+    return FilePriority(rawValue: scalar.text.lowercased())
+  }
+
+  static func id(_ value: HeaderValue) -> String? {
+    guard case .scalar(let scalar) = value.kind, !scalar.isNull, NoteFile.isTag(scalar.text) else {
+      return nil
+    }
+    return scalar.text
+  }
+
+  // MARK: - Times
+
+  func created(zone: LocalZone) -> Int64? { time(Self.createdKeys, zone) }
+
+  func modified(zone: LocalZone) -> Int64? { time(Self.modifiedKeys, zone) }
+
+  private func time(_ keys: [String], _ zone: LocalZone) -> Int64? {
+    for key in keys {
+      guard let (_, value) = header.value(of: [key]) else { continue }
+      var text: String?
+      switch value.kind {
+      case .scalar(let scalar): text = scalar.text
+      // An Org time in brackets is a list to YAML.
+      case .flow(let items) where items.count == 1: text = items[0].text
+      default: break
+      }
+      if let text, let time = FileTime.milliseconds(text, zone: zone) { return time }
+    }
+    return nil
+  }
+}
+
+extension FileHeader {
+  /// Where the first field stands that has one of these names, in upper or lower case; the first name counts most.
+  func index(of keys: [String]) -> Int? {
+    for key in keys {
+      if let found = entries.firstIndex(where: {
+        $0.key.utf8.count == key.utf8.count && $0.key.lowercased() == key
+      }) {
+        return found
+      }
+    }
+    return nil
+  }
+
+  fileprivate func value(of keys: [String]) -> (key: String, value: HeaderValue)? {
+    index(of: keys).map { (entries[$0].key, HeaderValue(entries[$0].lines)) }
+  }
+}

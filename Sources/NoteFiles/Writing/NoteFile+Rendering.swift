@@ -1,0 +1,95 @@
+/// Why a note can't be a file.
+public enum RenderFailure: Error, Equatable, Sendable {
+  /// The path is none of a note (`NotePath`), or of no type that is read.
+  case path
+  /// With its title and tags the header would have more than `FileHeader.longest` bytes or `FileHeader.mostFields` fields, and would be read as text.
+  case headerTooLarge
+}
+
+extension NoteFile {
+  /// The bytes of the file.
+  ///
+  /// Only lines of `title`, `tags` (or `keywords`), `priority` and `id` are written, and only those whose value differs from what the file
+  /// would say without. So what was read and not changed gives the bytes that were read. A header is added where one is needed: for a
+  /// title that neither text nor name gives, for tags, for a priority, for `id`; and an empty one before a text that would be
+  /// taken for a header, or for a byte order mark.
+  ///
+  /// The text is never changed. So in Org files a new title or tag stands in a header, too, made of comments (`FileHeader.Form`), and not in the
+  /// text's `#+title:`: that would be an edit of the text that nobody made, and two machines that make it would double words. The text's
+  /// keyword counts as long as the header has no such field.
+  ///
+  /// `id` is written if it isn't `nil`, but not over one that another program has given: any that is not of the form `12-…`.
+  ///
+  /// - Precondition: none; what is no title or tag of a note may be read back as another one.
+  /// - Complexity: O(n).
+  public func rendered() throws(RenderFailure) -> [UInt8] {
+    guard let type = FileType(path: path), NotePath.isValid(path) else { throw .path }
+    let facts = HeaderFacts(header)
+    let derived = DerivedFacts(path: path, type: type, text: text)
+    var header = header
+    let lineEnd = header.isEmpty ? textLineEnd : header.lineEnd
+    if !(facts.title ?? derived.title).isIdentical(to: title) {
+      header.set(HeaderFacts.titleKeys, lineEnd, ScalarWriter.token(title, .plain)) {
+        $0.lines(with: title)
+      }
+    }
+    if Self.bytes(facts.tags ?? derived.tags) != Self.bytes(tags) {
+      header.set(HeaderFacts.tagKeys, lineEnd, HeaderPatch.list(tags)) { $0.lines(with: tags) }
+    }
+    if facts.priority ?? .normal != priority {
+      header.set(HeaderFacts.priorityKeys, lineEnd, Array(priority.rawValue.utf8)) {
+        $0.lines(with: priority.rawValue)
+      }
+    }
+    if let id, facts.id.map({ !$0.isIdentical(to: id) && Self.isOurs($0) }) ?? !header.hasID {
+      header.set(HeaderFacts.idKeys, lineEnd, ScalarWriter.token(id, .plain)) {
+        $0.lines(with: id)
+      }
+    }
+    let form = type.headerForm
+    var bytes = header.file(text: text, form: form)
+    if header.isEmpty, FileHeader.split(bytes, form: form).textStart != bytes.count - text.count {
+      header.addDelimiters(lineEnd: lineEnd)
+      bytes = header.file(text: text, form: form)
+    }
+    if header != self.header, header.isTooLarge(form) { throw .headerTooLarge }
+    return bytes
+  }
+
+  private static func bytes(_ tags: [String]) -> Set<[UInt8]> { Set(tags.map { Array($0.utf8) }) }
+
+  /// True for the name of a note of ours: a number, a hyphen, letters and digits.
+  private static func isOurs(_ id: String) -> Bool {
+    let parts = id.utf8.split(separator: .hyphen, omittingEmptySubsequences: false)
+    return parts.count == 2 && !parts[0].isEmpty && parts[0].allSatisfy(\.isDigit)
+      && parts[1].count >= 12
+  }
+
+  private var textLineEnd: [UInt8] {
+    let end = text[..<text[...].endOfLine(from: 0)].lineEnd
+    return end.isEmpty ? [.lineFeed] : Array(end)
+  }
+}
+
+extension FileHeader {
+  fileprivate var hasID: Bool { index(of: HeaderFacts.idKeys) != nil }
+
+  fileprivate func isTooLarge(_ form: Form) -> Bool {
+    entries.count > Self.mostFields
+      || bytes(form: form).count - (hasByteOrderMark ? Self.mark.count : 0) > Self.longest
+  }
+
+  /// Gives new lines to the field that has one of these names; or adds one, before what can't be understood.
+  fileprivate mutating func set(
+    _ keys: [String], _ lineEnd: [UInt8], _ token: [UInt8], _ patch: (HeaderPatch) -> [UInt8]
+  ) {
+    if let index = index(of: keys) {
+      entries[index].lines = patch(HeaderPatch(entries[index]))
+      return
+    }
+    if isEmpty { addDelimiters(lineEnd: lineEnd) }
+    let field = Field(key: keys[0], lines: Array("\(keys[0]): ".utf8) + token + lineEnd)
+    let isOtherLast = entries.last?.key == Self.otherKey
+    entries.insert(field, at: entries.count - (isOtherLast ? 1 : 0))
+  }
+}

@@ -1,0 +1,2 @@
+import NoteFiles
+import Testing
