@@ -53,11 +53,15 @@ let package = Package(
     // The protocol, and the process around it.
     .target(
       name: "NotesServer",
-      dependencies: ["Bytes", "JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
+      dependencies: [
+        "Bytes", "FileTree", "JSONRPC", "NoteFiles", "NoteStore", "Notes", "ReplicatingTypes",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "decent-notes",
-      dependencies: ["Bytes", "JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes"],
+      dependencies: [
+        "Bytes", "FileTree", "JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes",
+      ],
       swiftSettings: strict),
 
     .executableTarget(
@@ -90,7 +94,8 @@ let package = Package(
     .testTarget(
       name: "NotesServerTests",
       dependencies: [
-        "Bytes", "JSONRPC", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes",
+        "Bytes", "FileTree", "JSONRPC", "NoteFiles", "NoteStore", "Notes", "NotesServer",
+        "ReplicatingTypes",
         "TestSupport",
       ],
       swiftSettings: strict),

@@ -12,7 +12,6 @@ Those of Swift are built together, once: each stands beside the right code, and 
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -81,7 +80,8 @@ def run(words, clone, number=0, seconds=None):
     try:
         output = process.communicate(timeout=seconds)[0]
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        # All of the session: `swift test` gives the tests a process group of their own.
+        subprocess.run(["pkill", "-KILL", "-s", str(process.pid)])
         process.communicate()
         return None, b""
     return process.returncode, output

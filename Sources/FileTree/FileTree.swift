@@ -6,6 +6,9 @@
 ///
 /// A test may put a tree in memory in its place.
 public protocol FileTree: AnyObject {
+  /// The one path that leads to the folder without links.
+  var resolvedPath: String { get }
+
   /// What is in a folder, in any order.
   func entries(of folder: String) throws(FileTreeError) -> [FileEntry]
 
@@ -60,8 +63,10 @@ public struct FileEntry: Sendable {
   public var name: String?
   /// The bytes of its name.
   public var rawName: [UInt8]
+  /// What it is.
   public var kind: FileKind
 
+  /// Something with a name in UTF-8.
   public init(name: String, kind: FileKind) {
     self.name = name
     rawName = Array(name.utf8)
@@ -80,8 +85,11 @@ public enum FileKind: Sendable { case file, folder, link, other }
 
 /// What tells whether a file is still the same one and has the same bytes.
 public struct FileStatus: Equatable, Sendable {
+  /// What it is.
   public var kind: FileKind
+  /// The number of its file system.
   public var device: UInt64
+  /// Its number there; another file may have it when it is gone.
   public var inode: UInt64
   /// Bytes.
   public var size: UInt64
@@ -90,6 +98,7 @@ public struct FileStatus: Equatable, Sendable {
   /// The time of the last change of its bytes or status, nanoseconds since 1970; the system sets it.
   public var changed: Int64
 
+  /// A status of these values.
   public init(
     kind: FileKind, device: UInt64, inode: UInt64, size: UInt64, modified: Int64, changed: Int64
   ) {
@@ -107,12 +116,16 @@ public struct FileTreeError: Error, Equatable, Sendable, CustomStringConvertible
   /// The reasons that callers tell apart.
   public enum Reason: Sendable { case exists, notFound, tooLarge, diskFull, other }
 
+  /// The call, as `read`.
   public var operation: String
+  /// The file or folder.
   public var path: String
+  /// The reason as far as callers tell it apart.
   public var reason: Reason
   /// The cause in words.
   public var cause: String
 
+  /// A failure of a call, for a cause in words.
   public init(_ operation: String, _ path: String, _ reason: Reason, _ cause: String) {
     self.operation = operation
     self.path = path

@@ -14,43 +14,50 @@ public final class SystemFileTree: FileTree {
   /// The path that was given.
   public let path: String
   private let root: Int32
+  /// What new files and folders do not permit, as with `umask`.
+  private let mask: UInt32
   /// Names of files that are not complete.
   private let names: () -> String
 
   /// Opens the folder at a path, which may be a link to it.
   ///
-  /// - Parameter makeName: returns another word of letters and digits with each call.
+  /// - Parameters:
+  ///   - isMaking: whether to make it, with those above it, as far as they are missing.
+  ///   - mask: what new files and folders do not permit, as with `umask`.
+  ///   - makeName: returns another word of letters and digits with each call.
   public init(
-    _ path: String, makeName: @escaping () -> String
+    _ path: String, making isMaking: Bool = false, mask: UInt32,
+    makeName: @escaping () -> String
   ) throws(FileTreeError) {
     self.path = path
+    self.mask = mask
     names = makeName
+    if isMaking { try Self.makeFolder(path, mask) }
     root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw FileTreeError("open", path, errno: errno) }
   }
 
   deinit { _ = systemClose(root) }
 
-  /// Makes the folder at a path, with those above it, as far as they are missing. Its mode is what the umask makes of 0777.
-  public static func makeFolder(_ path: String) throws(FileTreeError) {
-    if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+  private static func makeFolder(_ path: String, _ mask: UInt32) throws(FileTreeError) {
+    if makeFolder(AT_FDCWD, path, mask) || errno == EEXIST { return }
     guard errno == ENOENT, let end = path.lastIndex(of: "/"), end > path.startIndex else {
       throw FileTreeError("mkdir", path, errno: errno)
     }
-    try makeFolder(String(path[..<end]))
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+    try makeFolder(String(path[..<end]), mask)
+    guard makeFolder(AT_FDCWD, path, mask) || errno == EEXIST else {
       throw FileTreeError("mkdir", path, errno: errno)
     }
   }
 
-  /// The kind of what a path leads to, links followed; nil if nothing is there.
-  public static func kind(of path: String) -> FileKind? {
-    var status = stat()
-    return stat(path, &status) == 0 ? FileStatus(status).kind : nil
+  /// The process may have a stricter `umask` than its user wants for these.
+  private static func makeFolder(_ parent: Int32, _ name: String, _ mask: UInt32) -> Bool {
+    guard mkdirat(parent, name, 0o777) == 0 else { return false }
+    _ = fchmodat(parent, name, 0o777 & ~mask, 0)
+    return true
   }
 
-  /// The one path that leads to the folder without links.
-  public var resolved: String {
+  public var resolvedPath: String {
     guard let resolved = realpath(path, nil) else { return path }
     defer { free(resolved) }
     return String(cString: resolved)
@@ -83,7 +90,7 @@ public final class SystemFileTree: FileTree {
       let name = String(part)
       var next = openat(folder, name, flags)
       if next < 0, errno == ENOENT, creating {
-        if mkdirat(folder, name, 0o777) != 0, errno != EEXIST {
+        if !Self.makeFolder(folder, name, mask), errno != EEXIST {
           let failure = failure(operation, String(relative))
           _ = systemClose(folder)
           throw failure
@@ -206,17 +213,16 @@ public final class SystemFileTree: FileTree {
 
   // MARK: - Writing
 
-  /// Writes a file under a name of its own; returns the name. `mode`: that of the file which it replaces; nil for what the umask makes
-  /// of 0666.
+  /// Writes a file under a name of its own; returns the name. `mode`: that of the file which it replaces; nil for a new one.
   private func writeBeside(
     _ place: Place, _ path: String, _ bytes: [UInt8], mode: mode_t?
   ) throws(FileTreeError) -> (name: String, status: FileStatus) {
     let name = ".decent-\(names()).tmp"
     let file = openat(
-      place.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
+      place.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure("create", path) }
     defer { _ = systemClose(file) }
-    if let mode { _ = fchmod(file, mode & 0o7777) }
+    _ = fchmod(file, mode.map { $0 & 0o7777 } ?? 0o666 & ~mask)
     var written = 0
     var cause: Int32 = 0
     while written < bytes.count, cause == 0 {

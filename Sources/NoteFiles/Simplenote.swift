@@ -9,6 +9,8 @@ internal import JSONRPC
 public struct Simplenote: Sendable {
   /// A note.
   public struct Note: Sendable {
+    /// By what Simplenote knows it.
+    public var id: String?
     /// The title, which `NoteFile.isTitle` is true of.
     public var title: String
     /// The text.
@@ -68,7 +70,8 @@ public struct Simplenote: Sendable {
       value[key]?.string.flatMap { FileTime.milliseconds($0) { _ in 0 } }
     }
     return Note(
-      title: title, text: Array(text), tags: HeaderFacts.fitting(tags).tags,
+      id: value["id"]?.string, title: title, text: Array(text),
+      tags: HeaderFacts.fitting(tags).tags,
       created: time("creationDate"), modified: time("lastModified"), isTrashed: isTrashed)
   }
 

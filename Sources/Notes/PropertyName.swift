@@ -1,5 +1,3 @@
-internal import ReplicatingTypes
-
 /// The name of a property: what a note has besides title, text, tags and priority, for those who keep notes as files.
 ///
 /// A property is a text that is replaced as a whole; the last writer wins. Setting it to an empty text removes it.
@@ -28,7 +26,9 @@ public struct PropertyName: Hashable, Comparable, Sendable {
   public static let longestHeaderKey = 200
 
   /// True for those that earlier and later versions of the program may have, too: a line of at most 220 bytes.
-  var isValid: Bool { (1...220).contains(text.utf8.count) && Note.isTitle(text) }
+  var isValid: Bool {
+    (1...220).contains(text.utf8.count) && !text.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
+  }
 
   /// True if it counts as content, which a deletion must have seen to cover: what a person wrote, not where it is.
   var isContent: Bool { headerKey != nil }
@@ -36,29 +36,4 @@ public struct PropertyName: Hashable, Comparable, Sendable {
   public static func == (a: Self, b: Self) -> Bool { Tag(a.text) == Tag(b.text) }
   public static func < (a: Self, b: Self) -> Bool { Tag(a.text) < Tag(b.text) }
   public func hash(into hasher: inout Hasher) { Tag(text).hash(into: &hasher) }
-}
-
-extension Note {
-  /// The value of a property; empty if there is none.
-  public subscript(name: PropertyName) -> String { properties[name]?.value ?? "" }
-
-  /// Where the note's file is among others; empty if it has no place. See `PropertyName.path`.
-  public var path: String { self[.path] }
-
-  /// The parts of its file's header that are there, by their keys, in the order of these.
-  public var header: [(key: String, value: String)] {
-    if properties.isEmpty { return [] }
-    return properties.sorted { $0.key < $1.key }.compactMap { name, register in
-      name.headerKey.flatMap { register.value.isEmpty ? nil : ($0, register.value) }
-    }
-  }
-
-  /// The operation that makes a property this; `nil` if it is. `now`: milliseconds since 1970.
-  public func operation(
-    setting name: PropertyName, to value: String, at now: Int64
-  ) -> Operation? {
-    let register = properties[name] ?? ReplicatingRegister("")
-    if register.value.utf8.elementsEqual(value.utf8) { return nil }
-    return .property(name, register.assignment(of: value, at: now))
-  }
 }

@@ -40,12 +40,12 @@ struct Method: Sendable {
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
   /// The methods that reach other folders, run commands, or remove notes for good. A confined client has none of them.
-  static let reachingOutside: Set<String> = reserved.union(["notebook/sync"])
+  static let reachingOutside: Set<String> = reserved.union([
+    "notebook/sync", "notebook/import", "notebook/export",
+  ])
 
   /// Names for which there is no method yet. A confined client is refused them from the beginning.
-  static let reserved: Set<String> = [
-    "notebook/import", "notebook/export", "notebook/mirror", "note/purge",
-  ]
+  static let reserved: Set<String> = ["notebook/mirror", "note/purge"]
 
   // MARK: - The table
 
@@ -119,6 +119,14 @@ struct Method: Sendable {
     },
     changing("notebook/merge", MergeParameters.self, mayBeginNotebook: true) {
       server, params, result throws(ResponseError) in try server.merge(params, &result)
+    },
+    longRunning("notebook/import", ImportParameters.Name.self, mayBeginNotebook: true) {
+      server, id, params throws(ResponseError) in
+      try server.importFiles(id, ImportParameters(params))
+    },
+    longRunning("notebook/export", ExportParameters.Name.self) {
+      server, id, params throws(ResponseError) in
+      try server.exportFiles(id, ExportParameters(params))
     },
     onDisk("notebook/flush", "workDoneToken"),
     longRunning("notebook/sync", SyncParameters.Name.self, mayBeginNotebook: true) {

@@ -62,18 +62,19 @@ extension NotesServer {
   /// - Parameters:
   ///   - session: the session that the operations were planned for, if they name it.
   ///   - source: the attachment that makes the change, if any.
+  ///   - isTold: whether the client is told of it, because it is not the client that makes it.
   ///   - announce: called with the change's name before the change is written. When it throws, the change is not made.
   @discardableResult
   mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil,
-    from source: Int? = nil,
+    from source: Int? = nil, telling isTold: Bool = false,
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(ResponseError) -> Effects {
     guard !operations.isEmpty else { return Effects() }
     do {
       let effects = try store!.commit(
         operations, as: session, at: environment.now(), announce: announce)
-      openTexts.record(effects, from: source)
+      if isTold { take(effects) } else { openTexts.record(effects, from: source) }
       return effects
     } catch {
       throw ResponseError(error)
@@ -145,6 +146,7 @@ extension Effects.Facets {
     let all: [(Effects.Facets, String)] = [
       (.created, "created"), (.title, "title"), (.text, "text"), (.tags, "tags"),
       (.priority, "priority"), (.position, "position"), (.trashed, "trashed"),
+      (.path, "path"), (.header, "header"),
     ]
     return all.filter { contains($0.0) }.map(\.1)
   }

@@ -135,7 +135,8 @@ extension NotesServer {
     return "\(Substring(beginning)) \(mark)"
   }
 
-  private func contents(
+  /// The operations that fill a new note.
+  func contents(
     of id: NoteID, title: String, _ priority: Priority, tags: Set<Tag>, text: [UInt8]
   ) -> [Change.Operation] {
     let now = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)

@@ -110,17 +110,19 @@ extension NotesServer {
     reportRecovery()
   }
 
-  /// Does a slice of background work, of a few milliseconds at most: searches first, then the work of the store.
+  /// Does a slice of background work, of a few milliseconds at most: searches first, then files, then the work of the store.
   private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
     if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
-      if requests.searches.isEmpty {
+      if !requests.searches.isEmpty {
+        proceedSearching()
+      } else if !requests.fileTasks.isEmpty {
+        proceedWithFiles()
+      } else {
         let effects = store?.work() ?? .init()
         if !effects.isEmpty {
           take(effects)
           push()
         }
-      } else {
-        proceedSearching()
       }
       schedule.work.didWork(isUrgent: store?.isWorkUrgent == true)
       returnMemory()
@@ -128,7 +130,7 @@ extension NotesServer {
     schedule.hasWork = hasWork
   }
 
-  private var hasWork: Bool { !requests.searches.isEmpty || store?.hasWork == true }
+  private var hasWork: Bool { requests.hasWork || store?.hasWork == true }
 
   /// Gives memory back to the system when much has become free. By itself the allocator keeps free memory between used pieces, and
   /// so nearly all memory that was ever used.
@@ -152,7 +154,7 @@ extension NotesServer {
     guard isOver || connection.isInputOver || connection.hasInputHungUp else { return }
     let due = schedule.farewell ?? now + Self.farewell
     schedule.farewell = due
-    if now >= due - Self.searchless { giveUpSearches() }
+    if now >= due - Self.searchless { giveUpWork() }
     if now >= due, !connection.isOutputGone { outputFailed() }
   }
 

@@ -74,7 +74,8 @@ extension NotesServer {
     }
   }
 
-  private func expandingHome(_ path: String) -> String {
+  /// A path of the client, in which "~" stands for its user's folder.
+  func expandingHome(_ path: String) -> String {
     guard path == "~" || path.hasPrefix("~/"), let home = environment.homeFolder else {
       return path
     }
@@ -108,6 +109,7 @@ extension NotesServer {
     result.beginObject()
     result.member("search", true)
     result.member("sync", !environment.isConfined)
+    result.member("files", !environment.isConfined)
     result.endObject()
     result.endObject()
     result.key("notebook")

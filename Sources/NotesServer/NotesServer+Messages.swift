@@ -55,15 +55,15 @@ extension NotesServer {
     if !connection.held.isEmpty { store?.requestSync() }
   }
 
-  /// Leaves when all requests are answered. Searches go on as other work does, until `endIfDue` gives them up.
+  /// Leaves when all requests are answered. Searches and work on files go on as other work does, until `endIfDue` gives them up.
   private mutating func finish() {
     if let event = connection.input.finish() { handle(event) }
-    if requests.searches.isEmpty { leave() }
+    if !requests.hasWork { leave() }
   }
 
   /// Ends the connection as `exit` does: with status 0 after `shutdown`, else 1.
   private mutating func leave() {
-    cancelSearches()
+    cancelWork()
     for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
     // After `shutdown`, or without an open text, no client resumes. A client that has only closed the pipe may, so its journal stays,
@@ -76,14 +76,15 @@ extension NotesServer {
     if client.exitStatus == nil { client.exitStatus = client.phase == .shutDown ? 0 : 1 }
   }
 
-  /// Answers the searches of a client whose input has ended as cancelled, and leaves.
-  mutating func giveUpSearches() {
-    if requests.searches.isEmpty { return }
-    cancelSearches()
+  /// Answers the searches, and the requests about files, of a client whose input has ended as cancelled, and leaves.
+  mutating func giveUpWork() {
+    if !requests.hasWork { return }
+    cancelWork()
     proceed()
   }
 
-  private mutating func cancelSearches() {
+  private mutating func cancelWork() {
+    while !requests.fileTasks.isEmpty { cancelFileTask(at: 0) }
     for search in requests.searches {
       currentOutbox.respond(to: search.id, error: .requestCancelled)
     }
@@ -141,6 +142,9 @@ extension NotesServer {
     if let index = requests.searches.firstIndex(where: { $0.id == id }) {
       requests.searches.remove(at: index)
       return currentOutbox.respond(to: id, error: .requestCancelled)
+    }
+    if let index = requests.fileTasks.firstIndex(where: { $0.id == id }) {
+      return cancelFileTask(at: index)
     }
     if let exchange = exchanges.values.first(where: { $0.request?.id == id }) {
       return end(exchange.id, .failure(.requestCancelled))

@@ -1,4 +1,6 @@
+public import FileTree
 public import JSONRPC
+public import NoteFiles
 internal import NoteStore
 internal import Notes
 public import ReplicatingTypes
@@ -52,6 +54,13 @@ public struct NotesServer: ~Copyable {
     public var now: () -> Int64
     /// Returns 128 random bits, new ones with each call.
     public var makeIdentifier: () -> Identifier
+    /// Opens a folder of files; the second parameter says whether to make it.
+    public var openTree: (String, Bool) throws(FileTreeError) -> any FileTree = {
+      path, _ throws(FileTreeError) in
+      throw FileTreeError("open", path, .other, "there are no files here")
+    }
+    /// The time zone of times that are written without one.
+    public var zone: LocalZone = { _ in 0 }
     /// Returns true if there is a process of this number.
     public var isRunning: (_ process: Int) -> Bool = { _ in true }
     /// Called when much memory has become free, to give it back to the system.

@@ -29,7 +29,12 @@ struct Requests {
   var waitingForDisk: [DiskRequest] = []
   /// The searches in the order in which they came.
   var searches: [SearchRequest] = []
+  /// The requests that read or write files, in the order in which they came.
+  var fileTasks: [FileTask] = []
   var remembered = RememberedResults()
+
+  /// True if there is one that is answered after work that takes a while.
+  var hasWork: Bool { !searches.isEmpty || !fileTasks.isEmpty }
 }
 
 /// The results of requests that carried a key: the same key again gives the same result.

@@ -43,6 +43,7 @@ extension JSONWriter {
     member("modified", iso8601(note.modified))
     member("length", note.length)
     member("trashed", note.isTrashed)
+    if !note.path.isEmpty { member("path", note.path) }
     endObject()
   }
 

@@ -10,6 +10,7 @@ struct Arguments: Equatable {
     case check(isRepairing: Bool)
     case compact(isDue: Bool)
     case sync(peers: [String], isAdopting: Bool)
+    case files(FileCommand.Kind, paths: [String], isJSON: Bool)
     case help
     case version
   }
@@ -40,6 +41,8 @@ struct Arguments: Equatable {
            decent-notes [options] check [--repair]
            decent-notes [options] compact [--due]
            decent-notes [options] sync [--every TIME] [--adopt] PEER...
+           decent-notes [options] import [--dry-run] [--json] PATH...
+           decent-notes [options] export [--into] [--json] DIR
            decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
@@ -54,6 +57,12 @@ struct Arguments: Equatable {
     folder, a command that speaks the protocol ('ssh host decent-notes'), or rclone:REMOTE:PATH.
     With --every (30s, 5m, 1h) it goes on doing so; with --adopt, notebooks that were begun
     independently become one.
+    import turns into a note each file (.md, .markdown, .txt, .org, Simplenote's notes.json) at PATH,
+    or below it if it is a folder. Again, it takes over what has changed in the files since; with
+    --dry-run it only says what it would do.
+    export writes the notes that are not in the trash as files into DIR. Again, it writes what has
+    changed, and removes files of notes that are gone. Files that others have written or changed
+    stay as they are; with --into, DIR may have some before the first export.
     demo shows two editors writing into a copy of a text file at the same moment.
 
     options:
@@ -85,6 +94,9 @@ struct Arguments: Equatable {
     var isRepairing = false
     var isAdopting = false
     var isDue = false
+    var isDryRun = false
+    var isInto = false
+    var isJSON = false
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument != "--" else {
         if argument.hasPrefix("-"), argument != "-" {
@@ -133,6 +145,9 @@ struct Arguments: Equatable {
         }
         interval = time
       case "--due" where parts.count == 1: isDue = true
+      case "--dry-run" where parts.count == 1: isDryRun = true
+      case "--into" where parts.count == 1: isInto = true
+      case "--json" where parts.count == 1: isJSON = true
       case "--adopt" where parts.count == 1: isAdopting = true
       case "--repair" where parts.count == 1: isRepairing = true
       case "--confined" where parts.count == 1: isConfined = true
@@ -148,6 +163,15 @@ struct Arguments: Equatable {
     }
     if isDue, words != ["compact"] {
       throw Misuse(message: "--due is an option of compact")
+    }
+    if isDryRun, words.first != "import" {
+      throw Misuse(message: "--dry-run is an option of import")
+    }
+    if isInto, words.first != "export" {
+      throw Misuse(message: "--into is an option of export")
+    }
+    if isJSON, !["import", "export"].contains(words.first) {
+      throw Misuse(message: "--json is an option of import and export")
     }
     if isAdopting, words.first != "sync" {
       throw Misuse(message: "--adopt is an option of sync")
@@ -188,6 +212,17 @@ struct Arguments: Equatable {
         throw Misuse(message: "--adopt is for once, not for --every")
       }
       command = .sync(peers: peers, isAdopting: isAdopting)
+      return
+    }
+    if first == "import" || first == "export" {
+      let paths = Array(words.dropFirst())
+      guard paths.allSatisfy({ !$0.isEmpty }), first == "import" ? !paths.isEmpty : paths.count == 1
+      else {
+        throw Misuse(message: first == "import" ? "import needs a path" : "export needs one folder")
+      }
+      command = .files(
+        first == "import" ? .importing(isDryRun: isDryRun) : .exporting(isInto: isInto),
+        paths: paths, isJSON: isJSON)
       return
     }
     guard first == "call" else { throw Misuse(message: "unknown command \(first)") }

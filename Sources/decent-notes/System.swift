@@ -26,3 +26,13 @@ func returnFreeMemory() { _ = trimMemory?(0) }
 private let trimMemory = dlsym(nil, "malloc_trim").map {
   unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self)
 }
+
+/// By how many seconds local time is ahead of UTC, at a local time that is given as the seconds since 1970 that it would be in UTC.
+func localZone(_ localSeconds: Int64) -> Int64 {
+  var seconds = time_t(localSeconds)
+  var parts = tm()
+  guard gmtime_r(&seconds, &parts) != nil else { return 0 }
+  parts.tm_isdst = -1
+  let utc = mktime(&parts)
+  return utc == -1 ? 0 : localSeconds - Int64(utc)
+}

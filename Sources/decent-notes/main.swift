@@ -1,5 +1,6 @@
 // The program: arguments, the environment, the clock and randomness come in here and nowhere else.
 
+internal import FileTree
 internal import JSONRPC
 internal import NoteStore
 internal import NotesServer
@@ -54,7 +55,7 @@ private func memoryFolder() -> String? {
 }
 
 /// The server's environment for a command line; nil if there is no folder for the notebook.
-func environment(_ arguments: Arguments) -> NotesServer.Environment? {
+func environment(_ arguments: Arguments, mask: mode_t) -> NotesServer.Environment? {
   guard let folder = arguments.folder ?? defaultFolder() else { return nil }
   let framing: Framing =
     switch arguments.framing {
@@ -72,6 +73,11 @@ func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   environment.isConfined = arguments.isConfined
   environment.isRunning = isRunning
   environment.returnMemory = returnFreeMemory
+  // What is exported is the user's, with the modes that the user wants.
+  environment.openTree = { path, isMaking throws(FileTreeError) in
+    try SystemFileTree(path, making: isMaking, mask: UInt32(mask)) { "\(randomIdentifier())" }
+  }
+  environment.zone = localZone
   if let seed = arguments.seed {
     var state = seed
     var time: Int64 = 1_767_225_600_000
@@ -166,7 +172,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   // Notes are private: no other user may enter the folders that are created here.
-  umask(0o077)
+  let mask = umask(0o077)
   let arguments: Arguments
   do { arguments = try Arguments(commandLine()) } catch {
     printError("\(error.message) (decent-notes --help says more)")
@@ -211,9 +217,9 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     }
     try printLines(compact.lines)
     return 0
-  case .serve, .call, .sync: break
+  case .serve, .call, .sync, .files: break
   }
-  guard var environment = environment(arguments) else { return noFolder() }
+  guard var environment = environment(arguments, mask: mask) else { return noFolder() }
   switch arguments.command {
   case .call(let method, let params):
     environment.isSingleRequest = true
@@ -235,6 +241,8 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     }
     environment.peers = peers
     return Sync { serve(environment, $0) }.status
+  case .files(let kind, let paths, let isJSON):
+    return FileCommand(kind, paths, isJSON: isJSON) { serve(environment, $0) }.status
   default: return serve(environment, nil)
   }
 }

@@ -12,7 +12,7 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: folder("tree"), withIntermediateDirectories: true)
     var count = 0
-    tree = try SystemFileTree(folder("tree")) {
+    tree = try SystemFileTree(folder("tree"), mask: 0o027) {
       count += 1
       return "\(count)"
     }
@@ -43,6 +43,10 @@ import Testing
     #expect(failure?.reason == .exists)
     #expect(try text("a/b/c.md") == "one")
     #expect(try names("a/b") == ["c.md"])
+    for (path, mode) in [("a/b", 0o750), ("a/b/c.md", 0o640)] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder("tree/\(path)"))
+      #expect(attributes[.posixPermissions] as? Int == mode)
+    }
     #expect(try names() == ["a"])
     #expect(try text("a/b") == nil && tree.read("missing/x", limit: 9) == nil)
   }

@@ -182,7 +182,7 @@ struct `The metaModel` {
 
   @Test(arguments: [
     "note/purge", "note/cursor", "note/presence",
-    "notebook/export", "notebook/import", "rpc.discover",
+    "notebook/mirror", "rpc.discover",
     "note/", "note", "", "Note/get", "note/get ", "$/note", "initialized", "exit",
   ])
   func `lacks what the server lacks`(method: String) {

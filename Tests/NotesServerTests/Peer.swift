@@ -1,3 +1,4 @@
+import FileTree
 import Foundation
 import JSONRPC
 import ReplicatingTypes
@@ -55,6 +56,14 @@ final class Peer {
     environment.isSingleRequest = isSingleRequest
     environment.isConfined = isConfined
     environment.isRunning = isRunning
+    var files = 0
+    environment.openTree = { path, isMaking throws(FileTreeError) in
+      try SystemFileTree(path, making: isMaking, mask: 0o022) {
+        files += 1
+        return "\(files)"
+      }
+    }
+    environment.zone = { _ in 3600 }
     server = NotesServer(environment)
   }
 

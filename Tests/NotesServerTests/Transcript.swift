@@ -20,7 +20,7 @@ struct Transcript: Sendable {
   var lines: [Line]
 
   static let names = [
-    "lifecycle", "notes", "search", "live-text", "crossing", "undo", "cursors", "resume",
+    "lifecycle", "notes", "files", "search", "live-text", "crossing", "undo", "cursors", "resume",
     "merge", "sync", "errors",
   ]
 

@@ -27,9 +27,13 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
       // Foundation where the standard library composes no characters (`NormalForm.swift`).
       "NoteFiles": ["Bytes", "Foundation", "JSONRPC", "Swift"],
       "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),
-      "NotesServer": ["Bytes", "JSONRPC", "NoteStore", "Notes", "ReplicatingTypes"],
+      "FileTree": system,
+      "NotesServer": [
+        "Bytes", "FileTree", "JSONRPC", "NoteFiles", "NoteStore", "Notes", "ReplicatingTypes",
+      ],
       "decent-notes": system.union([
-        "Bytes", "Foundation", "JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes",
+        "Bytes", "FileTree", "Foundation", "JSONRPC", "NoteStore", "NotesServer", "Notes",
+        "ReplicatingTypes",
       ]),
     ]
   }()

@@ -39,6 +39,15 @@ public struct FileContent: Sendable {
   /// What is in the header, or is one, and was not taken over.
   public var issues: [FileIssue]
 
+  /// A note that was read from something else than a file of its own.
+  public init(_ file: NoteFile, created: Int64?, modified: Int64?) {
+    self.file = file
+    self.created = created
+    self.modified = modified
+    titleSource = .field
+    issues = []
+  }
+
   /// Reads a file.
   ///
   /// - Parameters:

@@ -51,6 +51,9 @@ public final class NoteStore {
   /// The notebook's folder, as given when it was opened.
   public var path: String { folder.path }
 
+  /// The one path that leads to the folder without links; nil as long as there is no such folder.
+  public var resolvedPath: String? { folder.root.system.resolved(path) }
+
   /// The notebook's identity; `nil` as long as nothing was written and none was taken over.
   public var identity: Identifier? { folder.notebook }
 

@@ -1,0 +1,179 @@
+// What this machine knows of the files of one folder: which note each one is, and the states of the note that a program may have before it
+// that writes the file. This file owns the format, a file of the state folder:
+//
+//     "DNFR" 01                magic, format
+//     entry...                 the last one of a path counts
+//     entry     = length crc32c(length) crc32c(content) content     4 bytes each, little-endian; length: of the content
+//     content   = path count*state                                   no states: the file is forgotten
+//               note                                                 only if there are states
+//     state     = hash                                               8 bytes: of the bytes of the file
+//               count*change count*change                            the heads; the changes made from the file since
+//               title count*tag priority                             as the file said
+//               count*(key hash)                                     the parts of its header
+//
+// An entry is appended before that is done of which it tells: a change of the notebook, or the replacement of a file. So a state may stand
+// here that never was in the notebook, or in the file; the first is found out by its changes, and the second does no harm.
+
+internal import Bytes
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+/// A relative path, told apart by its bytes: two that look the same may be two files.
+struct FilePath: Hashable, Comparable, Sendable {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  static func < (a: Self, b: Self) -> Bool {
+    a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+  }
+  func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+    hasher.combine(0xFF as UInt8)
+  }
+}
+
+/// A note as a file had it.
+struct FileState: Equatable, Sendable {
+  /// Of the bytes of the file.
+  var hash: UInt64
+  /// The state of the notebook that the text was taken from, by the changes that no other one of it follows.
+  var heads: [ChangeID]
+  /// The changes that were made from the file since, which the text has, too.
+  var own: [ChangeID] = []
+  var title: String
+  var tags: [Tag]
+  var priority: Priority
+  /// The parts of its header by their keys, with a hash of each.
+  var header: [HeaderPart]
+
+  struct HeaderPart: Equatable, Sendable {
+    var key: String
+    var hash: UInt64
+  }
+}
+
+/// The files of one folder by their paths.
+struct FileRecords {
+  /// One file.
+  struct Record: Equatable, Sendable {
+    var note: NoteID
+    /// What was last read from the file, and what was written to it since; the last is the newest.
+    var states: [FileState]
+  }
+
+  /// As many states of a file are kept.
+  static let mostStates = 16
+
+  private(set) var byPath: [FilePath: Record] = [:]
+  /// A path of each note that has a file.
+  private(set) var paths: [NoteID: FilePath] = [:]
+
+  init() {}
+
+  subscript(path: FilePath) -> Record? {
+    get { byPath[path] }
+    set {
+      if let old = byPath[path], old.note != newValue?.note, paths[old.note] == path {
+        paths[old.note] = nil
+      }
+      byPath[path] = newValue
+      if let newValue { paths[newValue.note] = path }
+    }
+  }
+
+  // MARK: - Bytes
+
+  private static let magic: [UInt8] = [0x44, 0x4E, 0x46, 0x52, 0x01]
+
+  /// Reads what was written, up to the first entry that is damaged: of the last one a kill may have left a part.
+  init(decoding bytes: [UInt8]) {
+    guard bytes.starts(with: Self.magic) else { return }
+    var reader = ByteReader(bytes[Self.magic.count...])
+    while !reader.isAtEnd {
+      guard let length = try? reader.raw(4), let lengthSum = try? reader.fixed(UInt32.self),
+        let sum = try? reader.fixed(UInt32.self), CRC32C.checksum(of: length) == lengthSum
+      else { return }
+      var number = ByteReader(length)
+      guard let count = try? number.fixed(UInt32.self), let content = try? reader.raw(Int(count)),
+        CRC32C.checksum(of: content) == sum
+      else { return }
+      var entry = ByteReader(content)
+      guard let (path, record) = try? Self.entry(&entry), entry.isAtEnd else { return }
+      self[path] = record
+    }
+  }
+
+  /// All of it.
+  var encoded: [UInt8] {
+    Self.magic + byPath.sorted { $0.key < $1.key }.flatMap { Self.entry($0.key, $0.value) }
+  }
+
+  /// The bytes that say what is known of a path; nil if nothing is.
+  static func entry(_ path: FilePath, _ record: Record?) -> [UInt8] {
+    var writer = ByteWriter()
+    path.text.encode(into: &writer)
+    writer.varint(record?.states.count ?? 0)
+    if let record {
+      for state in record.states { encode(state, &writer) }
+      record.note.creation.encode(into: &writer)
+    }
+    var frame = ByteWriter()
+    frame.fixed(UInt32(writer.bytes.count))
+    let length = frame.bytes
+    frame.fixed(CRC32C.checksum(of: length[...]))
+    frame.fixed(CRC32C.checksum(of: writer.bytes[...]))
+    frame.raw(writer.bytes)
+    return frame.bytes
+  }
+
+  private static func encode(_ state: FileState, _ writer: inout ByteWriter) {
+    writer.fixed(state.hash)
+    for changes in [state.heads, state.own] {
+      writer.varint(changes.count)
+      for change in changes { change.encode(into: &writer) }
+    }
+    state.title.encode(into: &writer)
+    writer.varint(state.tags.count)
+    for tag in state.tags { tag.encode(into: &writer) }
+    state.priority.encode(into: &writer)
+    writer.varint(state.header.count)
+    for part in state.header {
+      part.key.encode(into: &writer)
+      writer.fixed(part.hash)
+    }
+  }
+
+  private static func entry(
+    _ reader: inout ByteReader
+  ) throws(DecodingFailure) -> (FilePath, Record?) {
+    let path = FilePath(try String(from: &reader))
+    var states: [FileState] = []
+    for _ in 0..<(try reader.count()) { states.append(try state(&reader)) }
+    if states.isEmpty { return (path, nil) }
+    return (path, Record(note: NoteID(creation: try ChangeID(from: &reader)), states: states))
+  }
+
+  private static func state(_ reader: inout ByteReader) throws(DecodingFailure) -> FileState {
+    let hash = try reader.fixed(UInt64.self)
+    var changes: [[ChangeID]] = []
+    for _ in 0..<2 {
+      var list: [ChangeID] = []
+      for _ in 0..<(try reader.count()) { list.append(try ChangeID(from: &reader)) }
+      changes.append(list)
+    }
+    let title = try String(from: &reader)
+    var tags: [Tag] = []
+    for _ in 0..<(try reader.count()) { tags.append(try Tag(from: &reader)) }
+    let priority = try Priority(from: &reader)
+    var header: [FileState.HeaderPart] = []
+    for _ in 0..<(try reader.count()) {
+      header.append(.init(key: try String(from: &reader), hash: try reader.fixed(UInt64.self)))
+    }
+    return FileState(
+      hash: hash, heads: changes[0], own: changes[1], title: title, tags: tags, priority: priority,
+      header: header)
+  }
+}

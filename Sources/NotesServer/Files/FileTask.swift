@@ -1,0 +1,71 @@
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import Notes
+
+/// A request that reads or writes files.
+enum FileTask {
+  case importing(ImportTask)
+  case exporting(ExportTask)
+
+  var id: RequestID {
+    switch self {
+    case .importing(let task): task.id
+    case .exporting(let task): task.id
+    }
+  }
+}
+
+/// An import of files that is not complete: first the folders are looked through, then the files are read in the order of their paths.
+struct ImportTask {
+  let id: RequestID
+  /// The token for reports of the progress, as the client wrote it; nil if the client wants none.
+  let progress: [UInt8]?
+  /// True if nothing is to be changed, only to be counted.
+  let isDryRun: Bool
+  let tree: any FileTree
+  var walk: FolderWalk?
+  var files: [FilePath] = []
+  /// The notes of Simplenote's export, if that is imported: the files then have no bytes of their own.
+  var simplenotes: [Simplenote.Note] = []
+  var next = 0
+  /// What was last read from the files of this folder on this machine.
+  var records: FileRecords
+  /// The notes by the paths that they have; of two with one path the smaller.
+  var notes: [FilePath: NoteID] = [:]
+  /// The notes that were imported on this machine from other folders: a file of the same path is another note.
+  var elsewhere: Set<NoteID> = []
+  /// The note of the file before.
+  var last: NoteID?
+  var created = 0
+  var updated = 0
+  var unchanged = 0
+  var skipped: [FolderWalk.Skipped] = []
+
+  mutating func skip(_ path: FilePath, _ reason: String) {
+    skipped.append(FolderWalk.Skipped(path: path.text, reason: reason))
+  }
+}
+
+/// An export that is not complete: the notes are written one after the other, then files of notes that are gone are removed.
+struct ExportTask {
+  let id: RequestID
+  /// The token for reports of the progress, as the client wrote it; nil if the client wants none.
+  let progress: [UInt8]?
+  let tree: any FileTree
+  /// What was written to this folder before, or read from it.
+  var records: FileRecords
+  /// The notes in their order, with the path of each.
+  let notes: [(id: NoteID, path: FilePath)]
+  var next = 0
+  /// The files of notes that have no file there any more, or another one.
+  var removals: [FilePath]
+  var written = 0
+  var unchanged = 0
+  var removed = 0
+  var skipped: [FolderWalk.Skipped] = []
+
+  mutating func skip(_ path: FilePath, _ reason: String) {
+    skipped.append(FolderWalk.Skipped(path: path.text, reason: reason))
+  }
+}

@@ -1,0 +1,82 @@
+internal import FileTree
+internal import NoteFiles
+
+/// Finds the files of a folder that may be notes, one folder at a time.
+struct FolderWalk {
+  /// Something that is left out, and the reason.
+  struct Skipped: Equatable {
+    var path: String
+    var reason: String
+  }
+
+  /// More files than this are not taken at once.
+  static let mostFiles = 1_000_000
+
+  private var open = [""]
+  private let patterns: IgnorePatterns
+  private(set) var files: [FilePath] = []
+  private(set) var skipped: [Skipped] = []
+
+  /// - Parameter tree: its `.decentignore` says what else is left out.
+  init(_ tree: any FileTree) throws(FileTreeError) {
+    let bytes = try tree.read(".decentignore", limit: 1 << 20)?.bytes ?? []
+    patterns = IgnorePatterns(parsing: bytes)
+  }
+
+  /// Looks into the next folder; false when there is none left.
+  mutating func proceed(in tree: any FileTree) throws(FileTreeError) -> Bool {
+    guard let folder = open.popLast() else { return false }
+    let entries: [FileEntry]
+    do { entries = try tree.entries(of: folder) } catch {
+      if folder.isEmpty { throw error }
+      skipped.append(Skipped(path: folder, reason: error.cause))
+      return true
+    }
+    let prefix = folder.isEmpty ? "" : folder + "/"
+    for entry in entries {
+      guard let name = entry.name else {
+        let shown = entry.rawName.map {
+          $0 < 0x80 ? String(UnicodeScalar($0)) : "\\x" + String($0, radix: 16)
+        }
+        // Only what would be a note.
+        if shown.first != "." {
+          skipped.append(Skipped(path: prefix + shown.joined(), reason: "its name is not UTF-8"))
+        }
+        continue
+      }
+      take(prefix + name, entry.kind)
+      if files.count > Self.mostFiles {
+        throw FileTreeError(
+          "list", folder, .tooLarge, "there are more than \(Self.mostFiles) files")
+      }
+    }
+    return true
+  }
+
+  private mutating func take(_ path: String, _ kind: FileKind) {
+    switch IgnoredNames.kind(of: path) {
+    case .ignored: return
+    case .conflictCopy:
+      if kind == .file, FileType(path: path) != nil {
+        skipped.append(Skipped(path: path, reason: "a synchronisation engine has made it"))
+      }
+      return
+    case .none: break
+    }
+    if patterns.isIgnored(path, isFolder: kind == .folder) { return }
+    switch kind {
+    case .folder:
+      if path.utf8.count < NotePath.longest { open.append(path) }
+    case .file:
+      guard FileType(path: path) != nil else { return }
+      if NotePath.isValid(path) {
+        files.append(FilePath(path))
+      } else {
+        skipped.append(Skipped(path: path, reason: FileRefusal.path.reason))
+      }
+    case .link:
+      if FileType(path: path) != nil { skipped.append(Skipped(path: path, reason: "it is a link")) }
+    case .other: break
+    }
+  }
+}

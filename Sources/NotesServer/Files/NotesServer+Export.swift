@@ -1,0 +1,224 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+/// The parameters of `notebook/export`.
+struct ExportParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable { case path, into, workDoneToken }
+
+  let path: String
+  /// True if the folder may have files that this program has not written.
+  let isInto: Bool
+  let progress: [UInt8]?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    path = try params.requiredString(Name.path)
+    isInto = try params.boolean(Name.into) ?? false
+    progress = try params.progressToken()
+  }
+}
+
+extension NotesServer {
+  /// `notebook/export`: answered when all files are written.
+  mutating func exportFiles(_ id: RequestID, _ params: ExportParameters) throws(ResponseError) {
+    let path = expandingHome(params.path)
+    let tree: any FileTree
+    do { tree = try environment.openTree(path, true) } catch { throw .files(error) }
+    try refuseNotebook(tree)
+    let records = try fileRecords(of: tree)
+    if records.byPath.isEmpty, !params.isInto {
+      let entries: [FileEntry]
+      do { entries = try tree.entries(of: "") } catch { throw .files(error) }
+      guard entries.isEmpty else {
+        throw .requestFailed(
+          "notEmpty",
+          "path: \(path) has files that this program has not written; into: true writes beside them"
+        )
+      }
+    }
+    let notes = try paths(records)
+    let paths = Set(notes.map(\.path))
+    let task = ExportTask(
+      id: id, progress: params.progress, tree: tree, records: records, notes: notes,
+      removals: records.byPath.keys.filter { !paths.contains($0) }.sorted())
+    // A folder without notes is known as ours, too.
+    if let token = params.progress { progress(token, "begin", "Exporting") }
+    requests.fileTasks.append(.exporting(task))
+  }
+
+  /// The paths of the notes that are not in the trash, in their order.
+  ///
+  /// A path that a note has stays; of two notes with one path the smaller has it. A note without one keeps the file that it has, if its
+  /// name comes from its title. So no file gets another name because there is another note.
+  func paths(_ records: FileRecords) throws(ResponseError) -> [(id: NoteID, path: FilePath)] {
+    var notes: [(id: NoteID, title: String, path: String)] = []
+    try recall { book throws(ArchiveFailure) in
+      notes = []
+      try book.forEachSummary { note in
+        if !note.isTrashed { notes.append((note.id, note.title, note.path)) }
+        return true
+      }
+    }
+    var names = FileNames()
+    var found: [NoteID: String] = [:]
+    let inOrder = notes.sorted { $0.id < $1.id }
+    for note in inOrder where NotePath.isValid(note.path) {
+      found[note.id] = names.add(path: note.path)
+    }
+    for note in inOrder where found[note.id] == nil {
+      guard let path = records.paths[note.id]?.text,
+        Self.isName(path, of: note.title), names.insert(path)
+      else { continue }
+      found[note.id] = path
+    }
+    for note in inOrder where found[note.id] == nil {
+      found[note.id] = names.add(title: note.title)
+    }
+    return notes.map { ($0.id, FilePath(found[$0.id]!)) }
+  }
+
+  /// True if a file of this name may have got it from a title.
+  static func isName(_ path: String, of title: String) -> Bool {
+    if path.isIdentical(to: FileName.of(title: title)) { return true }
+    guard let open = path.lastIndex(of: "("), let close = path.lastIndex(of: ")"), open < close,
+      let number = Int(path[path.index(after: open)..<close]), number > 1
+    else { return false }
+    return path.isIdentical(to: FileName.of(title: title, number: number))
+  }
+
+  /// Does a piece of an export; true if there is more to do.
+  mutating func proceed(_ task: inout ExportTask) throws(ResponseError) -> Bool {
+    var size = 0
+    while task.next < task.notes.count, size < Self.fileSlice {
+      let (id, path) = task.notes[task.next]
+      task.next += 1
+      guard let note = try lookUp(id), !note.isTrashed else { continue }
+      do {
+        let bytes = try file(of: note, at: path).rendered()
+        size += bytes.count + 4096
+        do { try write(bytes, of: note, to: path, &task) } catch {
+          // Nothing else could be written either.
+          if error.reason == .diskFull { throw ResponseError.files(error) }
+          task.skip(path, error.cause)
+        }
+      } catch let failure as ResponseError {
+        throw failure
+      } catch {
+        task.skip(path, "it can't be a file: \(error)")
+      }
+    }
+    if let token = task.progress {
+      progress(token, "report", "\(task.next) of \(task.notes.count) notes")
+    }
+    if task.next < task.notes.count { return true }
+    for path in task.removals.prefix(64) { remove(path, &task) }
+    task.removals.removeFirst(min(64, task.removals.count))
+    if !task.removals.isEmpty { return true }
+    do { try writeOrder(task) } catch { throw .files(error) }
+    return false
+  }
+
+  private func write(
+    _ bytes: [UInt8], of note: Note, to path: FilePath, _ task: inout ExportTask
+  ) throws(FileTreeError) {
+    let hash = SHA256.prefix64(of: bytes[...])
+    let old = try task.tree.read(path.text, limit: ReadFile.longest)
+    let oldHash = old.map { SHA256.prefix64(of: $0.bytes[...]) }
+    let record = task.records[path]
+    if oldHash == hash {
+      task.unchanged += 1
+    } else {
+      if let oldHash {
+        let isOurs =
+          record?.states.contains { $0.hash == oldHash } == true
+          || note.path.isIdentical(to: path.text) && note[.file] == ReadFile.text(oldHash)
+        guard isOurs else { return task.skip(path, "it was changed by somebody else") }
+        let (_, aside) = try task.tree.replace(path.text, bytes)
+        guard try isExpected(aside, oldHash) else {
+          // It was written in this moment.
+          if let (_, ours) = try? task.tree.replace(
+            path.text, try aside.read(limit: ReadFile.longest).bytes)
+          {
+            ours.discard()
+          }
+          aside.discard()
+          return task.skip(path, "it was changed by somebody else")
+        }
+        aside.discard()
+      } else {
+        _ = try task.tree.create(path.text, bytes)
+      }
+      task.written += 1
+    }
+    task.records[path] = .init(note: note.id, states: [state(of: note, hash)])
+  }
+
+  private func isExpected(_ aside: any SetAside, _ hash: UInt64) throws(FileTreeError) -> Bool {
+    SHA256.prefix64(of: try aside.read(limit: ReadFile.longest).bytes[...]) == hash
+  }
+
+  /// A note as it was written to a file just now.
+  func state(of note: Note, _ hash: UInt64) -> FileState {
+    let header = FileHeader(fields: note.header).fields
+    return FileState(
+      hash: hash, heads: book.revision.heads, title: note.title.value,
+      tags: note.tags.elements.distinct, priority: note.priority.value,
+      header: header.map {
+        .init(key: $0.key, hash: SHA256.prefix64(of: Array($0.value.utf8)[...]))
+      })
+  }
+
+  /// Removes a file that is ours, whose note has no file there any more.
+  private func remove(_ path: FilePath, _ task: inout ExportTask) {
+    let states = task.records[path]?.states ?? []
+    task.records[path] = nil
+    do {
+      guard let aside = try task.tree.takeAway(path.text) else { return }
+      let hash = SHA256.prefix64(of: try aside.read(limit: ReadFile.longest).bytes[...])
+      guard states.contains(where: { $0.hash == hash }) else {
+        if try !aside.putBack() { return }
+        return task.skip(path, "its note is gone, and it was changed by somebody else")
+      }
+      aside.discard()
+      task.removed += 1
+      task.tree.removeEmptyFolders(above: path.text)
+    } catch {
+      task.skip(path, error.cause)
+    }
+  }
+
+  /// Says in which order the notes are, if that is not the order of their paths.
+  private func writeOrder(_ task: ExportTask) throws(FileTreeError) {
+    let paths = task.notes.map(\.path)
+    let wanted =
+      paths == paths.sorted() ? [] : Array(paths.map { $0.text + "\n" }.joined().utf8)
+    let present = try task.tree.read(Self.orderFile, limit: 256 << 20)?.bytes ?? []
+    if present == wanted { return }
+    if wanted.isEmpty {
+      try task.tree.takeAway(Self.orderFile)?.discard()
+    } else if present.isEmpty, try task.tree.status(of: Self.orderFile) == nil {
+      _ = try task.tree.create(Self.orderFile, wanted)
+    } else {
+      try task.tree.replace(Self.orderFile, wanted).old.discard()
+    }
+  }
+
+  /// Answers an export that is complete, or has failed.
+  mutating func finish(_ task: ExportTask, _ failure: ResponseError?) {
+    if let token = task.progress { progress(token, "end") }
+    keep(task.records, of: task.tree)
+    if let failure { return refuse(task.id, failure) }
+    var result = JSONWriter()
+    result.beginObject()
+    result.member("written", task.written)
+    result.member("unchanged", task.unchanged)
+    result.member("removed", task.removed)
+    result.skipped(task.skipped)
+    result.endObject()
+    currentOutbox.respond(to: task.id) { $0.raw(result.bytes) }
+  }
+}

@@ -1,0 +1,103 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+
+// What import and export have in common: reading a file, and what this machine knows of the files of a folder.
+
+extension NotesServer {
+  /// The bytes that are read or written at once, about: a few milliseconds. Each file counts as 4 KiB more.
+  static let fileSlice = 256 << 10
+
+  /// Why a file was not read.
+  struct UnreadFile: Error {
+    var reason: String
+  }
+
+  /// The name of the file that says in which order the notes are: a path a line.
+  static let orderFile = ".decent-order"
+
+  /// Reads a file.
+  func readFile(_ path: FilePath, in tree: any FileTree) -> Result<ReadFile, UnreadFile> {
+    do {
+      guard let (bytes, _) = try tree.read(path.text, limit: ReadFile.longest) else {
+        return .failure(UnreadFile(reason: "it is gone"))
+      }
+      return .success(try ReadFile(bytes, path: path, zone: environment.zone))
+    } catch let refusal as FileRefusal {
+      return .failure(UnreadFile(reason: refusal.reason))
+    } catch {
+      return .failure(UnreadFile(reason: (error as? FileTreeError)?.cause ?? "\(error)"))
+    }
+  }
+
+  /// A note that there may be.
+  func lookUp(_ id: NoteID) throws(ResponseError) -> Note? {
+    do { return try store?.note(id) } catch { throw ResponseError(error) }
+  }
+
+  // MARK: - What is known
+
+  private static let recordsPrefix = "files-"
+
+  private func recordsName(_ tree: any FileTree) -> String {
+    let hash = SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
+    return Self.recordsPrefix + hash
+  }
+
+  /// What this machine knows of the files of a folder.
+  func fileRecords(of tree: any FileTree) throws(ResponseError) -> FileRecords {
+    do {
+      return FileRecords(decoding: try store?.stateFile(recordsName(tree))?.read() ?? [])
+    } catch { throw ResponseError(error) }
+  }
+
+  /// Keeps what is known of the files of a folder. It may be lost, so a failure is not told.
+  func keep(_ records: FileRecords, of tree: any FileTree) {
+    try? store?.stateFile(recordsName(tree))?.replace(with: records.encoded)
+  }
+
+  /// The notes that have files in other folders, as far as this machine knows.
+  func otherFileNotes(than tree: any FileTree) -> Set<NoteID> {
+    let own = recordsName(tree)
+    var notes: Set<NoteID> = []
+    for name in store?.stateFileNames(beginning: Self.recordsPrefix) ?? [] where name != own {
+      guard let bytes = (try? store?.stateFile(name))??.read() else { continue }
+      notes.formUnion(FileRecords(decoding: bytes).paths.keys)
+    }
+    return notes
+  }
+
+  /// Refuses the notebook's own folder, and those in it and around it: what is written there would be read as a part of the notebook.
+  func refuseNotebook(_ tree: any FileTree) throws(ResponseError) {
+    guard let notebook = store?.resolvedPath else { return }
+    let (a, b) = (tree.resolvedPath + "/", notebook + "/")
+    if a.hasPrefix(b) {
+      throw .requestFailed(
+        "unusableFolder", "path: \(tree.resolvedPath) is the notebook's own folder")
+    }
+  }
+}
+
+extension JSONWriter {
+  mutating func skipped(_ skipped: [FolderWalk.Skipped]) {
+    key("skipped")
+    beginArray()
+    for one in skipped {
+      beginObject()
+      member("path", one.path)
+      member("reason", one.reason)
+      endObject()
+    }
+    endArray()
+  }
+}
+
+extension ResponseError {
+  /// A failure to read or write files.
+  static func files(_ error: FileTreeError) -> ResponseError {
+    .requestFailed(error.reason == .diskFull ? "diskFull" : "unusableFolder", "\(error)")
+  }
+}

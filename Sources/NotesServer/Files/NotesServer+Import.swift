@@ -1,0 +1,224 @@
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+/// The parameters of `notebook/import`.
+struct ImportParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable { case path, dryRun, workDoneToken }
+
+  let path: String
+  let isDryRun: Bool
+  let progress: [UInt8]?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    path = try params.requiredString(Name.path)
+    isDryRun = try params.boolean(Name.dryRun) ?? false
+    progress = try params.progressToken()
+  }
+}
+
+extension NotesServer {
+  /// `notebook/import`: answered when all files were read.
+  mutating func importFiles(_ id: RequestID, _ params: ImportParameters) throws(ResponseError) {
+    let (tree, file) = try tree(importing: expandingHome(params.path))
+    var task = ImportTask(
+      id: id, progress: params.progress, isDryRun: params.isDryRun, tree: tree,
+      records: try fileRecords(of: tree))
+    if let file, file.lowercased().hasSuffix(".json") {
+      task.simplenotes = try simplenotes(file, in: tree, &task)
+    } else if let file {
+      task.files = [FilePath(file)]
+    } else {
+      do { task.walk = try FolderWalk(tree) } catch { throw .files(error) }
+    }
+    try recall { book throws(ArchiveFailure) in
+      try book.forEachSummary { note in
+        if !note.path.isEmpty {
+          let path = FilePath(note.path)
+          task.notes[path] = min(note.id, task.notes[path] ?? note.id)
+        }
+        return true
+      }
+    }
+    task.elsewhere = otherFileNotes(than: tree)
+    if let token = params.progress { progress(token, "begin", "Importing") }
+    requests.fileTasks.append(.importing(task))
+  }
+
+  /// The folder that files are imported from, and the name of the file if only one is.
+  private func tree(
+    importing path: String
+  ) throws(ResponseError) -> (any FileTree, file: String?) {
+    do {
+      return (try environment.openTree(path, false), nil)
+    } catch let failure {
+      guard failure.reason == .notFound, let slash = path.lastIndex(of: "/"),
+        slash < path.index(before: path.endIndex)
+      else { throw .files(failure) }
+      let name = String(path[path.index(after: slash)...])
+      do {
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        let tree = try environment.openTree(folder, false)
+        if try tree.status(of: name)?.kind == .file { return (tree, name) }
+      } catch {}
+      throw .files(failure)
+    }
+  }
+
+  /// Does a piece of an import; true if there is more to do.
+  mutating func proceed(_ task: inout ImportTask) throws(ResponseError) -> Bool {
+    do throws(FileTreeError) {
+      if try task.walk?.proceed(in: task.tree) == true { return true }
+    } catch { throw .files(error) }
+    if let walk = task.walk {
+      let order: [FilePath: Int]
+      do { order = try self.order(in: task.tree) } catch { throw .files(error) }
+      task.files = walk.files.sorted {
+        (order[$0] ?? .max, $0) < (order[$1] ?? .max, $1)
+      }
+      task.skipped = walk.skipped
+      task.walk = nil
+    }
+    var size = 0
+    while task.next < task.files.count, size < Self.fileSlice {
+      let path = task.files[task.next]
+      task.next += 1
+      let simplenote = task.simplenotes.isEmpty ? nil : task.simplenotes[task.next - 1]
+      switch simplenote.map({ .success(ReadFile($0)) }) ?? readFile(path, in: task.tree) {
+      case .success(let file):
+        size += file.text.count + 4096
+        try take(file, at: path, &task)
+      case .failure(let failure):
+        size += 4096
+        task.skip(path, failure.reason)
+      }
+    }
+    if let token = task.progress {
+      progress(token, "report", "\(task.next) of \(task.files.count) files")
+    }
+    return task.next < task.files.count
+  }
+
+  /// The places of paths in the file that says in which order the notes are; none where there is no such file.
+  private func order(in tree: any FileTree) throws(FileTreeError) -> [FilePath: Int] {
+    guard let bytes = try tree.read(Self.orderFile, limit: 256 << 20)?.bytes else { return [:] }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    return Dictionary(
+      lines.enumerated().map { (FilePath(String($1)), $0) }, uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// The notes in a file of Simplenote. Each gets a path, which is known only here: by that it is found when the file is imported again.
+  private func simplenotes(
+    _ file: String, in tree: any FileTree, _ task: inout ImportTask
+  ) throws(ResponseError) -> [Simplenote.Note] {
+    let bytes: [UInt8]
+    do { bytes = try tree.read(file, limit: 1 << 30)?.bytes ?? [] } catch { throw .files(error) }
+    let export: Simplenote
+    do { export = try Simplenote(parsing: bytes) } catch {
+      throw .requestFailed("unusableFile", "path: \(file) is no export of Simplenote")
+    }
+    if export.skipped > 0 {
+      task.skip(FilePath(file), "\(export.skipped) entries have no text that a note can have")
+    }
+    var seen: Set<String> = []
+    for (index, note) in export.notes.enumerated() {
+      let name = note.id ?? "\(index)"
+      task.files.append(
+        FilePath("\(file)#\(seen.insert(name).inserted ? name : "\(name)#\(index)")"))
+    }
+    return export.notes
+  }
+
+  /// Takes in what a file says.
+  private mutating func take(
+    _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
+  ) throws(ResponseError) {
+    let record = task.records[path]
+    let known = record?.note ?? task.notes[path].flatMap { task.elsewhere.contains($0) ? nil : $0 }
+    // A note that was known and is not there any more was forgotten for good.
+    guard let known, let note = try lookUp(known) else {
+      return try create(file, at: path, &task)
+    }
+    task.last = note.id
+    let base = record?.states.last
+    if base?.hash == file.hash || base == nil && note[.file] == file.hashText {
+      task.unchanged += 1
+      if base == nil {
+        // The state in which the note was when the file was read is not known here. If it has the text still, it is this one.
+        if note.text.utf8 == file.text {
+          remember(file, note, task.isDryRun, at: path, &task.records)
+        }
+      }
+      return
+    }
+    let operations = try operations(reading: file, into: note, from: base)
+    let isNews = operations.contains { operation in
+      if case .edit(_, .property(.file, _)) = operation { false } else { true }
+    }
+    if isNews { task.updated += 1 } else { task.unchanged += 1 }
+    if task.isDryRun { return }
+    let heads = book.revision.heads
+    var made: ChangeID?
+    try commit(operations, telling: true) { made = $0 }
+    guard let written = try lookUp(note.id) else { return }
+    if written.text.utf8 == file.text {
+      remember(file, written, false, at: path, &task.records)
+    } else if var base {
+      base = file.state(heads: base.heads, own: base.own + [made].compactMap { $0 })
+      task.records[path] = .init(note: note.id, states: [base])
+    } else {
+      task.records[path] = .init(note: note.id, states: [file.state(heads: heads)])
+    }
+  }
+
+  private mutating func create(
+    _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
+  ) throws(ResponseError) {
+    task.created += 1
+    if task.isDryRun { return }
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let id = NoteID(creation: book.next(by: session))
+    let book = try orderedBook()
+    let placement =
+      task.last.map { book.placement(of: id, beside: $0, isAfter: true) }
+      ?? book.placement(of: id, at: 0)
+    let operations = creation(of: id, from: file, at: file.hasPath ? path : nil, placement)
+    try commit(operations, as: session, telling: true)
+    if file.isTrashed, let note = try lookUp(id) {
+      try commit([.edit(id, note.deletion)], telling: true)
+    }
+    task.last = id
+    task.notes[path] = id
+    task.records[path] = .init(note: id, states: [file.state(heads: self.book.revision.heads)])
+  }
+
+  /// Notes that a note has, now, what a file says.
+  private func remember(
+    _ file: ReadFile, _ note: Note, _ isDryRun: Bool, at path: FilePath,
+    _ records: inout FileRecords
+  ) {
+    if isDryRun { return }
+    records[path] = .init(note: note.id, states: [file.state(heads: book.revision.heads)])
+  }
+
+  /// Answers an import that is complete, or has failed.
+  mutating func finish(_ task: ImportTask, _ failure: ResponseError?) {
+    if let token = task.progress { progress(token, "end") }
+    // What was read is known from now on, also if the rest failed.
+    if !task.isDryRun { keep(task.records, of: task.tree) }
+    if let failure { return refuse(task.id, failure) }
+    var result = JSONWriter()
+    result.beginObject()
+    result.member("created", task.created)
+    result.member("updated", task.updated)
+    result.member("unchanged", task.unchanged)
+    result.skipped(task.skipped)
+    result.endObject()
+    respond(to: task.id, changesNotebook: true, result.bytes)
+  }
+}

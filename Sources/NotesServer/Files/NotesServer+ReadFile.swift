@@ -1,0 +1,109 @@
+internal import Bytes
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// Between a file and its note.
+
+extension NotesServer {
+  // MARK: - From a file to a note
+
+  /// The operations that create a note as a file says.
+  func creation(
+    of id: NoteID, from file: ReadFile, at path: FilePath?, _ placement: NoteBook.Placement
+  ) -> [Change.Operation] {
+    var operations: [Change.Operation] = [.create, .place(placement)]
+    let now = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
+    if let created = file.content.created {
+      operations.append(.edit(id, .created(min(max(created, -Self.farTime), Self.farTime))))
+    }
+    operations += contents(
+      of: id, title: file.content.file.title, file.priority, tags: Set(file.tags), text: file.text)
+    var properties: [(PropertyName, String)] = path.map { [(.path, $0.text)] } ?? []
+    properties.append((.file, file.hashText))
+    properties += file.header.map { (.header($0.key), $0.value) }
+    return operations
+      + properties.map { .edit(id, .property($0.0, .init(value: $0.1, time: now))) }
+  }
+
+  /// The end of the year 9999: times further from 1970 are none of notes. Milliseconds.
+  private static let farTime: Int64 = 253_402_300_799_999
+
+  /// The operations that bring into a note what has changed in its file.
+  ///
+  /// - Parameter base: the note as the file had it before; nil if that is not known. Then the note becomes what the file says.
+  func operations(
+    reading file: ReadFile, into note: Note, from base: FileState?
+  ) throws(ResponseError) -> [Change.Operation] {
+    let now = environment.now()
+    let id = note.id
+    let state = try base.flatMap { base throws(ResponseError) in try self.state(of: note, base) }
+    var operations = try operations(setting: file.text, of: id, in: state ?? EditedState())
+    let title = file.content.file.title
+    if !title.isIdentical(to: base?.title ?? note.title.value),
+      !title.isIdentical(to: note.title.value)
+    {
+      operations.append(.edit(id, .title(note.title.assignment(of: title, at: now))))
+    }
+    if file.priority != base?.priority ?? note.priority.value, file.priority != note.priority.value
+    {
+      operations.append(
+        .edit(id, .priority(note.priority.assignment(of: file.priority, at: now))))
+    }
+    let (present, tags) = (note.tags.elements, file.tags)
+    let known = base?.tags ?? present.distinct
+    let kept = present.filter { tag in
+      tags.hasEquivalent(of: tag) || !known.hasEquivalent(of: tag)
+    }
+    let added = tags.filter { !kept.hasEquivalent(of: $0) && !known.hasEquivalent(of: $0) }
+    operations += note.operations(settingTags: kept.union(added)).map { .edit(id, $0) }
+    return operations + properties(reading: file, into: note, from: base)
+  }
+
+  private func properties(
+    reading file: ReadFile, into note: Note, from base: FileState?
+  ) -> [Change.Operation] {
+    let header = file.header
+    let known = Dictionary(
+      (base?.header ?? []).map { (FilePath($0.key), $0.hash) }, uniquingKeysWith: { $1 })
+    var wanted: [(PropertyName, String)] = header.filter { key, value in
+      known[FilePath(key)] != SHA256.prefix64(of: Array(value.utf8)[...])
+    }.map { (.header($0.key), $0.value) }
+    let keys = Set(header.map { FilePath($0.key) })
+    let removed =
+      base == nil ? note.header.map(\.key) : base!.header.map(\.key)
+    wanted += removed.filter { !keys.contains(FilePath($0)) }.map { (.header($0), "") }
+    wanted.append((.file, file.hashText))
+    return wanted.compactMap { name, value in
+      note.operation(setting: name, to: value, at: environment.now()).map { .edit(note.id, $0) }
+    }
+  }
+
+  /// The state of a note's text in a file; nil if changes that it follows are not known here.
+  func state(of note: Note, _ base: FileState) throws(ResponseError) -> EditedState? {
+    let version = try recall { book throws(ArchiveFailure) in try book.version(of: base.heads) }
+    guard let version, version.contains(note.id.creation) || !base.own.isEmpty else { return nil }
+    if base.own.isEmpty {
+      return version == book.version ? EditedState() : try state(of: note, at: version, base.heads)
+    }
+    guard base.own.allSatisfy(book.version.contains) else { return nil }
+    let own = note.text.touched(by: base.own.filter { !version.contains($0) })
+    let hidden = try view(of: note.id, at: version).hidden
+      .subtracting(ElementRanges(own.compactMap(\.inserted)))
+      .union(own.flatMap(\.removed))
+    return EditedState(view: SequenceView(hidden: hidden, revealed: nil), base: nil)
+  }
+
+  // MARK: - From a note to a file
+
+  /// The file of a note at a path.
+  func file(of note: Note, at path: FilePath) -> NoteFile {
+    NoteFile(
+      path: path.text, header: FileHeader(fields: note.header), title: note.title.value,
+      tags: note.tags.elements.distinct.map(\.name),
+      priority: FilePriority(rawValue: note.priority.value.name) ?? .normal,
+      text: note.text.utf8)
+  }
+}

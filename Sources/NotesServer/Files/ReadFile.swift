@@ -1,0 +1,77 @@
+internal import Bytes
+internal import NoteFiles
+internal import Notes
+internal import ReplicatingTypes
+
+/// A file as it was read: what it says, and the hash of its bytes.
+struct ReadFile {
+  let content: FileContent
+  let hash: UInt64
+  /// False for a note that is one of several in a file.
+  var hasPath = true
+  /// True if the note lies in the trash.
+  var isTrashed = false
+
+  /// The size of the largest file that is taken, in bytes: with its change it still travels.
+  static let longest = 48 << 20
+
+  init(_ bytes: [UInt8], path: FilePath, zone: LocalZone) throws(FileRefusal) {
+    content = try FileContent(
+      reading: bytes, path: path.text, limit: Self.longest, zone: zone)
+    hash = SHA256.prefix64(of: bytes[...])
+  }
+
+  /// One of Simplenote's notes.
+  init(_ note: Simplenote.Note) {
+    let file = NoteFile(path: "simplenote.md", title: note.title, tags: note.tags, text: note.text)
+    content = FileContent(file, created: note.created, modified: note.modified)
+    let bytes = Array("\(note.isTrashed) \(note.title)\n\(note.tags)\n".utf8) + note.text
+    hash = SHA256.prefix64(of: bytes[...])
+    hasPath = false
+    isTrashed = note.isTrashed
+  }
+
+  /// The hash as a note has it in its property `file`.
+  var hashText: String { Self.text(hash) }
+
+  static func text(_ hash: UInt64) -> String {
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  var text: [UInt8] { content.file.text }
+  var tags: [Tag] { content.file.tags.map { Tag($0) } }
+  var priority: Priority { Priority(name: content.file.priority.rawValue) ?? .normal }
+  /// The parts of the header that a note can have.
+  var header: [(key: String, value: String)] {
+    content.file.header.fields.filter { $0.key.utf8.count <= PropertyName.longestHeaderKey }
+  }
+
+  /// The note as this file has it, whose text is that of a state of the notebook with changes that were made from the file since.
+  func state(heads: [ChangeID], own: [ChangeID] = []) -> FileState {
+    FileState(
+      hash: hash, heads: heads, own: own, title: content.file.title, tags: tags,
+      priority: priority,
+      header: header.map {
+        .init(key: $0.key, hash: SHA256.prefix64(of: Array($0.value.utf8)[...]))
+      })
+  }
+}
+
+extension FileRefusal {
+  /// The reason in words for a user.
+  var reason: String {
+    switch self {
+    case .type: "it is of no type that is read"
+    case .path: "no note can have this path"
+    case .tooLarge(let limit): "it has more than \(limit) bytes"
+    case .zero(let offset): "there is U+0000 at byte \(offset)"
+    case .notUTF8(let offset): "it is not UTF-8 from byte \(offset) on"
+    }
+  }
+}
+
+extension String {
+  /// True if both have the same bytes; strings that are canonically equivalent may differ.
+  func isIdentical(to other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

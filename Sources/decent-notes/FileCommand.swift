@@ -1,0 +1,129 @@
+internal import JSONRPC
+internal import NotesServer
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Imports files, or exports notes as files, from the command line.
+struct FileCommand {
+  /// What is done.
+  enum Kind: Equatable {
+    case importing(isDryRun: Bool)
+    case exporting(isInto: Bool)
+  }
+
+  /// The exit status of the program: 1 if something failed, or was skipped.
+  private(set) var status: Int32 = 0
+
+  /// - Parameters:
+  ///   - paths: of files or folders that are imported, one after the other; or of the one that is exported to.
+  ///   - isJSON: whether results are printed as the server gives them, each in a line.
+  ///   - serve: serves a client of this process.
+  init(_ kind: Kind, _ paths: [String], isJSON: Bool, _ serve: (LocalClient) -> Void) {
+    var progress = ProgressLine()
+    let requests = paths.enumerated().map { index, path in
+      var params = JSONWriter()
+      params.beginObject()
+      params.key("path")
+      params.string(path)
+      switch kind {
+      case .importing(let isDryRun):
+        params.key("dryRun")
+        params.boolean(isDryRun)
+      case .exporting(let isInto):
+        params.key("into")
+        params.boolean(isInto)
+      }
+      params.key("workDoneToken")
+      params.integer(index)
+      params.endObject()
+      let method = if case .importing = kind { "notebook/import" } else { "notebook/export" }
+      return (method: method, params: params.bytes)
+    }
+    var left = paths.count
+    var status: Int32 = 1
+    var hasFailed = false
+    let client = LocalClient(requests) { message in
+      if message["method"]?.string == "$/progress",
+        let text = message["params"]?["value"]?["message"]?.string
+      {
+        progress.show(text)
+      }
+      guard let id = message["id"]?.integer else {
+        if ["window/logMessage", "window/showMessage"].contains(message["method"]?.string),
+          let text = message["params"]?["message"]?.string
+        {
+          progress.clear()
+          printError(text)
+        }
+        return false
+      }
+      if id > 0 || message["error"] != nil { progress.clear() }
+      if let error = message["error"] {
+        printError(error["message"]?.string ?? "an error")
+        hasFailed = true
+        // There is no notebook to do anything with.
+        if id == 0 { return true }
+      } else if id > 0, let result = message["result"] {
+        let skipped = result["skipped"]?.array.map(Array.init) ?? []
+        hasFailed = hasFailed || !skipped.isEmpty
+        do throws(OutputFailure) {
+          if isJSON {
+            try printLines([String(decoding: result.rawBytes, as: UTF8.self)])
+          } else {
+            try printLines(["\(paths[id - 1]): \(Self.summary(of: result, kind))"])
+            for file in skipped {
+              printError(
+                "\(file["path"]?.string ?? ""): left out: \(file["reason"]?.string ?? "")")
+            }
+          }
+        } catch {
+          printError(error.message)
+          hasFailed = true
+        }
+      }
+      if id > 0 { left -= 1 }
+      if left == 0 { status = hasFailed ? 1 : 0 }
+      return left == 0
+    }
+    serve(client)
+    self.status = status
+  }
+
+  private static func summary(of result: JSONValue, _ kind: Kind) -> String {
+    let names =
+      if case .importing = kind { ["created", "updated", "unchanged"] } else {
+        ["written", "unchanged", "removed"]
+      }
+    return names.map { "\(result[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
+  }
+}
+
+/// A line on a terminal that is rewritten; nothing elsewhere.
+private struct ProgressLine {
+  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private var isShown = false
+
+  mutating func show(_ text: String) {
+    guard isTerminal else { return }
+    write("\r\u{1B}[K\(text)")
+    isShown = true
+  }
+
+  mutating func clear() {
+    if isShown { write("\r\u{1B}[K") }
+    isShown = false
+  }
+
+  private func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    #if canImport(Glibc)
+      _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    #else
+      _ = Darwin.write(STDERR_FILENO, bytes, bytes.count)
+    #endif
+  }
+}

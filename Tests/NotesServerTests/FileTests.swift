@@ -1,0 +1,299 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite("Import and export") struct FileTests {
+  let scratch = TemporaryFolder()
+  let peer: Peer
+
+  init() {
+    peer = Peer(scratch("notes"), seed: 1, state: scratch("state"))
+    peer.initialize()
+  }
+
+  private func write(_ text: String, _ path: String) throws {
+    let url = URL(fileURLWithPath: scratch(path))
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: url)
+  }
+
+  private func text(_ path: String) -> String? {
+    (try? Data(contentsOf: URL(fileURLWithPath: scratch(path)))).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  /// All files of a folder.
+  private func files(_ path: String) -> [String: String] {
+    var files: [String: String] = [:]
+    let names = FileManager.default.enumerator(atPath: scratch(path))
+    while let name = names?.nextObject() as? String {
+      if let text = text("\(path)/\(name)") { files[name] = text }
+    }
+    return files
+  }
+
+  private func bring(_ path: String = "in", to other: Peer? = nil) -> JSON {
+    (other ?? peer).call("notebook/import", ["path": .string(scratch(path))])
+  }
+
+  private func out(_ path: String, into: Bool = false, from other: Peer? = nil) -> JSON {
+    (other ?? peer).call(
+      "notebook/export", ["path": .string(scratch(path)), "into": into ? true : false])
+  }
+
+  private func counts(_ created: Int, _ updated: Int, _ unchanged: Int) -> JSON {
+    [
+      "created": .init(created), "updated": .init(updated), "unchanged": .init(unchanged),
+      "skipped": [],
+    ]
+  }
+
+  private func another(_ name: String, seed: UInt64) -> Peer {
+    let other = Peer(scratch(name), seed: seed, state: scratch("state-\(name)"))
+    other.initialize()
+    return other
+  }
+
+  /// What is seen of the notes, in their order: title, tags, priority, text.
+  private func faces(_ peer: Peer) -> [JSON] {
+    peer.list().map { id in
+      let note = peer.call("note/get", ["id": .string(id)])
+      return [
+        note["note"]!["title"]!, note["note"]!["tags"]!, note["note"]!["priority"]!, note["text"]!,
+      ]
+    }
+  }
+
+  @Test func `files become notes in the order of their paths, and a second import changes nothing`()
+    throws
+  {
+    try write("---\ntitle: One\ntags: [x, y]\npriority: high\n---\ntext\n", "in/b/one.md")
+    try write("# Two\n\nbody\r\n", "in/c.md")
+    try write("three", "in/a.txt")
+    try write("{}", "in/other.json")
+    #expect(bring() == counts(3, 0, 0))
+    #expect(
+      faces(peer) == [
+        ["a", [], "normal", "three"], ["One", ["x", "y"], "high", "text\n"],
+        ["Two", [], "normal", "# Two\n\nbody\r\n"],
+      ])
+    let revision = peer.call("notebook/status")["revision"]
+    #expect(bring() == counts(0, 0, 3))
+    #expect(peer.call("notebook/status")["revision"] == revision)
+    let summaries = peer.call("notebook/list")["notes"]!.array!
+    #expect(summaries.map { $0["path"]?.string } == ["a.txt", "b/one.md", "c.md"])
+  }
+
+  @Test func `what was edited in both is merged, and what only the notebook has stays`() throws {
+    try write("---\ntags: [a, b]\nkept: 1\n---\none\ntwo\nthree\n", "in/n.md")
+    _ = bring()
+    let id = peer.list()[0]
+    peer.call(
+      "note/update", ["id": .string(id), "tags": ["add": ["mine"], "remove": ["b"]]])
+    peer.call("note/setText", ["id": .string(id), "text": "one\ntwo\nthree and mine\n"])
+    try write("---\ntags: [a, b, c]\nkept: 2\n---\none of theirs\ntwo\nthree\n", "in/n.md")
+    #expect(bring() == counts(0, 1, 0))
+    #expect(
+      faces(peer) == [["n", ["a", "c", "mine"], "normal", "one of theirs\ntwo\nthree and mine\n"]])
+    // The file has what it had, and the notebook more: the next edit of the file is made on what is in it.
+    try write("---\ntags: [a, b, c]\nkept: 2\n---\none of theirs\ntwo!\nthree\n", "in/n.md")
+    #expect(bring() == counts(0, 1, 0))
+    #expect(
+      faces(peer) == [
+        ["n", ["a", "c", "mine"], "normal", "one of theirs\ntwo!\nthree and mine\n"]
+      ])
+    #expect(bring() == counts(0, 0, 1))
+    _ = out("out")
+    #expect(text("out/n.md")?.contains("kept: 2\n") == true)
+  }
+
+  @Test func `an import on another machine knows which files have nothing new`() throws {
+    try write("one", "in/a.md")
+    try write("two", "in/b.md")
+    _ = bring()
+    let other = another("notes", seed: 2)
+    #expect(bring(to: other) == counts(0, 0, 2))
+    try write("two and more", "in/b.md")
+    #expect(bring(to: other) == counts(0, 1, 1))
+    #expect(faces(other) == [["a", [], "normal", "one"], ["b", [], "normal", "two and more"]])
+  }
+
+  @Test func `a file of the same path in another folder is another note`() throws {
+    try write("one", "in/todo.md")
+    try write("another", "more/todo.md")
+    _ = bring()
+    #expect(bring("more") == counts(1, 0, 0))
+    #expect(bring("more") == counts(0, 0, 1))
+    #expect(bring() == counts(0, 0, 1))
+    _ = out("out")
+    #expect(files("out") == ["todo.md": "one", "todo (2).md": "---\ntitle: todo\n---\nanother"])
+  }
+
+  @Test func `what can't be taken is told, and everything else is in`() throws {
+    try write("fine", "in/fine.md")
+    try write("a\0b", "in/zero.md")
+    try Data([0x61, 0xFF]).write(to: URL(fileURLWithPath: scratch("in/latin.md")))
+    try write("x", "in/x.sync-conflict-1.md")
+    try write("x", "in/.hidden/x.md")
+    try write("x", "in/draft.md")
+    try write("draft*\n", "in/.decentignore")
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch("in/link.md"), withDestinationPath: "fine.md")
+    let result = bring()
+    #expect(result["created"] == 1)
+    let skipped = result["skipped"]!.array!.map {
+      "\($0["path"]!.string!): \($0["reason"]!.string!)"
+    }
+    #expect(
+      skipped.sorted() == [
+        "latin.md: it is not UTF-8 from byte 1 on", "link.md: it is a link",
+        "x.sync-conflict-1.md: a synchronisation engine has made it",
+        "zero.md: there is U+0000 at byte 1",
+      ])
+    for (path, reason) in [("missing", "unusableFolder"), ("in/missing.md", "unusableFolder")] {
+      let error = peer.ask("notebook/import", ["path": .string(scratch(path))]).error
+      #expect(error?.reason == reason && error?.message.contains(scratch(path)) == true)
+    }
+  }
+
+  @Test func `a dry run says what would be done, and does nothing`() throws {
+    try write("one", "in/a.md")
+    let dry: JSON = ["path": .string(scratch("in")), "dryRun": true]
+    #expect(peer.call("notebook/import", dry) == counts(1, 0, 0))
+    #expect(peer.list() == [])
+    _ = bring()
+    try write("one more", "in/a.md")
+    #expect(peer.call("notebook/import", dry) == counts(0, 1, 0))
+    #expect(faces(peer) == [["a", [], "normal", "one"]])
+  }
+
+  @Test func `an import reports its progress, and what it has done when it is cancelled stays`()
+    throws
+  {
+    for number in 0..<300 { try write("\(number)", "in/\(number).md") }
+    let request = peer.send(
+      "notebook/import", ["path": .string(scratch("in")), "workDoneToken": "t"])
+    peer.notify("$/cancelRequest", ["id": .init(request)])
+    #expect(peer.answer(to: request)?.error?.code == -32800)
+    _ = peer.call("notebook/import", ["path": .string(scratch("in")), "workDoneToken": "u"])
+    let kinds = peer.notifications.filter {
+      $0["method"] == "$/progress" && $0["params"]!["token"] == "u"
+    }
+    .map { $0["params"]!["value"]!["kind"]!.string! }
+    #expect(kinds.first == "begin" && kinds.last == "end" && kinds.contains("report"))
+    #expect(peer.list().count == 300)
+  }
+
+  @Test func `an export into a folder of somebody's files changes none of them`() throws {
+    let originals = [
+      "a.md": "---\r\ntitle: 'quoted'   # why\r\ntags:\r\n  - one\r\n  - two\r\n---\r\ntext",
+      "b/c.markdown": "\u{FEFF}no title", "d.txt": "---\nnever closed\n", "e.org": "#+title: E\n",
+    ]
+    for (path, text) in originals { try write(text, "in/\(path)") }
+    try write("other", "in/readme.rst")
+    _ = bring()
+    #expect(
+      out("in", into: true)
+        == ["written": 0, "unchanged": 4, "removed": 0, "skipped": []])
+    for (path, text) in originals { #expect(self.text("in/\(path)") == text) }
+    #expect(files("in").count == 5)
+    // Only lines of what has changed are others.
+    let note = peer.list()[0]
+    peer.call("note/update", ["id": .string(note), "tags": ["one"]])
+    #expect(out("in", into: true)["written"] == 1)
+    #expect(
+      text("in/a.md") == "---\r\ntitle: 'quoted'   # why\r\ntags:\r\n  - one\r\n---\r\ntext")
+  }
+
+  @Test func `import of an export gives the same notes in the same order`() throws {
+    let titles = [
+      "plain", "a/b", "plain", "", "...", "nul", "# h", "---", "title: x", "é", "e\u{301}",
+      String(repeating: "長", count: 400), " blank ", "con", "PLAIN", "x.md",
+    ]
+    let texts = ["", "text\n", "---\ntitle: other\n---\n", "\u{FEFF}x", "# Heading\n", "---\n"]
+    for (index, title) in titles.enumerated() {
+      peer.create([
+        "title": .string(title), "text": .string(texts[index % texts.count]),
+        "tags": index % 3 == 0 ? ["a, b", "x"] : [],
+        "priority": index % 4 == 0 ? "low" : "normal",
+      ])
+    }
+    let gone = peer.create(["title": "gone"])
+    peer.call("note/delete", ["id": .string(gone)])
+    let result = out("out")
+    #expect(result["written"]?.integer == titles.count && result["skipped"] == [])
+    let other = another("other", seed: 3)
+    _ = bring("out", to: other)
+    #expect(faces(other) == faces(peer))
+    #expect(
+      out("out") == ["written": 0, "unchanged": .init(titles.count), "removed": 0, "skipped": []])
+    #expect(bring("out", to: other) == counts(0, 0, titles.count))
+  }
+
+  @Test
+  func `an export removes what it wrote for notes that are gone, and nothing that others wrote`()
+    throws
+  {
+    let (a, b, c) = (
+      peer.create(["title": "a"]), peer.create(["title": "b"]), peer.create(["title": "c"])
+    )
+    _ = out("out")
+    try write("edited by somebody", "out/b.md")
+    try write("edited by somebody, too", "out/c.md")
+    for id in [a, b] { peer.call("note/delete", ["id": .string(id)]) }
+    peer.call("note/setText", ["id": .string(c), "text": "new"])
+    let result = out("out")
+    #expect(result["removed"] == 1 && result["written"] == 0)
+    #expect(result["skipped"]!.array!.map { $0["path"] } == ["c.md", "b.md"])
+    #expect(files("out") == ["b.md": "edited by somebody", "c.md": "edited by somebody, too"])
+  }
+
+  @Test func `a folder with files of others is refused, and the notebook's own`() throws {
+    peer.create(["title": "a"])
+    try write("x", "out/x.txt")
+    let error = peer.ask("notebook/export", ["path": .string(scratch("out"))]).error
+    #expect(error?.reason == "notEmpty")
+    #expect(files("out") == ["x.txt": "x"])
+    for path in ["notes", "notes/log"] {
+      let error = peer.ask(
+        "notebook/export", ["path": .string(scratch(path)), "into": true]
+      ).error
+      #expect(error?.reason == "unusableFolder")
+    }
+    // A file of another's that has the name of a note is left alone.
+    try write("theirs", "out/a.md")
+    #expect(out("out", into: true)["skipped"]!.array!.count == 1)
+    #expect(text("out/a.md") == "theirs")
+  }
+
+  @Test func `Simplenote's notes are imported once`() throws {
+    let export = """
+      {"activeNotes":[{"id":"1","content":"Title\\r\\n\\r\\nbody","creationDate":"2020-01-02T03:04:05.000Z","tags":["x"]},
+      {"id":"2","content":"only"}],"trashedNotes":[{"id":"3","content":"gone"}]}
+      """
+    try write(export, "notes.json")
+    #expect(bring("notes.json") == counts(3, 0, 0))
+    #expect(bring("notes.json") == counts(0, 0, 3))
+    #expect(peer.list().count == 2 && peer.list(["trashed": true]).count == 1)
+    let note = peer.call("note/get", ["id": .string(peer.list()[0])])["note"]!
+    #expect(note["title"] == "Title" && note["tags"] == ["x"])
+    #expect(note["created"] == "2020-01-02T03:04:05.000Z")
+    try write(export.replacing("only", with: "only more"), "notes.json")
+    #expect(bring("notes.json") == counts(0, 1, 2))
+    try write("[]", "notes.json")
+    #expect(
+      peer.ask("notebook/import", ["path": .string(scratch("notes.json"))]).error?.reason
+        == "unusableFile")
+  }
+
+  @Test func `a note is as old as its file says`() throws {
+    try write("---\ncreated: 2020-02-03 04:05\n---\n", "in/a.md")
+    _ = bring()
+    let note = peer.call("notebook/list")["notes"]!.array![0]
+    #expect(note["created"] == "2020-02-03T03:05:00.000Z")
+  }
+}
