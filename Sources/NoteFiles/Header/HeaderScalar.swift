@@ -26,6 +26,13 @@ struct ScalarReader {
     bytes[start..<bytes[...].endOfLine(from: start)].withoutLineEnd.endIndex
   }
 
+  /// True where a line ends. O(1), unlike `endOfContent`.
+  func isLineEnd(_ index: Int) -> Bool {
+    guard index < bytes.count else { return true }
+    return bytes[index] == .lineFeed
+      || bytes[index] == .carriageReturn && index + 1 < bytes.count && bytes[index + 1] == .lineFeed
+  }
+
   func skippingBlanks(from start: Int) -> Int {
     var index = start
     while index < bytes.count, bytes[index].isBlank { index += 1 }
@@ -35,7 +42,7 @@ struct ScalarReader {
   /// True if nothing but blanks and a comment follows on the line.
   func isLineDone(at index: Int) -> Bool {
     let next = skippingBlanks(from: index)
-    return next == endOfContent(from: next) || bytes[next] == .hash && next > index
+    return isLineEnd(next) || bytes[next] == .hash && next > index
   }
 
   /// True if nothing but blanks and comments follows, on this line and those below.
@@ -56,7 +63,7 @@ struct ScalarReader {
     if byte == .quote || byte == .apostrophe || Self.indicators.contains(byte) { return false }
     let next = index + 1
     return !Self.indicatorsBeforeBlank.contains(byte)
-      || next < endOfContent(from: index) && !bytes[next].isBlank
+      || !isLineEnd(next) && !bytes[next].isBlank
   }
 
   /// A plain word up to the end of its line or a comment. A word that begins with `#` may have further ones: tags are written so.
@@ -166,7 +173,7 @@ struct ScalarReader {
       text += Array(String(Unicode.Scalar(value)!).utf8)
       return start + 1
     }
-    if endOfContent(from: start) == start {
+    if isLineEnd(start) {
       // The line goes on below as if it had not ended.
       return skippingBlanks(from: bytes[...].endOfLine(from: start))
     }

@@ -117,7 +117,7 @@ struct HeaderValue {
         kind = .flow(items)
         return
       case .hash
-      where index + 1 == reader.endOfContent(from: index) || bytes[index + 1].isBlank:
+      where reader.isLineEnd(index + 1) || bytes[index + 1].isBlank:
         index = reader.endOfContent(from: index)
       case _ where isBehindItem: return
       case .quote, .apostrophe:
@@ -139,8 +139,7 @@ struct HeaderValue {
   private func flowWord(_ reader: ScalarReader, _ start: Int) -> HeaderScalar? {
     guard reader.isPlain(at: start) else { return nil }
     var end = start
-    let lineEnd = reader.endOfContent(from: start)
-    while end < lineEnd, bytes[end] != .comma, bytes[end] != .closingBracket {
+    while !reader.isLineEnd(end), bytes[end] != .comma, bytes[end] != .closingBracket {
       if [.openingBracket, .openingBrace, .closingBrace].contains(bytes[end]) { return nil }
       end += 1
     }

@@ -11,6 +11,9 @@ public struct IgnorePatterns: Sendable {
   /// The most bytes of a file of patterns; what stands behind them is not read.
   public static let longest = 1 << 16
 
+  /// The most bytes of a pattern; a longer one is none.
+  public static let longestPattern = 1024
+
   private var patterns: [Pattern] = []
 
   /// No patterns.
@@ -21,7 +24,7 @@ public struct IgnorePatterns: Sendable {
     for line in bytes.prefix(Self.longest).lines {
       var content = line.withoutLineEnd
       while content.last == .space, content.dropLast().last != .backslash { content.removeLast() }
-      if content.first == .hash { continue }
+      if content.first == .hash || content.count > Self.longestPattern { continue }
       if let pattern = Pattern(content.text.composed) { patterns.append(pattern) }
     }
   }

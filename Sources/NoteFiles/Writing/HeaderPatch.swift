@@ -73,7 +73,9 @@ struct HeaderPatch {
     switch value.kind {
     case .empty: return [replacing(value.range, with: [.space] + Self.list(change.order))]
     case .scalar(let scalar) where scalar.style == .plain && !scalar.isNull:
-      return [replacing(scalar.range, with: change.words(scalar))]
+      let words = change.words(scalar)
+      let isPlain = ScalarWriter.isPlain(words[...].text)
+      return [replacing(scalar.range, with: isPlain ? words : Self.list(change.order))]
     case .scalar(let scalar): return [replacing(scalar.range, with: Self.list(change.order))]
     case .flow(let items): return [replacing(value.range, with: flow(items, change))]
     case .block(let items): return [block(items, change)]

@@ -18,9 +18,10 @@ extension NoteFile {
   /// text's `#+title:`: that would be an edit of the text that nobody made, and two machines that make it would double words. The text's
   /// keyword counts as long as the header has no such field.
   ///
-  /// `id` is written if it isn't `nil`, but not over one that another program has given: any that is not of the form `12-…`.
+  /// `id` is written if it isn't `nil`, but not over one that another program has given: any but a number, a hyphen and 32 hexadecimal digits.
   ///
-  /// - Precondition: none; what is no title or tag of a note may be read back as another one.
+  /// What is no title or tag of a note (`isTitle`, `isTag`) may be read back as something else.
+  ///
   /// - Complexity: O(n).
   public func rendered() throws(RenderFailure) -> [UInt8] {
     guard let type = FileType(path: path), NotePath.isValid(path) else { throw .path }
@@ -58,11 +59,11 @@ extension NoteFile {
 
   private static func bytes(_ tags: [String]) -> Set<[UInt8]> { Set(tags.map { Array($0.utf8) }) }
 
-  /// True for the name of a note of ours: a number, a hyphen, letters and digits.
+  /// True for what names a note here: a number, a hyphen, 32 hexadecimal digits.
   private static func isOurs(_ id: String) -> Bool {
     let parts = id.utf8.split(separator: .hyphen, omittingEmptySubsequences: false)
     return parts.count == 2 && !parts[0].isEmpty && parts[0].allSatisfy(\.isDigit)
-      && parts[1].count >= 12
+      && parts[1].count == 32 && parts[1].allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
   }
 
   private var textLineEnd: [UInt8] {

@@ -43,7 +43,7 @@ enum ScalarWriter {
   /// Signs that end a word in a list.
   private static let listSigns: Set<UInt8> = Set(",[]{}".utf8)
   /// Signs of numbers and times.
-  private static let numberSigns: Set<UInt8> = Set("0123456789+-.:_/eExXoOabcdfABCDFTtZz ".utf8)
+  private static let numberSigns: Set<UInt8> = Set("0123456789+-.:_/eETtZz ".utf8)
   private static let words: Set<String> = [
     "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf",
   ]
@@ -56,7 +56,7 @@ enum ScalarWriter {
       !words.contains(text.lowercased()), !text.unicodeScalars.contains(where: needsEscape)
     else { return false }
     if first.isDigit || first == .dot || first == UInt8(ascii: "+"),
-      bytes.allSatisfy(numberSigns.contains)
+      bytes.allSatisfy(numberSigns.contains) || ["0x", "0X", "0o"].contains(bytes.prefix(2).text)
     {
       return false
     }
