@@ -57,9 +57,9 @@ struct Arguments: Equatable {
     folder, a command that speaks the protocol ('ssh host decent-notes'), or rclone:REMOTE:PATH.
     With --every (30s, 5m, 1h) it goes on doing so; with --adopt, notebooks that were begun
     independently become one.
-    import turns into a note each file (.md, .markdown, .txt, .org, Simplenote's notes.json) at PATH,
-    or below it if it is a folder. Again, it takes over what has changed in the files since; with
-    --dry-run it only says what it would do.
+    A PATH that is imported is a file (.md, .markdown, .txt, .org, Simplenote's notes.json), or a
+    folder with such files; each becomes a note. Again, what has changed in the files since is taken
+    over; with --dry-run, import only says what it would do.
     export writes the notes that are not in the trash as files into DIR. Again, it writes what has
     changed, and removes files of notes that are gone. Files that others have written or changed
     stay as they are; with --into, DIR may have some before the first export.
