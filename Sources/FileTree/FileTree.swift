@@ -45,6 +45,9 @@ public protocol FileTree: AnyObject {
 
   /// Removes the folders above a path that are empty, from the inner to the outer.
   func removeEmptyFolders(above path: String)
+
+  /// A watcher of this tree; nil where the system has none.
+  func makeWatcher() -> (any TreeWatcher)?
 }
 
 /// A file that was replaced or taken away. Another program may have it open and write to it.
@@ -134,4 +137,51 @@ public struct FileTreeError: Error, Equatable, Sendable, CustomStringConvertible
   }
 
   public var description: String { "\(operation) \(path): \(cause)" }
+}
+
+/// Tells when something happens in folders of a tree. Events may be lost where the system has too many: then a report says so.
+public protocol TreeWatcher: AnyObject {
+  /// Readable when there is something to report.
+  var descriptor: Int32 { get }
+
+  /// Watches a folder, not those in it; watching it again changes nothing. False if the system refuses.
+  func watch(_ folder: String) -> Bool
+
+  /// All that has happened since the last call.
+  func report() -> TreeReport
+}
+
+/// What has happened in a tree.
+public struct TreeReport: Equatable, Sendable {
+  /// Something that has happened at a path.
+  public struct Event: Equatable, Sendable {
+    /// What has happened.
+    public enum Kind: Sendable {
+      /// A file was closed by one who may have written to it, or came here by getting this name.
+      case complete
+      /// A file was written, made or removed.
+      case touched
+      /// A folder came or went.
+      case folder
+    }
+
+    /// The path.
+    public var path: String
+    /// What has happened there.
+    public var kind: Kind
+
+    /// An event at a path.
+    public init(_ path: String, _ kind: Kind) {
+      self.path = path
+      self.kind = kind
+    }
+  }
+
+  /// The events, in order.
+  public var events: [Event] = []
+  /// True if events were lost: anything may have happened.
+  public var isIncomplete = false
+
+  /// Nothing has happened.
+  public init() {}
 }

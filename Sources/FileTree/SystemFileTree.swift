@@ -349,6 +349,14 @@ public final class SystemFileTree: FileTree {
     }
   }
 
+  public func makeWatcher() -> (any TreeWatcher)? {
+    #if os(Linux)
+      InotifyTreeWatcher(resolvedPath)
+    #else
+      nil
+    #endif
+  }
+
   /// A file of the system that was set aside.
   private final class AsideFile: SetAside {
     private let tree: SystemFileTree

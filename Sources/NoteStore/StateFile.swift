@@ -77,3 +77,10 @@ extension NoteStore {
     return ((try? folder.names()) ?? []).filter { $0.hasPrefix(prefix) && !$0.contains(".") }
   }
 }
+
+extension NoteStore {
+  /// Gives the notebook an identity before anything is written to it, if it has none.
+  public func establish() throws(StoreError) {
+    if identity == nil { _ = try folder.root.establish() }
+  }
+}

@@ -1,4 +1,4 @@
-internal import ReplicatingTypes
+public import ReplicatingTypes
 
 // The properties of a note, and what those mean that have a name here.
 
@@ -24,5 +24,12 @@ extension Note {
     let register = properties[name] ?? ReplicatingRegister("")
     if register.value.utf8.elementsEqual(value.utf8) { return nil }
     return .property(name, register.assignment(of: value, at: now))
+  }
+}
+
+extension Note {
+  /// A deletion by somebody who had seen the note as it was at a version, which is known here: what was written since keeps it.
+  public func deletion(seenAt version: Version) -> Operation {
+    .delete(covered: content.intersection(version))
   }
 }

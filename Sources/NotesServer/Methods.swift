@@ -41,11 +41,11 @@ struct Method: Sendable {
 
   /// The methods that reach other folders, run commands, or remove notes for good. A confined client has none of them.
   static let reachingOutside: Set<String> = reserved.union([
-    "notebook/sync", "notebook/import", "notebook/export",
+    "notebook/sync", "notebook/import", "notebook/export", "notebook/mirror",
   ])
 
   /// Names for which there is no method yet. A confined client is refused them from the beginning.
-  static let reserved: Set<String> = ["notebook/mirror", "note/purge"]
+  static let reserved: Set<String> = ["note/purge"]
 
   // MARK: - The table
 
@@ -127,6 +127,9 @@ struct Method: Sendable {
     longRunning("notebook/export", ExportParameters.Name.self) {
       server, id, params throws(ResponseError) in
       try server.exportFiles(id, ExportParameters(params))
+    },
+    longRunning("notebook/mirror", NoParameters.Name.self) {
+      server, id, _ throws(ResponseError) in try server.waitForMirror(id)
     },
     onDisk("notebook/flush", "workDoneToken"),
     longRunning("notebook/sync", SyncParameters.Name.self, mayBeginNotebook: true) {

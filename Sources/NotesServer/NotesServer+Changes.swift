@@ -74,7 +74,12 @@ extension NotesServer {
     do {
       let effects = try store!.commit(
         operations, as: session, at: environment.now(), announce: announce)
-      if isTold { take(effects) } else { openTexts.record(effects, from: source) }
+      if isTold {
+        take(effects)
+      } else {
+        openTexts.record(effects, from: source)
+        mirroring.mirror?.note(effects)
+      }
       return effects
     } catch {
       throw ResponseError(error)
@@ -115,6 +120,7 @@ extension NotesServer {
   mutating func take(_ effects: Effects) {
     guard !effects.isEmpty else { return }
     openTexts.record(effects, from: nil)
+    mirroring.mirror?.note(effects)
     untoldChanges.merge(effects.facets) { $0.union($1) }
   }
 

@@ -1,3 +1,4 @@
+internal import FileTree
 internal import NoteStore
 internal import Notes
 
@@ -15,6 +16,8 @@ extension NotesServer {
     case folder
     /// Other processes have written where their clients' cursors are.
     case presence
+    /// Files of the mirror changed.
+    case mirror
   }
 
   /// The descriptors to wait for until they are readable, in the order in which to handle them.
@@ -27,6 +30,7 @@ extension NotesServer {
     if let number = sharedPresence?.folder.watchDescriptor {
       descriptors.append((.presence, number))
     }
+    if let number = mirroring.mirror?.watcher?.descriptor { descriptors.append((.mirror, number)) }
     return descriptors
   }
 
@@ -38,6 +42,8 @@ extension NotesServer {
     case .folder:
       readFolder(lookingEverywhere: false)
       push()
+    case .mirror:
+      if let now = schedule.now { mirroring.mirror?.takeReport(at: now) }
     case .presence:
       guard sharedPresence?.folder.drainWatch() == true else { return }
       // A process writes elements before it tells of cursors beside them.
@@ -88,6 +94,7 @@ extension NotesServer {
       schedule.presence = nil
     }
     schedule.exchanges = syncIfDue(at: now)
+    schedule.mirror = proceedWithMirror(at: now)
     work(at: now, isIdle: isIdle)
     // This comes after everything that may write, so that its data is put on disk in time.
     flush(at: now)

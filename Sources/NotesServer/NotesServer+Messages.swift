@@ -64,6 +64,7 @@ extension NotesServer {
   /// Ends the connection as `exit` does: with status 0 after `shutdown`, else 1.
   private mutating func leave() {
     cancelWork()
+    mirroring.mirror = nil
     for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
     // After `shutdown`, or without an open text, no client resumes. A client that has only closed the pipe may, so its journal stays,
@@ -85,6 +86,8 @@ extension NotesServer {
 
   private mutating func cancelWork() {
     while !requests.fileTasks.isEmpty { cancelFileTask(at: 0) }
+    for id in requests.waitingForMirror { currentOutbox.respond(to: id, error: .requestCancelled) }
+    requests.waitingForMirror = []
     for search in requests.searches {
       currentOutbox.respond(to: search.id, error: .requestCancelled)
     }
@@ -145,6 +148,10 @@ extension NotesServer {
     }
     if let index = requests.fileTasks.firstIndex(where: { $0.id == id }) {
       return cancelFileTask(at: index)
+    }
+    if let index = requests.waitingForMirror.firstIndex(of: id) {
+      requests.waitingForMirror.remove(at: index)
+      return currentOutbox.respond(to: id, error: .requestCancelled)
     }
     if let exchange = exchanges.values.first(where: { $0.request?.id == id }) {
       return end(exchange.id, .failure(.requestCancelled))

@@ -59,6 +59,10 @@ public struct NotesServer: ~Copyable {
       path, _ throws(FileTreeError) in
       throw FileTreeError("open", path, .other, "there are no files here")
     }
+    /// The folder of files that are kept equal to the notes; nil for none.
+    public var mirror: String?
+    /// True if what is in that folder, and what is not, is meant so.
+    public var confirmsMirror = false
     /// The time zone of times that are written without one.
     public var zone: LocalZone = { _ in 0 }
     /// Returns true if there is a process of this number.
@@ -105,6 +109,7 @@ public struct NotesServer: ~Copyable {
   var requests = Requests()
   var damageReports = DamageReports()
   var schedule = Schedule()
+  var mirroring = Mirroring()
   /// The exchanges with peers that are under way, by number.
   public var exchanges: [Int: RunningExchange] = [:]
   var peers: Peers

@@ -31,6 +31,8 @@ struct Requests {
   var searches: [SearchRequest] = []
   /// The requests that read or write files, in the order in which they came.
   var fileTasks: [FileTask] = []
+  /// The requests that are answered when the mirror is at rest.
+  var waitingForMirror: [RequestID] = []
   var remembered = RememberedResults()
 
   /// True if there is one that is answered after work that takes a while.

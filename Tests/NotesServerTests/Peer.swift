@@ -22,7 +22,7 @@ final class Peer {
     subscript(name: String) -> JSON? { result?[name] }
   }
 
-  private var server: NotesServer
+  fileprivate var server: NotesServer
   private var unread: [UInt8] = []
   private var lastID = 0
   private var instant = ContinuousClock.now
@@ -38,7 +38,7 @@ final class Peer {
     _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000,
     state: String? = nil, longJournal: Int = 16 << 20, peers: [String] = [],
     syncInterval: Duration = .seconds(30), syncPiece: Int = 256 << 10,
-    isSingleRequest: Bool = false, isConfined: Bool = false,
+    isSingleRequest: Bool = false, isConfined: Bool = false, mirror: MemoryTree? = nil,
     isRunning: @escaping (_ process: Int) -> Bool = { _ in true }
   ) {
     var random = SplitMix64(seed: seed)
@@ -57,8 +57,10 @@ final class Peer {
     environment.isConfined = isConfined
     environment.isRunning = isRunning
     var files = 0
+    environment.mirror = mirror?.resolvedPath
     environment.openTree = { path, isMaking throws(FileTreeError) in
-      try SystemFileTree(path, making: isMaking, mask: 0o022) {
+      if let mirror, path == mirror.resolvedPath { return mirror }
+      return try SystemFileTree(path, making: isMaking, mask: 0o022) {
         files += 1
         return "\(files)"
       }
@@ -303,4 +305,14 @@ final class Peer {
       since = piece["revision"]!
     }
   }
+}
+
+extension Peer {
+  /// What a user says about a mirror that does nothing: `confirm` or `restore`.
+  func answerMirror(_ answer: String) throws { try server.answerMirror(answer) }
+}
+
+extension Peer {
+  /// The process is gone, with all that it had in memory.
+  func abandonMirror() { server.mirroring.mirror = nil }
 }

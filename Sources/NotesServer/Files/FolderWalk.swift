@@ -23,6 +23,9 @@ struct FolderWalk {
     patterns = IgnorePatterns(parsing: bytes)
   }
 
+  /// The folder that is looked into next; nil if there is none left.
+  var nextFolder: String? { open.last }
+
   /// Looks into the next folder; false when there is none left.
   mutating func proceed(in tree: any FileTree) throws(FileTreeError) -> Bool {
     guard let folder = open.popLast() else { return false }

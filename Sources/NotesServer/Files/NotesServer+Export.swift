@@ -154,22 +154,11 @@ extension NotesServer {
       }
       task.written += 1
     }
-    task.records[path] = .init(note: note.id, states: [state(of: note, hash)])
+    task.records[path] = .init(note: note.id, states: [state(of: note, at: path, bytes)])
   }
 
   private func isExpected(_ aside: any SetAside, _ hash: UInt64) throws(FileTreeError) -> Bool {
     SHA256.prefix64(of: try aside.read(limit: ReadFile.longest).bytes[...]) == hash
-  }
-
-  /// A note as it was written to a file just now.
-  func state(of note: Note, _ hash: UInt64) -> FileState {
-    let header = FileHeader(fields: note.header).fields
-    return FileState(
-      hash: hash, heads: book.revision.heads, title: note.title.value,
-      tags: note.tags.elements.distinct, priority: note.priority.value,
-      header: header.map {
-        .init(key: $0.key, hash: SHA256.prefix64(of: Array($0.value.utf8)[...]))
-      })
   }
 
   /// Removes a file that is ours, whose note has no file there any more.

@@ -106,4 +106,16 @@ extension NotesServer {
       priority: FilePriority(rawValue: note.priority.value.name) ?? .normal,
       text: note.text.utf8)
   }
+
+  /// A note as it was written to a file just now: these bytes.
+  func state(of note: Note, at path: FilePath, _ bytes: [UInt8]) -> FileState {
+    // What was rendered can be read.
+    let heads = book.revision.heads
+    if let file = try? ReadFile(bytes, path: path, zone: environment.zone) {
+      return file.state(heads: heads)
+    }
+    return FileState(
+      hash: SHA256.prefix64(of: bytes[...]), heads: heads, title: note.title.value,
+      tags: note.tags.elements.distinct, priority: note.priority.value, header: [])
+  }
 }

@@ -2,9 +2,9 @@
 ///
 /// It reads no clock. `NotesServer.advance(to:isIdle:)` is called with the time, and has to be called again at `deadline`.
 struct Schedule {
-  /// The deadlines that other parts have: cursors of participants, exchanges with peers and the open segment, as of the last call of
+  /// The deadlines that other parts have: cursors of participants, exchanges with peers, the open segment and the mirror, as of the last call of
   /// `advance`.
-  var presence, exchanges, seal: ContinuousClock.Instant?
+  var presence, exchanges, seal, mirror: ContinuousClock.Instant?
   var flush = FlushTimer()
   var rescan = RescanTimer()
   var work = WorkTimer()
@@ -39,7 +39,7 @@ struct Schedule {
   var deadline: ContinuousClock.Instant? {
     if !isCurrent || hasWork { return now }
     var earliest = rescan.due
-    for due in [presence, exchanges, seal, flush.due, refusal.due, parent.due, farewell] {
+    for due in [presence, exchanges, seal, mirror, flush.due, refusal.due, parent.due, farewell] {
       if let due { earliest = min(earliest ?? due, due) }
     }
     return earliest

@@ -1,0 +1,72 @@
+#if os(Linux)
+  import Glibc
+
+  /// A watcher of Linux.
+  final class InotifyTreeWatcher: TreeWatcher {
+    let descriptor: Int32
+    private let root: String
+    private var folders: [Int32: String] = [:]
+
+    /// Nil when the user has as many watchers as the system allows.
+    init?(_ root: String) {
+      let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+      guard number >= 0 else { return nil }
+      descriptor = number
+      self.root = root
+    }
+
+    deinit { _ = close(descriptor) }
+
+    func watch(_ folder: String) -> Bool {
+      let mask =
+        IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+        | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK
+      let path = folder.isEmpty ? root : "\(root)/\(folder)"
+      let watch = inotify_add_watch(descriptor, path, UInt32(mask))
+      guard watch >= 0 else { return false }
+      folders[watch] = folder
+      return true
+    }
+
+    func report() -> TreeReport {
+      var report = TreeReport()
+      // Room for one event is 16 bytes and a name of up to 256.
+      withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
+        // A program that goes on filling the queue must not keep this loop going.
+        while report.events.count < 65_536 {
+          let count = read(descriptor, buffer.baseAddress!, buffer.count)
+          guard count > 0 else { return }
+          var at = 0
+          while at + 16 <= count {
+            let watch = buffer.load(fromByteOffset: at, as: Int32.self)
+            let mask = buffer.load(fromByteOffset: at + 4, as: UInt32.self)
+            let length = Int(buffer.load(fromByteOffset: at + 12, as: UInt32.self))
+            guard length <= count - at - 16 else { break }
+            let name = buffer[(at + 16)..<(at + 16 + length)].prefix { $0 != 0 }
+            at += 16 + length
+            take(watch, mask, Array(name), &report)
+          }
+        }
+        report.isIncomplete = true
+      }
+      return report
+    }
+
+    private func take(
+      _ watch: Int32, _ mask: UInt32, _ name: [UInt8], _ report: inout TreeReport
+    ) {
+      func has(_ bits: some BinaryInteger) -> Bool { mask & UInt32(truncatingIfNeeded: bits) != 0 }
+      if has(IN_Q_OVERFLOW) { report.isIncomplete = true }
+      guard let folder = folders[watch] else { return }
+      if has(IN_IGNORED) {
+        folders[watch] = nil
+        return
+      }
+      guard !name.isEmpty, let name = String(validating: name, as: UTF8.self) else { return }
+      let path = folder.isEmpty ? name : "\(folder)/\(name)"
+      let kind: TreeReport.Event.Kind =
+        has(IN_ISDIR) ? .folder : has(IN_CLOSE_WRITE) || has(IN_MOVED_TO) ? .complete : .touched
+      report.events.append(TreeReport.Event(path, kind))
+    }
+  }
+#endif

@@ -1,0 +1,267 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// The mirror: when it begins, what is done when, and what is not done until the user says so. Reading files is in
+// NotesServer+MirrorIn.swift, writing them in NotesServer+MirrorOut.swift.
+
+extension NotesServer {
+  private static let retryInterval = Duration.seconds(30)
+  /// So much is done at once at most: some milliseconds.
+  private static let filesAtOnce = 32
+
+  /// Does what is due for the mirror; returns when something is due again, nil if there is no mirror.
+  mutating func proceedWithMirror(
+    at now: ContinuousClock.Instant
+  ) -> ContinuousClock.Instant? {
+    guard let path = environment.mirror, client.phase == .ready, !isOver, store != nil else {
+      return nil
+    }
+    if mirroring.mirror == nil {
+      if let retry = mirroring.retry, now < retry { return retry }
+      mirroring.retry = now + Self.retryInterval
+      do throws(ResponseError) { try beginMirror(path, at: now) } catch {
+        tellMirror(error.message)
+      }
+      if mirroring.mirror == nil { return mirroring.retry }
+    }
+    let mirror = mirroring.mirror!
+    mirror.takeReport(at: now)
+    do throws(ResponseError) {
+      try look(mirror, at: now)
+      if mirror.brake == nil {
+        try readTouched(mirror, at: now)
+        try deleteMissing(mirror, at: now)
+      } else {
+        try readAnswer(mirror, at: now)
+      }
+      if mirror.brake == nil { try writeChanged(mirror, at: now) }
+      try checkReplaced(mirror, at: now)
+    } catch {
+      // A disk that is full, or a folder that is gone: nothing is lost, and it is tried again.
+      tellMirror(error.message)
+      mirroring.mirror = nil
+      return mirroring.retry
+    }
+    push()
+    answerMirrored(mirror)
+    return mirror.due(after: now)
+  }
+
+  /// `notebook/mirror`: answered when everything in the mirror's folder was read, and every note is written there.
+  mutating func waitForMirror(_ id: RequestID) throws(ResponseError) {
+    guard environment.mirror != nil else {
+      throw .requestFailed("noMirror", "notebook/mirror: this process keeps no folder of files")
+    }
+    requests.waitingForMirror.append(id)
+  }
+
+  /// Answers those who wait until the mirror is at rest.
+  private mutating func answerMirrored(_ mirror: Mirror) {
+    guard mirror.isAtRest, !requests.waitingForMirror.isEmpty else { return }
+    for id in requests.waitingForMirror {
+      currentOutbox.respond(to: id) {
+        $0.beginObject()
+        $0.member("files", mirror.records.byPath.count)
+        $0.endObject()
+      }
+    }
+    requests.waitingForMirror = []
+  }
+
+  /// Tells the user of a failure of the mirror, once as long as it is the same.
+  private mutating func tellMirror(_ message: String) {
+    guard mirroring.told != message else { return }
+    mirroring.told = message
+    showMessage(.error, "mirror: \(message)")
+  }
+
+  // MARK: - Beginning
+
+  private mutating func beginMirror(
+    _ path: String, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    let tree: any FileTree
+    do { tree = try environment.openTree(expandingHome(path), true) } catch { throw .files(error) }
+    try refuseNotebook(tree)
+    let file: StateFile?
+    let marker: [UInt8]
+    do {
+      try store!.establish()
+      file = try store!.stateFile(mirrorName(tree))
+      // Another process mirrors this folder: it is looked again later.
+      if try file?.hold() == false { return }
+      marker = try self.marker(tree)
+    } catch { throw ResponseError(error) }
+    do throws(FileTreeError) {
+      let present = try tree.read(Mirror.markerFile, limit: 4096)?.bytes
+      if let present, present != marker, !environment.confirmsMirror {
+        throw FileTreeError(
+          "mirror", path, .exists,
+          "it is the mirror of another notebook or of another machine; --confirm makes it this one's"
+        )
+      }
+      let mirror = Mirror(tree, file, marker: marker, now: now)
+      if environment.confirmsMirror { mirror.confirmed = now }
+      if present == nil, !mirror.records.byPath.isEmpty, !environment.confirmsMirror {
+        // Not mounted, perhaps, or emptied.
+        mirror.brake = .folder("its file \(Mirror.markerFile) is gone")
+      } else if present != marker {
+        if present != nil { try tree.takeAway(Mirror.markerFile)?.discard() }
+        _ = try tree.create(Mirror.markerFile, marker)
+      }
+      mirroring.mirror = mirror
+      mirroring.told = nil
+      if mirror.brake != nil { tellBrake(mirror) }
+    } catch { throw .files(error) }
+  }
+
+  /// The name of what is known of a mirror, in the state folder.
+  private func mirrorName(_ tree: any FileTree) -> String {
+    "mirror-" + SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
+  }
+
+  /// What the marker of a folder says when it is this machine's: the notebook, and a word that only this machine has.
+  private func marker(_ tree: any FileTree) throws(StoreError) -> [UInt8] {
+    guard let word = try store!.stateFile(mirrorName(tree) + "-id") else { return [] }
+    var id = word.read()
+    if id.isEmpty {
+      id = Array("\(environment.makeIdentifier())".utf8)
+      try word.replace(with: id)
+    }
+    return Array("{\"notebook\":\"\(store!.identity.map { "\($0)" } ?? "")\",\"mirror\":\"".utf8)
+      + id
+      + Array("\"}\n".utf8)
+  }
+
+  // MARK: - Looking through the folders
+
+  /// Looks through the folders, a few at a time, every half minute and whenever events were lost.
+  private mutating func look(
+    _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    do throws(FileTreeError) {
+      if mirror.walk == nil {
+        guard now >= mirror.nextWalk else { return }
+        mirror.walk = (try FolderWalk(mirror.tree), now)
+        mirror.nextWalk = now + Mirror.rescan
+      }
+      for _ in 0..<Self.filesAtOnce {
+        // Watched before it is looked at: nothing can happen between the two.
+        if let folder = mirror.walk!.walk.nextFolder { _ = mirror.watcher?.watch(folder) }
+        if try mirror.walk!.walk.proceed(in: mirror.tree) { continue }
+        let (walk, since) = mirror.walk!
+        mirror.walk = nil
+        return try finish(walk, of: mirror, since: since)
+      }
+    } catch { throw .files(error) }
+  }
+
+  /// Compares what was found with what is known.
+  private mutating func finish(
+    _ walk: FolderWalk, of mirror: Mirror, since: ContinuousClock.Instant
+  ) throws(FileTreeError) {
+    let isFirst = mirror.lastWalk == nil
+    mirror.lastWalk = since
+    if mirror.brake == nil, !mirror.records.byPath.isEmpty {
+      if try mirror.tree.status(of: Mirror.markerFile) == nil {
+        mirror.brake = .folder("its file \(Mirror.markerFile) is gone")
+        return tellBrake(mirror)
+      }
+    }
+    var found: Set<FilePath> = []
+    for path in walk.files {
+      found.insert(path)
+      mirror.missing[path] = nil
+      guard let status = try mirror.tree.status(of: path.text) else { continue }
+      if mirror.statuses[path] != status { mirror.touch(path, complete: false, at: since) }
+    }
+    for path in mirror.records.byPath.keys where !found.contains(path) {
+      if mirror.missing[path] == nil { mirror.missing[path] = since }
+      mirror.touched[path] = nil
+    }
+    mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
+    guard isFirst else { return }
+    mirror.changed.formUnion(mirror.records.paths.keys)
+    try? recall { book throws(ArchiveFailure) in
+      try book.forEachSummary { note in
+        if !note.isTrashed { mirror.changed.insert(note.id) }
+        return true
+      }
+    }
+  }
+
+  // MARK: - Brakes
+
+  /// Tells the user why the mirror does nothing, and what to do.
+  mutating func tellBrake(_ mirror: Mirror) {
+    guard let brake = mirror.brake else { return }
+    let all = mirror.records.byPath.count
+    let what =
+      switch brake {
+      case .deletions(let count): "\(count) of \(all) files are gone at once"
+      case .changes(let count): "\(count) of \(all) files have changed at once"
+      case .folder(let reason): reason
+      }
+    let path = environment.mirror ?? ""
+    showMessage(
+      .warning,
+      "mirror: \(what). Nothing is done until `decent-notes mirror --confirm \(path)` takes that over,"
+        + " or --restore writes the files again.")
+  }
+
+  /// Says to the process that mirrors a folder, which may be another one, what the user wants: `confirm` or `restore`.
+  func answerMirror(_ answer: String) throws(StoreError) {
+    guard let path = environment.mirror, let tree = try? environment.openTree(path, false) else {
+      return
+    }
+    try store?.stateFile(mirrorName(tree) + "-answer")?.replace(with: Array(answer.utf8))
+  }
+
+  /// Looks whether the user has said what to do.
+  private mutating func readAnswer(
+    _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    do {
+      guard let file = try store!.stateFile(mirrorName(mirror.tree) + "-answer") else { return }
+      let answer = String(decoding: file.read(), as: UTF8.self)
+      guard ["confirm", "restore"].contains(answer) else { return }
+      try file.replace(with: [])
+      if answer == "restore" { try restore(mirror) }
+    } catch { throw ResponseError(error) }
+    mirror.confirmed = now
+    mirror.brake = nil
+    mirror.nextWalk = now
+    do throws(FileTreeError) {
+      if try mirror.tree.status(of: Mirror.markerFile) == nil {
+        _ = try mirror.tree.create(Mirror.markerFile, mirror.marker)
+      }
+    } catch { throw .files(error) }
+  }
+
+  /// Files that are gone or have changed are to be written again as the notes are.
+  private mutating func restore(_ mirror: Mirror) throws(StoreError) {
+    for path in mirror.missing.keys {
+      guard let record = mirror.records[path] else { continue }
+      try mirror.remember(path, nil)
+      mirror.changed.insert(record.note)
+    }
+    mirror.missing = [:]
+    for path in mirror.touched.keys {
+      guard var record = mirror.records[path], let state = record.states.last,
+        let (bytes, _) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil
+      else { continue }
+      // As if this had been written here: it is known, and nothing in it is news.
+      var known = state
+      known.hash = SHA256.prefix64(of: bytes[...])
+      record.states.append(known)
+      try mirror.remember(path, record)
+      mirror.touched[path] = nil
+      mirror.changed.insert(record.note)
+    }
+  }
+}

@@ -1,0 +1,349 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// From the files of the mirror to the notes.
+
+extension NotesServer {
+  /// Files that are read at once, at most.
+  private static let readAtOnce = 64
+  /// So many files, and this part of all, are not read when they have changed at once: `git checkout` does that.
+  private static let manyChanges = (count: 50, percent: 25)
+  /// The same of files that are gone.
+  private static let manyDeletions = (count: 10, percent: 5)
+
+  /// Reads the files that have been at rest.
+  mutating func readTouched(
+    _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    let known = mirror.touched.keys.filter { mirror.records[$0] != nil }.count
+    if mirror.confirmed == nil, mirror.lastWalk != nil, known > Self.manyChanges.count,
+      known * 100 > Self.manyChanges.percent * mirror.records.byPath.count,
+      isChanged(mirror)
+    {
+      mirror.brake = .changes(known)
+      return tellBrake(mirror)
+    }
+    let due = mirror.touched.filter { now >= $0.value.last + Mirror.rest }.keys.sorted()
+    for path in due.prefix(Self.readAtOnce) { try readTouched(path, mirror, at: now) }
+    if let confirmed = mirror.confirmed, mirror.touched.isEmpty, mirror.missing.isEmpty,
+      mirror.lastWalk.map({ $0 >= confirmed }) ?? false
+    {
+      mirror.confirmed = nil
+    }
+  }
+
+  /// True if as many files really have other bytes: looking at a file changes its times, too.
+  private func isChanged(_ mirror: Mirror) -> Bool {
+    var changed = 0
+    for path in mirror.touched.keys {
+      guard let record = mirror.records[path],
+        let (bytes, _) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil
+      else { continue }
+      let hash = SHA256.prefix64(of: bytes[...])
+      if !record.states.contains(where: { $0.hash == hash }) { changed += 1 }
+    }
+    return changed > Self.manyChanges.count
+      && changed * 100 > Self.manyChanges.percent * mirror.records.byPath.count
+  }
+
+  private mutating func readTouched(
+    _ path: FilePath, _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    guard let touch = mirror.touched[path] else { return }
+    do throws(FileTreeError) {
+      guard let (bytes, status) = try mirror.tree.read(path.text, limit: ReadFile.longest) else {
+        mirror.touched[path] = nil
+        if mirror.records[path] != nil, mirror.missing[path] == nil { mirror.missing[path] = now }
+        return
+      }
+      mirror.missing[path] = nil
+      if isNews(bytes, path, mirror), now < touch.last + Mirror.longRest {
+        // Who writes a file empties it first, and may write it in pieces.
+        if !touch.isComplete || bytes.isEmpty || isBeginning(bytes, of: path, mirror) { return }
+      }
+      guard try mirror.tree.status(of: path.text) == status else {
+        return mirror.touch(path, complete: false, at: now)
+      }
+      mirror.touched[path] = nil
+      mirror.statuses[path] = status
+      try take(bytes, at: path, mirror)
+    } catch {
+      guard error.reason == .tooLarge else { throw .files(error) }
+      refuseFile(path, mirror, hash: 0, error.cause)
+    }
+  }
+
+  private func isNews(_ bytes: [UInt8], _ path: FilePath, _ mirror: Mirror) -> Bool {
+    mirror.records[path]?.states.last?.hash != SHA256.prefix64(of: bytes[...])
+  }
+
+  /// True if a file has a beginning of what it had, and no more.
+  private func isBeginning(_ bytes: [UInt8], of path: FilePath, _ mirror: Mirror) -> Bool {
+    guard let note = mirror.records[path]?.note, let present = try? lookUp(note),
+      let rendered = try? file(of: present, at: path).rendered()
+    else { return false }
+    return bytes.count < rendered.count && rendered.starts(with: bytes)
+  }
+
+  /// Tells the user, once, that a file is left alone.
+  private mutating func refuseFile(
+    _ path: FilePath, _ mirror: Mirror, hash: UInt64, _ reason: String
+  ) {
+    mirror.touched[path] = nil
+    guard mirror.refused[path] != hash else { return }
+    mirror.refused[path] = hash
+    showMessage(.warning, "mirror: \(path.text) is left alone: \(reason)")
+  }
+
+  // MARK: - One file
+
+  /// Takes in the bytes of a file.
+  private mutating func take(
+    _ bytes: [UInt8], at path: FilePath, _ mirror: Mirror
+  ) throws(FileTreeError) {
+    let hash = SHA256.prefix64(of: bytes[...])
+    if mirror.records[path]?.states.last?.hash == hash {
+      mirror.refused[path] = nil
+      return
+    }
+    let file: ReadFile
+    do { file = try ReadFile(bytes, path: path, zone: environment.zone) } catch {
+      return refuseFile(path, mirror, hash: hash, error.reason)
+    }
+    mirror.refused[path] = nil
+    do throws(ResponseError) { try take(file, at: path, mirror) } catch {
+      throw FileTreeError("mirror", path.text, .other, error.message)
+    }
+  }
+
+  private mutating func take(
+    _ file: ReadFile, at path: FilePath, _ mirror: Mirror
+  ) throws(ResponseError) {
+    if let record = mirror.records[path], let note = try lookUp(record.note) {
+      return try read(file, into: note, at: path, from: try nearest(record.states, to: file, note))
+    }
+    if let (old, record) = renamed(file, to: path, mirror), let note = try lookUp(record.note) {
+      return try move(note, record, from: old, to: path, file, mirror)
+    }
+    if let note = try noteWithPath(path, mirror) {
+      return try adopt(file, note, at: path, mirror)
+    }
+    try create(file, at: path)
+  }
+
+  /// The state that a program had before it, that has written a text: the one from which it differs least, of equals the newest. Nil if none
+  /// is known.
+  private func nearest(
+    _ states: [FileState], to file: ReadFile, _ note: Note
+  ) throws(ResponseError) -> FileState? {
+    var nearest: (state: FileState, distance: Int)?
+    for state in states.reversed() {
+      guard let edited = try self.state(of: note, state) else { continue }
+      let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
+      let distance = textDifference(from: old, to: file.text).reduce(0) {
+        $0 + $1.range.count + $1.replacement.count
+      }
+      if nearest.map({ distance < $0.distance }) ?? true { nearest = (state, distance) }
+    }
+    return nearest?.state
+  }
+
+  /// Brings into a note what was written to its file before that was replaced.
+  mutating func readReplaced(
+    _ file: ReadFile, into note: Note, at path: FilePath, _ record: FileRecords.Record
+  ) throws(ResponseError) {
+    let base = try nearest(record.states, to: file, note)
+    try read(file, into: note, at: path, from: base)
+    // The file has what was written to it here; its writer goes on with what that has written.
+    guard var read = mirroring.mirror!.records[path] else { return }
+    read.states += record.states.suffix(1)
+    try rememberFile(path, read)
+  }
+
+  /// Brings into a note what a program has written, and notes that the file is to get what the note is then.
+  private mutating func read(
+    _ file: ReadFile, into note: Note, at path: FilePath, from base: FileState?
+  ) throws(ResponseError) {
+    let operations =
+      try base == nil
+      ? additions(of: file, to: note) : self.operations(reading: file, into: note, from: base)
+    let before = book.revision.heads
+    try commit(operations, telling: true, remembering: path, of: note.id) { change in
+      file.state(heads: base?.heads ?? before, own: (base?.own ?? []) + (change.map { [$0] } ?? []))
+    }
+    guard let written = try lookUp(note.id) else { return }
+    if written.text.utf8 == file.text {
+      try rememberFile(path, .init(note: note.id, states: [file.state(heads: book.revision.heads)]))
+    }
+    mirroring.mirror!.changed.insert(note.id)
+  }
+
+  /// Makes a change, and notes before it is written what the file is known to be by then.
+  ///
+  /// - Parameter state: the state of the file with the change, or with none.
+  private mutating func commit(
+    _ operations: [Change.Operation], as session: ReplicaID? = nil, telling: Bool,
+    remembering path: FilePath, of note: NoteID,
+    _ state: (ChangeID?) -> FileState
+  ) throws(ResponseError) {
+    guard !operations.isEmpty else {
+      return try rememberFile(path, .init(note: note, states: [state(nil)]))
+    }
+    let mirror = mirroring.mirror!
+    try commit(operations, as: session, telling: telling) { change throws(StoreError) in
+      try mirror.remember(path, .init(note: note, states: [state(change)]))
+    }
+  }
+
+  mutating func rememberFile(
+    _ path: FilePath, _ record: FileRecords.Record?
+  ) throws(ResponseError) {
+    do { try mirroring.mirror!.remember(path, record) } catch { throw ResponseError(error) }
+  }
+
+  /// What a file has and its note has not, where it is not known on what it was made: nothing is taken away, so nothing is lost.
+  private func additions(
+    of file: ReadFile, to note: Note
+  ) throws(ResponseError) -> [Change.Operation] {
+    let present = note.text.utf8
+    let edits = textDifference(from: present, to: file.text).filter { !$0.replacement.isEmpty }.map
+    {
+      Edit(range: $0.range.upperBound..<$0.range.upperBound, replacement: $0.replacement)
+    }
+    guard !edits.isEmpty else { return [] }
+    do { return try store!.operations(for: edits, in: note.id, nil) } catch {
+      throw ResponseError(error)
+    }
+  }
+
+  // MARK: - Files that are new
+
+  /// The file that has got this path: one that is gone, with the same bytes as it was known to have, or the same inode.
+  private func renamed(
+    _ file: ReadFile, to path: FilePath, _ mirror: Mirror
+  ) -> (FilePath, FileRecords.Record)? {
+    let inode = mirror.statuses[path].map { ($0.device, $0.inode) }
+    for old in Set(mirror.missing.keys).union(mirror.touched.keys).sorted() where old != path {
+      guard let record = mirror.records[old] else { continue }
+      let isSame =
+        record.states.contains { $0.hash == file.hash }
+        || mirror.statuses[old].map { inode != nil && ($0.device, $0.inode) == inode! } == true
+      guard isSame, (try? mirror.tree.status(of: old.text)) == .some(nil) else { continue }
+      return (old, record)
+    }
+    return nil
+  }
+
+  private mutating func move(
+    _ note: Note, _ record: FileRecords.Record, from old: FilePath, to path: FilePath,
+    _ file: ReadFile, _ mirror: Mirror
+  ) throws(ResponseError) {
+    let base = try nearest(record.states, to: file, note)
+    try rememberFile(path, record)
+    try rememberFile(old, nil)
+    mirroring.mirror!.missing[old] = nil
+    mirroring.mirror!.statuses[old] = nil
+    let now = environment.now()
+    if let operation = note.operation(setting: .path, to: path.text, at: now) {
+      try commit([.edit(note.id, operation)], telling: true)
+    }
+    if let present = try lookUp(note.id) { try read(file, into: present, at: path, from: base) }
+  }
+
+  /// A note that has this path and no file yet: it was imported, or came from another machine.
+  private func noteWithPath(_ path: FilePath, _ mirror: Mirror) throws(ResponseError) -> Note? {
+    var found: NoteID?
+    let paths = mirror.records.paths
+    try recall { book throws(ArchiveFailure) in
+      try book.forEachSummary { note in
+        if !note.isTrashed, note.path.isIdentical(to: path.text), paths[note.id] == nil {
+          found = min(note.id, found ?? note.id)
+        }
+        return true
+      }
+    }
+    return try found.flatMap { id throws(ResponseError) in try lookUp(id) }
+  }
+
+  /// Takes a file for that of a note, of which it may have an earlier state.
+  private mutating func adopt(
+    _ file: ReadFile, _ note: Note, at path: FilePath, _ mirror: Mirror
+  ) throws(ResponseError) {
+    var base: FileState?
+    if note.text.utf8 == file.text {
+      base = file.state(heads: book.revision.heads)
+    } else if let version = try? book.version(of: note, withText: file.text),
+      let heads = try? book.revision(of: version).heads
+    {
+      base = file.state(heads: heads)
+    }
+    if let base {
+      try rememberFile(path, .init(note: note.id, states: [base]))
+      mirroring.mirror!.changed.insert(note.id)
+    } else {
+      try read(file, into: note, at: path, from: nil)
+    }
+  }
+
+  private mutating func create(_ file: ReadFile, at path: FilePath) throws(ResponseError) {
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let id = NoteID(creation: book.next(by: session))
+    let placement = try orderedBook().placement(of: id, at: 0)
+    try commit(
+      creation(of: id, from: file, at: path, placement), as: session, telling: true,
+      remembering: path, of: id
+    ) { change in file.state(heads: [], own: change.map { [$0] } ?? []) }
+    try rememberFile(path, .init(note: id, states: [file.state(heads: book.revision.heads)]))
+  }
+
+  // MARK: - Files that are gone
+
+  /// Deletes the notes whose files have been gone for a while, and were not there either in a look through all folders since.
+  mutating func deleteMissing(
+    _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    if mirror.missing.isEmpty { return }
+    let due = mirror.missing.filter { now >= $0.value + Mirror.absence }
+    if due.isEmpty { return }
+    let seen = due.filter { _, since in
+      mirror.lastWalk.map { $0 >= since + Mirror.absence } ?? false
+    }
+    if seen.count < due.count, mirror.walk == nil { mirror.nextWalk = now }
+    if seen.isEmpty { return }
+    let known = mirror.records.byPath.count
+    let isMany =
+      seen.count > Self.manyDeletions.count && seen.count * 100 > Self.manyDeletions.percent * known
+    if isMany, mirror.confirmed == nil {
+      mirror.brake = .deletions(seen.count)
+      return tellBrake(mirror)
+    }
+    for path in seen.keys.sorted() { try delete(path, mirror) }
+  }
+
+  private mutating func delete(_ path: FilePath, _ mirror: Mirror) throws(ResponseError) {
+    mirroring.mirror!.missing[path] = nil
+    mirroring.mirror!.statuses[path] = nil
+    guard let record = mirroring.mirror!.records[path] else { return }
+    if let note = try lookUp(record.note), !note.isTrashed {
+      // The one who removed the file has seen what was in it last.
+      var seen = Version()
+      for state in record.states.suffix(1) {
+        let version = try recall { book throws(ArchiveFailure) in
+          try book.version(of: state.heads)
+        }
+        if let version { seen.merge(version) }
+        for change in state.own where book.version.contains(change) { seen.insert(change) }
+      }
+      try commit([.edit(note.id, note.deletion(seenAt: seen))], telling: true)
+    }
+    try rememberFile(path, nil)
+    // Newer edits keep the note, and it gets its file again.
+    mirroring.mirror!.changed.insert(record.note)
+  }
+}

@@ -1,0 +1,225 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// From the notes to the files of the mirror.
+
+extension NotesServer {
+  /// Notes that are written at once, at most.
+  private static let writtenAtOnce = 64
+
+  /// Writes the files of the notes that have changed, unless somebody else writes them at this moment.
+  mutating func writeChanged(
+    _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    let due = mirror.changed.lazy.filter { !mirror.isWaiting($0) }.prefix(Self.writtenAtOnce)
+    for id in due.sorted() {
+      mirror.changed.remove(id)
+      do throws(ResponseError) { try write(id, at: mirror.records.paths[id], now) } catch {
+        mirror.changed.insert(id)
+        throw error
+      }
+    }
+  }
+
+  private mutating func write(
+    _ id: NoteID, at path: FilePath?, _ now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    guard let note = try lookUp(id), !note.isTrashed else {
+      if let path { try remove(id, path, now) }
+      return
+    }
+    do throws(FileTreeError) {
+      let path = try place(of: note, now: path)
+      let bytes: [UInt8]
+      do { bytes = try file(of: note, at: path).rendered() } catch {
+        showMessage(.warning, "mirror: the note \(note.title.value) can't be a file: \(error)")
+        return
+      }
+      try write(bytes, of: note, to: path, now)
+    } catch { throw .files(error) }
+  }
+
+  /// Where the file of a note is to be; a file whose name came from the title that the note had moves.
+  private mutating func place(
+    of note: Note, now path: FilePath?
+  ) throws(FileTreeError) -> FilePath {
+    guard let path else { return newPath(of: note) }
+    let mirror = mirroring.mirror!
+    let record = mirroring.mirror!.records[path]!
+    let title = record.states.last!.title
+    if !note.path.isEmpty, !note.path.isIdentical(to: path.text), NotePath.isValid(note.path),
+      !mirroring.mirror!.names.isTaken(note.path)
+    {
+      return try move(record, from: path, to: FilePath(note.path))
+    }
+    guard note.path.isEmpty, Self.isName(path.text, of: title),
+      !Self.isName(path.text, of: note.title.value)
+    else { return path }
+    mirror.names.remove(path.text)
+    let new = mirror.names.add(title: note.title.value)
+    mirror.names.insert(path.text)
+    let place = try move(record, from: path, to: FilePath(new))
+    if place.text != new { mirror.names.remove(new) }
+    return place
+  }
+
+  private func newPath(of note: Note) -> FilePath {
+    let mirror = mirroring.mirror!
+    if NotePath.isValid(note.path) { return FilePath(mirror.names.add(path: note.path)) }
+    return FilePath(mirror.names.add(title: note.title.value))
+  }
+
+  /// Moves a file; it stays where it is if something stands in the way.
+  private mutating func move(
+    _ record: FileRecords.Record, from path: FilePath, to new: FilePath
+  ) throws(FileTreeError) -> FilePath {
+    if path == new { return path }
+    do {
+      // Both are known before: after a kill one of them is missing.
+      try mirroring.mirror!.remember(new, record)
+      try mirroring.mirror!.tree.move(path.text, to: new.text)
+      try mirroring.mirror!.remember(path, nil)
+    } catch let failure as FileTreeError {
+      do { try mirroring.mirror!.remember(new, nil) } catch { throw Self.failure(error) }
+      // The other path counts again.
+      do {
+        try mirroring.mirror!.remember(path, nil)
+        try mirroring.mirror!.remember(path, record)
+      } catch { throw Self.failure(error) }
+      guard failure.reason == .exists || failure.reason == .notFound else { throw failure }
+      return path
+    } catch let failure as StoreError {
+      throw Self.failure(failure)
+    } catch {
+      return path
+    }
+    mirroring.mirror!.statuses[new] = mirroring.mirror!.statuses.removeValue(forKey: path)
+    mirroring.mirror!.tree.removeEmptyFolders(above: path.text)
+    return new
+  }
+
+  private static func failure(_ error: StoreError) -> FileTreeError {
+    FileTreeError("mirror", error.path, error.reason == .diskFull ? .diskFull : .other, "\(error)")
+  }
+
+  private mutating func write(
+    _ bytes: [UInt8], of note: Note, to path: FilePath, _ now: ContinuousClock.Instant
+  ) throws(FileTreeError) {
+    let hash = SHA256.prefix64(of: bytes[...])
+    let record = mirroring.mirror!.records[path]
+    if let record, record.states.last?.hash == hash, mirroring.mirror!.statuses[path] != nil {
+      return
+    }
+    let states = record?.states ?? []
+    if record == nil {
+      try rememberWritten(note, path, bytes, [])
+      do {
+        mirroring.mirror!.statuses[path] = try mirroring.mirror!.tree.create(path.text, bytes)
+      } catch {
+        do { try mirroring.mirror!.remember(path, nil) } catch { throw Self.failure(error) }
+        guard error.reason == .exists else { throw error }
+        // Somebody has put a file there. It is read, and the note gets another name.
+        mirroring.mirror!.touch(path, complete: true, at: now)
+        mirroring.mirror!.changed.insert(note.id)
+      }
+      return
+    }
+    try rememberWritten(note, path, bytes, states[...])
+    let (status, old): (FileStatus, any SetAside)
+    do { (status, old) = try mirroring.mirror!.tree.replace(path.text, bytes) } catch {
+      do { try mirroring.mirror!.remember(path, record) } catch { throw Self.failure(error) }
+      guard error.reason == .notFound else { throw error }
+      mirroring.mirror!.missing[path] = mirroring.mirror!.missing[path] ?? now
+      mirroring.mirror!.changed.insert(note.id)
+      return
+    }
+    mirroring.mirror!.statuses[path] = status
+    try take(old, of: path, expecting: states.last!.hash, now)
+  }
+
+  private mutating func rememberWritten(
+    _ note: Note, _ path: FilePath, _ bytes: [UInt8], _ states: ArraySlice<FileState>
+  ) throws(FileTreeError) {
+    // The first is what was read from the file.
+    var kept = Array(states)
+    if kept.count >= FileRecords.mostStates { kept.remove(at: 1) }
+    do {
+      try mirroring.mirror!.remember(
+        path, .init(note: note.id, states: kept + [state(of: note, at: path, bytes)]))
+    } catch { throw Self.failure(error) }
+  }
+
+  /// Looks what came out when a file was replaced or taken away: if it is not what was expected, somebody has written it in this moment.
+  private mutating func take(
+    _ old: any SetAside, of path: FilePath, expecting hash: UInt64,
+    _ now: ContinuousClock.Instant
+  ) throws(FileTreeError) {
+    let bytes = try old.read(limit: ReadFile.longest).bytes
+    let found = SHA256.prefix64(of: bytes[...])
+    mirroring.mirror!.replaced.append(
+      Mirror.Replaced(file: old, path: path, hash: found, due: now + Mirror.keeping))
+    if found != hash { try takeReplaced(bytes, path) }
+  }
+
+  /// Looks whether somebody has written into replaced files, which is possible as long as these were open.
+  mutating func checkReplaced(
+    _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    guard mirror.replaced.contains(where: { now >= $0.due }) else { return }
+    let due = mirror.replaced.filter { now >= $0.due }
+    mirroring.mirror!.replaced.removeAll { now >= $0.due }
+    for one in due {
+      do throws(FileTreeError) {
+        let bytes = try one.file.read(limit: ReadFile.longest).bytes
+        if SHA256.prefix64(of: bytes[...]) != one.hash { try takeReplaced(bytes, one.path) }
+        one.file.discard()
+      } catch { throw .files(error) }
+    }
+  }
+
+  /// Takes in what was written to a file that was replaced before it could be read.
+  private mutating func takeReplaced(_ bytes: [UInt8], _ path: FilePath) throws(FileTreeError) {
+    guard let record = mirroring.mirror!.records[path],
+      let file = try? ReadFile(bytes, path: path, zone: environment.zone)
+    else { return }
+    do throws(ResponseError) {
+      guard let note = try lookUp(record.note) else { return }
+      try readReplaced(file, into: note, at: path, record)
+    } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
+    mirroring.mirror!.changed.insert(record.note)
+  }
+
+  /// Removes the file of a note that is in the trash.
+  private mutating func remove(
+    _ id: NoteID, _ path: FilePath, _ now: ContinuousClock.Instant
+  ) throws(ResponseError) {
+    guard let record = mirroring.mirror!.records[path] else { return }
+    do throws(FileTreeError) {
+      if let old = try mirroring.mirror!.tree.takeAway(path.text) {
+        let bytes = try old.read(limit: ReadFile.longest).bytes
+        let hash = SHA256.prefix64(of: bytes[...])
+        guard record.states.contains(where: { $0.hash == hash }) else {
+          // It was written and not read yet. It is read, and brings the note back.
+          if try old.putBack() {
+            mirroring.mirror!.touch(path, complete: true, at: now)
+            mirroring.mirror!.changed.insert(id)
+            return
+          }
+          try takeReplaced(bytes, path)
+          old.discard()
+          return
+        }
+        mirroring.mirror!.replaced.append(
+          Mirror.Replaced(file: old, path: path, hash: hash, due: now + Mirror.keeping))
+        mirroring.mirror!.tree.removeEmptyFolders(above: path.text)
+      }
+    } catch { throw .files(error) }
+    mirroring.mirror!.statuses[path] = nil
+    try rememberFile(path, nil)
+  }
+}

@@ -1,0 +1,227 @@
+import FileTree
+import TestSupport
+
+/// A folder of files in memory, and programs that write there as programs do.
+final class MemoryTree: FileTree {
+  /// A file, whatever its names are.
+  final class File {
+    let inode: UInt64
+    var bytes: [UInt8]
+    var modified: Int64
+    init(_ inode: UInt64, _ bytes: [UInt8], _ modified: Int64) {
+      (self.inode, self.bytes, self.modified) = (inode, bytes, modified)
+    }
+  }
+
+  private(set) var files: [String: File] = [:]
+  /// Numbers of files that are gone are given again at once.
+  private var free: [UInt64] = []
+  private var lastInode: UInt64 = 0
+  private var lastName = 0
+  /// The clock of the files, which may jump.
+  var clock: Int64 = 1
+  /// What the watchers have not reported yet.
+  private var watchers: [Watcher] = []
+  /// True while events are lost.
+  var losesEvents = false
+
+  let resolvedPath: String
+
+  init(_ path: String) { resolvedPath = path }
+
+  private func tick() -> Int64 {
+    clock += 1
+    return clock
+  }
+
+  // MARK: - Programs
+
+  func text(_ path: String) -> String? {
+    files[path].map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
+  private func tell(_ path: String, _ kind: TreeReport.Event.Kind) {
+    for watcher in watchers {
+      if losesEvents {
+        watcher.pending.isIncomplete = true
+      } else {
+        watcher.pending.events.append(.init(path, kind))
+      }
+    }
+  }
+
+  private func make(_ bytes: [UInt8]) -> File {
+    let inode =
+      free.popLast()
+      ?? {
+        lastInode += 1
+        return lastInode
+      }()
+    return File(inode, bytes, tick())
+  }
+
+  private func drop(_ path: String) {
+    if let old = files.removeValue(forKey: path), !files.values.contains(where: { $0 === old }) {
+      free.append(old.inode)
+    }
+  }
+
+  /// Empties a file, or makes it, and leaves it open.
+  func open(_ path: String) -> File {
+    let file = files[path] ?? make([])
+    file.bytes = []
+    file.modified = tick()
+    files[path] = file
+    tell(path, .touched)
+    return file
+  }
+
+  func append(_ text: String, to file: File) {
+    file.bytes += Array(text.utf8)
+    file.modified = tick()
+    for (path, other) in files where other === file { tell(path, .touched) }
+  }
+
+  func close(_ file: File) {
+    for (path, other) in files where other === file { tell(path, .complete) }
+  }
+
+  /// Writes a file in place.
+  func write(_ text: String, _ path: String) {
+    let file = open(path)
+    append(text, to: file)
+    close(file)
+  }
+
+  /// Writes a new file and puts it in the place of the old one.
+  func writeAtomically(_ text: String, _ path: String) {
+    drop(path)
+    files[path] = make(Array(text.utf8))
+    tell(path, .complete)
+  }
+
+  func remove(_ path: String) {
+    guard files[path] != nil else { return }
+    drop(path)
+    tell(path, .touched)
+  }
+
+  func rename(_ path: String, _ new: String) {
+    guard let file = files[path] else { return }
+    files[path] = nil
+    drop(new)
+    files[new] = file
+    tell(path, .touched)
+    tell(new, .complete)
+  }
+
+  // MARK: - FileTree
+
+  private func status(_ file: File) -> FileStatus {
+    FileStatus(
+      kind: .file, device: 1, inode: file.inode, size: UInt64(file.bytes.count),
+      modified: file.modified, changed: file.modified)
+  }
+
+  func entries(of folder: String) throws(FileTreeError) -> [FileEntry] {
+    let prefix = folder.isEmpty ? "" : folder + "/"
+    var entries: [String: FileKind] = [:]
+    for path in files.keys where path.hasPrefix(prefix) {
+      let rest = path.dropFirst(prefix.count)
+      let name = String(rest.prefix { $0 != "/" })
+      entries[name] = name.count == rest.count ? .file : .folder
+    }
+    return entries.sorted { $0.key < $1.key }.map { FileEntry(name: $0.key, kind: $0.value) }
+  }
+
+  func status(of path: String) throws(FileTreeError) -> FileStatus? { files[path].map(status) }
+
+  func read(
+    _ path: String, limit: Int
+  ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
+    files[path].map { ($0.bytes, status($0)) }
+  }
+
+  func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
+    guard files[path] == nil else { throw FileTreeError("create", path, .exists, "exists") }
+    let file = make(bytes)
+    files[path] = file
+    tell(path, .complete)
+    return status(file)
+  }
+
+  func replace(
+    _ path: String, _ bytes: [UInt8]
+  ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
+    guard let old = files[path] else { throw FileTreeError("replace", path, .notFound, "gone") }
+    let file = make(bytes)
+    files[path] = file
+    tell(path, .complete)
+    return (status(file), setAside(old, path))
+  }
+
+  func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+    guard let old = files.removeValue(forKey: path) else { return nil }
+    tell(path, .touched)
+    return setAside(old, path)
+  }
+
+  private func setAside(_ file: File, _ path: String) -> Aside {
+    lastName += 1
+    let name = ".decent-\(lastName).tmp"
+    files[name] = file
+    return Aside(self, name, path)
+  }
+
+  func move(_ path: String, to new: String) throws(FileTreeError) {
+    guard files[path] != nil else { throw FileTreeError("rename", path, .notFound, "gone") }
+    guard files[new] == nil else { throw FileTreeError("rename", new, .exists, "exists") }
+    rename(path, new)
+  }
+
+  func removeEmptyFolders(above path: String) {}
+
+  func makeWatcher() -> (any TreeWatcher)? {
+    let watcher = Watcher()
+    watchers.append(watcher)
+    return watcher
+  }
+
+  private final class Watcher: TreeWatcher {
+    var pending = TreeReport()
+    var descriptor: Int32 { -1 }
+    func watch(_ folder: String) -> Bool { true }
+    func report() -> TreeReport {
+      defer { pending = TreeReport() }
+      return pending
+    }
+  }
+
+  private final class Aside: SetAside {
+    private let tree: MemoryTree
+    private let name: String
+    private let path: String
+
+    init(_ tree: MemoryTree, _ name: String, _ path: String) {
+      (self.tree, self.name, self.path) = (tree, name, path)
+    }
+
+    func read(limit: Int) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus) {
+      guard let read = try tree.read(name, limit: limit) else {
+        throw FileTreeError("read", name, .notFound, "gone")
+      }
+      return read
+    }
+
+    func discard() { tree.drop(name) }
+
+    func putBack() throws(FileTreeError) -> Bool {
+      guard tree.files[path] == nil, let file = tree.files.removeValue(forKey: name) else {
+        return false
+      }
+      tree.files[path] = file
+      tree.tell(path, .complete)
+      return true
+    }
+  }
+}

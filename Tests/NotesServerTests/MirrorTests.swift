@@ -1,0 +1,268 @@
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite("A mirror of files") struct MirrorTests {
+  let scratch = TemporaryFolder()
+  let tree = MemoryTree("/mirror")
+  let peer: Peer
+
+  init() {
+    peer = Peer(scratch("notes"), seed: 1, state: scratch("state"), mirror: tree)
+    peer.initialize()
+    peer.run(for: .seconds(5))
+  }
+
+  private func text(_ id: String) -> String {
+    peer.call("note/get", ["id": .string(id)])["text"]!.string!
+  }
+
+  private func title(_ id: String) -> String {
+    peer.call("note/get", ["id": .string(id)])["note"]!["title"]!.string!
+  }
+
+  private func set(_ id: String, _ text: String) {
+    peer.call("note/setText", ["id": .string(id), "text": .string(text)])
+  }
+
+  private var paths: [String] { tree.files.keys.filter { !$0.hasPrefix(".") }.sorted() }
+  private var messages: [String] {
+    peer.take("window/showMessage").map { $0["message"]!.string! }
+  }
+
+  @Test func `a note has a file within a second, and an edit of one is in the other`() {
+    let id = peer.create(["title": "Shopping", "text": "milk\n"])
+    peer.run(for: .seconds(1))
+    #expect(tree.text("Shopping.md") == "milk\n")
+    set(id, "milk\neggs\n")
+    peer.run(for: .seconds(1))
+    #expect(tree.text("Shopping.md") == "milk\neggs\n")
+    tree.write("milk, fresh\neggs\n", "Shopping.md")
+    peer.run(for: .milliseconds(300))
+    #expect(text(id) == "milk, fresh\neggs\n")
+    tree.writeAtomically("milk, fresh\neggs\nbread\n", "Shopping.md")
+    peer.run(for: .milliseconds(300))
+    #expect(text(id) == "milk, fresh\neggs\nbread\n")
+    #expect(paths == ["Shopping.md"] && messages == [])
+  }
+
+  @Test func `a file is a note, its name the title, and its header tags`() {
+    tree.write("---\ntags: [x]\nother: 1\n---\ntext", "folder/New.md")
+    peer.run(for: .seconds(3))
+    let notes = peer.call("notebook/list")["notes"]!.array!
+    #expect(notes.count == 1 && notes[0]["title"] == "New" && notes[0]["tags"] == ["x"])
+    #expect(notes[0]["path"] == "folder/New.md")
+    peer.call("note/update", ["id": notes[0]["id"]!, "tags": ["x", "z"]])
+    peer.run(for: .seconds(1))
+    #expect(tree.text("folder/New.md") == "---\ntags: [x, z]\nother: 1\n---\ntext")
+  }
+
+  @Test func `an edit of a state that was in the file is made on that, and keeps what came since`()
+  {
+    let id = peer.create(["title": "a", "text": "one\ntwo\nthree\n"])
+    peer.run(for: .seconds(1))
+    // A program has the file; the note changes under it.
+    let buffer = tree.text("a.md")!
+    set(id, "one and more\ntwo\nthree\n")
+    peer.run(for: .seconds(1))
+    #expect(tree.text("a.md") == "one and more\ntwo\nthree\n")
+    tree.writeAtomically(buffer.replacing("three", with: "three!"), "a.md")
+    peer.run(for: .seconds(4))
+    #expect(text(id) == "one and more\ntwo\nthree!\n")
+    #expect(tree.text("a.md") == "one and more\ntwo\nthree!\n")
+  }
+
+  @Test func `what is taken back in the file is taken back in the note`() {
+    let id = peer.create(["title": "a", "text": "[ ] x\n"])
+    peer.run(for: .seconds(1))
+    tree.writeAtomically("[x] x\n", "a.md")
+    peer.run(for: .seconds(1))
+    #expect(text(id) == "[x] x\n")
+    tree.writeAtomically("[ ] x\n", "a.md")
+    peer.run(for: .seconds(1))
+    #expect(text(id) == "[ ] x\n" && tree.text("a.md") == "[ ] x\n")
+  }
+
+  @Test func `a file that is emptied and written in pieces is read when it is whole`() {
+    let id = peer.create(["title": "a", "text": "one\ntwo\n"])
+    peer.run(for: .seconds(1))
+    let file = tree.open("a.md")
+    peer.run(for: .seconds(1))
+    #expect(text(id) == "one\ntwo\n")
+    tree.append("one\n", to: file)
+    peer.run(for: .seconds(1))
+    #expect(text(id) == "one\ntwo\n")
+    tree.append("two\nthree\n", to: file)
+    tree.close(file)
+    peer.run(for: .seconds(1))
+    #expect(text(id) == "one\ntwo\nthree\n")
+    // Emptied for good.
+    tree.write("", "a.md")
+    peer.run(for: .seconds(3))
+    #expect(text(id) == "")
+  }
+
+  @Test func `a file that gets another name keeps its note`() {
+    let id = peer.create(["title": "a", "text": "text"])
+    peer.run(for: .seconds(1))
+    tree.rename("a.md", "b/c.md")
+    peer.run(for: .seconds(9))
+    #expect(peer.list() == [id] && title(id) == "c" && paths == ["b/c.md"])
+    // An edit and a new name at once.
+    tree.writeAtomically("text and more", "b/c.md")
+    tree.rename("b/c.md", "d.md")
+    peer.run(for: .seconds(9))
+    #expect(peer.list().count == 1 && paths == ["d.md"])
+    #expect(text(peer.list()[0]) == "text and more")
+  }
+
+  @Test func `a note with another title has another file, unless it came from a file`() {
+    let id = peer.create(["title": "a", "text": "text"])
+    tree.write("theirs", "own.md")
+    peer.run(for: .seconds(3))
+    peer.call("note/update", ["id": .string(id), "title": "b"])
+    let own = peer.list().first { $0 != id }!
+    peer.call("note/update", ["id": .string(own), "title": "Title"])
+    peer.run(for: .seconds(1))
+    #expect(paths == ["b.md", "own.md"])
+    #expect(tree.text("own.md") == "---\ntitle: Title\n---\ntheirs")
+  }
+
+  @Test func `a file that is removed puts its note into the trash, a note in the trash has none`() {
+    let (a, b) = (
+      peer.create(["title": "a", "text": "1"]), peer.create(["title": "b", "text": "2"])
+    )
+    peer.run(for: .seconds(1))
+    tree.remove("a.md")
+    peer.run(for: .seconds(1))
+    #expect(peer.list().count == 2, "it may come back")
+    peer.run(for: .seconds(7))
+    #expect(peer.list() == [b] && peer.list(["trashed": true]) == [a])
+    peer.call("note/restore", ["id": .string(a)])
+    peer.call("note/delete", ["id": .string(b)])
+    peer.run(for: .seconds(1))
+    #expect(paths == ["a.md"] && tree.text("a.md") == "1")
+  }
+
+  @Test func `an edit that the one who removed the file had not seen keeps the note`() {
+    let id = peer.create(["title": "a", "text": "1"])
+    peer.run(for: .seconds(1))
+    tree.remove("a.md")
+    set(id, "1 and 2")
+    peer.run(for: .seconds(9))
+    #expect(peer.list() == [id] && tree.text("a.md") == "1 and 2")
+  }
+
+  @Test func `a file that comes back in time was never gone`() {
+    let id = peer.create(["title": "a", "text": "1"])
+    peer.run(for: .seconds(1))
+    let revision = peer.call("notebook/status")["revision"]
+    for _ in 0..<5 {
+      tree.rename("a.md", "a.md~")
+      peer.run(for: .milliseconds(1500))
+      tree.rename("a.md~", "a.md")
+      peer.run(for: .milliseconds(1500))
+    }
+    peer.run(for: .seconds(9))
+    #expect(peer.list() == [id] && peer.call("notebook/status")["revision"] == revision)
+  }
+
+  @Test func `many files gone at once are not deleted before the user says so`() throws {
+    for number in 0..<30 { peer.create(["title": .string("n\(number)")]) }
+    peer.run(for: .seconds(3))
+    #expect(paths.count == 30)
+    for number in 0..<20 { tree.remove("n\(number).md") }
+    peer.run(for: .seconds(60))
+    #expect(peer.list().count == 30)
+    let told = messages
+    #expect(told.count == 1 && told[0].contains("20 of 30 files are gone at once"), "\(told)")
+    try peer.answerMirror("restore")
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 30 && peer.list().count == 30)
+    for number in 0..<20 { tree.remove("n\(number).md") }
+    peer.run(for: .seconds(9))
+    try peer.answerMirror("confirm")
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 10 && peer.list().count == 10)
+  }
+
+  @Test func `an empty folder, one that is not mounted, deletes nothing`() {
+    peer.create(["title": "a"])
+    peer.run(for: .seconds(1))
+    for path in tree.files.keys { tree.remove(path) }
+    peer.run(for: .seconds(60))
+    #expect(peer.list().count == 1)
+    #expect(messages.contains { $0.contains(".decent-mirror is gone") })
+  }
+
+  @Test func `what is no text is left alone and told once`() {
+    let id = peer.create(["title": "a", "text": "1"])
+    peer.run(for: .seconds(1))
+    tree.write("a\0b", "a.md")
+    tree.write("x", "a.sync-conflict-2.md")
+    peer.run(for: .seconds(40))
+    set(id, "2")
+    peer.run(for: .seconds(40))
+    #expect(tree.text("a.md") == "a\0b" && text(id) == "2")
+    #expect(messages.count == 1)
+    tree.write("3", "a.md")
+    peer.run(for: .seconds(4))
+    #expect(peer.list().count == 1 && text(id).contains("3"))
+  }
+
+  @Test func `a process that starts takes over what happened meanwhile`() {
+    let (a, b) = (
+      peer.create(["title": "a", "text": "1\n"]), peer.create(["title": "b", "text": "2\n"])
+    )
+    peer.run(for: .seconds(5))
+    peer.inputEnded()
+    tree.write("1\nmore\n", "a.md")
+    tree.remove("b.md")
+    tree.write("new", "c.md")
+    let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
+    next.initialize()
+    next.call("note/append", ["id": .string(a), "text": "2\n"])
+    next.run(for: .seconds(20))
+    #expect(next.call("note/get", ["id": .string(a)])["text"] == "1\nmore\n2\n")
+    #expect(next.list(["trashed": true]) == [b])
+    #expect(next.list().count == 2 && tree.text("a.md") == "1\nmore\n2\n")
+  }
+
+  @Test func `another machine's mirror is left alone`() {
+    peer.create(["title": "a"])
+    peer.run(for: .seconds(3))
+    peer.inputEnded()
+    let other = Peer(scratch("notes"), seed: 2, state: scratch("other"), mirror: tree)
+    other.initialize()
+    tree.write("theirs", "x.md")
+    other.run(for: .seconds(60))
+    #expect(other.list().count == 1)
+    let told = other.take("window/showMessage").map { $0["message"]!.string! }
+    #expect(told.count == 1 && told[0].contains("another machine"), "\(told)")
+  }
+
+  @Test func `the notes that were imported from the folder have their files there`() {
+    tree.write("one", "a/x.md")
+    peer.run(for: .seconds(3))
+    peer.inputEnded()
+    // Another machine has the notebook and the same files, and mirrors them for the first time.
+    let files = MemoryTree("/files")
+    files.write("one", "a/x.md")
+    let other = Peer(scratch("notes"), seed: 2, state: scratch("other"), mirror: files)
+    other.initialize()
+    other.run(for: .seconds(5))
+    #expect(other.list().count == 1 && files.files.keys.sorted() == [".decent-mirror", "a/x.md"])
+  }
+
+  @Test func `a request is answered when everything is read and written`() {
+    for number in 0..<200 { tree.write("\(number)", "\(number).md") }
+    let id = peer.send("notebook/mirror")
+    #expect(peer.answer(to: id) == nil)
+    peer.run(for: .seconds(5))
+    #expect(peer.answer(to: id)?["files"] == 200)
+    let none = Peer(scratch("another"))
+    none.initialize()
+    #expect(none.ask("notebook/mirror").error?.reason == "noMirror")
+  }
+}
