@@ -61,8 +61,8 @@ public struct NotesServer: ~Copyable {
     }
     /// The folder of files that are kept equal to the notes; nil for none.
     public var mirror: String?
-    /// True if what is in that folder, and what is not, is meant so.
-    public var confirmsMirror = false
+    /// What the user has said about that folder, if it is not as it was.
+    public var mirrorAnswer: MirrorAnswer?
     /// The time zone of times that are written without one.
     public var zone: LocalZone = { _ in 0 }
     /// Returns true if there is a process of this number.
@@ -87,6 +87,14 @@ public struct NotesServer: ~Copyable {
       self.now = now
       self.makeIdentifier = makeIdentifier
     }
+  }
+
+  /// What is to be done where much of a mirror is gone or has changed.
+  public enum MirrorAnswer: String, Sendable {
+    /// It is meant so: notes whose files are gone go into the trash, and what has changed is read.
+    case confirm
+    /// It is not: the files are written again.
+    case restore
   }
 
   /// The version of this program.

@@ -11,6 +11,7 @@ struct Arguments: Equatable {
     case compact(isDue: Bool)
     case sync(peers: [String], isAdopting: Bool)
     case files(FileCommand.Kind, paths: [String], isJSON: Bool)
+    case mirror(path: String, answer: NotesServer.MirrorAnswer?, isOnce: Bool)
     case help
     case version
   }
@@ -28,6 +29,8 @@ struct Arguments: Equatable {
   var peers: [String] = []
   /// The time from one exchange with a peer to the next; nil means once.
   var interval: Duration?
+  /// The folder of files that are kept equal to the notes while serving; nil for none.
+  var mirror: String?
   /// The client may reach nothing but the notebook of the command line.
   var isConfined = false
   /// Makes every identifier and every reading of the clock the same in each run, for recorded sessions. Never for real notes:
@@ -43,6 +46,7 @@ struct Arguments: Equatable {
            decent-notes [options] sync [--every TIME] [--adopt] PEER...
            decent-notes [options] import [--dry-run] [--json] PATH...
            decent-notes [options] export [--into] [--json] DIR
+           decent-notes [options] mirror [--once] [--confirm | --restore] DIR
            decent-notes demo FILE
 
     Without a command, serves one client on standard input and output, in JSON-RPC.
@@ -63,6 +67,9 @@ struct Arguments: Equatable {
     export writes the notes that are not in the trash as files into DIR. Again, it writes what has
     changed, and removes files of notes that are gone. Files that others have written or changed
     stay as they are; with --into, DIR may have some before the first export.
+    mirror keeps the files in DIR and the notes equal, in both directions, until it is ended; with
+    --once, until they are. Where many files are gone or have changed at once it does nothing until
+    it is told with --confirm that this is meant so, or with --restore to write the files again.
     demo shows two editors writing into a copy of a text file at the same moment.
 
     options:
@@ -75,6 +82,7 @@ struct Arguments: Equatable {
                            (default: background)
       --sync PEER          while serving, exchange changes with this peer, too; may be repeated
       --every TIME         how often (default: 30s)
+      --mirror DIR         while serving, do what mirror does, too
       --confined           for a client that is not trusted: it can read and write the notes of
                            --notebook, and reach no other folder and no peer
       --stdio              accepted and not needed
@@ -97,6 +105,8 @@ struct Arguments: Equatable {
     var isDryRun = false
     var isInto = false
     var isJSON = false
+    var isOnce = false
+    var answer: NotesServer.MirrorAnswer?
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument != "--" else {
         if argument.hasPrefix("-"), argument != "-" {
@@ -148,6 +158,13 @@ struct Arguments: Equatable {
       case "--dry-run" where parts.count == 1: isDryRun = true
       case "--into" where parts.count == 1: isInto = true
       case "--json" where parts.count == 1: isJSON = true
+      case "--once" where parts.count == 1: isOnce = true
+      case "--confirm" where parts.count == 1: answer = .confirm
+      case "--restore" where parts.count == 1: answer = .restore
+      case "--mirror":
+        let path = try value()
+        guard !path.isEmpty else { throw Misuse(message: "--mirror must name a folder") }
+        mirror = path
       case "--adopt" where parts.count == 1: isAdopting = true
       case "--repair" where parts.count == 1: isRepairing = true
       case "--confined" where parts.count == 1: isConfined = true
@@ -169,6 +186,12 @@ struct Arguments: Equatable {
     }
     if isInto, words.first != "export" {
       throw Misuse(message: "--into is an option of export")
+    }
+    if isOnce || answer != nil, words.first != "mirror" {
+      throw Misuse(message: "--once, --confirm and --restore are options of mirror")
+    }
+    if mirror != nil, !words.isEmpty {
+      throw Misuse(message: "--mirror is for serving, and not an option of \(words[0])")
     }
     if isJSON, !["import", "export"].contains(words.first) {
       throw Misuse(message: "--json is an option of import and export")
@@ -212,6 +235,13 @@ struct Arguments: Equatable {
         throw Misuse(message: "--adopt is for once, not for --every")
       }
       command = .sync(peers: peers, isAdopting: isAdopting)
+      return
+    }
+    if first == "mirror" {
+      guard words.count == 2, !words[1].isEmpty else {
+        throw Misuse(message: "mirror needs one folder")
+      }
+      command = .mirror(path: words[1], answer: answer, isOnce: isOnce || answer != nil)
       return
     }
     if first == "import" || first == "export" {

@@ -78,6 +78,7 @@ func environment(_ arguments: Arguments, mask: mode_t) -> NotesServer.Environmen
     try SystemFileTree(path, making: isMaking, mask: UInt32(mask)) { "\(randomIdentifier())" }
   }
   environment.zone = localZone
+  environment.mirror = arguments.mirror
   if let seed = arguments.seed {
     var state = seed
     var time: Int64 = 1_767_225_600_000
@@ -217,7 +218,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     }
     try printLines(compact.lines)
     return 0
-  case .serve, .call, .sync, .files: break
+  case .serve, .call, .sync, .files, .mirror: break
   }
   guard var environment = environment(arguments, mask: mask) else { return noFolder() }
   switch arguments.command {
@@ -241,6 +242,11 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     }
     environment.peers = peers
     return Sync { serve(environment, $0) }.status
+  case .mirror(let path, let answer, let isOnce):
+    environment.mirror = path
+    environment.mirrorAnswer = answer
+    guard isOnce else { return Sync { serve(environment, $0) }.status }
+    return MirrorCommand(path, isAnswering: answer != nil) { serve(environment, $0) }.status
   case .files(let kind, let paths, let isJSON):
     return FileCommand(kind, paths, isJSON: isJSON) { serve(environment, $0) }.status
   default: return serve(environment, nil)

@@ -177,12 +177,12 @@ import Testing
     #expect(peer.list().count == 30)
     let told = messages
     #expect(told.count == 1 && told[0].contains("20 of 30 files are gone at once"), "\(told)")
-    try peer.answerMirror("restore")
+    try peer.answerMirror(.restore)
     peer.run(for: .seconds(40))
     #expect(paths.count == 30 && peer.list().count == 30)
     for number in 0..<20 { tree.remove("n\(number).md") }
     peer.run(for: .seconds(9))
-    try peer.answerMirror("confirm")
+    try peer.answerMirror(.confirm)
     peer.run(for: .seconds(40))
     #expect(paths.count == 10 && peer.list().count == 10)
   }

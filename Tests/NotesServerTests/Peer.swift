@@ -308,8 +308,8 @@ final class Peer {
 }
 
 extension Peer {
-  /// What a user says about a mirror that does nothing: `confirm` or `restore`.
-  func answerMirror(_ answer: String) throws { try server.answerMirror(answer) }
+  /// What a user says about a mirror that does nothing.
+  func answerMirror(_ answer: NotesServer.MirrorAnswer) throws { try server.answerMirror(answer) }
 }
 
 extension Peer {

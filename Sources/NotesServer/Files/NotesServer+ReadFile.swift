@@ -89,11 +89,25 @@ extension NotesServer {
       return version == book.version ? EditedState() : try state(of: note, at: version, base.heads)
     }
     guard base.own.allSatisfy(book.version.contains) else { return nil }
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let own = note.text.touched(by: base.own.filter { !version.contains($0) })
     let hidden = try view(of: note.id, at: version).hidden
       .subtracting(ElementRanges(own.compactMap(\.inserted)))
       .union(own.flatMap(\.removed))
-    return EditedState(view: SequenceView(hidden: hidden, revealed: nil), base: nil)
+    var view = SequenceView(hidden: hidden, revealed: nil)
+    // The last of them says by its own base what it was made on. One of another process counts with all that this had seen.
+    let last = base.own[base.own.count - 1]
+    let textBase =
+      last.replica == session
+      ? TextBase(heads: base.heads, previous: last.number)
+      : TextBase(heads: base.heads + base.own)
+    let unseen = try recall { book throws(ArchiveFailure) in
+      try book.unseen(in: note.id, on: textBase, by: session)
+    }
+    guard let unseen else { return EditedState(view: view, base: nil) }
+    view.unseen = unseen
+    return EditedState(view: view, base: textBase)
   }
 
   // MARK: - From a note to a file

@@ -58,6 +58,13 @@ extension NotesServer {
       throw .requestFailed("noMirror", "notebook/mirror: this process keeps no folder of files")
     }
     requests.waitingForMirror.append(id)
+    if let mirror = mirroring.mirror { tellBrake(mirror) }
+  }
+
+  /// Answers those who wait until the mirror is at rest, which it will not be.
+  private mutating func refuseMirrored(_ reason: String, _ message: String) {
+    for id in requests.waitingForMirror { refuse(id, .requestFailed(reason, message)) }
+    requests.waitingForMirror = []
   }
 
   /// Answers those who wait until the mirror is at rest.
@@ -77,7 +84,8 @@ extension NotesServer {
   private mutating func tellMirror(_ message: String) {
     guard mirroring.told != message else { return }
     mirroring.told = message
-    showMessage(.error, "mirror: \(message)")
+    if requests.waitingForMirror.isEmpty { return showMessage(.error, "mirror: \(message)") }
+    refuseMirrored("unusableFolder", "mirror: \(message)")
   }
 
   // MARK: - Beginning
@@ -93,21 +101,24 @@ extension NotesServer {
     do {
       try store!.establish()
       file = try store!.stateFile(mirrorName(tree))
-      // Another process mirrors this folder: it is looked again later.
-      if try file?.hold() == false { return }
+      if try file?.hold() == false {
+        // Another process mirrors this folder. It is told what the user says, and looked for again later.
+        if let answer = environment.mirrorAnswer { try answerMirror(answer) }
+        return refuseMirrored("mirrored", "another process mirrors \(path)")
+      }
       marker = try self.marker(tree)
     } catch { throw ResponseError(error) }
     do throws(FileTreeError) {
       let present = try tree.read(Mirror.markerFile, limit: 4096)?.bytes
-      if let present, present != marker, !environment.confirmsMirror {
+      if let present, present != marker, environment.mirrorAnswer == nil {
         throw FileTreeError(
           "mirror", path, .exists,
           "it is the mirror of another notebook or of another machine; --confirm makes it this one's"
         )
       }
       let mirror = Mirror(tree, file, marker: marker, now: now)
-      if environment.confirmsMirror { mirror.confirmed = now }
-      if present == nil, !mirror.records.byPath.isEmpty, !environment.confirmsMirror {
+      if environment.mirrorAnswer != nil { mirror.confirmed = now }
+      if present == nil, !mirror.records.byPath.isEmpty, environment.mirrorAnswer == nil {
         // Not mounted, perhaps, or emptied.
         mirror.brake = .folder("its file \(Mirror.markerFile) is gone")
       } else if present != marker {
@@ -186,6 +197,11 @@ extension NotesServer {
     }
     mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     guard isFirst else { return }
+    if environment.mirrorAnswer == .restore {
+      do { try restore(mirror) } catch {
+        throw FileTreeError("mirror", error.path, .other, "\(error)")
+      }
+    }
     mirror.changed.formUnion(mirror.records.paths.keys)
     try? recall { book throws(ArchiveFailure) in
       try book.forEachSummary { note in
@@ -208,18 +224,19 @@ extension NotesServer {
       case .folder(let reason): reason
       }
     let path = environment.mirror ?? ""
-    showMessage(
-      .warning,
+    let message =
       "mirror: \(what). Nothing is done until `decent-notes mirror --confirm \(path)` takes that over,"
-        + " or --restore writes the files again.")
+      + " or --restore writes the files again."
+    if requests.waitingForMirror.isEmpty { return showMessage(.warning, message) }
+    refuseMirrored("mirrorStopped", message)
   }
 
-  /// Says to the process that mirrors a folder, which may be another one, what the user wants: `confirm` or `restore`.
-  func answerMirror(_ answer: String) throws(StoreError) {
+  /// Says to the process that mirrors a folder, which may be another one, what the user wants.
+  func answerMirror(_ answer: MirrorAnswer) throws(StoreError) {
     guard let path = environment.mirror, let tree = try? environment.openTree(path, false) else {
       return
     }
-    try store?.stateFile(mirrorName(tree) + "-answer")?.replace(with: Array(answer.utf8))
+    try store?.stateFile(mirrorName(tree) + "-answer")?.replace(with: Array(answer.rawValue.utf8))
   }
 
   /// Looks whether the user has said what to do.
@@ -228,10 +245,11 @@ extension NotesServer {
   ) throws(ResponseError) {
     do {
       guard let file = try store!.stateFile(mirrorName(mirror.tree) + "-answer") else { return }
-      let answer = String(decoding: file.read(), as: UTF8.self)
-      guard ["confirm", "restore"].contains(answer) else { return }
+      guard let answer = MirrorAnswer(rawValue: String(decoding: file.read(), as: UTF8.self)) else {
+        return
+      }
       try file.replace(with: [])
-      if answer == "restore" { try restore(mirror) }
+      if answer == .restore { try restore(mirror) }
     } catch { throw ResponseError(error) }
     mirror.confirmed = now
     mirror.brake = nil

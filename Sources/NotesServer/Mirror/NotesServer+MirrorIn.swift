@@ -138,19 +138,38 @@ extension NotesServer {
 
   /// The state that a program had before it, that has written a text: the one from which it differs least, of equals the newest. Nil if none
   /// is known.
+  ///
+  /// What it lacks of a state counts only if it is still there: it may be missing because somebody else has removed it, and a guess that
+  /// takes nothing away is the better one.
   private func nearest(
     _ states: [FileState], to file: ReadFile, _ note: Note
   ) throws(ResponseError) -> FileState? {
     var nearest: (state: FileState, distance: Int)?
     for state in states.reversed() {
       guard let edited = try self.state(of: note, state) else { continue }
+      if states.count == 1 { return state }
       let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
-      let distance = textDifference(from: old, to: file.text).reduce(0) {
-        $0 + $1.range.count + $1.replacement.count
+      let edits = textDifference(from: old, to: file.text)
+      let distance = try edits.reduce(shownBytes(removedBy: edits, of: note, in: edited)) {
+        $0 + $1.replacement.count
       }
       if nearest.map({ distance < $0.distance }) ?? true { nearest = (state, distance) }
     }
     return nearest?.state
+  }
+
+  /// How many bytes of the present text edits of a state of it would remove.
+  private func shownBytes(
+    removedBy edits: [Edit<UInt8>], of note: Note, in state: EditedState
+  ) throws(ResponseError) -> Int {
+    if edits.allSatisfy(\.range.isEmpty) { return 0 }
+    let operations: [Change.Operation]
+    do { operations = try store!.operations(for: edits, in: note.id, state.view) } catch {
+      throw ResponseError(error)
+    }
+    let rest = SequenceView(
+      hidden: ElementRanges(operations.removals), revealed: ElementRanges())
+    return note.text.count - note.text.utf8(in: rest).count
   }
 
   /// Brings into a note what was written to its file before that was replaced.
