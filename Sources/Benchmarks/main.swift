@@ -19,7 +19,7 @@ while let argument = arguments.popFirst() {
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
-                 positions, difference, diverged, rules, notebook, and, of decent-notes, which must be built: folder, process, search,
+                 positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, search,
                  sync
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
@@ -71,6 +71,7 @@ if isWanted("diverged") {
 }
 if isWanted("rules") { ruleRows(&report) }
 if isWanted("notebook") { notebookRows(&report) }
+if isWanted("authors") { authorRows(&report) }
 if isWanted("folder") { folderRows(&report) }
 if isWanted("process") { processRows(&report) }
 if isWanted("search") { searchRows(&report) }

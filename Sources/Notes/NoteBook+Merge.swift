@@ -70,110 +70,142 @@ extension NoteBook: Replicable {
   public mutating func merge(foreign changes: ChangeSet) throws(MergeRefusal) -> Effects {
     var trial = self
     var pending = PendingChanges(changes)
-    let (effects, refused, unreadable) = trial.drain(&pending)
-    if let unreadable { throw .unreadable(unreadable) }
-    if let (change, reason) = refused.first { throw .invalid(change, reason: reason) }
+    let merged = trial.drain(&pending)
+    if let unreadable = merged.unreadable { throw .unreadable(unreadable) }
+    if let (change, reason) = merged.refused.first { throw .invalid(change, reason: reason) }
     if !pending.isEmpty {
       var needed = Version()
-      for change in trial.blockers(of: &pending) { needed.insert(change) }
+      for change in pending.blockers { needed.insert(change) }
       throw .missing(MissingChanges(needed: needed))
     }
     self = trial
-    return effects
+    return merged.effects
   }
 
-  /// Applies the waiting changes that can be applied, and leaves the others waiting. Each change is applied whole or not at
-  /// all; a refused one is told, and with it all later ones of its author are dropped, which can never be applied. One that
-  /// is about something that can't be read goes on waiting, and the first reason why is told.
-  /// O(changes applied + replicas waiting).
+  /// What a slice of merging has done.
+  public struct Merged: Sendable {
+    /// What happened to the notes.
+    public fileprivate(set) var effects = Effects()
+    /// The changes that were refused.
+    public fileprivate(set) var refused: [(ChangeID, reason: String)] = []
+    /// The first reason why something could not be read.
+    public fileprivate(set) var unreadable: ArchiveFailure?
+    /// The replicas of which more is known, and the number of the last change of each that was known before.
+    public fileprivate(set) var advanced: [(replica: ReplicaID, from: UInt64)] = []
+    /// The work that was done: one for each replica, change and operation, and more for what is long or was not in memory.
+    public fileprivate(set) var work = 0
+
+    /// Nothing was done yet.
+    public init() {}
+  }
+
+  /// Applies pending changes that can be applied, and leaves the others. Each change is applied whole or not at all; a refused one
+  /// is told, and with it all later ones of its author are dropped, which can never be applied. One that is about something that
+  /// can't be read goes on waiting, and the first reason why is told.
+  ///
+  /// - Parameter limit: the work after which to stop. Then the notebook has a part of the changes, which is all that they follow too, and
+  ///   the next call goes on. At least one change is looked at.
+  /// - Complexity: O(work); nothing for what stays pending. Each call also applies the rules of merging to the texts that it has changed.
   public mutating func drain(
-    _ pending: inout PendingChanges
-  ) -> (effects: Effects, refused: [(ChangeID, reason: String)], unreadable: ArchiveFailure?) {
-    var effects = Effects()
-    var refused: [(ChangeID, reason: String)] = []
-    var unreadable: ArchiveFailure?
-    let waitingReplicas = pending.replicas
-    var ready = waitingReplicas
-    var waiting: [ChangeID: [ReplicaID]] = [:]
-    for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
-    while let replica = ready.popLast() {
-      while let encoded = pending.take(next(by: replica)) {
-        let id = next(by: replica)
-        do {
-          if let blocker = try admit(id, encoded, &effects) {
-            waiting[blocker, default: []].append(replica)
-            break
-          }
-          ready += waiting.removeValue(forKey: id) ?? []
-        } catch let failure as ArchiveFailure {
-          unreadable = unreadable ?? failure
-          break
-        } catch let invalid as InvalidChange {
-          refused.append((id, invalid.reason))
-          pending.discard(replica)
-        } catch {
-          preconditionFailure("\(error)")
-        }
-      }
+    _ pending: inout PendingChanges, atMost limit: Int = .max
+  ) -> Merged {
+    var merged = Merged()
+    while merged.work < limit, let turn = pending.takeTurn() {
+      let replica = turn.replica
+      var queue = turn.queue
+      let known = version[replica]
+      merged.work += 1
+      let isLeft = drain(&queue, of: replica, &pending, &merged, limit)
+      if version[replica] > known { merged.advanced.append((replica, known)) }
+      pending.endTurn(replica, isLeft ? queue : nil)
     }
-    for replica in waitingReplicas { compareKnown(of: replica, &pending, &refused) }
-    settleMerges(&effects)
-    return (effects, refused, unreadable)
+    settleMerges(&merged.effects)
+    return merged
   }
 
-  /// Looks whether what came of a replica is what is known of it. An author who tells one change in two ways is not
-  /// believed any further. (Where the archive can't be read there is nothing to compare with.)
-  private func compareKnown(
-    of replica: ReplicaID, _ pending: inout PendingChanges,
-    _ refused: inout [(ChangeID, reason: String)]
-  ) {
-    let history = histories[replica]
-    let archived = history?.archived ?? archive?.version[replica] ?? 0
-    var differing: UInt64?
-    var old: [UInt64: ArraySlice<UInt8>] = [:]
-    pending.settle(replica, upTo: version[replica]) { number, encoded in
-      if number <= archived {
-        if let other = old[number], !other.isEqual(to: encoded) {
-          differing = min(number, differing ?? number)
-        }
-        old[number] = encoded
-      } else if !history!.change(number).isEqual(to: encoded) {
-        differing = min(number, differing ?? number)
+  /// Applies changes of one replica as long as they can be applied and the work is less than `limit`; returns whether some are left.
+  private mutating func drain(
+    _ queue: inout PendingChanges.Queue, of replica: ReplicaID, _ pending: inout PendingChanges,
+    _ merged: inout Merged, _ limit: Int
+  ) -> Bool {
+    while let number = queue.next() {
+      if merged.work > limit { return true }
+      let id = next(by: replica)
+      if number < id.number {
+        guard let differing = compareKnown(&queue, of: replica, &merged) else { continue }
+        let change = ChangeID(replica: replica, number: differing)
+        merged.refused.append((change, "another change is known under this name"))
+        return false
       }
-    }
-    if let first = old.keys.min(), let last = old.keys.max() {
-      _ = try? forEachArchived(of: replica, in: first...last) { number, encoded, _ in
-        if let other = old[number], !other.isEqual(to: encoded) {
-          differing = min(number, differing ?? number)
-        }
+      if number > id.number {
+        queue.state = .waits(for: id)
         return true
       }
+      do {
+        if let blocker = try admit(id, queue.first, &merged) {
+          queue.state = .waits(for: blocker)
+          return true
+        }
+        queue.advance(behind: number)
+        pending.release(id)
+      } catch let failure as ArchiveFailure {
+        merged.unreadable = merged.unreadable ?? failure
+        queue.state = .unreadable
+        return true
+      } catch let invalid as InvalidChange {
+        merged.refused.append((id, invalid.reason))
+        return false
+      } catch {
+        preconditionFailure("\(error)")
+      }
     }
-    guard let differing else { return }
-    pending.discard(replica)
-    refused.append(
-      (
-        ChangeID(replica: replica, number: differing),
-        "another change is known under this name"
-      ))
+    return false
   }
 
-  /// The changes that the waiting ones wait for.
-  private func blockers(of pending: inout PendingChanges) -> [ChangeID] {
-    pending.replicas.map { replica in
-      let id = next(by: replica)
-      guard let encoded = pending.take(id) else { return id }
-      var (mentions, previous) = histories.end(of: replica)
-      let change = try? Change(id, decoding: encoded, after: previous, &mentions)
-      return change?.predecessors.first { !version.contains($0) } ?? id
+  /// So many changes are compared at once: an archive has them in blocks.
+  private static var mostCompared: UInt64 { 4096 }
+
+  /// Goes on behind the next changes of a replica, which are known, and returns the first that is not what is known under its name. An
+  /// author who tells one change in two ways is not believed any further. (Where the archive can't be read there is nothing to compare
+  /// with.)
+  private func compareKnown(
+    _ queue: inout PendingChanges.Queue, of replica: ReplicaID, _ merged: inout Merged
+  ) -> UInt64? {
+    var numbers = queue.numbers(upTo: version[replica])
+    if numbers.count > Self.mostCompared {
+      numbers = numbers.lowerBound...numbers.lowerBound + Self.mostCompared - 1
     }
+    var size = 0
+    var differing: UInt64?
+    let archived = histories[replica]?.archived ?? archive?.version[replica] ?? 0
+    if numbers.lowerBound <= archived {
+      merged.work += 16
+      numbers = numbers.lowerBound...min(numbers.upperBound, archived)
+      _ = try? forEachArchived(of: replica, in: numbers) { number, encoded, _ in
+        size += encoded.count
+        if !queue[number].isEqual(to: encoded) { differing = number }
+        return differing == nil
+      }
+    } else {
+      let place = histories.place(of: replica)!
+      differing = numbers.first {
+        size += queue[$0].count
+        return !histories.all[place].change($0).isEqual(to: queue[$0])
+      }
+    }
+    merged.work += 1 + numbers.count / 16 + size >> 14
+    queue.advance(behind: numbers.upperBound)
+    return differing
   }
 
   /// Applies the next change of its author; returns what it must wait for instead, if it follows something unknown. Throws
   /// `InvalidChange` or `ArchiveFailure`.
   private mutating func admit(
-    _ id: ChangeID, _ encoded: ArraySlice<UInt8>, _ effects: inout Effects
+    _ id: ChangeID, _ encoded: ArraySlice<UInt8>, _ merged: inout Merged
   ) throws -> ChangeID? {
+    let unpacked = shelf.unpacked
+    merged.work += 1 + encoded.count >> 10
+    defer { merged.work += (shelf.unpacked - unpacked) >> 8 }
     try openHistory(of: id.replica)
     var (mentions, previous) = histories.end(of: id.replica)
     let change: Change
@@ -181,19 +213,20 @@ extension NoteBook: Replicable {
       throw InvalidChange("\(error.reason), at byte \(error.offset)")
     }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
+    merged.work += change.operations.count
     try Self.validateShape(of: change)
     try open(change)
     let first = try firstStamp(of: change)
     let bases = try bases(of: change)
-    let (kept, end) = try performForeign(change, first, bases, &effects)
+    let (kept, end) = try performForeign(change, first, bases, &merged.effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
     note(withdrawalsIn: change)
     if kept != nil || !bases.isEmpty {
       note(unaware: change, knowing: kept ?? version, on: bases)
-      if undecidedCount >= Self.mostUndecided { settleMerges(&effects) }
+      if undecidedCount >= Self.mostUndecided { settleMerges(&merged.effects) }
     }
     // A note is packed without what its text has still to show.
-    if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&effects) }
+    if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged.effects) }
     if var kept, !change.predecessors.isEmpty {
       kept.insert(id)
       pasts.insert(kept, of: id)

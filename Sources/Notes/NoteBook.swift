@@ -70,6 +70,8 @@ public struct NoteBook: Sendable {
 
   /// True if there are no changes.
   public var isEmpty: Bool { version.isEmpty }
+  /// The number of changes that no known change follows. O(1).
+  public var headCount: Int { heads.count }
   /// The name of the present state. O(heads).
   public var revision: Revision { Revision(heads: heads.changes) }
 

@@ -38,6 +38,8 @@ struct Shelf: Sendable {
   private var use: UInt64 = 0
   private var openBytes = 0
   private(set) var trashedCount = 0
+  /// The bytes of all notes that were opened, and 1 KiB for each: what that takes is not seen in what is done with them.
+  private(set) var unpacked = 0
 
   /// No more notes stay open, and no more bytes of text, but for the note used last. Fewer in tests.
   var mostOpen = 256
@@ -161,12 +163,15 @@ struct Shelf: Sendable {
         open[place].use = use
       } else {
         append(try unpack(slots[slot]), slot)
+        unpacked += 1024 + slots[slot].packed.count
         slots[slot].packed = []
       }
       return
     }
     let place = archive!.place(of: id)!
-    let note = try Self.unpack(id, try archive!.note(at: place), hasSummary: false)
+    let bytes = try archive!.note(at: place)
+    let note = try Self.unpack(id, bytes, hasSummary: false)
+    unpacked += 1024 + bytes.count
     archivedCount += 1
     append(
       note,

@@ -3,6 +3,8 @@ internal import ReplicatingTypes
 
 /// The messages about damage of the notebook that the user has been told.
 struct DamageReports {
+  /// True if every file is looked at, of which what was found is reported when all of it is merged.
+  var isFullLook = false
   private var reported: Set<String> = []
   /// The report about waiting changes at the last full look.
   private var waitingAtFullLook: LogFolder.Damage?

@@ -33,6 +33,11 @@ struct Method: Sendable {
   let changesNotebook: Bool
   /// True if it may begin a notebook where there is none.
   let mayBeginNotebook: Bool
+  /// True if its answer says something of the notebook, or what it does depends on more than the text that the client shows. Then
+  /// everything that other processes had answered before the request came is merged first, however long that takes. The others are carried
+  /// out between two slices of merging: a client that only types never waits for a merge. Requests are carried out in their order all the
+  /// same.
+  let needsAll: Bool
 
   /// The method of this name.
   static func named(_ name: String) -> Method? { byName[name] }
@@ -87,10 +92,10 @@ struct Method: Sendable {
     reading("note/open", OpenNoteParameters.self) { server, params, result throws(ResponseError) in
       try server.openNote(params, &result)
     },
-    changing("note/change", ChangeNoteParameters.self) {
+    changing("note/change", ChangeNoteParameters.self, needsAll: false) {
       server, params, result throws(ResponseError) in try server.changeNote(params, &result)
     },
-    reading("note/close", AttachmentParameters.self) {
+    reading("note/close", AttachmentParameters.self, needsAll: false) {
       server, params, result throws(ResponseError) in try server.closeNote(params, &result)
     },
     changing("note/undo", AttachmentParameters.self) {
@@ -138,21 +143,22 @@ struct Method: Sendable {
   ]
 
   private static func reading<Values: MethodParameters>(
-    _ name: String, _ parameters: Values.Type, _ perform: @escaping Action<Values>
+    _ name: String, _ parameters: Values.Type, needsAll: Bool = true,
+    _ perform: @escaping Action<Values>
   ) -> Method {
     Method(
       name: name, kind: immediate(perform), parameters: Values.Name.allCases.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: false)
+      changesNotebook: false, mayBeginNotebook: false, needsAll: needsAll)
   }
 
   private static func changing<Values: MethodParameters>(
     _ name: String, _ parameters: Values.Type, mayBeginNotebook: Bool = false,
-    _ perform: @escaping Action<Values>
+    needsAll: Bool = true, _ perform: @escaping Action<Values>
   ) -> Method {
     Method(
       name: name, kind: immediate(perform),
       parameters: Values.Name.allCases.map { Parameter($0) } + [Parameter("requestKey")],
-      changesNotebook: true, mayBeginNotebook: mayBeginNotebook)
+      changesNotebook: true, mayBeginNotebook: mayBeginNotebook, needsAll: needsAll)
   }
 
   private static func immediate<Values: MethodParameters>(
@@ -168,7 +174,7 @@ struct Method: Sendable {
   ) -> Method {
     Method(
       name: name, kind: .onDisk(isLast: isLast), parameters: parameters.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: false)
+      changesNotebook: false, mayBeginNotebook: false, needsAll: false)
   }
 
   private static func longRunning<Name: ParameterName & CaseIterable>(
@@ -177,7 +183,7 @@ struct Method: Sendable {
   ) -> Method {
     Method(
       name: name, kind: .longRunning(begin), parameters: Name.allCases.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: mayBeginNotebook)
+      changesNotebook: false, mayBeginNotebook: mayBeginNotebook, needsAll: true)
   }
 
   // MARK: - Mistyped parameters

@@ -101,19 +101,32 @@ extension NotesServer {
     return effects
   }
 
-  /// Reads and merges what other processes have written.
-  mutating func readFolder(lookingEverywhere: Bool) {
-    guard let effects = lookingEverywhere ? store?.rescan() : store?.refresh() else { return }
-    take(effects)
-    reportDamage(afterFullLook: lookingEverywhere)
+  /// Merges a slice of what other processes have written, as far as it is noticed.
+  mutating func mergeSlice() {
+    guard let store, store.isMerging else { return }
+    take(store.mergeSlice())
+    endMerging()
   }
 
-  /// Reads and merges what other processes have written, if there was an event; returns whether there was.
-  mutating func readFolderIfNoticed() -> Bool {
-    guard let effects = store?.refreshIfNoticed() else { return false }
-    take(effects)
-    reportDamage(afterFullLook: false)
+  /// Merges everything that other processes have written, as far as it is noticed; returns whether there was something.
+  mutating func mergeAll() -> Bool {
+    guard let store, store.isMerging else { return false }
+    take(store.mergeAll())
+    endMerging()
     return true
+  }
+
+  /// Reads and merges what other processes have written, everywhere and at once.
+  mutating func readFolder() {
+    store?.beginRescan()
+    damageReports.isFullLook = true
+    _ = mergeAll()
+  }
+
+  private mutating func endMerging() {
+    if store?.isMerging == true { return }
+    reportDamage(afterFullLook: damageReports.isFullLook)
+    damageReports.isFullLook = false
   }
 
   /// Records the effects of changes that the client did not make, and tells the client of them.
@@ -124,11 +137,31 @@ extension NotesServer {
     untoldChanges.merge(effects.facets) { $0.union($1) }
   }
 
-  /// Tells the client which notes have changed since it was told last, and in what.
+  /// At most so many changed notes are told of in one message.
+  private static let mostTold = 1024
+
+  /// Tells the client which notes have changed since it was told last, and in what, as far as there is room. Not in the middle of a merge:
+  /// a client that then asks for more would wait for the rest of it.
   mutating func tellChanges() {
-    if untoldChanges.isEmpty { return }
-    let (changes, revision) = (untoldChanges, revision)
-    untoldChanges = [:]
+    if untoldChanges.isEmpty || store?.isMerging == true { return }
+    let revision = revision
+    while !untoldChanges.isEmpty, connection.hasRoomForPushes {
+      // Each message has the revision, which may be long.
+      tell(takeUntold(max(Self.mostTold, revision.utf8.count / 32)), revision)
+    }
+  }
+
+  private mutating func takeUntold(_ count: Int) -> [NoteID: Effects.Facets] {
+    if untoldChanges.count <= count {
+      defer { untoldChanges = [:] }
+      return untoldChanges
+    }
+    let some = untoldChanges.prefix(count)
+    for (note, _) in some { untoldChanges[note] = nil }
+    return Dictionary(uniqueKeysWithValues: some.map { ($0, $1) })
+  }
+
+  private mutating func tell(_ changes: [NoteID: Effects.Facets], _ revision: String) {
     currentOutbox.notify("notebook/didChange") {
       $0.beginObject()
       $0.member("revision", revision)

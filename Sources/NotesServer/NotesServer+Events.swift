@@ -39,18 +39,25 @@ extension NotesServer {
     schedule.noteEvent()
     switch source {
     case .disk: takeDiskResult()
-    case .folder:
-      readFolder(lookingEverywhere: false)
-      push()
+    case .folder: readNoticed()
     case .mirror:
       if let now = schedule.now { mirroring.mirror?.takeReport(at: now) }
     case .presence:
       guard sharedPresence?.folder.drainWatch() == true else { return }
       // A process writes elements before it tells of cursors beside them.
-      readFolder(lookingEverywhere: false)
+      readNoticed()
       readParticipants()
       push()
     }
+  }
+
+  /// Notices what other processes have written, and merges it if a slice is enough. The rest is merged as background work.
+  private mutating func readNoticed() {
+    let wasMerging = store?.isMerging == true
+    store?.beginRefresh()
+    if wasMerging { return }
+    mergeSlice()
+    push()
   }
 
   // MARK: - Time
@@ -105,7 +112,9 @@ extension NotesServer {
 
   private mutating func rescan(at now: ContinuousClock.Instant) {
     guard schedule.rescan.isDue(mustPoll: store?.mustPoll == true, at: now) else { return }
-    readFolder(lookingEverywhere: true)
+    store?.beginRescan()
+    damageReports.isFullLook = true
+    mergeSlice()
     push()
   }
 
@@ -117,10 +126,14 @@ extension NotesServer {
     reportRecovery()
   }
 
-  /// Does a slice of background work, of a few milliseconds at most: searches first, then files, then the work of the store.
+  /// Does a slice of background work, of a few milliseconds at most: merging first, then searches, then files, then the other work of the
+  /// store.
   private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
     if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
-      if !requests.searches.isEmpty {
+      if store?.isMerging == true {
+        mergeSlice()
+        push()
+      } else if !requests.searches.isEmpty {
         proceedSearching()
       } else if !requests.fileTasks.isEmpty {
         proceedWithFiles()

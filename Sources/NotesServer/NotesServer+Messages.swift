@@ -8,13 +8,18 @@ extension NotesServer {
 
   /// Takes bytes from the client, and acts on every message that is whole.
   ///
-  /// Changes that another process had answered when the bytes were sent are read first. Waiting for the descriptor of the folder is not
-  /// enough: a request may be sent after the owner has polled the descriptors and before it reads the request.
+  /// Changes that another process had answered when the bytes were sent are noticed first. Waiting for the descriptor of the folder is not
+  /// enough: a request may be sent after the owner has polled the descriptors and before it reads the request. If they are few, they are
+  /// merged at once; else by the first request that needs all of them, or as background work.
   ///
   /// - Complexity: that of the requests in them.
   public mutating func receive(_ bytes: ArraySlice<UInt8>) {
     schedule.noteEvent()
-    if readFolderIfNoticed() { push() }
+    let wasMerging = store?.isMerging == true
+    if store?.notice() == true, !wasMerging {
+      mergeSlice()
+      push()
+    }
     connection.input.append(bytes)
     proceed()
   }
@@ -174,6 +179,8 @@ extension NotesServer {
       guard let method = Method.named(name) else { throw .methodNotFound(name) }
       if environment.isSingleRequest { try refuseMistyped(method, params) }
       let params = Parameters(value: params)
+      // What the folder lacks is told from what is not merged yet only when all is.
+      if method.needsAll || store?.isInDoubt == true, mergeAll() { push() }
       switch method.kind {
       case .immediate(let perform):
         // The answer would not be read, so only changes are made.

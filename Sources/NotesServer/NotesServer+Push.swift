@@ -1,5 +1,6 @@
 internal import Bytes
 internal import JSONRPC
+internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
@@ -26,13 +27,29 @@ extension NotesServer {
     connection.isPushHeldBack = false
     tellChanges()
     let ids = openTexts.takeUntold()
-    for id in ids where connection.hasRoomForPushes && openTexts.isLagging(id) { push(to: id) }
+    let isTextDue = isTextDue
+    for id in ids where isTextDue && connection.hasRoomForPushes && openTexts.isLagging(id) {
+      push(to: id)
+    }
     for id in ids where connection.hasRoomForPushes && openTexts.lacksPresence(id) {
       pushPresence(to: id)
     }
     openTexts.putBack(untold: ids)
     if !connection.hasRoomForPushes { connection.isPushHeldBack = true }
     shortenJournal()
+  }
+
+  /// True if texts are to be pushed now. In the middle of a merge they are pushed each time that it has done as much as naming the state
+  /// takes, which a push has to: so all pushes together take no longer than the merge, though changes of very many authors come.
+  private var isTextDue: Bool {
+    mutating get {
+      guard let store, store.isMerging else { return true }
+      guard store.mergedWork - openTexts.mergedWork >= store.notebook.headCount else {
+        return false
+      }
+      openTexts.mergedWork = store.mergedWork
+      return true
+    }
   }
 
   // MARK: - Edits

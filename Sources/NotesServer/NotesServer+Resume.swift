@@ -120,7 +120,7 @@ extension NotesServer {
       let steps = journaled.steps.lazy.map(\.change)
       if heads.allSatisfy(book.version.contains), steps.allSatisfy(book.version.contains) { return }
     }
-    readFolder(lookingEverywhere: true)
+    readFolder()
   }
 
   /// The elements of the present text that a client does not show, with the removed ones; nil if that is not known.

@@ -24,6 +24,8 @@ struct OpenTexts {
   private var lastID = 0
   /// The participants of which other processes tell, in order.
   private(set) var participantsElsewhere: [NoteID: [Participant]] = [:]
+  /// The work of merging that had been done when texts were pushed last in the middle of a merge.
+  var mergedWork = 0
   /// The number of times that cursors of attachments have moved, come or gone.
   private(set) var cursorMoves = 0
 

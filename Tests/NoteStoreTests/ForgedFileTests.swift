@@ -209,7 +209,8 @@ extension NoteStore {
       // The third one's changes follow those of the author.
       let isFree = store.notebook.version[replica] >= before[replica]
       #expect(
-        isFree || !store.pending.isEmpty || !store.damage.isEmpty, "\(comment): a change is gone")
+        isFree || !store.merging.pending.isEmpty || !store.damage.isEmpty,
+        "\(comment): a change is gone")
     }
     do {
       let id = try store.create("afterwards")

@@ -1,6 +1,7 @@
 import FileTree
 import Foundation
 import JSONRPC
+import NoteStore
 import ReplicatingTypes
 import TestSupport
 import Testing
@@ -163,7 +164,7 @@ final class Peer {
   func folderChanged() {
     server.handleReady(.folder)
     server.handleReady(.presence)
-    server.readFolder(lookingEverywhere: true)
+    server.readFolder()
     server.push()
     read()
   }
@@ -223,6 +224,11 @@ final class Peer {
   func work() {
     server.advance(to: instant, isIdle: true)
     read()
+  }
+
+  /// The work of merging what other processes wrote so far, and whether there is more of it.
+  var merging: (work: Int, isMore: Bool) {
+    server.store.map { ($0.mergedWork, $0.isMerging) } ?? (0, false)
   }
 
   func inputEnded() {

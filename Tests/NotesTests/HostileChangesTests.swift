@@ -553,7 +553,7 @@ extension SplitMix64 {
     fork.create("other", "text")
     fork.setTags(note, "forked")
     var pending = PendingChanges(fork.book.changes(since: Version()))
-    let (_, refused, _) = alice.book.drain(&pending)
+    let refused = alice.book.drain(&pending).refused
     #expect(refused.map(\.0) == [ChangeID(replica: replicaID(1), number: 1)])
     #expect(alice.book.version[replicaID(1)] == 1)
     #expect(alice.book[note]!.tags.elements.isEmpty)
@@ -587,7 +587,7 @@ extension SplitMix64 {
     forged[0].operations.append(
       .edit(note, .text(.remove(ElementRange(author: replicaID(9), offset: 0, count: 1)))))
     var pending = PendingChanges(try ChangeSet.decode(Forgery(forged).encoded).changes)
-    let (_, refused, _) = bob.book.drain(&pending)
+    let refused = bob.book.drain(&pending).refused
     #expect(refused.count == 1)
     // Her first change is made here, and a second one comes that edits what she never saw.
     try bob.book.apply(honest[0])
@@ -623,9 +623,9 @@ extension SplitMix64 {
     ]
     let before = alice.book
     var pending = PendingChanges(try ChangeSet.decode(Forgery(changes).encoded).changes)
-    let (effects, refused, unreadable) = alice.book.drain(&pending)
-    #expect(refused.map(\.0) == [changes[0].id] && unreadable == nil)
-    #expect(effects.isEmpty && pending.isEmpty)
+    let merged = alice.book.drain(&pending)
+    #expect(merged.refused.map(\.0) == [changes[0].id] && merged.unreadable == nil)
+    #expect(merged.effects.isEmpty && pending.isEmpty)
     #expect(alice.book == before)
     #expect(alice.book.notes.map(\.id) == before.notes.map(\.id))
     checkInvariants(alice.book, "refused")

@@ -26,7 +26,7 @@ import Testing
       }
     }
     var all = author.book
-    let (_, refused, _) = all.drain(&pending)
+    let refused = all.drain(&pending).refused
     #expect(refused.isEmpty && pending.isEmpty)
     return (author.book, all.changes(since: author.book.version))
   }

@@ -91,7 +91,7 @@ private struct RandomHistory {
       checkSince(past.since, made, history, seed)
       var pending = PendingChanges()
       pending.insert(made.change.id, made.encoded)
-      let (_, refused, _) = person.book.drain(&pending)
+      let refused = person.book.drain(&pending).refused
       #expect(refused.isEmpty && pending.isEmpty, at(seed))
       waiting[made.change.id] = nil
       if random.chance(3) { try person.putAway(andReopen: random.chance(50)) }

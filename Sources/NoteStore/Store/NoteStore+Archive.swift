@@ -52,7 +52,8 @@ extension NoteStore {
   /// read again by every run, which reports them, until a version of the program understands them. Records that the folder
   /// lacks have to be written again first: a run that has them from an archive would not notice that they are missing.
   var canArchive: Bool {
-    pending.isEmpty && refusals.isEmpty && snapshots.reading == nil && snapshots.waiting.isEmpty
+    merging.pending.isEmpty && merging.unread == nil && refusals.isEmpty && snapshots.reading == nil
+      && snapshots.waiting.isEmpty
       && archiving.state != nil && !isInDoubt
   }
 

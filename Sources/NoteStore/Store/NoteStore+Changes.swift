@@ -147,8 +147,10 @@ extension NoteStore {
     } catch { throw .notKept(error) }
     notebook = merged
     var all = effects
-    // Changes that were read before may have waited for these.
-    all.merge(drainPending())
+    // Changes that were read before may have waited for these. Where others are being merged, these come with them.
+    let wasMerging = isMerging
+    merging.pending.retry()
+    if !wasMerging { all.merge(drainPending().effects) }
     return all
   }
 

@@ -28,6 +28,7 @@ extension NoteStore {
   ///
   /// - Throws: the disk's error, when it refused a second copy as well.
   public func sync() throws(StoreError) {
+    if isInDoubt { _ = mergeAll() }
     tryToRepublish()
     do { try folder.sync() } catch {
       // A file that failed is never synchronized again, but its records may reach the disk in another file.
@@ -48,6 +49,7 @@ extension NoteStore {
   ///
   /// - Throws: the disk's error, when it refused a second copy as well.
   public func end() throws(StoreError) {
+    if isInDoubt { _ = mergeAll() }
     tryToRepublish()
     let last = folder.finishSession()
     defer { completeAbandoned() }

@@ -1,38 +1,39 @@
 internal import Notes
 internal import ReplicatingTypes
 
-// Merging the records that were read.
+// Merging the records that were read: a slice at a time, because a client may wait.
 
 extension NoteStore {
-  /// Merges the changes in records, as far as the changes before them are known.
-  func merge(_ records: [LogRecord]) -> Effects {
-    for record in records { take(record) }
-    return mergePending()
-  }
+  /// The work of a slice: a few milliseconds, as a rule. A single change may take longer, which is applied whole.
+  static var slice: Int { 512 }
 
-  /// Merges the pending changes, as far as the changes before them are known.
-  func mergePending() -> Effects {
-    // Only replicas of pending changes can advance. A loop over all replicas would let the cost of a remote keystroke grow
-    // with the number of sessions there ever were.
-    let waiting = pending.replicas.map { ($0, number: notebook.version[$0]) }
-    let effects = drainPending()
-    for (replica, number) in waiting
-    where notebook.version[replica] > number && elsewhere[replica] == number {
+  /// Merges pending changes, as far as the changes before them are known.
+  ///
+  /// - Parameter limit: the work after which to stop.
+  func mergePending(atMost limit: Int = .max) -> Effects {
+    let merged = drainPending(atMost: limit)
+    for (replica, number) in merged.advanced where elsewhere[replica] == number {
       elsewhere[replica] = notebook.version[replica]
     }
-    return effects
+    return merged.effects
   }
 
-  /// Merges the pending changes without noting that files of others hold them.
-  func drainPending() -> Effects {
-    if pending.isEmpty { return Effects() }
-    let (effects, refused, unreadable) = notebook.drain(&pending)
-    if unreadable != nil { archiving.isUnreadable = true }
+  /// The same, without noting that files of others hold them.
+  func drainPending(atMost limit: Int = .max) -> NoteBook.Merged {
+    if !merging.pending.isReady { return NoteBook.Merged() }
+    let merged = notebook.drain(&merging.pending, atMost: limit)
+    merging.work += merged.work
+    if merged.unreadable != nil { archiving.isUnreadable = true }
     if republishing.endWaiting(notebook.version) { folder.needsRepublish = true }
-    for (change, reason) in refused {
+    for (change, reason) in merged.refused {
       refuse("change \(change.number) of \(change.replica) is left out: \(reason)")
     }
-    return effects
+    return merged
+  }
+
+  /// Lets the changes in records be merged.
+  func take(_ records: [LogRecord]) {
+    for record in records { take(record) }
   }
 
   private func take(_ record: LogRecord) {
@@ -43,9 +44,9 @@ extension NoteStore {
       let applied = written[record.session] ?? 0
       counts[record.session, default: applied] += 1
       let change = ChangeID(replica: record.session, number: counts[record.session]!)
-      if !notebook.version.contains(change) { pending.insert(change, record.payload) }
+      if !notebook.version.contains(change) { merging.pending.insert(change, record.payload) }
     case .changes:
-      do { pending.insert(try ChangeSet.decode(record.payload).changes) } catch {
+      do { merging.pending.insert(try ChangeSet.decode(record.payload).changes) } catch {
         refuse(record, error.reason)
       }
     case nil: refuse(record, "its type, \(record.type), is of a later version")

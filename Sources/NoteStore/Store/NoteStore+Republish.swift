@@ -1,25 +1,21 @@
-public import Notes
+internal import Notes
 internal import ReplicatingTypes
 
 // Writing changes and records again that the folder has lost, or may have lost.
 
 extension NoteStore {
   /// True if something may have to be written again.
-  var isInDoubt: Bool {
+  public var isInDoubt: Bool {
     folder.doubtful != nil || folder.needsRepublish || republishing.missing != nil
-  }
-
-  /// Reads all files, ours included. Call it now and then, because events may get lost. Records that the folder lacks are not
-  /// written again as soon as that is noticed, but here or with the next change: files may be on their way to another place.
-  public func rescan() -> Effects {
-    let effects = read(.everything)
-    tryToRepublish()
-    completing.isDue = archiving.state != nil
-    return effects
   }
 
   /// Checks our own segment, and writes again what is missing or doubtful. If that fails, the next change tries again.
   func tryToRepublish() {
+    // What is read and not merged would seem to be missing.
+    if isMerging {
+      merging.needsRepublish = true
+      return
+    }
     // A process that has not written and misses nothing does not write now.
     guard folder.appended > 0 || folder.needsRepublish || republishing.missing != nil else {
       return
@@ -42,7 +38,7 @@ extension NoteStore {
       elsewhere = elsewhere.intersection(found.notebook.version)
       republishing.missing = missing(in: found)
       folder.expect(found.folder.reaches(), in: found.folder.reader.files)
-      republishing.wait(for: pending.replicas, notebook.version)
+      republishing.wait(for: merging.pending.replicas, notebook.version)
     }
     if let missing = republishing.missing {
       try publish(missing)

@@ -91,24 +91,26 @@ extension NoteStore {
     if !gone.allSatisfy({ $0.isHeld(by: changes) }) { folder.needsRepublish = true }
   }
 
-  /// Reads some changes of the snapshots that are new.
-  func readSnapshots() -> Effects {
-    guard case (var news, let files)? = snapshots.reading else { return Effects() }
+  /// Reads some changes of the snapshots that are new, which can be merged then. What was read before is merged.
+  func readSnapshots() {
+    guard case (var news, let files)? = snapshots.reading else { return }
     snapshots.reading = nil  // or it would be copied
     var size = 0
     while size < Self.pieceSize {
       guard let (change, encoded) = news.next() else {
-        let effects = mergePending()
-        finish(files, news.failures)
-        return effects
+        // First the last of them are merged: a snapshot must hold what it stands for.
+        if merging.pending.isReady {
+          snapshots.reading = (news, files)
+        } else {
+          finish(files, news.failures)
+        }
+        return
       }
       guard !notebook.version.contains(change) else { continue }
-      pending.insert(change, Array(encoded))
+      merging.pending.insert(change, Array(encoded))
       size += encoded.count
     }
-    let effects = mergePending()
     snapshots.reading = (news, files)
-    return effects
   }
 
   /// Ends reading snapshots: the logs need not be read where the snapshots stand for them.

@@ -3,16 +3,17 @@ public import Notes
 // Background work, done while there is nothing else to do.
 
 extension NoteStore {
-  /// True if there is background work: giving up an archive, verifying folders, reading snapshots, archiving, completing what killed
-  /// processes have left, compacting.
+  /// True if there is background work: merging, giving up an archive, verifying folders, reading snapshots, archiving, completing what
+  /// killed processes have left, compacting.
   public var hasWork: Bool {
-    archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
+    isMerging || archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
       || archiving.writing != nil
       || canArchive && archiving.isDue || hasCompletion || hasCompaction
   }
 
-  /// True if the work cannot wait long, because the changes that an archive would take out of memory are many.
-  public var isWorkUrgent: Bool { canArchive && archiving.isOverdue }
+  /// True if the work cannot wait long: what others have written is to be seen soon, or the changes that an archive would take out of
+  /// memory are many.
+  public var isWorkUrgent: Bool { isMerging || canArchive && archiving.isOverdue }
 
   /// About how many bytes of changes archives have taken out of memory so far.
   public var released: Int { archiving.released }
@@ -22,20 +23,23 @@ extension NoteStore {
     if archiving.isUnreadable {
       archiving.isUnreadable = false
       // If that is not possible the changes wait for the next ones, and the next start.
-      return giveUpArchive() ? mergePending() : Effects()
+      guard giveUpArchive() else { return Effects() }
+      merging.pending.retry()
     }
+    if isMerging { return mergeSlice() }
     if folder.isVerifying {
       let records = folder.verify(atMost: 64)
       // An archive is worth writing: with the old one the next start leaves these folders out, and a `call`, which does not
       // verify, would never read them.
       if !records.isEmpty { archiving.unkept += Archiving.worthKeeping }
-      return merge(records)
+      take(records)
+      return mergePending(atMost: Self.slice)
     }
     if snapshots.reading != nil {
-      var effects = readSnapshots()
+      readSnapshots()
       // Files may have waited for the records that it stands for.
-      if snapshots.reading == nil { effects.merge(read(.noticed)) }
-      return effects
+      if snapshots.reading == nil { begin(.noticed) }
+      return mergePending(atMost: Self.slice)
     }
     if archiving.writing != nil || canArchive && archiving.isDue {
       archive()
@@ -50,6 +54,7 @@ extension NoteStore {
   /// Writes an archive for the next run, if enough is new. Stops without one when `isTime` returns false. Call it at the end of
   /// the process.
   public func keep(while isTime: () -> Bool) {
+    while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
     guard canArchive, archiving.writing != nil || archiving.unkept > Archiving.worthKeeping else {
       return
     }

@@ -12,14 +12,13 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Reading`, `+Changes`, `+Completion`, `+Durability`, `+Compaction`,
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Completion`, `+Durability`, `+Compaction`,
 /// `+Archive`, `+Work`, `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
   /// The notes, as far as the folder was read. Changed by `commit`, `merge` and the calls that read the folder.
   public internal(set) var notebook = NoteBook()
-  /// Changes that were read and follow others that were not.
-  var pending = PendingChanges()
+  var merging = Merging()
   /// The number of changes that were read from the log of each session.
   var counts: [ReplicaID: UInt64] = [:]
   /// The number of changes this process wrote in each of its sessions.
@@ -67,6 +66,16 @@ public final class NoteStore {
       state, notebook: identity, at: path, on: folder.root.system, closer: folder.disk.queue)
   }
 
+  // MARK: - Merging
+
+  /// True if there is something to be read and merged at once: what others have written and is noticed here.
+  public var isMerging: Bool {
+    merging.unread != nil || merging.pending.isReady || snapshots.isReadingLittle
+  }
+
+  /// The work that merging has taken since the notebook was opened, in the units of `NoteBook.Merged`.
+  public var mergedWork: Int { merging.work }
+
   // MARK: - Damage
 
   /// The files and records that could not be read, with file, offset and what was kept; and the report `waiting`.
@@ -77,9 +86,9 @@ public final class NoteStore {
   /// A report about changes that wait for others which are missing; nil if none do. With several processes in a folder
   /// there may be some for a moment, when one file was read and another not yet.
   public var waiting: LogFolder.Damage? {
-    if pending.isEmpty { return nil }
+    if merging.pending.isEmpty || isMerging { return nil }
     let description =
-      "changes of \(pending.replicas.count) replicas wait for others that are missing"
+      "changes of \(merging.pending.count) replicas wait for others that are missing"
     return LogFolder.Damage(path: path, offset: 0, description: description)
   }
 

@@ -21,6 +21,8 @@ extension NotesServer {
     guard let path = environment.mirror, client.phase == .ready, !isOver, store != nil else {
       return nil
     }
+    // What is known of the files may follow changes that are not merged yet.
+    if store!.isMerging { return now + .milliseconds(10) }
     if mirroring.mirror == nil {
       if let retry = mirroring.retry, now < retry { return retry }
       mirroring.retry = now + Self.retryInterval
