@@ -111,10 +111,11 @@ private struct Crowd {
 
   /// Lets so many authors make a change each who have seen nothing but the first note.
   mutating func apart(_ count: Int, _ change: (inout Self, Int) -> Void) {
+    let start = self
     for number in 1...count {
-      var one = self
+      var one = start
       change(&one, number)
-      sets.append(one.book.changes(since: start))
+      sets.append(one.book.changes(since: one.start))
     }
   }
 
