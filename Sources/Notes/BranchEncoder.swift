@@ -61,6 +61,7 @@ struct BranchEncoder {
     }
     return Change(
       id: renamed(change.id), time: change.time, predecessors: predecessors,
+      original: change.original,
       operations: change.operations.flatMap { renamed($0, of: change.id.number) })
   }
 
@@ -98,6 +99,9 @@ struct BranchEncoder {
     case .edit(let note, let edit):
       let id = NoteID(creation: renamed(note.creation))
       return renamed(edit, in: inserted[note] ?? 0, of: number).map { .edit(id, $0) }
+    case .purge(let note): return [.purge(NoteID(creation: renamed(note.creation)))]
+    case .redacted(let note, let ticks, let names):
+      return [.redacted(NoteID(creation: renamed(note.creation)), ticks: ticks, names: names)]
     }
   }
 

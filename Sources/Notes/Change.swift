@@ -5,6 +5,7 @@
 // changes before it the second, and the third follows from its predecessors. What can be derived can't be forged.
 //
 //     change      = time count*(predecessor) operation...          operations until the end of the bytes
+//                 | time count*(predecessor) 1D hash operation...  the same redacted: without what it did to notes that were purged
 //     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
 //     predecessor = mention number                                 a change of another replica that nothing known followed
 //     mention     = varint: 0 the author; 1 a replica this author names for the first time, its 16 bytes follow;
@@ -13,6 +14,7 @@
 //     note        = mention number                                 the change that created it
 //     element     = varint 0: none; else mention + 1 (1 the author, 2 a new name, ...) and the offset, a varint
 //     text        = count, that many bytes of UTF-8
+//     hash        = 8 bytes, little-endian: that of the change as its author encoded it (ChangeHash.swift)
 //
 //     operation   = 01                                             create the note named by this change
 //                 | 02 note element element                        place it: after the one slot, before the other
@@ -32,6 +34,10 @@
 //                 | 1A note time text                          property; the time as for a title; the text is its name, a line feed,
 //                                                                and its value
 //                 | 1B note time                               the note is as old as this, less the change's time; only where it is created
+//                 | 1C note                                        purge: forget all of it, for good
+//                 | 1E note ticks count*(16 bytes)                 stands for operations 10 … 1B, one behind the other, of a note that was
+//                                                                purged: the logical time that they take, a varint, and the replicas
+//                                                                that they name for the first time, but for that of the note
 //
 // Every number is as short as it can be and every list in its one order, so that a change has one encoding.
 
@@ -48,6 +54,10 @@ public struct Change: Equatable, Sendable {
     case create
     case place(Placement)
     case edit(NoteID, Note.Operation)
+    /// Forgets a note for good: whatever others do to it has no effect from then on.
+    case purge(NoteID)
+    /// Stands for edits of a note that was purged. They took so much logical time, and named these replicas for the first time.
+    case redacted(NoteID, ticks: UInt64, names: [ReplicaID])
 
     /// The logical time that the operation takes.
     var ticks: UInt64 {
@@ -55,6 +65,19 @@ public struct Change: Equatable, Sendable {
       case .create: 0
       case .place: 1
       case .edit(_, let operation): operation.ticks
+      case .purge: 0
+      case .redacted(_, let ticks, _): ticks
+      }
+    }
+
+    /// True if this operation and the one behind it would be one redaction: one of them is, of the note of the other.
+    fileprivate func isRedacted(with next: Self) -> Bool {
+      switch (self, next) {
+      case (.redacted(let note, _, _), .redacted(let other, _, _)),
+        (.redacted(let note, _, _), .edit(let other, _)),
+        (.edit(let note, _), .redacted(let other, _, _)):
+        note == other
+      default: false
       }
     }
   }
@@ -65,6 +88,8 @@ public struct Change: Equatable, Sendable {
   public var time: Int64
   /// The last changes that the author had seen, besides its own previous change: sorted, of each replica at most one.
   public var predecessors: [ChangeID]
+  /// The hash of the change as its author encoded it, if it is here without what it did to notes that were purged.
+  let original: UInt64?
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public internal(set) var operations: [Operation] {
     didSet { rareKinds = RareKinds(of: operations) }
@@ -72,8 +97,12 @@ public struct Change: Equatable, Sendable {
   /// Which of the rare kinds are among the operations: most changes have none, and nobody looks through them again.
   private(set) var rareKinds: RareKinds
 
-  init(id: ChangeID, time: Int64, predecessors: [ChangeID], operations: [Operation]) {
+  init(
+    id: ChangeID, time: Int64, predecessors: [ChangeID], original: UInt64? = nil,
+    operations: [Operation]
+  ) {
     self.id = id
+    self.original = original
     self.time = time
     self.predecessors = predecessors
     self.operations = operations
@@ -90,6 +119,11 @@ public struct Change: Equatable, Sendable {
     return low < predecessors.count && predecessors[low] == other
   }
 
+  /// True if it edits one of some notes. O(operations).
+  func edits(anyOf notes: Set<NoteID>) -> Bool {
+    operations.contains { if case .edit(let note, _) = $0 { notes.contains(note) } else { false } }
+  }
+
   /// The bases of its edits of texts.
   var bases: [(note: NoteID, base: TextBase)] {
     guard rareKinds.contains(.base) else { return [] }
@@ -104,6 +138,7 @@ public struct Change: Equatable, Sendable {
     static let creation = Self(rawValue: 1)
     static let base = Self(rawValue: 2)
     static let withdrawal = Self(rawValue: 4)
+    static let redaction = Self(rawValue: 8)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -114,6 +149,7 @@ public struct Change: Equatable, Sendable {
         case .create: insert(.creation)
         case .edit(_, .base): insert(.base)
         case .edit(_, .withdraw): insert(.withdrawal)
+        case .redacted: insert(.redaction)
         default: break
         }
       }
@@ -138,6 +174,10 @@ extension Change {
     var encoder = ChangeEncoder(author: id.replica, number: id.number, mentions: mentions)
     encoder.writer.signed(time - previous)
     encoder.changes(predecessors)
+    if let original {
+      encoder.writer.byte(ChangeHash.tag)
+      encoder.writer.fixed(original)
+    }
     for operation in operations { encoder.operation(operation, time: time) }
     mentions = encoder.mentions
     return encoder.writer.bytes
@@ -157,11 +197,22 @@ extension Change {
     guard !predecessors.contains(where: { $0.replica == id.replica }) else {
       throw decoder.reader.failure("a predecessor of its own")
     }
+    let original = try decoder.original()
     var operations: [Operation] = []
-    while !decoder.reader.isAtEnd { operations.append(try decoder.operation(time: time)) }
+    while !decoder.reader.isAtEnd {
+      let next = try decoder.operation(time: time)
+      guard operations.last?.isRedacted(with: next) != true else {
+        throw decoder.reader.failure("one redaction in two")
+      }
+      operations.append(next)
+    }
     guard !operations.isEmpty else { throw decoder.reader.failure("a change of nothing") }
     mentions = decoder.mentions
-    self.init(id: id, time: time, predecessors: predecessors, operations: operations)
+    self.init(
+      id: id, time: time, predecessors: predecessors, original: original, operations: operations)
+    guard rareKinds.contains(.redaction) == (original != nil) else {
+      throw decoder.reader.failure("a redaction without a hash, or a hash without one")
+    }
   }
 
   /// Further from 1970 than this no clock is: ± 100,000 years, so that differences can't overflow.
@@ -218,6 +269,18 @@ private struct ChangeEncoder {
       writer.byte(edit.tag)
       change(note.creation)
       self.edit(edit, time: time)
+    case .purge(let note):
+      writer.byte(0x1c)
+      change(note.creation)
+    case .redacted(let note, let ticks, let names):
+      writer.byte(0x1e)
+      change(note.creation)
+      writer.varint(ticks)
+      writer.varint(names.count)
+      for name in names {
+        writer.identifier(name)
+        mentions.append(name)
+      }
     }
   }
 
@@ -280,16 +343,33 @@ private struct ChangeDecoder {
   var reader: ByteReader
   var mentions: Mentions
 
+  /// The most logical time that operations take which are not told any more: no change has more bytes.
+  private static var mostTicks: Int { 1 << 26 }
+
+  /// A replica that is named for the first time.
+  mutating func name() throws(DecodingFailure) -> ReplicaID {
+    let replica = try reader.identifier()
+    guard replica != id.replica, mentions.place(of: replica) == nil else {
+      throw reader.failure("a replica named anew that has a name")
+    }
+    mentions.append(replica)
+    return replica
+  }
+
+  /// The hash in front of the operations of a redacted change; nil if it is none.
+  mutating func original() throws(DecodingFailure) -> UInt64? {
+    let start = reader
+    if !reader.isAtEnd, try reader.byte() == ChangeHash.tag {
+      return try reader.fixed(UInt64.self)
+    }
+    reader = start
+    return nil
+  }
+
   mutating func mention(_ code: UInt64) throws(DecodingFailure) -> ReplicaID {
     switch code {
     case 0: return id.replica
-    case 1:
-      let replica = try reader.identifier()
-      guard replica != id.replica, mentions.place(of: replica) == nil else {
-        throw reader.failure("a replica named anew that has a name")
-      }
-      mentions.append(replica)
-      return replica
+    case 1: return try name()
     default:
       guard code - 2 < UInt64(mentions.replicas.count) else {
         throw reader.failure("a replica that was not named")
@@ -395,6 +475,13 @@ private struct ChangeDecoder {
         throw reader.failure("a time beyond all calendars")
       }
       return .edit(note, .created(created))
+    case 0x1c: return .purge(note)
+    case 0x1e:
+      let ticks = try reader.count()
+      guard ticks <= Self.mostTicks else { throw reader.failure("a redaction of too much") }
+      var names: [ReplicaID] = []
+      for _ in 0..<(try reader.count()) { names.append(try name()) }
+      return .redacted(note, ticks: UInt64(ticks), names: names)
     default: throw reader.failure("an operation of an unknown kind, \(tag)")
     }
   }

@@ -24,6 +24,8 @@ public struct Effects: Sendable {
     public static let path = Facets(rawValue: 128)
     /// A part of the header was written.
     public static let header = Facets(rawValue: 256)
+    /// The note was forgotten for good.
+    public static let purged = Facets(rawValue: 512)
   }
 
   /// The effects on texts of notes, in order.

@@ -30,6 +30,11 @@ struct Histories: Sendable {
     }
   }
 
+  /// Leaves nothing of what changes here did to notes that were purged. O(changes here).
+  mutating func redact(_ purged: Set<NoteID>) {
+    for place in all.indices { all[place].redact(purged) }
+  }
+
   mutating func append(_ history: History) {
     latest = all.count
     places[history.id] = latest

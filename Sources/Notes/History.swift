@@ -64,6 +64,26 @@ struct History: Identifiable, Sendable {
     lastTime = change.time
   }
 
+  /// Leaves nothing of what changes here did to notes that were purged. O(changes here).
+  mutating func redact(_ purged: Set<NoteID>) {
+    var redactor = Redactor(purged, author: id, mentions: mentions)
+    var redacted: (bytes: [UInt8], ends: [Int])?
+    for index in ends.indices {
+      let encoded = bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
+      // What was applied can be read.
+      let rest = try? redactor.redacted(encoded)
+      if rest != nil, redacted == nil {
+        redacted = (Array(bytes[..<encoded.startIndex]), Array(ends[..<index]))
+      }
+      guard redacted != nil else { continue }
+      if let rest { redacted!.bytes += rest } else { redacted!.bytes += encoded }
+      redacted!.ends.append(redacted!.bytes.count)
+    }
+    guard let redacted else { return }
+    (bytes, ends) = redacted
+    links = links.compactMap { $0.redacted(purged) }
+  }
+
   /// The same without what an archive has that was made of this one, or of it as it was before.
   func adopting(_ session: NotebookArchive.Session) -> History {
     var rest = History(id: id, session: session)

@@ -5,8 +5,8 @@ internal import Bytes
 // A name says who made a change, not what it is. Two processes that go on as one (a machine that was resumed twice, a container's
 // checkpoint, a forgery) give the same names to different changes, and every comparison of versions calls them known.
 //
-// The digest of a replica's first n changes is the first 8 bytes of SHA-256 of the digest before the last of them, 8 bytes,
-// big-endian, and of that change as its author encoded it; before the first change it is 0. The digest of a version is the same of
+// The digest of a replica's first n changes is the first 8 bytes of SHA-256 of the digest before the last of them and the hash of that
+// change (ChangeHash.swift), 8 bytes each, big-endian; before the first change it is 0. So what is redacted changes no digest. The digest of a version is the same of
 // each replica in order, 16 bytes, with its number and the digest up to there, 8 bytes each, big-endian.
 //
 // They are made when they are asked for, not with each change, and the archive keeps those of its last changes. 64 bits are enough
@@ -31,7 +31,7 @@ struct HistoryDigest: Sendable {
   mutating func append(_ encoded: ArraySlice<UInt8>, _ buffer: inout [UInt8]) {
     buffer.removeAll(keepingCapacity: true)
     buffer.appendBigEndian(value)
-    buffer += encoded
+    buffer.appendBigEndian(ChangeHash.hash(of: encoded))
     number += 1
     value = SHA256.prefix64(of: buffer[...])
   }

@@ -5,6 +5,13 @@ struct HistoryLink: Sendable {
   let number: UInt64
   let predecessors: [ChangeID]
   let bases: [(note: NoteID, base: TextBase)]
+
+  /// The same without bases in notes that were purged; nil if nothing is left.
+  func redacted(_ purged: Set<NoteID>) -> HistoryLink? {
+    let rest = bases.filter { !purged.contains($0.note) }
+    if rest.isEmpty, predecessors.isEmpty { return nil }
+    return HistoryLink(number: number, predecessors: predecessors, bases: rest)
+  }
 }
 
 extension [HistoryLink] {

@@ -99,6 +99,12 @@ public struct Note: Sendable, Equatable, Identifiable {
     content.insert(id.creation)
   }
 
+  /// What is left of a note that was purged: nothing, in the trash, as if its creation had deleted it.
+  init(purged id: NoteID) {
+    self.init(id: id, created: 0)
+    insert(Deletion(change: id.creation, covered: content))
+  }
+
   /// True if a deletion covers all content.
   public internal(set) var isTrashed = false
 

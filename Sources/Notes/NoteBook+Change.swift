@@ -22,7 +22,7 @@ extension NoteBook {
   public func hasRoom(for change: Change) -> Bool {
     change.operations.allSatisfy { operation in
       switch operation {
-      case .create: true
+      case .create, .purge, .redacted: true
       case .place: order.hasRoom(for: change.id.replica)
       case .edit(let id, .text):
         !shelf.contains(id) || shelf[existing: id].text.hasRoom(for: change.id.replica)
@@ -38,7 +38,8 @@ extension NoteBook {
       switch operation {
       case .create: break
       case .place: try openOrder()
-      case .edit(let id, _): if shelf.contains(id) { try shelf.open(id) }
+      case .edit(let id, _), .purge(let id), .redacted(let id, _, _):
+        if shelf.contains(id) { try shelf.open(id) }
       }
     }
     if archive == nil { return }
@@ -89,6 +90,7 @@ extension NoteBook {
       note(unaware: change, knowing: version, on: bases)
     }
     if !withdrawing.isEmpty || change.rareKinds.contains(.base) { settleMerges(&effects) }
+    redactHistories()
     shelf.tidy()
     return effects
   }
@@ -156,10 +158,12 @@ extension NoteBook {
       order.apply(placement, stamp)
       effects.insert(.position, NoteID(creation: placement.element))
     case .edit(let id, let edit):
+      if isPurged(id) { break }
       let wasTrashed = shelf[existing: id].isTrashed
       shelf[existing: id].apply(edit, stamp, at: moment) { effects.insert($0, id) }
       if shelf[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
       effects.insert(edit.facets, id)
+    case .purge(let id), .redacted(let id, _, _): purge(id, &effects)
     }
   }
 }

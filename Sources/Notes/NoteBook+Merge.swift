@@ -120,6 +120,7 @@ extension NoteBook: Replicable {
       pending.endTurn(replica, isLeft ? queue : nil)
     }
     settleMerges(&merged.effects)
+    redactHistories()
     return merged
   }
 
@@ -183,14 +184,14 @@ extension NoteBook: Replicable {
       numbers = numbers.lowerBound...min(numbers.upperBound, archived)
       _ = try? forEachArchived(of: replica, in: numbers) { number, encoded, _ in
         size += encoded.count
-        if !queue[number].isEqual(to: encoded) { differing = number }
+        if !ChangeHash.isSame(queue[number], encoded) { differing = number }
         return differing == nil
       }
     } else {
       let place = histories.place(of: replica)!
       differing = numbers.first {
         size += queue[$0].count
-        return !histories.all[place].change($0).isEqual(to: queue[$0])
+        return !ChangeHash.isSame(histories.all[place].change($0), queue[$0])
       }
     }
     merged.work += 1 + numbers.count / 16 + size >> 14
@@ -208,10 +209,14 @@ extension NoteBook: Replicable {
     defer { merged.work += (shelf.unpacked - unpacked) >> 8 }
     try openHistory(of: id.replica)
     var (mentions, previous) = histories.end(of: id.replica)
-    let change: Change
-    do { change = try Change(id, decoding: encoded, after: previous, &mentions) } catch {
-      throw InvalidChange("\(error.reason), at byte \(error.offset)")
-    }
+    var encoded = encoded
+    var change: Change
+    do {
+      change = try Change(id, decoding: encoded, after: previous, &mentions)
+      if !purged.isEmpty, change.edits(anyOf: purged) {
+        (change, encoded) = try redacted(id, encoded, after: previous, mentions)
+      }
+    } catch { throw InvalidChange("\(error.reason), at byte \(error.offset)") }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
     merged.work += change.operations.count
     try Self.validateShape(of: change)
@@ -260,6 +265,8 @@ extension NoteBook: Replicable {
   ) throws(InvalidChange) -> UInt64 {
     // The order may be in the archive only: the change needn't be about it.
     let (savedShelf, savedOrder) = (shelf, openedOrder)
+    let (savedPurged, savedUnredacted) = (purged, unredacted)
+    let (savedUndecided, savedWithdrawing) = (undecided, withdrawing)
     var own = Effects()
     var stamp = first
     let moment = Moment(logical: first.timestamp, clock: change.time)
@@ -271,6 +278,8 @@ extension NoteBook: Replicable {
       }
     } catch {
       (shelf, openedOrder) = (savedShelf, savedOrder)
+      (purged, unredacted) = (savedPurged, savedUnredacted)
+      (undecided, withdrawing) = (savedUndecided, savedWithdrawing)
       throw error
     }
     effects.merge(own)
@@ -328,10 +337,12 @@ extension NoteBook: Replicable {
       try order.validate(placement, by: change.id.replica, past.awareness) { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
+      if isPurged(id) { break }
       let isText = if case .text = edit { true } else { false }
       try shelf[existing: id].validate(edit, of: change.id, past.awareness(whenEditing: id)) {
         isText ? past.contains($0, whenEditing: id) : past.contains($0)
       }
+    case .purge(let id), .redacted(let id, _, _): try checkKnown(id, past)
     }
   }
 

@@ -7,7 +7,7 @@ extension NoteBook {
   public func note(
     _ id: NoteID, at version: Version
   ) throws(ArchiveFailure) -> (note: Note, utf8: [UInt8])? {
-    guard version.contains(id.creation), let present = try shelf.note(id) else { return nil }
+    guard version.contains(id.creation), let present = try note(id) else { return nil }
     var edits: [(moment: Moment, stamp: Stamp, operation: Note.Operation)] = []
     for replica in version.replicas {
       try forEachChange(of: replica, upTo: version[replica]) { change, first in

@@ -15,7 +15,7 @@ extension NoteBook {
     unaware change: Change, knowing known: Version, on bases: [NoteID: SeenChanges]
   ) {
     for operation in change.operations {
-      guard case .edit(let note, .text) = operation else { continue }
+      guard case .edit(let note, .text) = operation, !isPurged(note) else { continue }
       let base = bases.isEmpty ? nil : bases[note]?.version
       let isNew = undecided[note, default: []].append(change.id, knowing: known, on: base)
       if isNew { undecidedCount += 1 }
@@ -26,7 +26,7 @@ extension NoteBook {
   /// time all of them are.
   mutating func note(withdrawalsIn change: Change) {
     guard change.rareKinds.contains(.withdrawal) else { return }
-    for case .edit(let note, .withdraw) in change.operations {
+    for case .edit(let note, .withdraw) in change.operations where !isPurged(note) {
       undecided[note, default: []] += []
       withdrawing.insert(note)
     }

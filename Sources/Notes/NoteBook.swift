@@ -28,6 +28,11 @@ public struct NoteBook: Sendable {
   var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
+  /// The notes that were forgotten for good. Of each a note without content is left on the shelf, and its place in the order: nobody is
+  /// shown them. They only get more.
+  public internal(set) var purged: Set<NoteID> = []
+  /// Those of them that changes in memory may still tell of.
+  var unredacted: Set<NoteID> = []
   /// The branches among the replicas that have come since the archive, in that order; see `Fork`.
   public internal(set) var newBranches: [ReplicaID] = []
   /// Digests of histories that were asked for.
@@ -53,6 +58,7 @@ public struct NoteBook: Sendable {
     version = archive.version
     heads = archive.heads
     lamport = archive.lamport
+    purged = archive.purged
     openedOrder = nil
   }
 
@@ -92,6 +98,7 @@ public struct NoteBook: Sendable {
         // Of many, reading all summaries at once is cheaper.
         if visited == 64 { all = try archive?.allSummaries() }
         visited += 1
+        if isPurged(id) { continue }
         guard body(try shelf.summary(of: id, among: all)) else { return }
       }
     }
@@ -120,7 +127,7 @@ public struct NoteBook: Sendable {
     return position
   }
 
-  /// The notes in their order, those in the trash too. O(notes).
+  /// The notes in their order, those in the trash and those that were purged too. O(notes).
   func listedNotes() throws(ArchiveFailure) -> [NoteID] {
     var all: [NoteID] = []
     while true {
@@ -133,14 +140,19 @@ public struct NoteBook: Sendable {
   /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is
   /// opened. O(1) if it was used lately, else O(its history).
   public mutating func open(_ id: NoteID) throws(ArchiveFailure) -> Bool {
-    guard shelf.contains(id) else { return false }
+    guard shelf.contains(id), !isPurged(id) else { return false }
     shelf.tidy()
     try shelf.open(id)
     return true
   }
 
   /// A copy of a note. O(1) if it is open, else O(its history).
-  public func note(_ id: NoteID) throws(ArchiveFailure) -> Note? { try shelf.note(id) }
+  public func note(_ id: NoteID) throws(ArchiveFailure) -> Note? {
+    isPurged(id) ? nil : try shelf.note(id)
+  }
+
+  /// True if a note was forgotten for good. O(1).
+  public func isPurged(_ id: NoteID) -> Bool { !purged.isEmpty && purged.contains(id) }
 
   /// The number of open notes, which take nearly all the memory for notes.
   public var openNoteCount: Int { shelf.openCount }
@@ -152,7 +164,7 @@ public struct NoteBook: Sendable {
 
   /// The numbers of notes outside and inside the trash. O(1).
   public var counts: (live: Int, trashed: Int) {
-    (shelf.count - shelf.trashedCount, shelf.trashedCount)
+    (shelf.count - shelf.trashedCount, shelf.trashedCount - purged.count)
   }
 
   /// True if a note is here and not in the trash. O(1).

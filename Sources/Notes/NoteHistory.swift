@@ -26,7 +26,7 @@ extension NoteBook {
   /// O(changes of the sessions that wrote in the note, up to the last time they did); of others than the note's only the
   /// times are read.
   public func history(of id: NoteID, limit: Int) throws(ArchiveFailure) -> [HistoryEntry] {
-    guard let note = try shelf.note(id) else { return [] }
+    guard let note = try note(id) else { return [] }
     var entries: [(entry: HistoryEntry, lamport: UInt64)] = []
     var isCreationKnown = false
     for (author, changes) in note.contributions where !changes.isEmpty {

@@ -201,6 +201,9 @@ struct Shelf: Sendable {
       insert(Slot(id: note.id, archived: -1, place: -1, isTrashed: note.isTrashed, changed: use)))
   }
 
+  /// Leaves nothing of a note, which is open, but that it was here.
+  mutating func purge(_ id: NoteID) { self[existing: id] = Note(purged: id) }
+
   /// Takes back the note that was inserted last, with nothing opened since.
   mutating func removeLast() {
     let last = open.removeLast()

@@ -29,8 +29,11 @@ private func uncontested(_ book: NoteBook, _ limits: [ReplicaID: UInt64]) throws
 private func naiveDigest(_ book: NoteBook, of last: ChangeID) throws -> UInt64 {
   var digest: UInt64 = 0
   try book.forEachEncoded(of: last.replica, in: 1...last.number) { _, encoded, _ in
+    let change = UInt64(SHA256.hexDigest(of: Array(encoded)).prefix(16), radix: 16)!
     let hash = SHA256.hexDigest(
-      of: (0..<8).map { UInt8(truncatingIfNeeded: digest >> (56 - 8 * $0)) } + Array(encoded))
+      of: [digest, change].flatMap { word in
+        (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+      })
     digest = UInt64(hash.prefix(16), radix: 16)!
     return true
   }

@@ -64,7 +64,9 @@ struct Forgery {
         + other.suffix(generator.below(other.count + 1))
     case 8:
       // An operation of any kind at the end.
-      let kind: UInt8 = generator.pick([1, 2, 0x10, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19])
+      let kind: UInt8 = generator.pick([
+        1, 2, 0x10, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1c, 0x1d, 0x1e,
+      ])
       groups[group].changes[index] +=
         [kind] + (0..<generator.below(6)).map { _ in UInt8(generator.below(4)) }
     default: generator.forge(&groups[group].changes[index], with: groups.flatMap(\.changes))
@@ -126,8 +128,11 @@ extension Forgery {
     case 6: changes[index].operations = other.operations
     case 7 where changes[index].operations.count > 1: changes[index].operations.remove(at: place)
     case 8:
-      let operation = Change.Operation.edit(
-        generator.note(changes), generator.operation(changes, changes[index].id))
+      let note = generator.note(changes)
+      let operation =
+        generator.chance(10)
+        ? Change.Operation.purge(note)
+        : .edit(note, generator.operation(changes, changes[index].id))
       changes[index].operations.insert(operation, at: place)
     default: changes[index].operations[place] = generator.spoiled(changes, changes[index], place)
     }
@@ -207,6 +212,10 @@ extension SplitMix64 {
       default: placement.before = element(changes)
       }
       return .place(placement)
+    case .purge, .redacted:
+      let ticks = pick([0, 1, 1 << 26, UInt64(1 << 26 + 1)])
+      return chance(50)
+        ? .purge(note(changes)) : .redacted(note(changes), ticks: ticks, names: [])
     case .edit(let id, let edit):
       if chance(20) { return .edit(note(changes), edit) }
       switch edit {
@@ -234,7 +243,7 @@ extension SplitMix64 {
     for _ in 0..<steps {
       let person = generator.pick(people)
       if generator.chance(35) { try person.pull(generator.pick(people)) }
-      generator.act(person)
+      if seed.isMultiple(of: 3) { generator.actOrPurge(person) } else { generator.act(person) }
     }
     return people
   }

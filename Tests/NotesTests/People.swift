@@ -211,6 +211,7 @@ final class Person {
 
   func delete(_ note: NoteID) { edit(note, book[note]!.deletion) }
   func restore(_ note: NoteID) { edit(note, .restore) }
+  func purge(_ notes: NoteID...) { make(notes.map { .purge($0) }) }
   func move(_ note: NoteID, to index: Int) {
     try! book.openOrder()
     make([.place(book.placement(of: note, at: index))])
@@ -262,8 +263,14 @@ func checkInvariants(_ book: NoteBook, _ comment: Comment) {
   var book = book
   try! book.openOrder()
   book.order.checkInvariants()
-  #expect(Set(book.notes.map(\.id)) == Set(book.shelf.ids), comment)
-  #expect(book.notes.count == book.shelf.count, "a note twice, \(comment)")
+  #expect(Set(book.notes.map(\.id)) == Set(book.shelf.ids).subtracting(book.purged), comment)
+  #expect(book.notes.count == book.shelf.count - book.purged.count, "a note twice, \(comment)")
+  for id in book.purged { #expect(try! book.shelf.note(id) == Note(purged: id), comment) }
+  for replica in book.purged.isEmpty ? [] : book.version.replicas {
+    try! book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
+      #expect(!change.edits(anyOf: book.purged), comment)
+    }
+  }
   #expect(book.counts.live + book.counts.trashed == book.notes.count, comment)
   #expect(book.counts.trashed == book.notes.count { $0.isTrashed }, comment)
   for note in book.notes {
@@ -280,6 +287,16 @@ func checkInvariants(_ book: NoteBook, _ comment: Comment) {
 }
 
 extension SplitMix64 {
+  /// Something that a person may do, takes back or forgets.
+  mutating func actOrPurge(_ person: Person) {
+    let trashed = person.book.notes.filter(\.isTrashed).map(\.id)
+    if chance(12), let note = trashed.randomElement(using: &self) { return person.purge(note) }
+    if chance(8), let note = person.book.notes.randomElement(using: &self) {
+      return person.delete(note.id)
+    }
+    actOrWithdraw(person)
+  }
+
   /// Something that a person may do, or takes back.
   mutating func actOrWithdraw(_ person: Person) {
     if chance(15) { withdraw(person) } else { act(person) }
@@ -334,7 +351,7 @@ extension SplitMix64 {
       expected.insert(moved, at: index)
       #expect(person.book.notes.filter { !$0.isTrashed }.map(\.id) == expected)
     case 10:
-      if person.reader == nil || chance(20) {
+      if person.reader.map({ person.book.isPurged($0.note) }) ?? true || chance(20) {
         person.reader = Reader(note: note, version: person.book.version)
       } else {
         let text = String(decoding: person.text(of: person.reader!), as: UTF8.self)

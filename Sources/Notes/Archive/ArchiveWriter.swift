@@ -245,7 +245,7 @@ public struct ArchiveWriter: Sendable {
   ) throws(ArchiveFailure) -> UInt64 {
     if first == 1 { digest = book.archive?.digest(of: replica) ?? HistoryDigest() }
     // A block of the old archive is copied, unless it is a small one and there is something to put behind it.
-    if let archive = book.archive,
+    if let archive = book.archive, !book.isArchiveBehind,
       let (count, block) = try book.session(of: replica)?.block(from: first),
       block.size >= Self.pieceSize / 2 || first + count > book.version[replica]
     {
@@ -344,12 +344,13 @@ public struct ArchiveWriter: Sendable {
     head.varint(heads.count)
     for change in heads { write(change, into: &head) }
     head.varint(notes.count)
-    head.varint(book.counts.trashed)
+    head.varint(book.shelf.trashedCount)
     write(indexBlock, into: &head)
     write(
       NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count), into: &head)
     write(order, into: &head)
     write(list, into: &head)
+    write(book.purged.map(\.creation).sorted(), into: &head)
     head.counted(appendix)
     let place = block(head.bytes)
     piece.raw(NotebookArchive.magic)

@@ -40,7 +40,9 @@ extension NoteBook {
   func links(of replica: ReplicaID) throws(ArchiveFailure) -> [HistoryLink] {
     let recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
     guard let archive, let session = try session(of: replica) else { return recent }
-    return try archive.links(of: session) + recent
+    let archived = try archive.links(of: session)
+    if !isArchiveBehind { return archived + recent }
+    return archived.compactMap { $0.redacted(purged) } + recent
   }
 
   /// Visits changes of a replica that are in the archive, each with its last tick, until the visitor has seen enough;
@@ -50,8 +52,24 @@ extension NoteBook {
     _ body: (_ number: UInt64, _ encoded: ArraySlice<UInt8>, _ lamport: UInt64) -> Bool
   ) throws(ArchiveFailure) -> Bool {
     guard let archive, let session = try session(of: replica) else { return true }
-    return try archive.forEachChange(of: session, in: numbers, body)
+    guard isArchiveBehind else { return try archive.forEachChange(of: session, in: numbers, body) }
+    var redactor = Redactor(purged, author: replica, mentions: session.mentions)
+    var failure: DecodingFailure?
+    let isMore = try archive.forEachChange(of: session, in: numbers) { number, encoded, lamport in
+      do throws(DecodingFailure) {
+        let redacted = try redactor.redacted(encoded)
+        return body(number, redacted.map { $0[...] } ?? encoded, lamport)
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw ArchiveFailure(failure) }
+    return isMore
   }
+
+  /// True if notes were purged since the archive was begun, so that changes in it may still tell of them.
+  var isArchiveBehind: Bool { archive.map { $0.purged.count < purged.count } ?? false }
 
   /// Visits changes of a replica, all known, in order, each with its last tick, until the visitor has seen enough.
   public func forEachEncoded(

@@ -14,6 +14,7 @@
 //                count*(session's place, number)   the changes that nothing follows
 //                notes, notes in the trash
 //                index, summaries, order, list   places and sizes of these
+//                count*(session's place, number)   the notes that were purged: among the notes, in the trash, and without content
 //                appendix                    counted bytes: the writer's own
 //     session  = 16 bytes of identity, the number of its last change, its digest (8; HistoryDigest.swift), and counted bytes:
 //                  lamport and time of the last change
@@ -102,6 +103,7 @@ public final class NotebookArchive: Sendable {
   let heads: Version
   let lamport: UInt64
   let trashedCount: Int
+  let purged: Set<NoteID>
   private let index: [UInt8]
   private let summaries: Block
   private let orderBlock: Block
@@ -161,8 +163,10 @@ public final class NotebookArchive: Sendable {
       summaries = try reader.block()
       orderBlock = try reader.block()
       list = try reader.block()
+      purged = Set(try reader.changes(of: sessions).map(NoteID.init(creation:)))
       appendix = Array(try reader.counted())
       guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes,
+        purged.count <= trashedCount,
         list.size == 4 * (notes + (notes + Self.listed - 1) / Self.listed)
       else {
         throw reader.failure("another length than was said")

@@ -141,6 +141,7 @@ struct BlockDecoder {
     _ operation: RawOperation, text: ArraySlice<UInt8> = [], observed: [NamedChange] = []
   ) throws(DecodingFailure) {
     if operation.tag == .insert { ticks &+= UInt64(text.count) }
+    if operation.tag == .redacted { ticks &+= UInt64(operation.count) }
     do { try output.write(operation, text: text, observed: observed) } catch {
       throw reader.failure("a replica that has no name")
     }
@@ -336,7 +337,8 @@ struct BlockDecoder {
     var text: ArraySlice<UInt8> = []
     var observed: [NamedChange] = []
     switch tag {
-    case .create, .restore, .insert, .remove: break
+    case .create, .restore, .insert, .remove, .purge: break
+    case .original: text = try reader.raw(8)
     case .place:
       operation.first = try element()
       operation.second = try element()
@@ -355,6 +357,11 @@ struct BlockDecoder {
     case .base:
       operation.count = try reader.count()
       observed = try changes()
+    case .redacted:
+      operation.count = try reader.count()
+      for _ in 0..<(try reader.count()) {
+        observed.append(NamedChange(author: try reader.count(), number: 0))
+      }
     }
     if isAlone { try begin() }
     try write(operation, text: text, observed: observed)

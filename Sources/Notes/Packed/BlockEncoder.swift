@@ -223,13 +223,14 @@ struct BlockEncoder {
   ) {
     if operation.tag == .create {
       expected.move(to: NamedChange(author: 0, number: number))
-    } else {
+    } else if operation.tag != .original {
       expected.begin(operation, number, &steps)
     }
     steps.code(StepCode.other)
     steps.byte(operation.tag.rawValue)
     switch operation.tag {
-    case .create, .restore, .insert, .remove: break
+    case .create, .restore, .insert, .remove, .purge: break
+    case .original: steps.raw(bytes.text(of: operation))
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)
@@ -248,6 +249,10 @@ struct BlockEncoder {
     case .base:
       steps.varint(operation.count)
       steps.changes(observed[operation.observed])
+    case .redacted:
+      steps.varint(operation.count)
+      steps.varint(operation.observed.count)
+      for name in observed[operation.observed] { steps.varint(name.author) }
     }
   }
 }

@@ -43,25 +43,36 @@ struct RawOperation: Equatable, Sendable {
     case withdraw = 0x19
     case property = 0x1A
     case created = 0x1B
+    case purge = 0x1c
+    /// The hash in front of the operations of a redacted change: not one of them.
+    case original = 0x1d
+    case redacted = 0x1e
   }
 
   var tag: Tag
-  /// The note; of a creation none.
+  /// The note; of a creation and of `original` none.
   var note = NamedChange(author: 0, number: 0)
   /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
   var second = NamedElement.none
-  /// The number of elements that are removed; the priority; how far a base goes back.
+  /// The number of elements that are removed; the priority; how far a base goes back; the logical time of what was redacted.
   var count = 0
   /// The time of an assignment or of a creation, less that of the change.
   var time: Int64 = 0
-  /// Text, title, tag or property: where it is in the change.
+  /// Text, title, tag, property or hash: where it is in the change.
   var text = 0..<0
-  /// The changes that a deletion covers, a removal of a tag has observed, or a base or a withdrawal names: where they are in the change's `observed`.
+  /// The changes that a deletion covers, a removal of a tag has observed, or a base or a withdrawal names: where they are in the change's
+  /// `observed`. For what was redacted the replicas that it named, with the number 0.
   var observed = 0..<0
 
   /// The logical time that it takes.
-  var ticks: UInt64 { tag == .insert ? UInt64(text.count) : 0 }
+  var ticks: UInt64 {
+    switch tag {
+    case .insert: UInt64(text.count)
+    case .redacted: UInt64(count)
+    default: 0
+    }
+  }
 }
 
 /// A change taken apart: everything that its bytes say, in which the names of replicas are numbers.
@@ -85,10 +96,15 @@ struct RawChangeReader {
   /// Whom the author has named, this change included.
   private(set) var mentions: Mentions
   let author: ReplicaID
+  /// True if `mentions` may have names that the author gave with later changes.
+  private let isKnowingLater: Bool
+  /// The names that were spelt out, as far as nobody has taken them.
+  var spelt: [ReplicaID] = []
 
-  init(author: ReplicaID, mentions: Mentions) {
+  init(author: ReplicaID, mentions: Mentions, isKnowingLater: Bool = false) {
     self.author = author
     self.mentions = mentions
+    self.isKnowingLater = isKnowingLater
   }
 
   /// Reads a change into one that was read before, whose memory it uses. Nothing has been named when it throws.
@@ -98,11 +114,7 @@ struct RawChangeReader {
     let named = mentions.replicas.count
     do {
       var reader = ByteReader(bytes)
-      change.elapsed = try reader.signed()
-      change.predecessors.removeAll(keepingCapacity: true)
-      for _ in 0..<(try reader.count()) { change.predecessors.append(try self.change(&reader)) }
-      change.operations.removeAll(keepingCapacity: true)
-      change.observed.removeAll(keepingCapacity: true)
+      try readHead(of: &change, &reader)
       repeat {
         change.operations.append(try operation(&reader, &change.observed))
       } while !reader.isAtEnd
@@ -110,6 +122,18 @@ struct RawChangeReader {
       forgetNames(downTo: named)
       throw error
     }
+  }
+
+  /// Reads what is before the operations.
+  mutating func readHead(
+    of change: inout RawChange, _ reader: inout ByteReader
+  ) throws(DecodingFailure) {
+    spelt.removeAll(keepingCapacity: true)
+    change.elapsed = try reader.signed()
+    change.predecessors.removeAll(keepingCapacity: true)
+    for _ in 0..<(try reader.count()) { change.predecessors.append(try self.change(&reader)) }
+    change.operations.removeAll(keepingCapacity: true)
+    change.observed.removeAll(keepingCapacity: true)
   }
 
   /// Forgets the names that were given last: what gave them is refused.
@@ -130,15 +154,23 @@ struct RawChangeReader {
       }
       return Int(code)
     }
+    return try name(&reader)
+  }
+
+  /// A replica that is spelt out.
+  private mutating func name(_ reader: inout ByteReader) throws(DecodingFailure) -> Int {
     let replica = try reader.identifier()
-    guard replica != author, mentions.place(of: replica) == nil else {
+    let place = mentions.place(of: replica)
+    guard replica != author, place == nil || isKnowingLater else {
       throw reader.failure("a replica named anew that has a name")
     }
+    spelt.append(replica)
+    if let place { return place + 2 }
     mentions.append(replica)
     return mentions.replicas.count + 1
   }
 
-  private mutating func change(_ reader: inout ByteReader) throws(DecodingFailure) -> NamedChange {
+  mutating func change(_ reader: inout ByteReader) throws(DecodingFailure) -> NamedChange {
     let author = try mention(try reader.varint(), &reader)
     return NamedChange(author: author, number: try reader.varint())
   }
@@ -165,7 +197,7 @@ struct RawChangeReader {
     return reader.offset - count..<reader.offset
   }
 
-  private mutating func operation(
+  mutating func operation(
     _ reader: inout ByteReader, _ observed: inout [NamedChange]
   ) throws(DecodingFailure) -> RawOperation {
     let start = reader
@@ -174,9 +206,14 @@ struct RawChangeReader {
     }
     var operation = RawOperation(tag: tag)
     if tag == .create { return operation }
+    if tag == .original {
+      operation.text = reader.offset..<reader.offset + 8
+      _ = try reader.raw(8)
+      return operation
+    }
     operation.note = try change(&reader)
     switch tag {
-    case .create, .restore: break
+    case .create, .restore, .purge, .original: break
     case .place:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
@@ -203,6 +240,13 @@ struct RawChangeReader {
     case .base:
       operation.count = try reader.count()
       operation.observed = try changes(&reader, &observed)
+    case .redacted:
+      operation.count = try reader.count()
+      let start = observed.count
+      for _ in 0..<(try reader.count()) {
+        observed.append(NamedChange(author: try name(&reader), number: 0))
+      }
+      operation.observed = start..<observed.count
     }
     return operation
   }
@@ -274,10 +318,11 @@ struct RawChangeWriter {
   ) throws(UnknownName) {
     writer.byte(operation.tag.rawValue)
     if operation.tag == .create { return }
+    if operation.tag == .original { return writer.raw(text) }
     try check(operation.note.author)
     change(operation.note)
     switch operation.tag {
-    case .create, .restore: break
+    case .create, .restore, .purge, .original: break
     case .place, .insert:
       try element(operation.first)
       try element(operation.second)
@@ -302,6 +347,14 @@ struct RawChangeWriter {
     case .base:
       writer.varint(operation.count)
       try changes(observed)
+    case .redacted:
+      writer.varint(operation.count)
+      writer.varint(observed.count)
+      for name in observed {
+        guard name.author - 2 == named, named < mentions.count else { throw UnknownName() }
+        writer.identifier(mentions[named])
+        named += 1
+      }
     }
   }
 }
