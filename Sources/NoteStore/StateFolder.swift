@@ -109,6 +109,16 @@ struct StateFolder {
     return "\(quarantine.path)/\(copy)"
   }
 
+  /// Removes the copies in the folder `quarantine`; returns how many.
+  func removeQuarantine() -> Int {
+    guard let folder = try? FileDescriptor.folder(path, on: system),
+      let quarantine = try? folder.folder("quarantine"), let names = try? quarantine.names()
+    else { return 0 }
+    for name in names { quarantine.remove(name) }
+    folder.removeFolder("quarantine")
+    return names.count
+  }
+
   /// Notes that the user is told of something; false if that was noted before, by whichever process.
   func noteTelling(of name: String) -> Bool {
     guard let folder = try? create() else { return true }

@@ -51,6 +51,11 @@ public struct Effects: Sendable {
     return all
   }
 
+  /// The notes that were forgotten for good. O(parts that changed).
+  public var purged: [NoteID] {
+    changed.compactMap { $0.facets.contains(.purged) ? $0.note : nil }
+  }
+
   mutating func insert(_ facets: Facets, _ note: NoteID) {
     if facets.isEmpty { return }
     if let last = changed.last, last.note == note {

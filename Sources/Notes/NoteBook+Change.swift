@@ -156,7 +156,8 @@ extension NoteBook {
       effects.insert(.created, id)
     case .place(let placement):
       order.apply(placement, stamp)
-      effects.insert(.position, NoteID(creation: placement.element))
+      let note = NoteID(creation: placement.element)
+      if !isPurged(note) { effects.insert(.position, note) }
     case .edit(let id, let edit):
       if isPurged(id) { break }
       let wasTrashed = shelf[existing: id].isTrashed

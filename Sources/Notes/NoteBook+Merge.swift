@@ -215,6 +215,7 @@ extension NoteBook: Replicable {
       change = try Change(id, decoding: encoded, after: previous, &mentions)
       if !purged.isEmpty, change.edits(anyOf: purged) {
         (change, encoded) = try redacted(id, encoded, after: previous, mentions)
+        redactions += 1
       }
     } catch { throw InvalidChange("\(error.reason), at byte \(error.offset)") }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }

@@ -11,6 +11,7 @@ extension NoteBook {
   mutating func purge(_ id: NoteID, _ effects: inout Effects) {
     guard purged.insert(id).inserted else { return }
     unredacted.insert(id)
+    redactions += 1
     shelf.purge(id)
     undecided[id] = nil
     withdrawing.remove(id)

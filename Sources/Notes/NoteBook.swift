@@ -33,6 +33,9 @@ public struct NoteBook: Sendable {
   public internal(set) var purged: Set<NoteID> = []
   /// Those of them that changes in memory may still tell of.
   var unredacted: Set<NoteID> = []
+  /// The number of times that something came that is not to be kept: a note was purged, or changes of one that was. What holds changes
+  /// elsewhere, as they were, is to be looked through when this grows.
+  public internal(set) var redactions = 0
   /// The branches among the replicas that have come since the archive, in that order; see `Fork`.
   public internal(set) var newBranches: [ReplicaID] = []
   /// Digests of histories that were asked for.

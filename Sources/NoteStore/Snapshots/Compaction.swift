@@ -14,9 +14,14 @@ internal import ReplicatingTypes
 // - This process has found the bytes of the snapshot to be those of its name.
 // - The segment's status is the one that it had when it was read.
 //
-// A snapshot is removed when greater ones stand for all of it: larger ones, or as large ones with a greater name. So two
-// processes that see different snapshots cannot remove all of them: each snapshot is removed only for the sake of greater
-// ones, and the greatest one stays.
+// A snapshot is removed when greater ones stand for all of it: ones with more redactions, or else larger ones, or as large ones with a
+// greater name. So two processes that see different snapshots cannot remove all of them: each snapshot is removed only for the sake of
+// greater ones, and the greatest one stays.
+//
+// What has words of notes that were purged is folded in any case. Of snapshots with such words no block is copied: their changes are
+// taken from the notebook, which has them redacted. The snapshot that takes their place has more redactions than they, so it is the
+// greater one though it may be smaller. A compaction that is to purge does not wait a day: it removes what has such words as soon as the
+// snapshot in its place is on disk and was read.
 //
 // A removed file may come back from a machine that was away. It is read, holds nothing new, and is removed again a day later.
 // Any number of processes may do all this at the same time.
@@ -40,11 +45,17 @@ public final class Compaction {
     public var removedBytes: UInt64 = 0
     /// The number of files that will be removed when a snapshot has stood for them for a day.
     public var waitingFiles = 0
+    /// The number of files among those that have words of notes that were purged.
+    public var waitingWords = 0
+    /// The files with words of purged notes that can't be folded, by their paths in the folder: another process is writing them, or they
+    /// are no segments.
+    public var unfoldable: [String] = []
   }
 
   private enum Stage {
     case begin
     case sweep(Sweep)
+    case inspect(left: [SnapshotFile], blocks: [PackedChanges.Block]?)
     case verify(left: [SnapshotFile], hash: SHA256, offset: UInt64)
     case remove(segments: [Sweep.Segment], snapshots: [SnapshotFile])
     case plan
@@ -61,12 +72,19 @@ public final class Compaction {
   private static let readSize = 256 << 10
 
   private let isForced: Bool
+  private let isPurging: Bool
   private var stage = Stage.begin
   private(set) var result = Result()
   /// The snapshots in the folder that can be read.
   private var snapshots: [SnapshotFile] = []
   private var segments: [Sweep.Segment] = []
+  /// The names of the snapshots with words of notes that were purged.
+  private var unredacted: Set<String> = []
+  /// The number of purged notes when the new snapshot was begun.
+  private var purged = 0
   private var removedSegments = 0
+  /// The number of those that had words of purged notes.
+  private var removedWords = 0
   /// The snapshots that stand for the files to be removed.
   private var relied: [SnapshotFile] = []
   private var new: NewSnapshot?
@@ -76,11 +94,20 @@ public final class Compaction {
 
   /// The number of files, and their bytes, that were counted as new when it began.
   let unfolded: (files: Int, bytes: UInt64)
+  /// The number of the notebook's redactions when it began.
+  let redactions: Int
 
-  /// - Parameter isForced: whether to fold everything, however little it is.
-  init(isForced: Bool, unfolded: (files: Int, bytes: UInt64)) {
+  /// - Parameters:
+  ///   - isForced: whether to fold everything, however little it is.
+  ///   - isPurging: whether to remove files with words of purged notes as soon as a snapshot stands for them.
+  init(
+    isForced: Bool, isPurging: Bool = false, unfolded: (files: Int, bytes: UInt64),
+    redactions: Int = 0
+  ) {
     self.isForced = isForced
+    self.isPurging = isPurging
     self.unfolded = unfolded
+    self.redactions = redactions
   }
 
   var isDone: Bool { if case .done = stage { true } else { false } }
@@ -109,8 +136,9 @@ public final class Compaction {
     let current = stage
     stage = .done  // or what is in it would be copied
     switch current {
-    case .begin: try begin(folder, catalog)
+    case .begin: try begin(folder, book, catalog)
     case .sweep(let sweep): try self.sweep(sweep, folder, book, catalog)
+    case .inspect(let left, let blocks): inspect(left, blocks, folder, book, &catalog)
     case .verify(let left, let hash, let offset):
       try verify(left, hash, offset, folder, &catalog)
     case .remove(let segments, let snapshots):
@@ -118,7 +146,7 @@ public final class Compaction {
     case .plan: try plan(folder, book, catalog)
     case .write(let writer, let count): try write(writer, count, book)
     case .publish(let writer): try publish(writer, folder)
-    case .check(let file, let blocks): try check(file, blocks, &catalog)
+    case .check(let file, let blocks): try check(file, blocks, folder, book, &catalog)
     case .done: break
     }
   }
@@ -126,7 +154,7 @@ public final class Compaction {
   // MARK: - Reading the segments
 
   private func begin(
-    _ folder: borrowing LogFolder, _ catalog: SnapshotCatalog
+    _ folder: borrowing LogFolder, _ book: NoteBook, _ catalog: SnapshotCatalog
   ) throws(StoreError) {
     var names: [String] = []
     do {
@@ -148,7 +176,7 @@ public final class Compaction {
       // A notebook that was not written yet has no folder, and one whose segments are all folded has no log.
       guard error.reason == .notFound else { throw error }
     }
-    guard !names.isEmpty else { return beginToVerify(folder, catalog) }
+    guard !names.isEmpty else { return beginToInspect(folder, book, catalog) }
     stage = .sweep(
       Sweep(
         folders: names, coverage: snapshots.flatMap(\.coverage),
@@ -164,7 +192,8 @@ public final class Compaction {
     while bytes < Self.readSize, looks < 32 {
       guard let read = sweep.next(in: log, book) else {
         segments = sweep.segments
-        return beginToVerify(folder, catalog)
+        result.unfoldable = sweep.unfoldable.map { "log/\($0)" }
+        return beginToInspect(folder, book, catalog)
       }
       bytes += read
       looks += 1
@@ -172,10 +201,72 @@ public final class Compaction {
     stage = .sweep(sweep)
   }
 
+  // MARK: - Looking for words of purged notes
+
+  /// Looks through the snapshots, but for those that were looked through since the last note was purged.
+  private func beginToInspect(
+    _ folder: borrowing LogFolder, _ book: NoteBook, _ catalog: SnapshotCatalog
+  ) {
+    let left = snapshots.filter { catalog.known[$0.name]?.purged != book.purged.count }
+    if book.purged.isEmpty || left.isEmpty { return endInspecting(folder, catalog) }
+    stage = .inspect(left: left, blocks: nil)
+  }
+
+  /// Looks on in the last of the snapshots.
+  private func inspect(
+    _ left: [SnapshotFile], _ blocks: [PackedChanges.Block]?, _ folder: borrowing LogFolder,
+    _ book: NoteBook, _ catalog: inout SnapshotCatalog
+  ) {
+    guard let file = left.last else { return endInspecting(folder, catalog) }
+    var blocks =
+      blocks ?? file.changes.ranges.flatMap { file.changes.blocks(of: $0.replica) }
+    var size = 0
+    while size < Self.readSize, let block = blocks.popLast() {
+      size += block.bytes.count + 1024
+      if hasWords(block, of: file, book) {
+        unredacted.insert(file.name)
+        blocks = []
+      }
+    }
+    if !blocks.isEmpty {
+      stage = .inspect(left: left, blocks: blocks)
+      return
+    }
+    if !unredacted.contains(file.name) { catalog.known[file.name]?.purged = book.purged.count }
+    stage = .inspect(left: left.dropLast(), blocks: nil)
+  }
+
+  /// True if changes in a block say what is not in the notebook any more. A block that can't be read says nothing.
+  private func hasWords(
+    _ block: PackedChanges.Block, of file: SnapshotFile, _ book: NoteBook
+  ) -> Bool {
+    let replica = file.changes.replica(of: block)
+    guard let changes = try? file.read(block),
+      let mentions = file.changes.lastState(of: replica)?.mentions
+    else { return false }
+    var redactor = Redactor(book.purged, author: replica, mentions: mentions)
+    return changes.numbers.contains {
+      ((try? redactor.redacted(changes[$0].encoded)) ?? nil) != nil
+    }
+  }
+
+  private func endInspecting(_ folder: borrowing LogFolder, _ catalog: SnapshotCatalog) {
+    // What is to be purged is removed at the end, when a snapshot stands for it.
+    if isPurging { stage = .plan } else { beginToVerify(folder, catalog) }
+  }
+
+  private func hasWords(_ snapshot: SnapshotFile) -> Bool { unredacted.contains(snapshot.name) }
+
+  private func countWords() {
+    result.waitingWords =
+      segments.count { $0.isUnredacted } - removedWords + snapshots.count { hasWords($0) }
+  }
+
   // MARK: - Removing
 
-  /// The snapshots that have been there for a day.
+  /// The snapshots that are relied on: those that have been there for a day, or when purging all without words of purged notes.
   private func mature(_ folder: borrowing LogFolder) -> [SnapshotFile] {
+    if isPurging { return snapshots.filter { !hasWords($0) } }
     let latest = folder.root.system.now - Self.grace
     return snapshots.filter { $0.status.changed <= latest }
   }
@@ -186,8 +277,8 @@ public final class Compaction {
   ) -> (segments: [Sweep.Segment], snapshots: [SnapshotFile]) {
     let coverage = Self.coverage(of: trusted)
     return (
-      segments.filter { coverage.contains($0.piece) },
-      Self.dominated(snapshots, by: trusted)
+      segments.filter { coverage.contains($0.piece) && ($0.isUnredacted || !isPurging) },
+      Self.dominated(snapshots, by: trusted).filter { hasWords($0) || !isPurging }
     )
   }
 
@@ -202,7 +293,7 @@ public final class Compaction {
     _ snapshots: [SnapshotFile], by others: [SnapshotFile]
   ) -> [SnapshotFile] {
     func isGreater(_ a: SnapshotFile, _ b: SnapshotFile) -> Bool {
-      (a.status.size, a.name) > (b.status.size, b.name)
+      (a.redactions, a.status.size, a.name) > (b.redactions, b.status.size, b.name)
     }
     let others = others.sorted(by: isGreater)
     var coverage: [Identifier: NumberRanges] = [:]
@@ -231,8 +322,11 @@ public final class Compaction {
     let (segments, files) = removable(mature)
     let left = mature.filter { catalog.verified[$0.name] != $0.status }
     stage =
-      segments.isEmpty && files.isEmpty ? .plan : .verify(left: left, hash: SHA256(), offset: 0)
+      segments.isEmpty && files.isEmpty
+      ? afterRemoving : .verify(left: left, hash: SHA256(), offset: 0)
   }
+
+  private var afterRemoving: Stage { isPurging ? .done : .plan }
 
   /// Reads on in the last of the snapshots that have to be verified.
   private func verify(
@@ -270,7 +364,7 @@ public final class Compaction {
     // A snapshot may have been removed since.
     let present = try root.folder(SnapshotFormat.folder)
     for file in relied where (try? present.status(of: file.name)) != file.status {
-      stage = .plan
+      stage = afterRemoving
       return
     }
     for segment in segments.suffix(64) {
@@ -280,6 +374,7 @@ public final class Compaction {
       else { continue }
       sessionFolder.remove(segment.name)
       removedSegments += 1
+      if segment.isUnredacted { removedWords += 1 }
       result.removedFiles += 1
       result.removedBytes += segment.status.size
       // The folder goes with its last file. A process that was writing there begins another session.
@@ -299,7 +394,8 @@ public final class Compaction {
         result.removedBytes += file.status.size
       }
     }
-    stage = .plan
+    countWords()
+    stage = afterRemoving
   }
 
   // MARK: - Writing
@@ -313,17 +409,29 @@ public final class Compaction {
     let dominated = Self.dominated(snapshots, by: snapshots)
     let present = snapshots.filter { snapshot in !dominated.contains { $0 === snapshot } }
     result.waitingFiles = segments.count - new.count - removedSegments + dominated.count
+    countWords()
+    let known = present.filter { Self.isKnown($0, book) }
     let isEnough =
       isForced
       ? !new.isEmpty || present.count > 1
       : new.count >= catalog.enough.files || size >= catalog.enough.bytes
-    guard isEnough else { return }
-    let folded = Self.folded(
-      present.filter { Self.isKnown($0, book) }, with: size, isForced: isForced)
+    let isUnredacted = known.contains(where: hasWords) || new.contains { $0.isUnredacted }
+    guard isEnough || isUnredacted else {
+      if isPurging { beginToVerify(folder, catalog) }
+      return
+    }
+    var folded = Self.folded(known, with: size, isForced: isForced)
+    folded += known.filter { snapshot in
+      hasWords(snapshot) && !folded.contains { $0 === snapshot }
+    }
     let kept = present.filter { snapshot in !folded.contains { $0 === snapshot } }
+    let redactions =
+      folded.map { $0.redactions + (hasWords($0) ? 1 : 0) }.max() ?? 0
+    purged = book.purged.count
     let writer = SnapshotWriter(
       of: folder.notebook!, coverage: Self.joined(new.map(\.piece) + folded.flatMap(\.coverage)),
-      parts: Self.parts(new, folded, kept), folding: folded)
+      redactions: redactions, parts: Self.parts(new, folded, kept),
+      folding: folded.filter { !hasWords($0) })
     result.foldedFiles = new.count
     result.foldedSnapshots = folded.count
     result.foldedBytes = size + folded.reduce(0) { $0 + $1.status.size }
@@ -450,7 +558,8 @@ public final class Compaction {
 
   /// Reads the snapshot that was written, to check it.
   private func check(
-    _ file: SnapshotFile, _ blocks: [PackedChanges.Block], _ catalog: inout SnapshotCatalog
+    _ file: SnapshotFile, _ blocks: [PackedChanges.Block], _ folder: borrowing LogFolder,
+    _ book: NoteBook, _ catalog: inout SnapshotCatalog
   ) throws(StoreError) {
     var size = 0
     var left = blocks[...]
@@ -460,6 +569,10 @@ public final class Compaction {
     }
     if left.isEmpty {
       catalog.known[file.name] = KnownSnapshot(file)
+      catalog.known[file.name]!.purged = purged
+      if !isPurging { return }
+      snapshots.append(file)
+      beginToVerify(folder, catalog)
     } else {
       stage = .check(file, blocks: Array(left))
     }

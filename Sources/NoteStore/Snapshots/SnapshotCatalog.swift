@@ -17,6 +17,9 @@ struct SnapshotCatalog {
   var enough: (files: Int, bytes: UInt64) = (64, 1 << 20)
   /// The time of the next look for files that can be removed, by the clock that file times are taken from.
   var sweepDue: Int64?
+  /// The number of the notebook's redactions (`NoteBook.redactions`) when the folder was last looked through for words of notes that
+  /// were purged.
+  var redactionsLooked = 0
   /// After a failure nothing is folded before this time.
   var pause: Int64 = .min
 
@@ -34,6 +37,8 @@ struct KnownSnapshot: Equatable {
   /// The changes in it, for each replica: 16 bytes, and two varints, the first number and how many more. Encoded, because
   /// it is read only when the file is gone.
   let holdings: [UInt8]
+  /// The number of purged notes of which it was found to have no words.
+  var purged = 0
 
   init(_ file: SnapshotFile) {
     status = file.status
@@ -49,11 +54,13 @@ struct KnownSnapshot: Equatable {
   init(decoding reader: inout ByteReader) throws(DecodingFailure) {
     status = try reader.status(.file)
     holdings = Array(try reader.counted())
+    purged = try reader.count()
   }
 
   func encode(into writer: inout ByteWriter) {
     writer.status(status)
     writer.counted(holdings)
+    writer.varint(purged)
   }
 
   /// True if all changes that it held are in `others`.

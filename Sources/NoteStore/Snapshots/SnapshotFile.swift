@@ -11,13 +11,15 @@ internal import ReplicatingTypes
 // Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
 //
 //      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
-//      8   4  format version: 2 if deletions of a session in it spare separators, as in LogFormat.swift; else 1
+//      8   4  format version: 3 if it was written in the place of a snapshot with words of notes that were purged since; else 2 if
+//             deletions of a session in it spare separators, as in LogFormat.swift; else 1
 //     12   4  n: the number of bytes of coverage that follow, at most 2^28
 //     16   n  coverage
 //   16+n   4  CRC-32C of everything before
 //      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes
 //
-//     coverage = count*piece
+//     coverage = redactions? count*piece     redactions only from version 3 on: one more than the snapshots have that it takes the place
+//                                            of because of such words, and no less than any other
 //     piece    = session               16 bytes
 //                number hash changes   of the last record before the piece; 0, zeros and 0 for the first piece of a session
 //                number hash changes   of the last record of the piece: both numbers less those before
@@ -53,7 +55,7 @@ struct SessionPiece: Equatable {
 enum SnapshotFormat {
   static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x53, 0x4e, 0x50, 0x0d, 0x0a]
   /// The latest version.
-  static let version: UInt32 = 2
+  static let version: UInt32 = 3
   /// The number of bytes before the coverage.
   static let prefixSize = 16
   /// The most bytes that the coverage may have.
@@ -63,8 +65,10 @@ enum SnapshotFormat {
   static let digits = 32
 
   /// The beginning of a file, up to the packed changes.
-  static func head(_ coverage: [SessionPiece]) -> [UInt8] {
+  static func head(_ coverage: [SessionPiece], redactions: UInt64 = 0) -> [UInt8] {
     var list = ByteWriter(capacity: 48 * coverage.count + 8)
+    let version = redactions > 0 ? 3 : coverage.map { LogFormat.version(of: $0.session) }.max() ?? 1
+    if version >= 3 { list.varint(redactions) }
     list.varint(coverage.count)
     for piece in coverage {
       list.identifier(piece.session)
@@ -77,7 +81,7 @@ enum SnapshotFormat {
     }
     var head = ByteWriter(capacity: list.bytes.count + 24)
     head.raw(magic)
-    head.fixed(coverage.map { LogFormat.version(of: $0.session) }.max() ?? 1)
+    head.fixed(version)
     head.fixed(UInt32(list.bytes.count))
     head.raw(list.bytes)
     head.fixed(CRC32C.checksum(of: head.bytes[...]))
@@ -88,7 +92,7 @@ enum SnapshotFormat {
   static func coverage(
     decoding bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> [SessionPiece] {
-    var decoder = CoverageDecoder(size: UInt64(bytes.count))
+    var decoder = CoverageDecoder(size: UInt64(bytes.count), version: 2)
     try decoder.take(bytes)
     return decoder.coverage
   }
@@ -99,6 +103,8 @@ enum SnapshotFormat {
     private static let pieceSize: (least: UInt64, most: Int) = (36, 72)
 
     private(set) var coverage: [SessionPiece] = []
+    private(set) var redactions: UInt64 = 0
+    private let version: UInt32
     /// The number of bytes that were not taken yet.
     private var left: UInt64
     private let size: UInt64
@@ -107,8 +113,9 @@ enum SnapshotFormat {
     private var rest: [UInt8] = []
 
     /// - Parameter size: the number of bytes of the coverage.
-    init(size: UInt64) {
+    init(size: UInt64, version: UInt32) {
       self.size = size
+      self.version = version
       left = size
     }
 
@@ -117,7 +124,10 @@ enum SnapshotFormat {
       rest += bytes
       left -= UInt64(bytes.count)
       var reader = ByteReader(rest)
-      if count == nil { count = try reader.varint() }
+      if count == nil {
+        if version >= 3 { redactions = try reader.varint() }
+        count = try reader.varint()
+      }
       let count = count!
       guard count <= size / Self.pieceSize.least else {
         throw reader.failure("more pieces than there is room for")
@@ -166,6 +176,8 @@ final class SnapshotFile {
   let name: String
   let status: FileStatus
   let coverage: [SessionPiece]
+  /// How often it was written in the place of another one because of words of notes that were purged.
+  let redactions: UInt64
   let changes: PackedChanges
   private let file: OpenDescriptor
   /// The offset of the packed changes.
@@ -185,10 +197,11 @@ final class SnapshotFile {
     self.name = name
     self.status = status
     file = OpenDescriptor(opened)
-    guard let (coverage, start) = try Self.head(of: file.descriptor, status.size, name) else {
+    guard let (head, start) = try Self.head(of: file.descriptor, status.size, name) else {
       return nil
     }
-    self.coverage = coverage
+    coverage = head.coverage
+    redactions = head.redactions
     self.start = start
     let length = Int(clamping: status.size - start)
     let footer = try file.descriptor.bytes(
@@ -198,10 +211,10 @@ final class SnapshotFile {
     }
     let directory = try file.descriptor.bytes(
       start + UInt64(range.lowerBound)..<start + UInt64(range.upperBound))
-    let head = try file.descriptor.bytes(start..<start + UInt64(PackedChanges.headLength))
+    let first = try file.descriptor.bytes(start..<start + UInt64(PackedChanges.headLength))
     changes = try Self.decoded(path) { () throws(DecodingFailure) in
       let changes = try PackedChanges(directory: directory[...], at: range.lowerBound)
-      guard try PackedChanges.notebook(head: head[...]) == changes.notebook else {
+      guard try PackedChanges.notebook(head: first[...]) == changes.notebook else {
         throw DecodingFailure(offset: 0, reason: "two notebooks in one file")
       }
       return changes
@@ -220,12 +233,12 @@ final class SnapshotFile {
     of name: String, in folder: borrowing FileDescriptor
   ) throws(StoreError) -> [SessionPiece]? {
     guard let opened = try folder.regularFile(name) else { return nil }
-    return try head(of: opened, try opened.status().size, name)?.coverage
+    return try head(of: opened, try opened.status().size, name)?.head.coverage
   }
 
   private static func head(
     of file: borrowing FileDescriptor, _ size: UInt64, _ name: String
-  ) throws(StoreError) -> (coverage: [SessionPiece], end: UInt64)? {
+  ) throws(StoreError) -> (head: SnapshotFormat.CoverageDecoder, end: UInt64)? {
     let prefix = try file.read(SnapshotFormat.prefixSize, at: 0)
     guard prefix.starts(with: SnapshotFormat.magic) else {
       if isName(name) { throw damaged(file.path, "no snapshot, or not all of it") }
@@ -249,7 +262,7 @@ final class SnapshotFile {
     guard version >= 1, end <= size else {
       throw damaged(file.path, "not all of it")
     }
-    var decoder = SnapshotFormat.CoverageDecoder(size: count)
+    var decoder = SnapshotFormat.CoverageDecoder(size: count, version: version)
     var sum = CRC32C()
     sum.update(prefix[...])
     var failure: DecodingFailure?
@@ -269,7 +282,7 @@ final class SnapshotFile {
       throw damaged(file.path, "a wrong checksum at its beginning")
     }
     if let failure { throw damaged(file.path, failure.reason) }
-    return (decoder.coverage, end)
+    return (decoder, end)
   }
 
   /// The number of bytes of a coverage that are read at once.

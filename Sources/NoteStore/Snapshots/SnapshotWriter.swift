@@ -26,10 +26,12 @@ struct SnapshotWriter {
   private(set) var size: UInt64 = 0
   private var isFinished = false
 
+  /// - Parameter folded: snapshots of which blocks are copied as they are.
   init(
-    of notebook: Identifier, coverage: [SessionPiece], parts: [Part], folding folded: [SnapshotFile]
+    of notebook: Identifier, coverage: [SessionPiece], redactions: UInt64 = 0, parts: [Part],
+    folding folded: [SnapshotFile]
   ) {
-    head = SnapshotFormat.head(coverage)
+    head = SnapshotFormat.head(coverage, redactions: redactions)
     packer = ChangePacker(notebook: notebook)
     self.parts = parts.sorted { $0.replica > $1.replica }
     self.folded = folded

@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 /// Reads the complete segments of all sessions, to find those that a snapshot may stand for.
 ///
 /// It relies on nothing that was read before. A segment counts only if its chain is whole, goes on from a known position,
-/// and holds the same changes as the notebook, byte for byte.
+/// and holds the same changes as the notebook, byte for byte, but for what was redacted.
 struct Sweep {
   /// A file in `log` that is not written any more.
   struct Segment {
@@ -16,6 +16,8 @@ struct Sweep {
     let piece: SessionPiece
     /// The last change of each other session in it.
     let carried: [ChangeID]
+    /// True if it has words of notes that were purged.
+    let isUnredacted: Bool
   }
 
   /// The folders that were not read, the next one at the end; and the unread files of the one that is being read.
@@ -25,6 +27,9 @@ struct Sweep {
   private var points: [SessionPoint] = []
   private var folder = ""
   private(set) var segments: [Segment] = []
+  /// The files with words of purged notes that can't be folded now, by their paths in `log`: they are being written, or have names that
+  /// are no segments'.
+  private(set) var unfoldable: [String] = []
   /// The positions that snapshots name.
   private let known: [Identifier: [SessionPoint]]
   /// The session that this process is writing. Its open segment must not be folded.
@@ -64,14 +69,19 @@ struct Sweep {
   ) -> Int {
     let key = "\(folder)/\(name)"
     let sealed = LogName.segment(key)
-    guard sealed != nil || LogName.isSegment(key), let folder = try? log.folder(folder),
+    guard sealed != nil || LogName.isSegment(key) || !book.purged.isEmpty,
+      let folder = try? log.folder(folder),
       let file = try? folder.regularFile(name), let status = try? file.status(),
       sealed != nil || status.changed < log.system.now - Self.abandonedTime
+        || !book.purged.isEmpty
     else { return 0 }
+    let isFoldable =
+      sealed != nil
+      || LogName.isSegment(key) && status.changed < log.system.now - Self.abandonedTime
     let (header, entries, end) = Self.records(of: file, status.size)
     guard let header, header.session == Identifier(self.folder), let end,
       sealed.map({ $0.names(header.segment, end: end.hash) })
-        ?? (header.session != openSession)
+        ?? (!isFoldable || header.session != openSession)
     else { return Int(clamping: status.size) }
     let changes = UInt64(entries.count { $0.type == RecordType.change.rawValue })
     // The segment has to begin, or to end, at a known position.
@@ -85,7 +95,12 @@ struct Sweep {
       start = SessionPoint(
         number: header.recordsBefore, hash: header.hashBefore, changes: after.changes - changes)
     }
-    guard let start, let carried = Self.compare(entries, of: header.session, start, book) else {
+    var isUnredacted = false
+    guard let start,
+      let carried = Self.compare(entries, of: header.session, start, book, &isUnredacted)
+    else { return Int(clamping: status.size) }
+    guard isFoldable else {
+      if isUnredacted { unfoldable.append(key) }
       return Int(clamping: status.size)
     }
     let point = SessionPoint(
@@ -94,7 +109,8 @@ struct Sweep {
     segments.append(
       Segment(
         folder: self.folder, name: name, status: status,
-        piece: SessionPiece(session: header.session, start: start, end: point), carried: carried))
+        piece: SessionPiece(session: header.session, start: start, end: point), carried: carried,
+        isUnredacted: isUnredacted))
     return Int(clamping: status.size)
   }
 
@@ -121,7 +137,8 @@ struct Sweep {
   ///
   /// - Returns: the last change of each other session in them; nil if the notebook lacks one or has another content of it.
   private static func compare(
-    _ entries: [LogScan.Entry], of session: Identifier, _ start: SessionPoint, _ book: NoteBook
+    _ entries: [LogScan.Entry], of session: Identifier, _ start: SessionPoint, _ book: NoteBook,
+    _ isUnredacted: inout Bool
   ) -> [ChangeID]? {
     var own: [ArraySlice<UInt8>] = []
     var carried: [ChangeID] = []
@@ -131,7 +148,7 @@ struct Sweep {
       case .changes:
         guard let (_, changes) = try? ChangeSet.decode(entry.payload) else { return nil }
         for (first, encoded) in changes.consecutive {
-          guard knows(encoded, from: first, book) else { return nil }
+          guard knows(encoded, from: first, book, &isUnredacted) else { return nil }
           carried.append(
             ChangeID(replica: first.replica, number: first.number + UInt64(encoded.count) - 1))
         }
@@ -139,21 +156,26 @@ struct Sweep {
       }
     }
     let first = ChangeID(replica: session, number: start.changes + 1)
-    return knows(own, from: first, book) ? carried : nil
+    return knows(own, from: first, book, &isUnredacted) ? carried : nil
   }
 
   private static func knows(
-    _ changes: [ArraySlice<UInt8>], from first: ChangeID, _ book: NoteBook
+    _ changes: [ArraySlice<UInt8>], from first: ChangeID, _ book: NoteBook,
+    _ isUnredacted: inout Bool
   ) -> Bool {
     if changes.isEmpty { return true }
     let last = first.number + UInt64(changes.count) - 1
     guard book.version[first.replica] >= last else { return false }
     var (isEqual, isComplete) = (true, false)
+    var hasOther = false
     try? book.forEachEncoded(of: first.replica, in: first.number...last) { number, encoded, _ in
-      isEqual = changes[Int(number - first.number)].isEqual(to: encoded)
+      let known = changes[Int(number - first.number)]
+      isEqual = known.isEqual(to: encoded)
+      if !isEqual, ChangeHash.isSame(known, encoded) { (isEqual, hasOther) = (true, true) }
       if isEqual { isComplete = number == last }
       return isEqual
     }
+    isUnredacted = isUnredacted || hasOther
     return isEqual && isComplete
   }
 }

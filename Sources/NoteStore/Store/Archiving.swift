@@ -16,6 +16,8 @@ struct Archiving {
   var released = 0
   /// After a failure no archive is written until this many bytes are new: the disk may be full, or refuse.
   private var nextTry = 0
+  /// True if the last attempt has failed.
+  var hasFailed: Bool { nextTry > unkept }
   /// An archive is written at the end of the process if more than this is new.
   static let worthKeeping = 1 << 16
 

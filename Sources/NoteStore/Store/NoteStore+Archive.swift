@@ -4,9 +4,10 @@ public import ReplicatingTypes
 // The archive that a store keeps between two runs: the notebook, and the positions up to which it had read the folder then.
 // With it the next run reads only what is new, and a note when it is asked for. Without it a run reads the whole folder.
 //
-//     appendix = format (a byte, 5), count*(16 bytes of identity, number) of changes read from the log of each session,
-//                count*(name, status, counted holdings) of snapshots that were read, number and bytes of complete files that
-//                are not folded, time of the next look for removable files (signed nanoseconds; 0: never), the folder's
+//     appendix = format (a byte, 6), count*(16 bytes of identity, number) of changes read from the log of each session,
+//                count*(name, status, counted holdings, number of purged notes of which it has no words) of snapshots that
+//                were read, 1 if the folder is to be looked through for words of purged notes and else 0, number and bytes of
+//                complete files that are not folded, time of the next look for removable files (signed nanoseconds; 0: never), the folder's
 //                bookmark
 
 extension NoteStore {
@@ -25,7 +26,7 @@ extension NoteStore {
     guard let archive = stateFolder?.openArchive() else { return }
     var reader = ByteReader(archive.appendix)
     do {
-      guard try reader.byte() == 5 else { return }
+      guard try reader.byte() == 6 else { return }
       var counts: [ReplicaID: UInt64] = [:]
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
@@ -35,6 +36,7 @@ extension NoteStore {
         let name = String(decoding: try reader.counted(), as: UTF8.self)
         known[name] = try KnownSnapshot(decoding: &reader)
       }
+      let isLookDue = try reader.byte() == 1
       let unfolded = (files: try reader.count(), bytes: try reader.amount())
       let sweepDue = try reader.signed()
       try folder.resume(at: &reader)
@@ -42,6 +44,7 @@ extension NoteStore {
       snapshots.known = known
       folder.reader.setUnfolded(unfolded)
       snapshots.sweepDue = sweepDue == 0 ? nil : sweepDue
+      snapshots.redactionsLooked = isLookDue ? -1 : 0
     } catch { return }
     notebook = NoteBook(archive)
     elsewhere = notebook.version
@@ -81,7 +84,7 @@ extension NoteStore {
       return
     }
     var appendix = ByteWriter()
-    appendix.byte(5)
+    appendix.byte(6)
     let counts = counts.merging(written) { max($0, $1) }
     appendix.varint(counts.count)
     for (session, count) in counts {
@@ -93,6 +96,7 @@ extension NoteStore {
       appendix.counted(name.utf8)
       snapshot.encode(into: &appendix)
     }
+    appendix.byte(snapshots.redactionsLooked < notebook.redactions ? 1 : 0)
     appendix.varint(folder.reader.unfolded.files)
     appendix.varint(folder.reader.unfolded.bytes)
     appendix.signed(snapshots.sweepDue ?? 0)

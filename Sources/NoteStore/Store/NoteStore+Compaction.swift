@@ -13,12 +13,18 @@ extension NoteStore {
     // Both would wait for the same answer of the disk.
     if completing.running != nil { return false }
     guard folder.appended > 0, !isInDoubt, snapshots.reading == nil else { return false }
+    // What a purge takes out of a snapshot must not be gone while the purge itself may get lost.
+    if !notebook.purged.isEmpty, !isDurable { return false }
     let isDue =
       folder.reader.unfolded.files >= snapshots.enough.files
       || folder.reader.unfolded.bytes >= snapshots.enough.bytes
       || snapshots.sweepDue.map { $0 <= folder.root.system.now } ?? false
+      || isPurgeDue && folder.writer.open.map { $0.isComplete && !$0.needsSync } ?? true
     return isDue && snapshots.pause <= folder.root.system.now
   }
+
+  /// True if the folder is to be looked through for words of purged notes. Our own open segment is to be complete then.
+  var isPurgeDue: Bool { snapshots.redactionsLooked < notebook.redactions }
 
   /// Does one step of a compaction; after a failure none is tried for a while.
   func proceedCompacting() {
@@ -38,9 +44,14 @@ extension NoteStore {
   }
 
   /// Does one step of a compaction; returns the result after the last one.
-  private func compactSome(isForced: Bool) throws(StoreError) -> Compaction.Result? {
+  private func compactSome(
+    isForced: Bool, isPurging: Bool = false
+  ) throws(StoreError) -> Compaction.Result? {
     let compaction =
-      self.compaction ?? Compaction(isForced: isForced, unfolded: folder.reader.unfolded)
+      self.compaction
+      ?? Compaction(
+        isForced: isForced, isPurging: isPurging, unfolded: folder.reader.unfolded,
+        redactions: notebook.redactions)
     if self.compaction == nil { folder.reader.setUnfolded((0, 0)) }
     self.compaction = nil
     do { try compaction.step(&folder, notebook, &snapshots) } catch {
@@ -52,8 +63,11 @@ extension NoteStore {
       return nil
     }
     let now = folder.root.system.now
+    snapshots.redactionsLooked = compaction.redactions
+    // What others complete later, or an engine brings back, is looked at, too.
     snapshots.sweepDue =
       compaction.result.waitingFiles > 0 || compaction.result.writtenBytes > 0
+        || !notebook.purged.isEmpty
       ? now + Compaction.grace + 60_000_000_000 : nil
     return compaction.result
   }
@@ -62,11 +76,16 @@ extension NoteStore {
   ///
   /// - Parameter isForced: whether to fold all complete segments and all snapshots into one. Otherwise it folds as a process does
   ///   by itself: nothing unless there is enough that is new, and no snapshots that are much larger than that.
+  /// - Parameter isPurging: whether to remove at once, and not a day later, what has words of notes that were purged.
   /// - Throws: the error that stopped it; nothing is lost by that.
-  public func compact(isForced: Bool = true) throws(StoreError) -> Compaction.Result {
+  public func compact(
+    isForced: Bool = true, isPurging: Bool = false
+  ) throws(StoreError) -> Compaction.Result {
     compaction = nil
+    // What a purge takes out of a snapshot must not be gone while the purge itself may get lost.
+    if !notebook.purged.isEmpty { try sync() }
     while true {
-      if let result = try compactSome(isForced: isForced) { return result }
+      if let result = try compactSome(isForced: isForced, isPurging: isPurging) { return result }
       if compaction?.isWaiting == true, folder.disk.asideAnswer == nil { folder.awaitSync() }
     }
   }

@@ -41,7 +41,9 @@ extension NoteStore {
   /// Completes our segment if it is time, without waiting; what was written since the last call counts as written now.
   /// Returns when to call it again at the latest, if nothing is written until then.
   public func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    folder.sealIfDue(at: now)
+    // What may have words of purged notes can be folded when it is complete.
+    if isPurgeDue { folder.seal() }
+    return folder.sealIfDue(at: now)
   }
 
   /// Completes our segment and what killed processes have left, ends the session, or leaves it to another process, and waits until

@@ -39,6 +39,12 @@ extension NoteStore {
     return head > scan.number && scan.headerState != .lost ? .nothing : .unknown
   }
 
+  /// Removes the copies of damaged files that `repair` has made in the state folder: what is in them can't be looked at, and may be words
+  /// of notes that were purged.
+  ///
+  /// - Returns: the number of copies.
+  public func removeCopies() -> Int { stateFolder?.removeQuarantine() ?? 0 }
+
   /// Copies the damaged files into the state folder, and writes again the changes that are known from an archive and not in
   /// the folder. The damaged files stay where they are.
   ///

@@ -8,7 +8,12 @@ extension NoteStore {
   public var hasWork: Bool {
     isMerging || archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
       || archiving.writing != nil
-      || canArchive && archiving.isDue || hasCompletion || hasCompaction
+      || canArchive && isArchiveDue || hasCompletion || hasCompaction
+  }
+
+  /// True if enough is new for another archive, or there is one that tells of notes which were purged.
+  private var isArchiveDue: Bool {
+    archiving.isDue || notebook.isArchiveBehind && !archiving.hasFailed
   }
 
   /// True if the work cannot wait long: what others have written is to be seen soon, or the changes that an archive would take out of
@@ -41,7 +46,7 @@ extension NoteStore {
       if snapshots.reading == nil { begin(.noticed) }
       return mergePending(atMost: Self.slice)
     }
-    if archiving.writing != nil || canArchive && archiving.isDue {
+    if archiving.writing != nil || canArchive && isArchiveDue {
       archive()
     } else if hasCompletion {
       proceedCompleting()
@@ -55,9 +60,10 @@ extension NoteStore {
   /// the process.
   public func keep(while isTime: () -> Bool) {
     while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
-    guard canArchive, archiving.writing != nil || archiving.unkept > Archiving.worthKeeping else {
-      return
-    }
+    guard canArchive,
+      archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
+        || notebook.isArchiveBehind
+    else { return }
     // A process of one request is never idle. What it has folded is in the archive, so that the next one does not try again.
     if folder.writer.isHandingOver { fold(while: isTime) }
     repeat { archive() } while archiving.writing != nil && isTime()

@@ -69,7 +69,7 @@ extension NoteBook {
   }
 
   /// True if notes were purged since the archive was begun, so that changes in it may still tell of them.
-  var isArchiveBehind: Bool { archive.map { $0.purged.count < purged.count } ?? false }
+  public var isArchiveBehind: Bool { archive.map { $0.purged.count < purged.count } ?? false }
 
   /// Visits changes of a replica, all known, in order, each with its last tick, until the visitor has seen enough.
   public func forEachEncoded(

@@ -156,6 +156,9 @@ public struct PackedChanges: Equatable, Sendable {
     return block(range, index)
   }
 
+  /// The replica whose changes a block has.
+  public func replica(of block: Block) -> ReplicaID { directory.ranges[block.range].replica }
+
   /// The blocks of a replica, in the order of its changes.
   public func blocks(of replica: ReplicaID) -> [Block] {
     guard let range = place(of: replica) else { return [] }
