@@ -46,11 +46,11 @@ struct Method: Sendable {
 
   /// The methods that reach other folders, run commands, or remove notes for good. A confined client has none of them.
   static let reachingOutside: Set<String> = reserved.union([
-    "notebook/sync", "notebook/import", "notebook/export", "notebook/mirror",
+    "note/purge", "notebook/sync", "notebook/import", "notebook/export", "notebook/mirror",
   ])
 
   /// Names for which there is no method yet. A confined client is refused them from the beginning.
-  static let reserved: Set<String> = ["note/purge"]
+  static let reserved: Set<String> = []
 
   // MARK: - The table
 
@@ -87,6 +87,9 @@ struct Method: Sendable {
     },
     changing("note/restore", NoteParameters.self) {
       server, params, result throws(ResponseError) in try server.restoreNote(params, &result)
+    },
+    changing("note/purge", NoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.purgeNote(params, &result)
     },
 
     reading("note/open", OpenNoteParameters.self) { server, params, result throws(ResponseError) in

@@ -21,6 +21,9 @@ extension NotesServer {
   /// The attachment of this number.
   func attachment(_ id: Int) throws(ResponseError) -> Attachment {
     guard let attachment = openTexts[id] else {
+      if openTexts.hasEnded(id) {
+        throw .requestFailed("purged", "attachment: \(id) has ended: its note was purged")
+      }
       throw .requestFailed("reopen", "attachment: \(id) is not open")
     }
     return attachment

@@ -11,11 +11,15 @@ extension NotesServer {
 
   /// The note that the parameter `name` names by its identifier.
   func note(_ text: String, _ name: String = "id") throws(ResponseError) -> Note {
-    let note: Note?
-    do { note = try NoteID(text).flatMap { id throws(StoreError) in try store?.note(id) } } catch {
-      throw ResponseError(error)
-    }
+    let (id, note): (NoteID?, Note?)
+    do {
+      id = NoteID(text)
+      note = try id.flatMap { id throws(StoreError) in try store?.note(id) }
+    } catch { throw ResponseError(error) }
     guard let note else {
+      if let id, book.isPurged(id) {
+        throw .requestFailed("purged", "\(name): the note was forgotten for good")
+      }
       throw .requestFailed("noSuchNote", "\(name): there is no note \(text.prefix(80))")
     }
     return note
@@ -77,8 +81,7 @@ extension NotesServer {
       if isTold {
         take(effects)
       } else {
-        openTexts.record(effects, from: source)
-        mirroring.mirror?.note(effects)
+        record(effects, from: source)
       }
       return effects
     } catch {
@@ -132,9 +135,15 @@ extension NotesServer {
   /// Records the effects of changes that the client did not make, and tells the client of them.
   mutating func take(_ effects: Effects) {
     guard !effects.isEmpty else { return }
-    openTexts.record(effects, from: nil)
-    mirroring.mirror?.note(effects)
+    record(effects, from: nil)
     untoldChanges.merge(effects.facets) { $0.union($1) }
+  }
+
+  /// Records the effects of changes on open texts. The attachments of notes that were purged end.
+  private mutating func record(_ effects: Effects, from source: Int?) {
+    openTexts.record(effects, from: source)
+    for note in effects.purged { openTexts.end(note) }
+    mirroring.mirror?.note(effects)
   }
 
   /// At most so many changed notes are told of in one message.
@@ -186,6 +195,7 @@ extension Effects.Facets {
       (.created, "created"), (.title, "title"), (.text, "text"), (.tags, "tags"),
       (.priority, "priority"), (.position, "position"), (.trashed, "trashed"),
       (.path, "path"), (.header, "header"),
+      (.purged, "purged"),
     ]
     return all.filter { contains($0.0) }.map(\.1)
   }

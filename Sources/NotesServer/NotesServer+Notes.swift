@@ -3,7 +3,7 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-// One note at a time, without opening its text: read, change, move, delete, restore.
+// One note at a time, without opening its text: read, change, move, delete, restore, purge.
 
 // MARK: - note/get, note/history
 
@@ -271,7 +271,7 @@ extension NotesServer {
   }
 }
 
-// MARK: - note/move, note/delete, note/restore
+// MARK: - note/move, note/delete, note/restore, note/purge
 
 /// The parameters of `note/move`.
 struct MoveNoteParameters: MethodParameters {
@@ -289,7 +289,7 @@ struct MoveNoteParameters: MethodParameters {
   }
 }
 
-/// The parameters of `note/delete` and `note/restore`.
+/// The parameters of `note/delete`, `note/restore` and `note/purge`.
 struct NoteParameters: MethodParameters {
   enum Name: String, ParameterName, CaseIterable { case id }
 
@@ -321,6 +321,17 @@ extension NotesServer {
   ) throws(ResponseError) {
     let note = try note(params.id)
     if note.isTrashed { try commit([.edit(note.id, .restore)]) }
+    writeRevision(&result)
+  }
+
+  mutating func purgeNote(
+    _ params: NoteParameters, _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    let note = try note(params.id)
+    guard note.isTrashed else {
+      throw .requestFailed("notTrashed", "id: the note is not in the trash")
+    }
+    try commit([.purge(note.id)])
     writeRevision(&result)
   }
 }

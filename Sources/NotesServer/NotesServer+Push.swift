@@ -26,6 +26,14 @@ extension NotesServer {
     }
     connection.isPushHeldBack = false
     tellChanges()
+    for id in openTexts.takeEnded() {
+      currentOutbox.notify("note/closed") {
+        $0.beginObject()
+        $0.member("attachment", id)
+        $0.member("reason", "purged")
+        $0.endObject()
+      }
+    }
     let ids = openTexts.takeUntold()
     let isTextDue = isTextDue
     for id in ids where isTextDue && connection.hasRoomForPushes && openTexts.isLagging(id) {

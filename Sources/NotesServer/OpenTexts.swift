@@ -21,6 +21,8 @@ struct OpenTexts {
   /// The length of all kept texts in bytes.
   private var keptSize = 0
   private var undoLists: [Int: UndoList] = [:]
+  /// The attachments that have ended because their notes were purged, and those of them of which the client was not told yet.
+  private var ended: (all: Set<Int>, untold: [Int]) = ([], [])
   private var lastID = 0
   /// The participants of which other processes tell, in order.
   private(set) var participantsElsewhere: [NoteID: [Participant]] = [:]
@@ -89,7 +91,25 @@ struct OpenTexts {
     }
   }
 
+  /// Ends all attachments of a note that was purged.
+  mutating func end(_ note: NoteID) {
+    for id in attached[note] ?? [] {
+      close(id)
+      ended.all.insert(id)
+      ended.untold.append(id)
+    }
+  }
+
+  /// True if an attachment has ended because its note was purged.
+  func hasEnded(_ id: Int) -> Bool { ended.all.contains(id) }
+
   // MARK: - What clients are to be told
+
+  /// Takes the attachments that have ended and of which the client is to be told.
+  mutating func takeEnded() -> [Int] {
+    defer { ended.untold = [] }
+    return ended.untold
+  }
 
   /// True if a cursor has moved since `takeUntold`.
   var hasNewCursors: Bool { !moved.isEmpty }

@@ -8,7 +8,10 @@ struct Arguments: Equatable {
     case call(method: String, params: String)
     case demo(path: String)
     case check(isRepairing: Bool)
-    case compact(isDue: Bool)
+    case compact(isDue: Bool, isPurging: Bool)
+    /// These notes; or those in the trash that have not changed for so many milliseconds.
+    case purge(ids: [String])
+    case purgeTrash(age: Int64)
     case sync(peers: [String], isAdopting: Bool)
     case files(FileCommand.Kind, paths: [String], isJSON: Bool)
     case mirror(path: String, answer: NotesServer.MirrorAnswer?, isOnce: Bool)
@@ -42,7 +45,9 @@ struct Arguments: Equatable {
     usage: decent-notes [options]
            decent-notes [options] call METHOD [PARAMS]
            decent-notes [options] check [--repair]
-           decent-notes [options] compact [--due]
+           decent-notes [options] compact [--due | --purged]
+           decent-notes [options] purge ID...
+           decent-notes [options] purge --trash [--older AGE]
            decent-notes [options] sync [--every TIME] [--adopt] PEER...
            decent-notes [options] import [--dry-run] [--json] PATH...
            decent-notes [options] export [--into] [--json] DIR
@@ -56,7 +61,10 @@ struct Arguments: Equatable {
     what is known of the notebook there and not in its folder any more.
     compact folds the notebook's complete log files into one snapshot, and removes those for
     which a snapshot has stood for a day; with --due it folds only if there is enough to fold, as
-    any process that writes does by itself.
+    any process that writes does by itself; with --purged it removes at once what has words of
+    notes that were purged, and says what is left.
+    purge forgets notes of the trash for good, on all machines: those named, or all, or with
+    --older (30d, 12h) those in which nothing has changed for so long.
     sync exchanges with each PEER what the notebook and the peer's lack of each other. A peer is a
     folder, a command that speaks the protocol ('ssh host decent-notes'), or rclone:REMOTE:PATH.
     With --every (30s, 5m, 1h) it goes on doing so; with --adopt, notebooks that were begun
@@ -107,6 +115,9 @@ struct Arguments: Equatable {
     var isJSON = false
     var isOnce = false
     var answer: NotesServer.MirrorAnswer?
+    var isPurging = false
+    var isTrash = false
+    var age: Int64?
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument != "--" else {
         if argument.hasPrefix("-"), argument != "-" {
@@ -165,6 +176,13 @@ struct Arguments: Equatable {
         let path = try value()
         guard !path.isEmpty else { throw Misuse(message: "--mirror must name a folder") }
         mirror = path
+      case "--purged" where parts.count == 1: isPurging = true
+      case "--trash" where parts.count == 1: isTrash = true
+      case "--older":
+        guard let time = Self.age(try value()) else {
+          throw Misuse(message: "--older must be a time of days, hours or minutes, as 30d or 12h")
+        }
+        age = time
       case "--adopt" where parts.count == 1: isAdopting = true
       case "--repair" where parts.count == 1: isRepairing = true
       case "--confined" where parts.count == 1: isConfined = true
@@ -196,6 +214,16 @@ struct Arguments: Equatable {
     if isJSON, !["import", "export"].contains(words.first) {
       throw Misuse(message: "--json is an option of import and export")
     }
+    if isPurging, words != ["compact"] {
+      throw Misuse(message: "--purged is an option of compact")
+    }
+    guard !isDue || !isPurging else {
+      throw Misuse(message: "--due and --purged are two ways")
+    }
+    if isTrash, words.first != "purge" {
+      throw Misuse(message: "--trash is an option of purge")
+    }
+    guard age == nil || isTrash else { throw Misuse(message: "--older is an option of --trash") }
     if isAdopting, words.first != "sync" {
       throw Misuse(message: "--adopt is an option of sync")
     }
@@ -224,7 +252,17 @@ struct Arguments: Equatable {
     }
     if first == "check" || first == "compact" {
       guard words.count == 1 else { throw Misuse(message: "\(first) needs no \(words[1])") }
-      command = first == "check" ? .check(isRepairing: isRepairing) : .compact(isDue: isDue)
+      command =
+        first == "check"
+        ? .check(isRepairing: isRepairing) : .compact(isDue: isDue, isPurging: isPurging)
+      return
+    }
+    if first == "purge" {
+      let ids = Array(words.dropFirst())
+      guard ids.isEmpty == isTrash else {
+        throw Misuse(message: "purge needs the notes, or --trash")
+      }
+      command = isTrash ? .purgeTrash(age: age ?? 0) : .purge(ids: ids)
       return
     }
     if first == "sync" {
@@ -266,6 +304,15 @@ struct Arguments: Equatable {
     guard PeerAddress(peer) != nil else {
       throw Misuse(message: "\(peer): no peer: a folder, a command, or rclone:REMOTE:PATH")
     }
+  }
+
+  /// A time in days, hours or minutes, as `30d`, in milliseconds; at most a million of them.
+  private static func age(_ text: String) -> Int64? {
+    let units: [Character: Int64] = ["m": 60_000, "h": 3_600_000, "d": 86_400_000]
+    guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+      (0...1_000_000).contains(number)
+    else { return nil }
+    return number * unit
   }
 
   /// A time in seconds, minutes or hours, as `30s`; `s` may be left out.

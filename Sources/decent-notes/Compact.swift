@@ -9,9 +9,11 @@ struct Compact {
 
   /// - Parameters:
   ///   - isDue: true to fold only if there is enough to fold, as any process that writes does by itself.
+  ///   - isPurging: true to remove at once what has words of notes that were purged.
   ///   - makeIdentifier: makes random identifiers.
   init(
-    folder: String, stateFolder: String?, isDue: Bool, makeIdentifier: @escaping () -> Identifier
+    folder: String, stateFolder: String?, isDue: Bool, isPurging: Bool,
+    makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let store = try NoteStore(path: folder, state: stateFolder, makeIdentifier: makeIdentifier)
     guard store.identity != nil else {
@@ -19,7 +21,7 @@ struct Compact {
       return
     }
     store.completeAbandoned()
-    let result = try store.compact(isForced: !isDue)
+    let result = try store.compact(isForced: !isDue, isPurging: isPurging)
     store.keep { true }
     var lines: [String] = []
     if result.writtenBytes > 0 {
@@ -34,7 +36,14 @@ struct Compact {
     if result.removedFiles > 0 {
       lines.append(
         "removed \(count(result.removedFiles, "file")), \(result.removedBytes) bytes,"
-          + " for which a snapshot has stood for a day")
+          + (isPurging
+            ? " with words of notes that were purged" : " for which a snapshot has stood for a day")
+      )
+    }
+    if isPurging {
+      lines += Self.report(of: result, copies: store.removeCopies())
+      self.lines = lines
+      return
     }
     let waiting = result.waitingFiles + result.foldedFiles + result.foldedSnapshots
     if waiting > 0 {
@@ -44,8 +53,32 @@ struct Compact {
     }
     self.lines = lines
   }
+
+  /// The lines about words of notes that were purged: where they are left.
+  private static func report(of result: Compaction.Result, copies: Int) -> [String] {
+    var lines: [String] = []
+    if copies > 0 {
+      lines.append(
+        "removed \(count(copies, "copy", "copies")) of damaged files, made by check --repair")
+    }
+    for path in result.unfoldable {
+      lines.append(
+        "\(path) has words of notes that were purged: a program is writing it, and completes it"
+          + " soon, or it is no log file of this program")
+    }
+    if result.waitingWords > 0 {
+      lines.append(
+        "\(count(result.waitingWords, "file")) with words of notes that were purged can't be folded"
+          + " now: decent-notes check says more")
+    }
+    lines.append(
+      "not reached: machines that are away, until they have exchanged changes; mirrors of remote"
+        + " folders, until the next exchanges; git, backups, and files that were damaged")
+    return lines
+  }
 }
 
-private func count(_ count: Int, _ thing: String) -> String {
-  count == 1 ? "1 \(thing)" : "\(count) \(thing)s"
+/// A number of things.
+func count(_ count: Int, _ thing: String, _ things: String? = nil) -> String {
+  count == 1 ? "1 \(thing)" : "\(count) \(things ?? thing + "s")"
 }

@@ -206,12 +206,21 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     }
     try printLines(check.lines)
     return check.isSound ? 0 : 1
-  case .compact(let isDue):
+  case .purge(let ids):
+    return try runPurge(arguments) { store throws(StoreError) in
+      try Purge(of: ids, in: store, at: wallTime())
+    }
+  case .purgeTrash(let age):
+    return try runPurge(arguments) { store throws(StoreError) in
+      try Purge(trashOf: store, olderThan: age, at: wallTime())
+    }
+  case .compact(let isDue, let isPurging):
     guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
     let compact: Compact
     do {
       compact = try Compact(
-        folder: folder, stateFolder: stateFolder, isDue: isDue, makeIdentifier: randomIdentifier)
+        folder: folder, stateFolder: stateFolder, isDue: isDue, isPurging: isPurging,
+        makeIdentifier: randomIdentifier)
     } catch {
       printError("\(error)")
       return 1
@@ -251,6 +260,27 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     return FileCommand(kind, paths, isJSON: isJSON) { serve(environment, $0) }.status
   default: return serve(environment, nil)
   }
+}
+
+/// Forgets notes of the notebook of a command line; returns the exit status.
+private func runPurge(
+  _ arguments: Arguments, _ body: (NoteStore) throws(StoreError) -> Purge
+) throws(OutputFailure) -> Int32 {
+  guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
+  let purge: Purge
+  do {
+    let store = try NoteStore(
+      path: folder, state: stateFolder, isWatching: false, makeIdentifier: randomIdentifier)
+    purge = try body(store)
+    try store.end()
+    store.keep { true }
+  } catch {
+    printError("\(error)")
+    return 1
+  }
+  for message in purge.failures { printError(message) }
+  try printLines(purge.lines)
+  return purge.failures.isEmpty ? 0 : 1
 }
 
 /// Serves a client until it has left; returns the exit status.

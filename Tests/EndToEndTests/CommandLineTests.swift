@@ -222,6 +222,10 @@ struct `The command line` {
       ["sync", "--every", "0s", "x"], ["sync", "--every", "25h", "x"], ["--every", "5s"],
       ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"], ["--due"], ["check", "--due"],
       ["sync", "--adopt", "--every=1s", "x"], ["--confined"], ["--confined=1"],
+      ["compact", "--due", "--purged"], ["--purged"], ["purge"], ["purge", "a", "--trash"],
+      ["--trash"],
+      ["purge", "a", "--older", "1d"], ["purge", "--trash", "--older", "1"],
+      ["purge", "--trash", "--older", "xd"], ["purge", "--trash", "--older", "-1d"],
       ["--confined", "--notebook", "x", "check"], ["--confined", "--notebook", "x", "sync", "y"],
     ])
   func `Wrong arguments are told in one line, and end with status 64`(_ arguments: [String]) throws
@@ -239,8 +243,8 @@ struct `The command line` {
     let options = ["--notebook", folder("notes")]
     #expect(try Outcome(options + ["call", "note/create"]).ending == .status(0))
     for command in [
-      ["--help"], ["--version"], ["check"], ["compact"], ["call", "notebook/list"],
-      ["sync", folder("other")],
+      ["--help"], ["--version"], ["check"], ["compact"], ["compact", "--purged"],
+      ["call", "notebook/list"], ["purge", "--trash"], ["sync", folder("other")],
     ] {
       let outcome = try Outcome(options + command, shell: "exec \"$@\" > /dev/full")
       #expect(outcome.ending == .status(1), "\(command)")

@@ -59,6 +59,6 @@ import Testing
     let peer = Peer(folder("notes"))
     peer.call("initialize", ["initializationOptions": ["notebook": .string(folder("other"))]])
     #expect(peer.ask("notebook/import").error?.code == -32601)
-    #expect(peer.ask("note/purge").error?.code == -32601)
+    #expect(peer.ask("note/purge", ["id": "x"]).error?.reason == "noSuchNote")
   }
 }

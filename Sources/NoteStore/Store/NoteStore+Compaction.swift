@@ -23,9 +23,6 @@ extension NoteStore {
     return isDue && snapshots.pause <= folder.root.system.now
   }
 
-  /// True if the folder is to be looked through for words of purged notes. Our own open segment is to be complete then.
-  var isPurgeDue: Bool { snapshots.redactionsLooked < notebook.redactions }
-
   /// Does one step of a compaction; after a failure none is tried for a while.
   func proceedCompacting() {
     do { _ = try compactSome(isForced: false) } catch {

@@ -1,3 +1,5 @@
+internal import Notes
+
 // Putting changes on disk, and knowing which of them are there.
 
 extension NoteStore {
@@ -37,6 +39,9 @@ extension NoteStore {
     }
     if let doubt { throw doubt }
   }
+
+  /// True if the folder is to be looked through for words of purged notes. Our own open segment is to be complete then.
+  var isPurgeDue: Bool { snapshots.redactionsLooked < notebook.redactions }
 
   /// Completes our segment if it is time, without waiting; what was written since the last call counts as written now.
   /// Returns when to call it again at the latest, if nothing is written until then.
