@@ -63,8 +63,8 @@ struct Compact {
     }
     for path in result.unfoldable {
       lines.append(
-        "\(path) has words of notes that were purged: a program is writing it, and completes it"
-          + " soon, or it is no log file of this program")
+        "\(path) may have words of notes that were purged, and can't be folded now: a program is"
+          + " writing it, files before it are missing, or it has a name of another program")
     }
     if result.waitingWords > 0 {
       lines.append(

@@ -47,8 +47,8 @@ public final class Compaction {
     public var waitingFiles = 0
     /// The number of files among those that have words of notes that were purged.
     public var waitingWords = 0
-    /// The files with words of purged notes that can't be folded, by their paths in the folder: another process is writing them, or they
-    /// are no segments.
+    /// The files that have, or may have, words of purged notes and can't be folded, by their paths in the folder: another process is
+    /// writing them, they wait for records that are missing, or they are no segments.
     public var unfoldable: [String] = []
   }
 

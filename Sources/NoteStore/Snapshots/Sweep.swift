@@ -27,11 +27,13 @@ struct Sweep {
   private var points: [SessionPoint] = []
   private var folder = ""
   private(set) var segments: [Segment] = []
-  /// The files with words of purged notes that can't be folded now, by their paths in `log`: they are being written, or have names that
-  /// are no segments'.
+  /// The files that have, or may have, words of purged notes and can't be folded now, by their paths in `log`: they are being written,
+  /// wait for records that are missing, or have names that are no segments'.
   private(set) var unfoldable: [String] = []
   /// The positions that snapshots name.
   private let known: [Identifier: [SessionPoint]]
+  /// The records that snapshots stand for.
+  private let coverage: [SessionPiece]
   /// The session that this process is writing. Its open segment must not be folded.
   private let openSession: Identifier?
 
@@ -43,6 +45,7 @@ struct Sweep {
     var known: [Identifier: [SessionPoint]] = [:]
     for piece in coverage { known[piece.session, default: []] += [piece.start, piece.end] }
     self.known = known
+    self.coverage = coverage
     self.openSession = openSession
   }
 
@@ -96,9 +99,17 @@ struct Sweep {
         number: header.recordsBefore, hash: header.hashBefore, changes: after.changes - changes)
     }
     var isUnredacted = false
-    guard let start,
-      let carried = Self.compare(entries, of: header.session, start, book, &isUnredacted)
-    else { return Int(clamping: status.size) }
+    if start == nil { start = position(before: entries, header, end, book) }
+    guard let start else {
+      // Its records before this one are missing, so nobody can tell yet which changes it has.
+      if !book.purged.isEmpty { unfoldable.append(key) }
+      return Int(clamping: status.size)
+    }
+    guard let carried = Self.compare(entries, of: header.session, start, book, &isUnredacted)
+    else {
+      if !book.purged.isEmpty { unfoldable.append(key) }
+      return Int(clamping: status.size)
+    }
     guard isFoldable else {
       if isUnredacted { unfoldable.append(key) }
       return Int(clamping: status.size)
@@ -112,6 +123,32 @@ struct Sweep {
         piece: SessionPiece(session: header.session, start: start, end: point), carried: carried,
         isUnredacted: isUnredacted))
     return Int(clamping: status.size)
+  }
+
+  /// The position before a segment inside of a piece that a snapshot stands for, which an engine has brought back without its neighbours;
+  /// nil if there is no such piece. Of the session's changes its first is the one that is the same in the notebook.
+  private func position(
+    before entries: [LogScan.Entry], _ header: LogHeader, _ end: ChainPosition, _ book: NoteBook
+  ) -> SessionPoint? {
+    let piece = coverage.first {
+      $0.session == header.session && $0.start.number <= header.recordsBefore
+        && end.number <= $0.end.number
+    }
+    guard let piece else { return nil }
+    var changes = piece.start.changes
+    if let first = entries.first(where: { $0.type == RecordType.change.rawValue }) {
+      let last = min(piece.end.changes, book.version[header.session])
+      guard changes < last else { return nil }
+      var number: UInt64?
+      try? book.forEachEncoded(of: header.session, in: changes + 1...last) { next, encoded, _ in
+        if ChangeHash.isSame(first.payload[...], encoded) { number = next }
+        return number == nil
+      }
+      guard let number else { return nil }
+      changes = number - 1
+    }
+    return SessionPoint(
+      number: header.recordsBefore, hash: header.hashBefore, changes: changes)
   }
 
   /// The records of a file, and the position at its end; nil instead of that if the file is not whole.
