@@ -58,7 +58,7 @@ import Testing
   @Test func `is refused nothing when it is not confined`() {
     let peer = Peer(folder("notes"))
     peer.call("initialize", ["initializationOptions": ["notebook": .string(folder("other"))]])
-    #expect(peer.ask("notebook/import").error?.code == -32601)
+    #expect(peer.ask("notebook/import").error?.code == -32602)
     #expect(peer.ask("note/purge", ["id": "x"]).error?.reason == "noSuchNote")
   }
 }
