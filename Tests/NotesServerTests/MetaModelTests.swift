@@ -181,7 +181,7 @@ struct `The metaModel` {
   }
 
   @Test(arguments: [
-    "note/cursor", "note/presence", "note/closed", "notebook/mirror", "rpc.discover",
+    "note/cursor", "note/presence", "note/closed", "rpc.discover",
     "note/", "note", "", "Note/get", "note/get ", "$/note", "initialized", "exit",
   ])
   func `lacks what the server lacks`(method: String) {
