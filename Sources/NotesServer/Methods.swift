@@ -45,12 +45,9 @@ struct Method: Sendable {
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
   /// The methods that reach other folders, run commands, or remove notes for good. A confined client has none of them.
-  static let reachingOutside: Set<String> = reserved.union([
+  static let reachingOutside: Set<String> = [
     "note/purge", "notebook/sync", "notebook/import", "notebook/export", "notebook/mirror",
-  ])
-
-  /// Names for which there is no method yet. A confined client is refused them from the beginning.
-  static let reserved: Set<String> = []
+  ]
 
   // MARK: - The table
 

@@ -36,7 +36,6 @@ import Testing
     #expect(try names() == ["notes"])
   }
 
-  /// The reserved names, too, which have no method yet.
   @Test(arguments: [
     "notebook/sync", "notebook/import", "notebook/export", "notebook/mirror", "note/purge",
   ])

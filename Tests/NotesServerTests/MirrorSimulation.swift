@@ -30,7 +30,6 @@ struct MirrorSimulation {
   private let tree = MemoryTree("/mirror")
   private var peer: Peer
   private var seed: UInt64
-  private var words = 0
   /// The words that are somewhere, and not taken away by anybody.
   private var alive: Set<String> = []
   private var buffers: [Buffer] = []
@@ -48,8 +47,8 @@ struct MirrorSimulation {
   private mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
   private mutating func word() -> String {
-    words += 1
-    let word = "w\(words)w"
+    // No two have much in common.
+    let word = "w\(random.next() >> 20)w"
     alive.insert(word)
     return word
   }

@@ -14,10 +14,11 @@ final class Mirror {
 
   /// What is to be known of a file before it is read.
   struct Touch {
-    var first: Instant
     var last: Instant
     /// True if it was closed, or came by getting its name: then its writer is done.
     var isComplete: Bool
+    /// When to look at it.
+    var due: Instant
   }
 
   /// A file that was replaced, in which one who has it open may still write.
@@ -97,9 +98,10 @@ final class Mirror {
     if var touch = touched[path] {
       touch.last = now
       touch.isComplete = isComplete || touch.isComplete
+      touch.due = now + Self.rest
       touched[path] = touch
     } else {
-      touched[path] = Touch(first: now, last: now, isComplete: isComplete)
+      touched[path] = Touch(last: now, isComplete: isComplete, due: now + Self.rest)
     }
   }
 
@@ -129,7 +131,7 @@ final class Mirror {
   func due(after now: Instant) -> Instant? {
     var due = walk == nil ? nextWalk : now
     if brake == nil {
-      for touch in touched.values { due = min(due, touch.last + Self.rest) }
+      for touch in touched.values { due = min(due, touch.due) }
       for since in missing.values { due = min(due, since + Self.absence) }
     } else {
       due = min(due, now + .seconds(1))

@@ -63,12 +63,6 @@ extension NotesServer {
     if let mirror = mirroring.mirror { tellBrake(mirror) }
   }
 
-  /// Answers those who wait until the mirror is at rest, which it will not be.
-  private mutating func refuseMirrored(_ reason: String, _ message: String) {
-    for id in requests.waitingForMirror { refuse(id, .requestFailed(reason, message)) }
-    requests.waitingForMirror = []
-  }
-
   /// Answers those who wait until the mirror is at rest.
   private mutating func answerMirrored(_ mirror: Mirror) {
     guard mirror.isAtRest, !requests.waitingForMirror.isEmpty else { return }
@@ -80,14 +74,6 @@ extension NotesServer {
       }
     }
     requests.waitingForMirror = []
-  }
-
-  /// Tells the user of a failure of the mirror, once as long as it is the same.
-  private mutating func tellMirror(_ message: String) {
-    guard mirroring.told != message else { return }
-    mirroring.told = message
-    if requests.waitingForMirror.isEmpty { return showMessage(.error, "mirror: \(message)") }
-    refuseMirrored("unusableFolder", "mirror: \(message)")
   }
 
   // MARK: - Beginning
@@ -214,24 +200,6 @@ extension NotesServer {
   }
 
   // MARK: - Brakes
-
-  /// Tells the user why the mirror does nothing, and what to do.
-  mutating func tellBrake(_ mirror: Mirror) {
-    guard let brake = mirror.brake else { return }
-    let all = mirror.records.byPath.count
-    let what =
-      switch brake {
-      case .deletions(let count): "\(count) of \(all) files are gone at once"
-      case .changes(let count): "\(count) of \(all) files have changed at once"
-      case .folder(let reason): reason
-      }
-    let path = environment.mirror ?? ""
-    let message =
-      "mirror: \(what). Nothing is done until `decent-notes mirror --confirm \(path)` takes that over,"
-      + " or --restore writes the files again."
-    if requests.waitingForMirror.isEmpty { return showMessage(.warning, message) }
-    refuseMirrored("mirrorStopped", message)
-  }
 
   /// Says to the process that mirrors a folder, which may be another one, what the user wants.
   func answerMirror(_ answer: MirrorAnswer) throws(StoreError) {

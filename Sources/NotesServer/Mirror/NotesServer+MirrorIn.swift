@@ -28,7 +28,7 @@ extension NotesServer {
       mirror.brake = .changes(known)
       return tellBrake(mirror)
     }
-    let due = mirror.touched.filter { now >= $0.value.last + Mirror.rest }.keys.sorted()
+    let due = mirror.touched.filter { now >= $0.value.due }.keys.sorted()
     for path in due.prefix(Self.readAtOnce) { try readTouched(path, mirror, at: now) }
     if let confirmed = mirror.confirmed, mirror.touched.isEmpty, mirror.missing.isEmpty,
       mirror.lastWalk.map({ $0 >= confirmed }) ?? false
@@ -64,7 +64,10 @@ extension NotesServer {
       mirror.missing[path] = nil
       if isNews(bytes, path, mirror), now < touch.last + Mirror.longRest {
         // Who writes a file empties it first, and may write it in pieces.
-        if !touch.isComplete || bytes.isEmpty || isBeginning(bytes, of: path, mirror) { return }
+        if !touch.isComplete || bytes.isEmpty || isBeginning(bytes, of: path, mirror) {
+          mirror.touched[path]!.due = touch.last + Mirror.longRest
+          return
+        }
       }
       guard try mirror.tree.status(of: path.text) == status else {
         return mirror.touch(path, complete: false, at: now)
@@ -140,22 +143,34 @@ extension NotesServer {
   /// is known.
   ///
   /// What it lacks of a state counts only if it is still there: it may be missing because somebody else has removed it, and a guess that
-  /// takes nothing away is the better one.
+  /// takes nothing away is the better one. And a word that it has, and that came into the note after a state, says that its writer had seen a
+  /// later one.
   private func nearest(
     _ states: [FileState], to file: ReadFile, _ note: Note
   ) throws(ResponseError) -> FileState? {
     var nearest: (state: FileState, distance: Int)?
+    if states.count == 1 { return try state(of: note, states[0]) == nil ? nil : states[0] }
+    let (present, written) = (Self.words(in: note.text.utf8), Self.words(in: file.text))
     for state in states.reversed() {
       guard let edited = try self.state(of: note, state) else { continue }
-      if states.count == 1 { return state }
       let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
       let edits = textDifference(from: old, to: file.text)
-      let distance = try edits.reduce(shownBytes(removedBy: edits, of: note, in: edited)) {
+      var distance = try edits.reduce(shownBytes(removedBy: edits, of: note, in: edited)) {
         $0 + $1.replacement.count
       }
+      let seen = present.subtracting(Self.words(in: old)).intersection(written)
+      distance = seen.reduce(distance) { $0 + Self.weight * $1.count }
       if nearest.map({ distance < $0.distance }) ?? true { nearest = (state, distance) }
     }
     return nearest?.state
+  }
+
+  /// By how much a byte of a word that a state had not is worth more than one that is added.
+  private static let weight = 4
+
+  /// The words of a text, those of a few letters left out: they may be in any.
+  private static func words(in text: [UInt8]) -> Set<ArraySlice<UInt8>> {
+    Set(text.split { $0 <= 0x20 }.filter { $0.count > 3 })
   }
 
   /// How many bytes of the present text edits of a state of it would remove.

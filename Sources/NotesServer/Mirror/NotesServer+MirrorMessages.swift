@@ -1,0 +1,37 @@
+internal import JSONRPC
+
+// What the user, and those who wait for the mirror, are told of it.
+
+extension NotesServer {
+  /// Tells the user of a failure of the mirror, once as long as it is the same.
+  mutating func tellMirror(_ message: String) {
+    guard mirroring.told != message else { return }
+    mirroring.told = message
+    if requests.waitingForMirror.isEmpty { return showMessage(.error, "mirror: \(message)") }
+    refuseMirrored("unusableFolder", "mirror: \(message)")
+  }
+
+  /// Tells the user why the mirror does nothing, and what to do.
+  mutating func tellBrake(_ mirror: Mirror) {
+    guard let brake = mirror.brake else { return }
+    let all = mirror.records.byPath.count
+    let what =
+      switch brake {
+      case .deletions(let count): "\(count) of \(all) files are gone at once"
+      case .changes(let count): "\(count) of \(all) files have changed at once"
+      case .folder(let reason): reason
+      }
+    let path = environment.mirror ?? ""
+    let message =
+      "mirror: \(what). Nothing is done until `decent-notes mirror --confirm \(path)` takes that over,"
+      + " or --restore writes the files again."
+    if requests.waitingForMirror.isEmpty { return showMessage(.warning, message) }
+    refuseMirrored("mirrorStopped", message)
+  }
+
+  /// Answers those who wait until the mirror is at rest, which it will not be.
+  mutating func refuseMirrored(_ reason: String, _ message: String) {
+    for id in requests.waitingForMirror { refuse(id, .requestFailed(reason, message)) }
+    requests.waitingForMirror = []
+  }
+}
