@@ -100,10 +100,13 @@ public struct FileStatus: Equatable, Sendable {
   public var modified: Int64
   /// The time of the last change of its bytes or status, nanoseconds since 1970; the system sets it.
   public var changed: Int64
+  /// The time at which it was made, nanoseconds since 1970; 0 where the system does not tell.
+  public var born: Int64
 
   /// A status of these values.
   public init(
-    kind: FileKind, device: UInt64, inode: UInt64, size: UInt64, modified: Int64, changed: Int64
+    kind: FileKind, device: UInt64, inode: UInt64, size: UInt64, modified: Int64, changed: Int64,
+    born: Int64 = 0
   ) {
     self.kind = kind
     self.device = device
@@ -111,6 +114,7 @@ public struct FileStatus: Equatable, Sendable {
     self.size = size
     self.modified = modified
     self.changed = changed
+    self.born = born
   }
 }
 

@@ -163,7 +163,7 @@ public final class SystemFileTree: FileTree {
   private func status(in place: Place, _ path: String) throws(FileTreeError) -> FileStatus? {
     var status = stat()
     if fstatat(place.folder, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
-      return FileStatus(status)
+      return FileStatus(status, born: birth(place.folder, place.name, AT_SYMLINK_NOFOLLOW))
     }
     if errno == ENOENT || errno == ENOTDIR { return nil }
     throw failure("stat", path)
@@ -189,7 +189,7 @@ public final class SystemFileTree: FileTree {
     defer { _ = systemClose(file) }
     var status = stat()
     guard fstat(file, &status) == 0 else { throw failure("read", path) }
-    let before = FileStatus(status)
+    let before = FileStatus(status, born: birth(file, "", 0x1000))
     guard before.kind == .file else { return nil }
     guard before.size <= UInt64(limit) else {
       throw FileTreeError("read", fullPath(path), .tooLarge, "it has more than \(limit) bytes")
@@ -277,7 +277,8 @@ public final class SystemFileTree: FileTree {
       guard fstatat(place.folder, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
         throw failure("replace", path)
       }
-      return (FileStatus(status), aside)
+      let born = birth(place.folder, place.name, AT_SYMLINK_NOFOLLOW)
+      return (FileStatus(status, born: born), aside)
     } catch {
       unlinkat(place.folder, name, 0)
       throw error
@@ -398,6 +399,29 @@ private let renameat2 = dlsym(nil, "renameat2").map {
       Int32).self)
 }
 
+/// `statx`, which Swift's import of the C library lacks; nil where there is none.
+private let statx = dlsym(nil, "statx").map {
+  unsafeBitCast(
+    $0,
+    to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) ->
+      Int32).self)
+}
+
+/// The time at which a file was made, nanoseconds since 1970; 0 where the system does not tell.
+///
+/// - Parameter flags: those of `statx`; 0x1000 for the descriptor itself.
+private func birth(_ folder: Int32, _ name: String, _ flags: Int32) -> Int64 {
+  guard let statx else { return 0 }
+  return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+    // STATX_BTIME; the mask says whether it is known, and the time stands at 80: seconds and nanoseconds.
+    guard statx(folder, name, flags, 0x800, buffer.baseAddress!) == 0,
+      buffer.load(as: UInt32.self) & 0x800 != 0
+    else { return 0 }
+    let seconds = buffer.load(fromByteOffset: 80, as: Int64.self)
+    return seconds &* 1_000_000_000 &+ Int64(buffer.load(fromByteOffset: 88, as: UInt32.self))
+  }
+}
+
 /// Gives a file another name that nothing has; false, with `errno`, if it fails: `EEXIST` when something has it.
 private func renameWithoutReplacing(
   _ folder: Int32, _ name: String, _ other: Int32, _ new: String
@@ -431,7 +455,8 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int)
 }
 
 extension FileStatus {
-  fileprivate init(_ status: stat) {
+  fileprivate init(_ status: stat, born: Int64 = 0) {
+    self.born = born
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file

@@ -117,6 +117,21 @@ import Testing
     #expect(try tree.status(of: "s.md")?.kind == .link)
   }
 
+  @Test
+  func `the time of its birth stays with a file, whatever its name, where the system tells it`()
+    throws
+  {
+    let made = try tree.create("a.md", bytes("one"))
+    try tree.move("a.md", to: "b.md")
+    try write("two", "b.md")
+    let status = try #require(try tree.status(of: "b.md"))
+    #expect(try status == tree.read("b.md", limit: 10)?.status)
+    if made.inode == status.inode { #expect(status.born == made.born) }
+    let (new, old) = try tree.replace("b.md", bytes("three"))
+    #expect(new.born == 0 || new.born != made.born)
+    old.discard()
+  }
+
   @Test func `a file above the limit is refused, and one of exactly the limit is read`() throws {
     try write("12345", "a.md")
     #expect(try tree.read("a.md", limit: 5)?.bytes.count == 5)

@@ -6,10 +6,11 @@ final class MemoryTree: FileTree {
   /// A file, whatever its names are.
   final class File {
     let inode: UInt64
+    let born: Int64
     var bytes: [UInt8]
     var modified: Int64
     init(_ inode: UInt64, _ bytes: [UInt8], _ modified: Int64) {
-      (self.inode, self.bytes, self.modified) = (inode, bytes, modified)
+      (self.inode, self.bytes, self.modified, born) = (inode, bytes, modified, modified)
     }
   }
 
@@ -22,6 +23,8 @@ final class MemoryTree: FileTree {
   var clock: Int64 = 1
   /// What the watchers have not reported yet.
   private var watchers: [Watcher] = []
+  /// Whether the system tells when a file was made.
+  var tellsBirth = true
   /// True while events are lost.
   var losesEvents = false
 
@@ -120,7 +123,7 @@ final class MemoryTree: FileTree {
   private func status(_ file: File) -> FileStatus {
     FileStatus(
       kind: .file, device: 1, inode: file.inode, size: UInt64(file.bytes.count),
-      modified: file.modified, changed: file.modified)
+      modified: file.modified, changed: file.modified, born: tellsBirth ? file.born : 0)
   }
 
   func entries(of folder: String) throws(FileTreeError) -> [FileEntry] {

@@ -97,7 +97,8 @@ final class Mirror {
   func touch(_ path: FilePath, complete isComplete: Bool, at now: Instant) {
     if var touch = touched[path] {
       touch.last = now
-      touch.isComplete = isComplete || touch.isComplete
+      // Another one may write it since it was closed.
+      touch.isComplete = isComplete
       touch.due = now + Self.rest
       touched[path] = touch
     } else {

@@ -85,12 +85,24 @@ extension NotesServer {
     mirror.records[path]?.states.last?.hash != SHA256.prefix64(of: bytes[...])
   }
 
-  /// True if a file has a beginning of what it had, and no more.
+  /// True if a file has a beginning of what it had, or is to have, and no more.
   private func isBeginning(_ bytes: [UInt8], of path: FilePath, _ mirror: Mirror) -> Bool {
-    guard let note = mirror.records[path]?.note, let present = try? lookUp(note),
-      let rendered = try? file(of: present, at: path).rendered()
-    else { return false }
-    return bytes.count < rendered.count && rendered.starts(with: bytes)
+    guard let record = mirror.records[path], let note = (try? lookUp(record.note)) ?? nil else {
+      return false
+    }
+    func isBeginning(_ part: [UInt8], of whole: [UInt8]) -> Bool {
+      part.count < whole.count && whole.starts(with: part)
+    }
+    if let rendered = try? file(of: note, at: path).rendered(), isBeginning(bytes, of: rendered) {
+      return true
+    }
+    guard let text = (try? ReadFile(bytes, path: path, zone: environment.zone))?.text else {
+      return false
+    }
+    return record.states.contains { state in
+      guard let edited = (try? self.state(of: note, state)) ?? nil else { return false }
+      return isBeginning(text, of: edited.view.map(note.text.utf8(in:)) ?? note.text.utf8)
+    }
   }
 
   /// Tells the user, once, that a file is left alone.
@@ -257,20 +269,31 @@ extension NotesServer {
 
   // MARK: - Files that are new
 
-  /// The file that has got this path: one that is gone, with the same bytes as it was known to have, or the same inode.
+  /// The file that has got this path: one that is gone, with the same bytes as it was known to have; or with the same inode and time of
+  /// birth. Where that is not told it must have much of the same text, since the number of a file that is gone is given to the next one.
   private func renamed(
     _ file: ReadFile, to path: FilePath, _ mirror: Mirror
   ) -> (FilePath, FileRecords.Record)? {
     let inode = mirror.statuses[path].map { ($0.device, $0.inode) }
     for old in Set(mirror.missing.keys).union(mirror.touched.keys).sorted() where old != path {
       guard let record = mirror.records[old] else { continue }
-      let isSame =
-        record.states.contains { $0.hash == file.hash }
-        || mirror.statuses[old].map { inode != nil && ($0.device, $0.inode) == inode! } == true
+      let known = mirror.statuses[old]
+      let hasInode = known.map { inode != nil && ($0.device, $0.inode) == inode! } == true
+      let isSameFile =
+        hasInode
+        && (known!.born == 0 ? isLike(file, record) : known!.born == mirror.statuses[path]?.born)
+      let isSame = isSameFile || record.states.contains { $0.hash == file.hash }
       guard isSame, (try? mirror.tree.status(of: old.text)) == .some(nil) else { continue }
       return (old, record)
     }
     return nil
+  }
+
+  /// True if a file has most of the text that its note has.
+  private func isLike(_ file: ReadFile, _ record: FileRecords.Record) -> Bool {
+    guard let text = (try? lookUp(record.note))?.text.utf8 else { return false }
+    let removed = textDifference(from: text, to: file.text).reduce(0) { $0 + $1.range.count }
+    return removed * 2 < text.count
   }
 
   private mutating func move(
