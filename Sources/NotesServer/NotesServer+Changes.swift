@@ -143,6 +143,7 @@ extension NotesServer {
   private mutating func record(_ effects: Effects, from source: Int?) {
     openTexts.record(effects, from: source)
     for note in effects.purged { openTexts.end(note) }
+    if !effects.purged.isEmpty { forgetFiles(of: Set(effects.purged)) }
     mirroring.mirror?.note(effects)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -253,6 +254,33 @@ import Testing
     other.initialize()
     other.run(for: .seconds(5))
     #expect(other.list().count == 1 && files.files.keys.sorted() == [".decent-mirror", "a/x.md"])
+  }
+
+  @Test func `of a purged note nothing is left in the folder and the state folder`() throws {
+    let id = peer.create(["title": "secretTitle", "text": "secretText", "tags": ["secretTag"]])
+    peer.create(["title": "kept", "text": "kept"])
+    peer.run(for: .seconds(1))
+    _ = peer.call("notebook/export", ["path": .string(scratch("out"))])
+    #expect(tree.text("secretTitle.md") != nil)
+    for method in ["note/delete", "note/purge"] {
+      peer.call(method, ["id": .string(id)])
+      peer.run(for: .seconds(5))
+    }
+    #expect(paths == ["kept.md"])
+    #expect(
+      tree.files.values.allSatisfy { !String(decoding: $0.bytes, as: UTF8.self).contains("secret") }
+    )
+    var found = 0
+    let state = scratch("state")
+    let names = FileManager.default.enumerator(atPath: state)
+    while let name = names?.nextObject() as? String {
+      guard name.contains("/files-") || name.contains("/mirror-"),
+        let data = FileManager.default.contents(atPath: "\(state)/\(name)")
+      else { continue }
+      found += 1
+      #expect(data.range(of: Data("secret".utf8)) == nil, "\(name)")
+    }
+    #expect(found >= 3)
   }
 
   @Test func `a request is answered when everything is read and written`() {

@@ -106,6 +106,9 @@ struct FileRecords {
     }
   }
 
+  /// True if these are the bytes of records.
+  static func isEncoded(_ bytes: [UInt8]) -> Bool { bytes.starts(with: magic) }
+
   /// All of it.
   var encoded: [UInt8] {
     Self.magic + byPath.sorted { $0.key < $1.key }.flatMap { Self.entry($0.key, $0.value) }

@@ -59,6 +59,26 @@ extension NotesServer {
     try? store?.stateFile(recordsName(tree))?.replace(with: records.encoded)
   }
 
+  /// Leaves nothing in the state folder of what files said of notes that were purged.
+  ///
+  /// What another process keeps of its mirror, it forgets itself.
+  func forgetFiles(of notes: Set<NoteID>) {
+    for prefix in [Self.recordsPrefix, "mirror-"] {
+      for name in store?.stateFileNames(beginning: prefix) ?? [] {
+        guard let file = (try? store?.stateFile(name)) ?? nil else { continue }
+        let bytes = file.read()
+        var records = FileRecords(decoding: bytes)
+        for (path, record) in records.byPath where notes.contains(record.note) {
+          records[path] = nil
+        }
+        // Also where nothing is known of them any more: earlier entries may say it.
+        if records.encoded == bytes || !FileRecords.isEncoded(bytes) { continue }
+        if prefix == "mirror-", (try? file.hold()) != true { continue }
+        try? file.replace(with: records.encoded)
+      }
+    }
+  }
+
   /// The notes that have files in other folders, as far as this machine knows.
   func otherFileNotes(than tree: any FileTree) -> Set<NoteID> {
     let own = recordsName(tree)

@@ -92,7 +92,11 @@ final class Mirror {
   // MARK: - What was seen
 
   /// Notes which notes have changed, so that their files are written.
-  func note(_ effects: Effects) { changed.formUnion(effects.facets.keys) }
+  func note(_ effects: Effects) {
+    changed.formUnion(effects.facets.keys)
+    // Of a purged note no earlier entry may stay.
+    if !effects.purged.isEmpty, (try? file?.replace(with: records.encoded)) == nil { appended = 0 }
+  }
 
   func touch(_ path: FilePath, complete isComplete: Bool, at now: Instant) {
     if var touch = touched[path] {

@@ -220,6 +220,8 @@ extension NotesServer {
       }
     } catch { throw .files(error) }
     mirroring.mirror!.statuses[path] = nil
+    // Of a purged note no earlier entry may stay either.
+    if book.isPurged(id) { mirroring.mirror!.appended = 0 }
     try rememberFile(path, nil)
   }
 }
