@@ -202,15 +202,15 @@ It has become TEXT, which is in the buffer from BEG to END."
 
 (defun decent-notes--same-step-p (note)
   "Return non-nil if this change of NOTE and the one before are one step of undo.
-As in Emacs itself, a step is all that one command does, or up to twenty
-letters typed in a row."
+As in Emacs itself, a step is all that one command does, or letters typed in a
+row: the first, and up to `amalgamating-undo-limit' more."
   (let ((is-letter (and this-command (eq this-command real-last-command)
                         (string-suffix-p "self-insert-command" (format "%s" this-command))))
         (goes-on (and real-this-command (decent-notes--note-half-sent-p note))))
     (setf (decent-notes--note-half-sent-p note) (and real-this-command t))
     (unless goes-on
       (setf (decent-notes--note-letters note)
-            (if (and is-letter (< 0 (decent-notes--note-letters note) 20))
+            (if (and is-letter (<= 1 (decent-notes--note-letters note) amalgamating-undo-limit))
                 (1+ (decent-notes--note-letters note))
               1)))
     (or goes-on (> (decent-notes--note-letters note) 1))))

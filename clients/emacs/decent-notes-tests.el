@@ -333,6 +333,26 @@
     (decent-notes-tests-until (equal (buffer-string) "ONE\nTwo\n"))
     (decent-notes-tests-agree)))
 
+(decent-notes-tests-deftest refusals-before-the-whole-text
+    "Two refused changes are mended by one whole text, without a word."
+  (decent-notes-tests-with "one\ntwo\n"
+    (let ((told (decent-notes-tests-messages)))
+      ;; Taken for what was sent: no hash fits.
+      (let ((inhibit-modification-hooks t)) (goto-char 5) (delete-char 1) (insert "T"))
+      (decent-notes--mark-sent decent-notes--here nil)
+      (dolist (letter '("a" "b"))
+        (goto-char 4)
+        (insert letter)
+        (decent-notes--send-pending decent-notes--here))
+      (should (= 2 (length decent-notes-tests-sent)))
+      (decent-notes-tests-until (= (decent-notes--note-version decent-notes--here)
+                                   (decent-notes--note-answered decent-notes--here)
+                                   3))
+      (should (decent-notes--settled-p decent-notes--here))
+      (should (= 1 (decent-notes-tests-wholes)))
+      (should (equal (decent-notes-tests-theirs) "oneba\nTwo\n"))
+      (should (equal told (decent-notes-tests-messages))))))
+
 (decent-notes-tests-deftest hooks-that-edit-during-a-push
     "A hook of others that edits while a push is applied does no harm."
   (decent-notes-tests-with "one\ntwo\n"
@@ -600,6 +620,29 @@
       (should (equal (decent-notes-tests-theirs) (concat "abc" text)))
       (decent-notes-undo)
       (decent-notes-tests-until (equal (buffer-string) text)))))
+
+(decent-notes-tests-deftest undo-of-many-letters
+    "Undo takes back as many letters that were typed in a row as Emacs's own does."
+  (dolist (amalgamating-undo-limit '(1 3 20))
+    (let* ((typed (make-string 25 ?x))
+           (left (save-window-excursion
+                   (with-temp-buffer
+                     (switch-to-buffer (current-buffer))
+                     (buffer-enable-undo)
+                     (execute-kbd-macro typed)
+                     (undo-boundary)
+                     (undo 1)
+                     (buffer-string)))))
+      (should (< 0 (length left) 25))
+      (decent-notes-tests-with ""
+        (let ((real-last-command 'self-insert-command) (this-command 'self-insert-command))
+          (dotimes (_ 25)
+            (insert "x")
+            (decent-notes--send-pending decent-notes--here)))
+        (decent-notes-tests-agree)
+        (decent-notes-undo)
+        (decent-notes-tests-until (not (equal (buffer-string) typed)))
+        (should (equal (buffer-string) left))))))
 
 (decent-notes-tests-deftest undo-of-a-command-that-asks
     "All that one command does while it reads keys, as `query-replace' does, is one step of undo."
