@@ -381,6 +381,33 @@ struct `The client for Neovim: live text` {
   }
 
   @Test(arguments: Neovim.programs)
+  func `two refused changes are mended by one whole text, without a word`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program, text: "one\ntwo")
+    let note = "require('decent-notes.note').of()"
+    // As if Neovim had not told of it: no hash fits any more.
+    try scene.editor.lua(
+      """
+      local note = \(note)
+      note.is_applying = true
+      vim.fn.setline(2, 'TWO')
+      note.is_applying = false
+      """)
+    let server = try scene.editor.serverProcess()
+    kill(server, SIGSTOP)
+    defer { kill(server, SIGCONT) }
+    for (version, letter) in ["x", "y"].enumerated() {
+      try scene.editor.type("A\(letter)<Esc>")
+      try scene.editor.wait("a change", "\(note).version == \(version + 1)")
+    }
+    kill(server, SIGCONT)
+    try scene.expect("onexy\nTWO")
+    #expect(try scene.editor.value("\(note).whole") == "3")
+    #expect(try scene.editor.value("#told") == "0")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `a change that is refused is told once, and its text sent whole with the next`(
     _ program: String
   ) throws {

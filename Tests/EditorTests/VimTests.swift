@@ -127,6 +127,13 @@ final class Vim {
       ["id": .string(id), "text": .string(text), "base": .string(note["revision"]!.string!)])
   }
 
+  /// Carries out a command as if Vim did not report what it changes.
+  func miss(_ command: String) throws {
+    try run(
+      "let g:note = decent_notes#live#Of(bufnr()) | let g:note.isApplying = v:true | \(command)"
+        + " | call listener_flush() | let g:note.isApplying = v:false")
+  }
+
   /// Waits until the client has put an edit of others off.
   func waitUntilSkipped() throws {
     try wait("decent_notes#live#Of(bufnr()).skipped == decent_notes#live#Of(bufnr()).version", "1")
@@ -302,6 +309,31 @@ struct `The client for Vim` {
     try vim.change(id) { $0 = $0.replacingOccurrences(of: "bbb", with: "b") }
     try vim.agree(id, on: "zero\naX\nbX\nccX\nendx")
     #expect(try vim.eval("[line(\"'.\"), getchangelist()[0][-1].lnum]->string()") == "[5, 5]")
+  }
+
+  @Test func `a push that was made for another text is not applied`() throws {
+    let (vim, id) = try Vim.showing("one\ntwo")
+    try vim.miss("call setline(2, 'TWO')")
+    try vim.change(id) { $0 = "zero\n" + $0 }
+    try vim.agree(id, on: "zero\none\nTWO")
+    #expect(try vim.healed() == 1)
+  }
+
+  @Test func `two refused changes are mended by one whole text, without a word`() throws {
+    let (vim, id) = try Vim.showing("one\ntwo")
+    try vim.miss("call setline(2, 'TWO')")
+    let server = pid_t(try vim.eval("decent_notes#server#Process()"))!
+    kill(server, SIGSTOP)
+    defer { kill(server, SIGCONT) }
+    for (version, letter) in ["x", "y"].enumerated() {
+      try vim.terminal.type("A\(letter)\u{1b}")
+      try vim.wait("decent_notes#live#Of(bufnr()).version", "\(version + 1)")
+    }
+    kill(server, SIGCONT)
+    try vim.agree(id, on: "onexy\nTWO")
+    #expect(try vim.eval("decent_notes#live#Of(bufnr()).whole") == "3")
+    #expect(try vim.eval("execute('messages')").contains("Decent Notes") == false)
+    #expect(try vim.healed() == 1)
   }
 
   @Test(arguments: ["J", "gqip", ":1,2j\r"])
