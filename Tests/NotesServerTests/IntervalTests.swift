@@ -30,7 +30,7 @@ import Testing
   private func carry(_ peer: Peer, _ partner: any SyncPartner, taking time: Duration) {
     let number = peer.exchanges[0]
     peer.wait(time)
-    while peer.carry(number, with: partner) {}
+    peer.carryAll(number, with: partner)
     peer.partnerEnded(number)
   }
 

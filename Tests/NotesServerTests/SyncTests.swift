@@ -189,7 +189,7 @@ struct `Exchanging changes with a peer` {
     ana.notifications = []
     _ = ana.send("notebook/sync", ["peer": "partner", "workDoneToken": "t"])
     let ben = partner("ben", seed: 3)
-    while let number = ana.exchanges.first, ana.carry(number, with: ben) {}
+    ana.carryAll(ana.exchanges[0], with: ben)
     ana.partnerEnded(ana.exchanges[0])
     let kinds = ana.take("$/progress").map { $0["value"]?["kind"]?.string }
     #expect(kinds.first == "begin" && kinds.contains("report") && kinds.last == "end")
@@ -251,7 +251,7 @@ struct `Exchanging changes with a peer` {
       }
       if failure == nil {
         let ben = partner("ben", seed: .random(in: 2...(.max)))
-        while ana.carry(number, with: ben) {}
+        ana.carryAll(number, with: ben)
       }
       ana.partnerEnded(number, failure: failure)
       return ana.syncIfDue()
