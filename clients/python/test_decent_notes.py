@@ -220,7 +220,10 @@ class Simulation:
         for client in self.clients:
             if client["missed"]:
                 self.send(client, client["live"].whole())
+        turns = 0
         while any(client["up"] or client["down"] for client in self.clients):
+            turns += 1
+            test.assertLess(turns, 1000, "messages never come to an end")
             client = self.chance.choice(self.clients)
             self.chance.choice((self.serve, self.show))(client)
         for client in self.clients:
@@ -286,6 +289,8 @@ class Simulation:
                 new.append(old.pop(0))
                 continue
             element = len(self.names)
+            if element > 500:
+                raise AssertionError("the text grows, though nobody types")
             self.names[element] = character
             self.order.insert(self.order.index(new[-1]) + 1 if new else 0, element)
             new.append(element)
