@@ -1,3 +1,4 @@
+import FileTree
 import Foundation
 import TestSupport
 import Testing
@@ -252,6 +253,35 @@ import Testing
     #expect(files("out") == ["b.md": "edited by somebody", "c.md": "edited by somebody, too"])
   }
 
+  @Test(
+    arguments: [["first"], ["first", "second"], ["first", nil], ["first", ""]] as [[String?]])
+  func `what somebody has written last while a file is replaced stays, and is told`(
+    writings: [String?]
+  ) throws {
+    let id = peer.create(["title": "a"])
+    _ = out("out")
+    // The file is replaced, and taken away again when it is found that it was written.
+    var rest = writings
+    let other = Peer(
+      scratch("notes"), seed: 2, state: scratch("state"),
+      files: {
+        BusyTree($0) { path in
+          guard !rest.isEmpty else { return }
+          let file = scratch("out/\(path)")
+          if let text = rest.removeFirst() {
+            try? text.write(toFile: file, atomically: false, encoding: .utf8)
+          } else {
+            unlink(file)
+          }
+        }
+      })
+    other.initialize()
+    other.call("note/append", ["id": .string(id), "text": "mine"])
+    let result = out("out", from: other)
+    #expect(result["written"] == 0 && result["skipped"]?[0]?["path"] == "a.md" && rest.isEmpty)
+    #expect(files("out") == ["a.md": (writings.last ?? nil) ?? "first"])
+  }
+
   @Test func `a folder with files of others is refused, and the notebook's own`() throws {
     peer.create(["title": "a"])
     try write("x", "out/x.txt")
@@ -296,4 +326,53 @@ import Testing
     let note = peer.call("notebook/list")["notes"]!.array![0]
     #expect(note["created"] == "2020-02-03T03:05:00.000Z")
   }
+}
+
+/// A folder in which somebody does something right before a file is replaced or taken away.
+private final class BusyTree: FileTree {
+  private let tree: any FileTree
+  private let meddle: (String) -> Void
+
+  init(_ tree: any FileTree, meddle: @escaping (_ path: String) -> Void) {
+    self.tree = tree
+    self.meddle = meddle
+  }
+
+  var resolvedPath: String { tree.resolvedPath }
+
+  func entries(of folder: String) throws(FileTreeError) -> [FileEntry] {
+    try tree.entries(of: folder)
+  }
+
+  func status(of path: String) throws(FileTreeError) -> FileStatus? { try tree.status(of: path) }
+
+  func read(
+    _ path: String, limit: Int
+  ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
+    try tree.read(path, limit: limit)
+  }
+
+  func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
+    try tree.create(path, bytes)
+  }
+
+  func replace(
+    _ path: String, _ bytes: [UInt8]
+  ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
+    meddle(path)
+    return try tree.replace(path, bytes)
+  }
+
+  func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+    meddle(path)
+    return try tree.takeAway(path)
+  }
+
+  func move(_ path: String, to new: String) throws(FileTreeError) {
+    try tree.move(path, to: new)
+  }
+
+  func removeEmptyFolders(above path: String) { tree.removeEmptyFolders(above: path) }
+
+  func makeWatcher() -> (any TreeWatcher)? { tree.makeWatcher() }
 }

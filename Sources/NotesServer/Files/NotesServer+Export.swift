@@ -138,14 +138,9 @@ extension NotesServer {
           || note.path.isIdentical(to: path.text) && note[.file] == ReadFile.text(oldHash)
         guard isOurs else { return task.skip(path, "it was changed by somebody else") }
         let (_, aside) = try task.tree.replace(path.text, bytes)
-        guard try isExpected(aside, oldHash) else {
+        guard isExpected(aside, oldHash) else {
           // It was written in this moment.
-          if let (_, ours) = try? task.tree.replace(
-            path.text, try aside.read(limit: ReadFile.longest).bytes)
-          {
-            ours.discard()
-          }
-          aside.discard()
+          try putBack(aside, at: path, over: hash, in: task.tree)
           return task.skip(path, "it was changed by somebody else")
         }
         aside.discard()
@@ -157,8 +152,28 @@ extension NotesServer {
     task.records[path] = .init(note: note.id, states: [state(of: note, at: path, bytes)])
   }
 
-  private func isExpected(_ aside: any SetAside, _ hash: UInt64) throws(FileTreeError) -> Bool {
-    SHA256.prefix64(of: try aside.read(limit: ReadFile.longest).bytes[...]) == hash
+  /// True if a file that was set aside has certain bytes; false, too, if it can't be read.
+  private func isExpected(_ aside: any SetAside, _ hash: UInt64) -> Bool {
+    guard let bytes = try? aside.read(limit: ReadFile.longest).bytes else { return false }
+    return SHA256.prefix64(of: bytes[...]) == hash
+  }
+
+  /// Gives a file that somebody wrote while it was replaced its path again. What was written there since is newer, and stays.
+  ///
+  /// - Parameter hash: of the bytes that it was replaced by.
+  private func putBack(
+    _ aside: any SetAside, at path: FilePath, over hash: UInt64, in tree: any FileTree
+  ) throws(FileTreeError) {
+    var newest = aside
+    if let present = try tree.takeAway(path.text) {
+      if isExpected(present, hash) {
+        present.discard()
+      } else {
+        aside.discard()
+        newest = present
+      }
+    }
+    if try !newest.putBack() { newest.discard() }
   }
 
   /// Removes a file that is ours, whose note has no file there any more.
