@@ -53,12 +53,13 @@ import Testing
 
   @Test func `a file that is replaced is set aside with its mode kept`() throws {
     try write("one", "a.md")
-    chmod(folder("tree/a.md"), 0o640)
+    // Not that of a new file.
+    chmod(folder("tree/a.md"), 0o604)
     let (status, old) = try tree.replace("a.md", bytes("two"))
     #expect(try text("a.md") == "two")
     #expect(try tree.status(of: "a.md")?.inode == status.inode)
     let mode = try FileManager.default.attributesOfItem(atPath: folder("tree/a.md"))
-    #expect(mode[.posixPermissions] as? Int == 0o640)
+    #expect(mode[.posixPermissions] as? Int == 0o604)
     #expect(try old.read(limit: 10).bytes == bytes("one"))
     #expect(try !old.putBack(), "something is there")
     old.discard()
@@ -139,6 +140,20 @@ import Testing
     #expect(failure?.reason == .tooLarge)
     #expect(try "\(#require(failure))".hasSuffix("a.md: it has more than 4 bytes"))
   }
+
+  #if os(Linux)
+    /// The system says of such a file that it is empty.
+    @Test func `a file that has more than its size says is read to its end, or refused`() throws {
+      let process = try SystemFileTree("/proc/self", mask: 0) { "" }
+      let name = try #require(try process.read("cmdline", limit: 1 << 20)?.bytes)
+      #expect(try process.status(of: "cmdline")?.size == 0 && !name.isEmpty)
+      #expect(try process.read("cmdline", limit: name.count)?.bytes == name)
+      let failure = #expect(throws: FileTreeError.self) {
+        _ = try process.read("cmdline", limit: name.count - 1)
+      }
+      #expect(failure?.reason == .tooLarge)
+    }
+  #endif
 
   @Test func `a name that is not UTF-8 is told`() throws {
     let path = Array(folder("tree/").utf8) + [0xFF, 0x2E, 0x6D, 0x64, 0]

@@ -90,6 +90,28 @@ import Testing
     }
   }
 
+  @Test func `knows the leap days of eight centuries as Foundation does`() throws {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = TimeZone(secondsFromGMT: 3600)!
+    for year in 1600...2400 {
+      let march = calendar.date(from: DateComponents(year: year, month: 3, day: 1))!
+      let before = calendar.date(byAdding: .day, value: -1, to: march)!
+      let isLeap = calendar.component(.day, from: before) == 29
+      let expected = isLeap ? Int64(before.timeIntervalSince1970) * 1000 : nil
+      #expect(try created("\(year)-02-29") == expected, "\(year)")
+    }
+  }
+
+  @Test(arguments: [
+    ("# a\n\n````\n```\n# b\n````\n", "a"), ("# a\n```\n# b\n````\n", "a"),
+    ("# a\n```\n~~~\n# b\n```\n", "a"), ("# a\n```\n``` x\n# b\n```\n", "a"),
+    ("# a\n```\n```\n# b\n", "name"), ("# a\n``` `\n# b\n```\n", "name"),
+    ("# a\n``\n# b\n``\n", "name"),
+  ])
+  func `knows which signs of a heading are in fenced code`(text: String, title: String) throws {
+    #expect(try read(text, "name.md").file.title == title)
+  }
+
   @Test(arguments: [
     "", "x", "2026", "2026-13-01", "2026-02-29", "2026-00-10", "2026-11-23x", "2026-11-23T25:00",
     "2026-11-23T10:60", "2026-11-23T10:00:61", "2026-11-23T10:00+99:00", "20261323",

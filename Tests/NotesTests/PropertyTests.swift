@@ -54,6 +54,22 @@ import Testing
     #expect(!alice.book[note]!.isTrashed)
   }
 
+  @Test(arguments: [0, 1, 220, 221])
+  func `a property has a name of 1 to 220 bytes, or its change is refused`(length: Int) throws {
+    let note = try share()
+    let name = PropertyName(String(repeating: "x", count: length))
+    let change = alice.book.change(
+      by: alice.id, at: alice.now, [.edit(note, .property(name, .init(value: "v", time: 5)))])
+    var changes = ChangeSet(since: bob.book.version)
+    changes.append(change.id, alice.book.encode(change).bytes[...])
+    if (1...220).contains(length) {
+      try bob.book.merge(foreign: changes)
+      #expect(bob.book[note]![name] == "v")
+    } else {
+      #expect(throws: MergeRefusal.self) { try bob.book.merge(foreign: changes) }
+    }
+  }
+
   @Test func `a past state has its properties`() throws {
     let note = try share()
     alice.set(.path, of: note, to: "a.md")
