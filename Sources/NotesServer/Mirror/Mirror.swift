@@ -190,6 +190,8 @@ struct Mirroring {
   var mirror: Mirror?
   /// The last failure that the user was told of: it is told once.
   var told: String?
+  /// Since when another process has been found to mirror the folder.
+  var heldSince: ContinuousClock.Instant?
   /// When it is tried again to begin.
   var retry: ContinuousClock.Instant?
 }

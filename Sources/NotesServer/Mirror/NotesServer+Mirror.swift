@@ -90,7 +90,14 @@ extension NotesServer {
       try store!.establish()
       file = try store!.stateFile(mirrorName(tree))
       if try file?.hold() == false {
-        // Another process mirrors this folder. It is told what the user says, and looked for again later.
+        // Another process mirrors this folder, or was killed a moment ago.
+        let since = mirroring.heldSince ?? now
+        mirroring.heldSince = since
+        if now < since + .seconds(1) {
+          mirroring.retry = now + .milliseconds(100)
+          return
+        }
+        // It is told what the user says, and looked for again later.
         if let answer = environment.mirrorAnswer { try answerMirror(answer) }
         return refuseMirrored("mirrored", "another process mirrors \(path)")
       }

@@ -66,6 +66,8 @@ extension NotesServer {
         // Who writes a file empties it first, and may write it in pieces.
         if !touch.isComplete || bytes.isEmpty || isBeginning(bytes, of: path, mirror) {
           mirror.touched[path]!.due = touch.last + Mirror.longRest
+          // It may get another name before it is read.
+          mirror.statuses[path] = status
           return
         }
       }
