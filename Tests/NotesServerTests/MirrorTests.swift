@@ -256,6 +256,28 @@ import Testing
     #expect(other.list().count == 1 && files.files.keys.sorted() == [".decent-mirror", "a/x.md"])
   }
 
+  @Test func `what was written into a file after it was imported is taken over, header and all`() {
+    peer.inputEnded()
+    let files = MemoryTree("/files")
+    files.write("---\ntags: [x]\nlang: de\n---\none\ntwo\n", "a.md")
+    files.write("---\ntags: [x]\n---\nsame\n", "b.md")
+    let other = Peer(scratch("other"), seed: 5, state: scratch("state"), mirror: files)
+    other.initialize()
+    other.run(for: .milliseconds(1))
+    other.abandonMirror()
+    _ = other.call("notebook/import", ["path": "/files"])
+    let ids = other.list()
+    other.call("note/setText", ["id": .string(ids[0]), "text": "one\ntwo\nthree\n"])
+    files.write("---\ntags: [x, z]\nlang: fr\n---\none!\ntwo\n", "a.md")
+    files.write("---\ntags: [x, new]\n---\nsame\n", "b.md")
+    other.run(for: .seconds(40))
+    #expect(other.list().count == 2)
+    #expect(files.text("a.md") == "---\ntags: [x, z]\nlang: fr\n---\none!\ntwo\nthree\n")
+    #expect(files.text("b.md") == "---\ntags: [x, new]\n---\nsame\n")
+    let tags = other.call("notebook/list")["notes"]!.array!.map { $0["tags"]! }
+    #expect(tags == [["x", "z"], ["new", "x"]])
+  }
+
   @Test func `of a purged note nothing is left in the folder and the state folder`() throws {
     let id = peer.create(["title": "secretTitle", "text": "secretText", "tags": ["secretTag"]])
     peer.create(["title": "kept", "text": "kept"])

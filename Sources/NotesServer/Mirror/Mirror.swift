@@ -50,6 +50,8 @@ final class Mirror {
   /// Where the marker says that the folder is this mirror's.
   let marker: [UInt8]
   var records: FileRecords
+  /// What was read from these files by an import, or written to them by an export.
+  let earlier: FileRecords
   /// The size of the entries that were appended since all was written, in bytes; 0 if all is to be written next.
   var appended = 0
 
@@ -75,11 +77,13 @@ final class Mirror {
   var confirmed: Instant?
 
   init(
-    _ tree: any FileTree, _ file: StateFile?, marker: [UInt8], now: Instant
+    _ tree: any FileTree, _ file: StateFile?, after earlier: FileRecords, marker: [UInt8],
+    now: Instant
   ) {
     self.tree = tree
     self.file = file
     self.marker = marker
+    self.earlier = earlier
     records = FileRecords(decoding: file?.read() ?? [])
     watcher = tree.makeWatcher()
     nextWalk = now

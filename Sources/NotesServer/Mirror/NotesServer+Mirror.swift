@@ -84,6 +84,7 @@ extension NotesServer {
     let tree: any FileTree
     do { tree = try environment.openTree(expandingHome(path), true) } catch { throw .files(error) }
     try refuseNotebook(tree)
+    let earlier = try fileRecords(of: tree)
     let file: StateFile?
     let marker: [UInt8]
     do {
@@ -111,7 +112,7 @@ extension NotesServer {
           "it is the mirror of another notebook or of another machine; --confirm makes it this one's"
         )
       }
-      let mirror = Mirror(tree, file, marker: marker, now: now)
+      let mirror = Mirror(tree, file, after: earlier, marker: marker, now: now)
       if environment.mirrorAnswer != nil { mirror.confirmed = now }
       if present == nil, !mirror.records.byPath.isEmpty, environment.mirrorAnswer == nil {
         // Not mounted, perhaps, or emptied.

@@ -147,6 +147,11 @@ extension NotesServer {
     if let (old, record) = renamed(file, to: path, mirror), let note = try lookUp(record.note) {
       return try move(note, record, from: old, to: path, file, mirror)
     }
+    if let record = mirror.earlier[path], let note = try lookUp(record.note), !note.isTrashed,
+      mirror.records.paths[note.id] == nil
+    {
+      return try read(file, into: note, at: path, from: try nearest(record.states, to: file, note))
+    }
     if let note = try noteWithPath(path, mirror) {
       return try adopt(file, note, at: path, mirror)
     }
@@ -254,7 +259,8 @@ extension NotesServer {
     do { try mirroring.mirror!.remember(path, record) } catch { throw ResponseError(error) }
   }
 
-  /// What a file has and its note has not, where it is not known on what it was made: nothing is taken away, so nothing is lost.
+  /// What a file has and its note has not, where it is not known on what it was made: nothing is taken away from text and tags, so
+  /// nothing is lost there. Of the header each part of the file counts.
   private func additions(
     of file: ReadFile, to note: Note
   ) throws(ResponseError) -> [Change.Operation] {
@@ -263,10 +269,21 @@ extension NotesServer {
     {
       Edit(range: $0.range.upperBound..<$0.range.upperBound, replacement: $0.replacement)
     }
-    guard !edits.isEmpty else { return [] }
-    do { return try store!.operations(for: edits, in: note.id, nil) } catch {
-      throw ResponseError(error)
+    var operations: [Change.Operation] = []
+    if !edits.isEmpty {
+      do { operations = try store!.operations(for: edits, in: note.id, nil) } catch {
+        throw ResponseError(error)
+      }
     }
+    let (tags, now) = (note.tags.elements, environment.now())
+    operations += file.tags.filter { !tags.hasEquivalent(of: $0) }
+      .map { .edit(note.id, .tags(.insert($0))) }
+    for (key, value) in file.header {
+      if let operation = note.operation(setting: .header(key), to: value, at: now) {
+        operations.append(.edit(note.id, operation))
+      }
+    }
+    return operations
   }
 
   // MARK: - Files that are new
@@ -333,20 +350,26 @@ extension NotesServer {
   private mutating func adopt(
     _ file: ReadFile, _ note: Note, at path: FilePath, _ mirror: Mirror
   ) throws(ResponseError) {
-    var base: FileState?
-    if note.text.utf8 == file.text {
-      base = file.state(heads: book.revision.heads)
-    } else if let version = try? book.version(of: note, withText: file.text),
-      let heads = try? book.revision(of: version).heads
+    if note.text.utf8 != file.text, let version = try? book.version(of: note, withText: file.text),
+      let heads = try? book.revision(of: version).heads,
+      try isSame(file, note, at: path, version)
     {
-      base = file.state(heads: heads)
-    }
-    if let base {
-      try rememberFile(path, .init(note: note.id, states: [base]))
-      mirroring.mirror!.changed.insert(note.id)
+      try rememberFile(path, .init(note: note.id, states: [file.state(heads: heads)]))
+      mirror.changed.insert(note.id)
     } else {
       try read(file, into: note, at: path, from: nil)
     }
+  }
+
+  /// True if a file is as it would have been written for a note as it was.
+  private func isSame(
+    _ file: ReadFile, _ note: Note, at path: FilePath, _ version: Version
+  ) throws(ResponseError) -> Bool {
+    let past = try recall { book throws(ArchiveFailure) in try book.note(note.id, at: version) }
+    guard let past else { return false }
+    var rendered = self.file(of: past.note, at: path)
+    rendered.text = past.utf8
+    return (try? rendered.rendered()).map { SHA256.prefix64(of: $0[...]) } == file.hash
   }
 
   private mutating func create(_ file: ReadFile, at path: FilePath) throws(ResponseError) {
