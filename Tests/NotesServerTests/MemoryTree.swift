@@ -120,6 +120,15 @@ final class MemoryTree: FileTree {
 
   // MARK: - FileTree
 
+  /// So many calls of the mirror are left before its process is killed; nil if it is not.
+  var callsLeft: Int?
+
+  private func call() throws(FileTreeError) {
+    guard let callsLeft else { return }
+    if callsLeft == 0 { throw FileTreeError("call", "", .other, "killed") }
+    self.callsLeft = callsLeft - 1
+  }
+
   private func status(_ file: File) -> FileStatus {
     FileStatus(
       kind: .file, device: 1, inode: file.inode, size: UInt64(file.bytes.count),
@@ -127,6 +136,7 @@ final class MemoryTree: FileTree {
   }
 
   func entries(of folder: String) throws(FileTreeError) -> [FileEntry] {
+    try call()
     let prefix = folder.isEmpty ? "" : folder + "/"
     var entries: [String: FileKind] = [:]
     for path in files.keys where path.hasPrefix(prefix) {
@@ -137,15 +147,20 @@ final class MemoryTree: FileTree {
     return entries.sorted { $0.key < $1.key }.map { FileEntry(name: $0.key, kind: $0.value) }
   }
 
-  func status(of path: String) throws(FileTreeError) -> FileStatus? { files[path].map(status) }
+  func status(of path: String) throws(FileTreeError) -> FileStatus? {
+    try call()
+    return files[path].map(status)
+  }
 
   func read(
     _ path: String, limit: Int
   ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
-    files[path].map { ($0.bytes, status($0)) }
+    try call()
+    return files[path].map { ($0.bytes, status($0)) }
   }
 
   func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
+    try call()
     guard files[path] == nil else { throw FileTreeError("create", path, .exists, "exists") }
     let file = make(bytes)
     files[path] = file
@@ -156,6 +171,7 @@ final class MemoryTree: FileTree {
   func replace(
     _ path: String, _ bytes: [UInt8]
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
+    try call()
     guard let old = files[path] else { throw FileTreeError("replace", path, .notFound, "gone") }
     let file = make(bytes)
     files[path] = file
@@ -164,6 +180,7 @@ final class MemoryTree: FileTree {
   }
 
   func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+    try call()
     guard let old = files.removeValue(forKey: path) else { return nil }
     tell(path, .touched)
     return setAside(old, path)
@@ -177,6 +194,7 @@ final class MemoryTree: FileTree {
   }
 
   func move(_ path: String, to new: String) throws(FileTreeError) {
+    try call()
     guard files[path] != nil else { throw FileTreeError("rename", path, .notFound, "gone") }
     guard files[new] == nil else { throw FileTreeError("rename", new, .exists, "exists") }
     rename(path, new)

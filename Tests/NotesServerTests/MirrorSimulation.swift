@@ -181,8 +181,11 @@ struct MirrorSimulation {
   }
 
   private mutating func kill() {
-    // Nothing of it goes on; what it has noted down is there.
-    log.append("kill")
+    // In the middle of what it does. Nothing of it goes on; what it has noted down is there.
+    tree.callsLeft = below(12)
+    log.append("kill after \(tree.callsLeft!) calls")
+    peer.run(for: .milliseconds(1500))
+    tree.callsLeft = nil
     seed += 1
     peer.abandonMirror()
     peer = Peer(

@@ -412,6 +412,15 @@ extension NotesServer {
     mirroring.mirror!.missing[path] = nil
     mirroring.mirror!.statuses[path] = nil
     guard let record = mirroring.mirror!.records[path] else { return }
+    // Where a file was to be moved by a process that was killed, both paths are known.
+    let others = mirror.records.byPath.filter { $0.key != path && $0.value.note == record.note }
+    if let (other, kept) = others.first(where: {
+      (try? mirror.tree.status(of: $0.key.text)) ?? nil != nil
+    }) {
+      try rememberFile(path, nil)
+      mirror.records[other] = kept
+      return
+    }
     if let note = try lookUp(record.note), !note.isTrashed {
       // The one who removed the file has seen what was in it last.
       var seen = Version()
