@@ -183,10 +183,7 @@ extension NotesServer {
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
-    let book = try orderedBook()
-    let placement =
-      task.last.map { book.placement(of: id, beside: $0, isAfter: true) }
-      ?? book.placement(of: id, at: 0)
+    let placement = try placement(of: id, after: task.last)
     let operations = creation(of: id, from: file, at: file.hasPath ? path : nil, placement)
     try commit(operations, as: session, telling: true)
     if file.isTrashed, let note = try lookUp(id) {
@@ -195,6 +192,15 @@ extension NotesServer {
     task.last = id
     task.notes[path] = id
     task.records[path] = .init(note: id, states: [file.state(heads: self.book.revision.heads)])
+  }
+
+  /// The place behind a note, or before all. In a function of its own, since no copy of the notebook may be held when it changes.
+  private func placement(
+    of id: NoteID, after last: NoteID?
+  ) throws(ResponseError) -> NoteBook.Placement {
+    let book = try orderedBook()
+    guard let last else { return book.placement(of: id, at: 0) }
+    return book.placement(of: id, beside: last, isAfter: true)
   }
 
   /// Notes that a note has, now, what a file says.
