@@ -71,6 +71,8 @@ final class Mirror {
   var nextWalk: Instant
   /// The time of the last look through all folders that is complete: when it began.
   var lastWalk: Instant?
+  /// The notes that have a path, by that, of several with one the smallest; nil if it is to be looked up anew.
+  var notesByPath: [FilePath: NoteID]?
   /// The paths of the notes' files, so that no two get one.
   var names = FileNames()
   /// When the user has said that what is gone, or has changed, is meant so: brakes have no effect until everything is taken over.
@@ -98,6 +100,7 @@ final class Mirror {
   /// Notes which notes have changed, so that their files are written.
   func note(_ effects: Effects) {
     changed.formUnion(effects.facets.keys)
+    notesByPath = nil
     // Of a purged note no earlier entry may stay.
     if !effects.purged.isEmpty, (try? file?.replace(with: records.encoded)) == nil { appended = 0 }
   }

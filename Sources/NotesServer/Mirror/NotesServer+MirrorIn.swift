@@ -294,7 +294,9 @@ extension NotesServer {
     _ file: ReadFile, to path: FilePath, _ mirror: Mirror
   ) -> (FilePath, FileRecords.Record)? {
     let inode = mirror.statuses[path].map { ($0.device, $0.inode) }
-    for old in Set(mirror.missing.keys).union(mirror.touched.keys).sorted() where old != path {
+    // Of very many that are touched at once those that are gone are found by a look through the folders.
+    let touched = mirror.touched.count > Self.readAtOnce * 4 ? [] : Set(mirror.touched.keys)
+    for old in touched.union(mirror.missing.keys).sorted() where old != path {
       guard let record = mirror.records[old] else { continue }
       let known = mirror.statuses[old]
       let hasInode = known.map { inode != nil && ($0.device, $0.inode) == inode! } == true
@@ -333,17 +335,32 @@ extension NotesServer {
 
   /// A note that has this path and no file yet: it was imported, or came from another machine.
   private func noteWithPath(_ path: FilePath, _ mirror: Mirror) throws(ResponseError) -> Note? {
-    var found: NoteID?
-    let paths = mirror.records.paths
+    let notes: [FilePath: NoteID]
+    if let known = mirror.notesByPath {
+      notes = known
+    } else {
+      notes = try notesByPath()
+      mirror.notesByPath = notes
+    }
+    guard let id = notes[path], mirror.records.paths[id] == nil, let note = try lookUp(id),
+      !note.isTrashed
+    else { return nil }
+    return note
+  }
+
+  private func notesByPath() throws(ResponseError) -> [FilePath: NoteID] {
+    var notes: [FilePath: NoteID] = [:]
     try recall { book throws(ArchiveFailure) in
+      notes = [:]
       try book.forEachSummary { note in
-        if !note.isTrashed, note.path.isIdentical(to: path.text), paths[note.id] == nil {
-          found = min(note.id, found ?? note.id)
+        if !note.isTrashed, !note.path.isEmpty {
+          let path = FilePath(note.path)
+          notes[path] = min(note.id, notes[path] ?? note.id)
         }
         return true
       }
     }
-    return try found.flatMap { id throws(ResponseError) in try lookUp(id) }
+    return notes
   }
 
   /// Takes a file for that of a note, of which it may have an earlier state.
@@ -377,10 +394,13 @@ extension NotesServer {
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
     let placement = try orderedBook().placement(of: id, at: 0)
+    // A new note with a file takes the path of none that has none.
+    let notes = mirroring.mirror!.notesByPath
     try commit(
       creation(of: id, from: file, at: path, placement), as: session, telling: true,
       remembering: path, of: id
     ) { change in file.state(heads: [], own: change.map { [$0] } ?? []) }
+    mirroring.mirror!.notesByPath = notes
     try rememberFile(path, .init(note: id, states: [file.state(heads: book.revision.heads)]))
   }
 
