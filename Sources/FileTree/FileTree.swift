@@ -12,6 +12,9 @@ public protocol FileTree: AnyObject {
   /// What is in a folder, in any order.
   func entries(of folder: String) throws(FileTreeError) -> [FileEntry]
 
+  /// What is at names in a folder, in their order; nil where nothing is.
+  func statuses(of names: [String], in folder: String) throws(FileTreeError) -> [FileStatus?]
+
   /// What is at a path; nil if nothing is.
   func status(of path: String) throws(FileTreeError) -> FileStatus?
 
@@ -48,6 +51,18 @@ public protocol FileTree: AnyObject {
 
   /// A watcher of this tree; nil where the system has none.
   func makeWatcher() -> (any TreeWatcher)?
+}
+
+extension FileTree {
+  public func statuses(
+    of names: [String], in folder: String
+  ) throws(FileTreeError) -> [FileStatus?] {
+    var statuses: [FileStatus?] = []
+    for name in names {
+      statuses.append(try status(of: folder.isEmpty ? name : "\(folder)/\(name)"))
+    }
+    return statuses
+  }
 }
 
 /// A file that was replaced or taken away. Another program may have it open and write to it.

@@ -143,10 +143,8 @@ public final class SystemFileTree: FileTree {
       case Int32(DT_DIR): kind = .folder
       case Int32(DT_LNK): kind = .link
       case Int32(DT_UNKNOWN):
-        var status = stat()
         let text = String(validating: name, as: UTF8.self)
-        let isThere = text.map { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) == 0 } ?? false
-        kind = isThere ? FileStatus(status).kind : .other
+        kind = text.flatMap { FileStatus(of: $0, in: number) }?.kind ?? .other
       default: kind = .other
       }
       entries.append(FileEntry(rawName: name, kind: kind))
@@ -155,18 +153,36 @@ public final class SystemFileTree: FileTree {
     return entries
   }
 
+  public func statuses(
+    of names: [String], in folder: String
+  ) throws(FileTreeError) -> [FileStatus?] {
+    guard let number = try openFolder(folder[...], creating: false, for: "stat") else {
+      return names.map { _ in nil }
+    }
+    defer { _ = systemClose(number) }
+    var statuses: [FileStatus?] = []
+    statuses.reserveCapacity(names.count)
+    for name in names {
+      statuses.append(try status(number, name) { folder.isEmpty ? name : "\(folder)/\(name)" })
+    }
+    return statuses
+  }
+
   public func status(of path: String) throws(FileTreeError) -> FileStatus? {
     guard let place = try place(of: path, for: "stat") else { return nil }
     return try status(in: place, path)
   }
 
   private func status(in place: Place, _ path: String) throws(FileTreeError) -> FileStatus? {
-    var status = stat()
-    if fstatat(place.folder, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
-      return FileStatus(status, born: birth(place.folder, place.name, AT_SYMLINK_NOFOLLOW))
-    }
+    try status(place.folder, place.name) { path }
+  }
+
+  private func status(
+    _ folder: Int32, _ name: String, path: () -> String
+  ) throws(FileTreeError) -> FileStatus? {
+    if let status = FileStatus(of: name, in: folder) { return status }
     if errno == ENOENT || errno == ENOTDIR { return nil }
-    throw failure("stat", path)
+    throw failure("stat", path())
   }
 
   public func read(
@@ -187,9 +203,7 @@ public final class SystemFileTree: FileTree {
       throw failure("read", path)
     }
     defer { _ = systemClose(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw failure("read", path) }
-    let before = FileStatus(status, born: birth(file, "", 0x1000))
+    guard let before = FileStatus(ofDescriptor: file) else { throw failure("read", path) }
     guard before.kind == .file else { return nil }
     guard before.size <= UInt64(limit) else {
       throw FileTreeError("read", fullPath(path), .tooLarge, "it has more than \(limit) bytes")
@@ -216,7 +230,7 @@ public final class SystemFileTree: FileTree {
   /// Writes a file under a name of its own; returns the name. `mode`: that of the file which it replaces; nil for a new one.
   private func writeBeside(
     _ place: Place, _ path: String, _ bytes: [UInt8], mode: mode_t?
-  ) throws(FileTreeError) -> (name: String, status: FileStatus) {
+  ) throws(FileTreeError) -> String {
     let name = ".decent-\(names()).tmp"
     let file = openat(
       place.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -231,21 +245,19 @@ public final class SystemFileTree: FileTree {
       }
       if count >= 0 { written += count } else if errno != EINTR { cause = errno }
     }
-    var status = stat()
-    if cause == 0, fstat(file, &status) != 0 { cause = errno }
     guard cause == 0 else {
       // On a full disk the rest of it would only take room.
       unlinkat(place.folder, name, 0)
       throw FileTreeError("write", fullPath(path), errno: cause)
     }
-    return (name, FileStatus(status))
+    return name
   }
 
   public func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
     guard let place = try place(of: path, creating: true, for: "create") else {
       throw FileTreeError("create", fullPath(path), .notFound, "there is no such folder")
     }
-    let (name, _) = try writeBeside(place, path, bytes, mode: nil)
+    let name = try writeBeside(place, path, bytes, mode: nil)
     guard renameWithoutReplacing(place.folder, name, place.folder, place.name) else {
       let failure = failure("create", path)
       unlinkat(place.folder, name, 0)
@@ -267,18 +279,16 @@ public final class SystemFileTree: FileTree {
     guard fstatat(place.folder, place.name, &old, AT_SYMLINK_NOFOLLOW) == 0 else {
       throw failure("replace", path)
     }
-    guard FileStatus(old).kind == .file else {
+    guard FileKind(mode: old.st_mode) == .file else {
       throw FileTreeError("replace", fullPath(path), .exists, "it is no file")
     }
-    let (name, _) = try writeBeside(place, path, bytes, mode: old.st_mode)
+    let name = try writeBeside(place, path, bytes, mode: old.st_mode)
     do throws(FileTreeError) {
       let aside = try exchange(place, path, name)
-      var status = stat()
-      guard fstatat(place.folder, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      guard let status = FileStatus(of: place.name, in: place.folder) else {
         throw failure("replace", path)
       }
-      let born = birth(place.folder, place.name, AT_SYMLINK_NOFOLLOW)
-      return (FileStatus(status, born: born), aside)
+      return (status, aside)
     } catch {
       unlinkat(place.folder, name, 0)
       throw error
@@ -407,21 +417,6 @@ private let statx = dlsym(nil, "statx").map {
       Int32).self)
 }
 
-/// The time at which a file was made, nanoseconds since 1970; 0 where the system does not tell.
-///
-/// - Parameter flags: those of `statx`; 0x1000 for the descriptor itself.
-private func birth(_ folder: Int32, _ name: String, _ flags: Int32) -> Int64 {
-  guard let statx else { return 0 }
-  return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
-    // STATX_BTIME; the mask says whether it is known, and the time stands at 80: seconds and nanoseconds.
-    guard statx(folder, name, flags, 0x800, buffer.baseAddress!) == 0,
-      buffer.load(as: UInt32.self) & 0x800 != 0
-    else { return 0 }
-    let seconds = buffer.load(fromByteOffset: 80, as: Int64.self)
-    return seconds &* 1_000_000_000 &+ Int64(buffer.load(fromByteOffset: 88, as: UInt32.self))
-  }
-}
-
 /// Gives a file another name that nothing has; false, with `errno`, if it fails: `EEXIST` when something has it.
 private func renameWithoutReplacing(
   _ folder: Int32, _ name: String, _ other: Int32, _ new: String
@@ -455,18 +450,48 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int)
 }
 
 extension FileStatus {
-  fileprivate init(_ status: stat, born: Int64 = 0) {
-    self.born = born
-    kind =
-      switch status.st_mode & S_IFMT {
-      case S_IFREG: .file
-      case S_IFDIR: .folder
-      case S_IFLNK: .link
-      default: .other
+  /// Of what is at a name in a folder, of a link its own; nil, with `errno`, if the system tells none.
+  fileprivate init?(of name: String, in folder: Int32) {
+    self.init(folder, name, AT_SYMLINK_NOFOLLOW) { fstatat(folder, name, &$0, AT_SYMLINK_NOFOLLOW) }
+  }
+
+  /// Of what is open; nil, with `errno`, if the system tells none.
+  fileprivate init?(ofDescriptor number: Int32) {
+    // AT_EMPTY_PATH
+    self.init(number, "", 0x1000) { fstat(number, &$0) }
+  }
+
+  /// One call that tells when a file was made, too, where there is one; all statuses of a system come in one way, since they are compared.
+  private init?(
+    _ folder: Int32, _ name: String, _ flags: Int32, otherwise: (inout stat) -> Int32
+  ) {
+    guard let statx else {
+      var status = stat()
+      guard otherwise(&status) == 0 else { return nil }
+      self.init(status)
+      return
+    }
+    // STATX_BASIC_STATS and STATX_BTIME. The numbers are the offsets in the system's `struct statx`.
+    let status = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) {
+      buffer -> FileStatus? in
+      guard statx(folder, name, flags, 0xFFF, buffer.baseAddress!) == 0 else { return nil }
+      func number<N: FixedWidthInteger>(_ offset: Int, _: N.Type) -> N {
+        buffer.load(fromByteOffset: offset, as: N.self)
       }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(truncatingIfNeeded: status.st_ino)
-    size = UInt64(clamping: status.st_size)
+      func nanoseconds(_ offset: Int) -> Int64 {
+        number(offset, Int64.self) &* 1_000_000_000 &+ Int64(number(offset + 8, UInt32.self))
+      }
+      let device = UInt64(number(136, UInt32.self)) << 32 | UInt64(number(140, UInt32.self))
+      return FileStatus(
+        kind: FileKind(mode: mode_t(number(28, UInt16.self))), device: device,
+        inode: number(32, UInt64.self), size: number(40, UInt64.self), modified: nanoseconds(112),
+        changed: nanoseconds(96), born: number(0, UInt32.self) & 0x800 == 0 ? 0 : nanoseconds(80))
+    }
+    guard let status else { return nil }
+    self = status
+  }
+
+  private init(_ status: stat) {
     #if os(Linux)
       let (modification, change) = (status.st_mtim, status.st_ctim)
     #else
@@ -475,8 +500,22 @@ extension FileStatus {
     func nanoseconds(_ time: timespec) -> Int64 {
       Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
-    modified = nanoseconds(modification)
-    changed = nanoseconds(change)
+    self.init(
+      kind: FileKind(mode: status.st_mode), device: UInt64(truncatingIfNeeded: status.st_dev),
+      inode: UInt64(truncatingIfNeeded: status.st_ino), size: UInt64(clamping: status.st_size),
+      modified: nanoseconds(modification), changed: nanoseconds(change))
+  }
+}
+
+extension FileKind {
+  fileprivate init(mode: mode_t) {
+    self =
+      switch mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      case S_IFLNK: .link
+      default: .other
+      }
   }
 }
 

@@ -6,6 +6,8 @@
 //     entry     = length crc32c(length) crc32c(content) content     4 bytes each, little-endian; length: of the content
 //     content   = path count*state                                   no states: the file is forgotten
 //               note                                                 only if there are states
+//               | 00 count*change program                            an empty path: with these heads of the notebook all files were as
+//                                                                    their notes, as this version of the program writes them
 //     state     = hash                                               8 bytes: of the bytes of the file
 //               count*change count*change                            the heads; the changes made from the file since
 //               title count*tag priority                             as the file said
@@ -25,13 +27,20 @@ struct FilePath: Hashable, Comparable, Sendable {
 
   init(_ text: String) { self.text = text }
 
-  static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  static func == (a: Self, b: Self) -> Bool {
+    guard a.text.utf8.count == b.text.utf8.count else { return false }
+    return a.withBytes { a in b.withBytes { b in a.elementsEqual(b) } }
+  }
   static func < (a: Self, b: Self) -> Bool {
     a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
   }
   func hash(into hasher: inout Hasher) {
-    for byte in text.utf8 { hasher.combine(byte) }
-    hasher.combine(0xFF as UInt8)
+    withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+
+  private func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    var text = text
+    return text.withUTF8(body)
   }
 }
 
@@ -67,21 +76,54 @@ struct FileRecords {
   /// As many states of a file are kept.
   static let mostStates = 16
 
+  /// A state of the notebook with which each note that is to have a file had it, and each file was as its note.
+  struct Rest: Equatable, Sendable {
+    /// The changes that no other one of the state follows.
+    var heads: [ChangeID]
+    /// The version of the program that found this: another one may write a note in another way.
+    var program: String
+  }
+
   private(set) var byPath: [FilePath: Record] = [:]
+  /// The last rest that was noted in the bytes that were read, and the files of which more was noted since.
+  private(set) var rest: Rest?
+  private(set) var changedSinceRest: Set<FilePath> = []
   /// A path of each note that has a file.
   private(set) var paths: [NoteID: FilePath] = [:]
+  /// The other paths of a note that has several: a process that was to move its file was killed.
+  private var otherPaths: [NoteID: [FilePath]] = [:]
 
   init() {}
 
   subscript(path: FilePath) -> Record? {
     get { byPath[path] }
     set {
-      if let old = byPath[path], old.note != newValue?.note, paths[old.note] == path {
-        paths[old.note] = nil
-      }
+      if let old = byPath[path]?.note, old != newValue?.note { remove(path, of: old) }
       byPath[path] = newValue
-      if let newValue { paths[newValue.note] = path }
+      guard let note = newValue?.note, paths[note] != path else { return }
+      if let other = paths[note] {
+        remove(path, of: note)
+        otherPaths[note, default: []].append(other)
+      }
+      paths[note] = path
     }
+  }
+
+  private mutating func remove(_ path: FilePath, of note: NoteID) {
+    var others = otherPaths[note] ?? []
+    if paths[note] == path { paths[note] = others.popLast() }
+    others.removeAll { $0 == path }
+    otherPaths[note] = others.isEmpty ? nil : others
+  }
+
+  /// The path as it is kept here, if it is known: then it takes no room a second time.
+  func kept(_ path: FilePath) -> FilePath {
+    byPath.index(forKey: path).map { byPath.keys[$0] } ?? path
+  }
+
+  /// All paths of a note.
+  func allPaths(of note: NoteID) -> [FilePath] {
+    (paths[note].map { [$0] } ?? []) + (otherPaths[note] ?? [])
   }
 
   // MARK: - Bytes
@@ -101,8 +143,17 @@ struct FileRecords {
         CRC32C.checksum(of: content) == sum
       else { return }
       var entry = ByteReader(content)
-      guard let (path, record) = try? Self.entry(&entry), entry.isAtEnd else { return }
-      self[path] = record
+      do {
+        let path = FilePath(try String(from: &entry))
+        if path.text.isEmpty {
+          rest = try Self.rest(&entry)
+          changedSinceRest = []
+        } else {
+          self[path] = try Self.record(&entry)
+          if rest != nil { changedSinceRest.insert(path) }
+        }
+      } catch { return }
+      guard entry.isAtEnd else { return }
     }
   }
 
@@ -123,6 +174,20 @@ struct FileRecords {
       for state in record.states { encode(state, &writer) }
       record.note.creation.encode(into: &writer)
     }
+    return frame(writer)
+  }
+
+  /// The bytes that say that everything is at rest.
+  static func entry(_ rest: Rest) -> [UInt8] {
+    var writer = ByteWriter()
+    "".encode(into: &writer)
+    writer.varint(rest.heads.count)
+    for change in rest.heads { change.encode(into: &writer) }
+    rest.program.encode(into: &writer)
+    return frame(writer)
+  }
+
+  private static func frame(_ writer: ByteWriter) -> [UInt8] {
     var frame = ByteWriter()
     frame.fixed(UInt32(writer.bytes.count))
     let length = frame.bytes
@@ -149,14 +214,17 @@ struct FileRecords {
     }
   }
 
-  private static func entry(
-    _ reader: inout ByteReader
-  ) throws(DecodingFailure) -> (FilePath, Record?) {
-    let path = FilePath(try String(from: &reader))
+  private static func record(_ reader: inout ByteReader) throws(DecodingFailure) -> Record? {
     var states: [FileState] = []
     for _ in 0..<(try reader.count()) { states.append(try state(&reader)) }
-    if states.isEmpty { return (path, nil) }
-    return (path, Record(note: NoteID(creation: try ChangeID(from: &reader)), states: states))
+    if states.isEmpty { return nil }
+    return Record(note: NoteID(creation: try ChangeID(from: &reader)), states: states)
+  }
+
+  private static func rest(_ reader: inout ByteReader) throws(DecodingFailure) -> Rest {
+    var heads: [ChangeID] = []
+    for _ in 0..<(try reader.count()) { heads.append(try ChangeID(from: &reader)) }
+    return Rest(heads: heads, program: try String(from: &reader))
   }
 
   private static func state(_ reader: inout ByteReader) throws(DecodingFailure) -> FileState {

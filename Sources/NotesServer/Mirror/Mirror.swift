@@ -12,15 +12,6 @@ internal import ReplicatingTypes
 final class Mirror {
   typealias Instant = ContinuousClock.Instant
 
-  /// What is to be known of a file before it is read.
-  struct Touch {
-    var last: Instant
-    /// True if it was closed, or came by getting its name: then its writer is done.
-    var isComplete: Bool
-    /// When to look at it.
-    var due: Instant
-  }
-
   /// A file that was replaced, in which one who has it open may still write.
   struct Replaced {
     let file: any SetAside
@@ -52,29 +43,36 @@ final class Mirror {
   var records: FileRecords
   /// What was read from these files by an import, or written to them by an export.
   let earlier: FileRecords
+  /// The last state of the notebook that was noted, and when one may be noted next.
+  private var noted: FileRecords.Rest?
+  private var nextNote: Instant
+  private static let noteInterval = Duration.seconds(10)
   /// The size of the entries that were appended since all was written, in bytes; 0 if all is to be written next.
   var appended = 0
 
-  var touched: [FilePath: Touch] = [:]
+  var touched = TouchedFiles()
   /// The notes whose files may lack something.
   var changed: Set<NoteID> = []
-  /// The files that are gone, and since when.
-  var missing: [FilePath: Instant] = [:]
+  /// Some of these, whose files can be written, the next at the end.
+  private var writable: [NoteID] = []
+  var missing = MissingFiles()
+  /// True while it is looked whether so many files have really changed as were touched.
+  var isCounting = false
   /// Files that are no notes, and why. They are left alone until they change.
   var refused: [FilePath: UInt64] = [:]
   var replaced: [Replaced] = []
   /// The files as they were when they were last looked at.
   var statuses: [FilePath: FileStatus] = [:]
   var brake: Brake?
-  /// The look through the folders that is going on, and when it began.
-  var walk: (walk: FolderWalk, since: Instant)?
+  /// The look through the folders that is going on.
+  var walk: MirrorWalk?
   var nextWalk: Instant
   /// The time of the last look through all folders that is complete: when it began.
   var lastWalk: Instant?
   /// The notes that have a path, by that, of several with one the smallest; nil if it is to be looked up anew.
   var notesByPath: [FilePath: NoteID]?
-  /// The paths of the notes' files, so that no two get one.
-  var names = FileNames()
+  /// The paths of the notes' files; nil as long as no file was to be named.
+  private var knownNames: FileNames?
   /// When the user has said that what is gone, or has changed, is meant so: brakes have no effect until everything is taken over.
   var confirmed: Instant?
 
@@ -89,7 +87,8 @@ final class Mirror {
     records = FileRecords(decoding: file?.read() ?? [])
     watcher = tree.makeWatcher()
     nextWalk = now
-    for path in records.byPath.keys.sorted() { names.insert(path.text) }
+    nextNote = now
+    noted = records.rest
   }
 
   /// The name of the file that says whose mirror a folder is.
@@ -99,22 +98,24 @@ final class Mirror {
 
   /// Notes which notes have changed, so that their files are written.
   func note(_ effects: Effects) {
-    changed.formUnion(effects.facets.keys)
-    notesByPath = nil
+    for (note, facets) in effects.facets {
+      changed.insert(note)
+      if !facets.isDisjoint(with: [.created, .path, .trashed, .purged]) { notesByPath = nil }
+    }
     // Of a purged note no earlier entry may stay.
     if !effects.purged.isEmpty, (try? file?.replace(with: records.encoded)) == nil { appended = 0 }
   }
 
   func touch(_ path: FilePath, complete isComplete: Bool, at now: Instant) {
-    if var touch = touched[path] {
-      touch.last = now
-      // Another one may write it since it was closed.
-      touch.isComplete = isComplete
-      touch.due = now + Self.rest
-      touched[path] = touch
-    } else {
-      touched[path] = Touch(last: now, isComplete: isComplete, due: now + Self.rest)
-    }
+    // Another one may write it since it was closed.
+    touched.insert(
+      path, TouchedFiles.Touch(last: now, isComplete: isComplete, due: now + Self.rest))
+  }
+
+  /// Notes that a file is gone, which may only have got another path.
+  func miss(_ path: FilePath, since instant: Instant) {
+    touched.remove(path)
+    missing.insert(path, since: instant, records[path], statuses[path])
   }
 
   /// Takes in what the watcher has to report.
@@ -141,29 +142,50 @@ final class Mirror {
 
   /// The time at which something is to be done.
   func due(after now: Instant) -> Instant? {
-    var due = walk == nil ? nextWalk : now
+    if walk != nil || brake == nil && isCounting { return now }
+    var due = nextWalk
     if brake == nil {
-      for touch in touched.values { due = min(due, touch.due) }
-      for since in missing.values { due = min(due, since + Self.absence) }
+      due = min(due, touched.due(after: now) ?? due)
+      for since in missing.since.values { due = min(due, since + Self.absence) }
     } else {
       due = min(due, now + .seconds(1))
     }
-    // A note waits for its file, when that is being written.
-    if changed.contains(where: { !isWaiting($0) }) { due = now }
     for one in replaced { due = min(due, one.due) }
+    // A note waits for its file, when that is being written.
+    if due > now, !changed.isEmpty, !writable.isEmpty || changed.contains(where: isReady()) {
+      due = now
+    }
     return due
   }
 
-  /// True if a note is not written to its file yet, because somebody else writes that, or because it is gone or was refused; or because
-  /// there are files that were not read yet.
-  func isWaiting(_ note: NoteID) -> Bool {
-    guard lastWalk != nil, brake == nil else { return true }
-    guard let path = records.paths[note] else { return hasUnread }
-    return touched[path] != nil || missing[path] != nil || refused[path] != nil
+  /// Tells whether a note can be written to its file: not while somebody else writes that, nor when it is gone or was refused; nor, if it
+  /// has none, while there are files that were not read yet, of which one may be its own.
+  private func isReady() -> (NoteID) -> Bool {
+    guard lastWalk != nil, brake == nil else { return { _ in false } }
+    let hasUnread = touched.paths.contains { records[$0] == nil && refused[$0] == nil }
+    return { [self] note in
+      guard let path = records.paths[note] else { return !hasUnread }
+      return touched[path] == nil && missing[path] == nil && refused[path] == nil
+    }
   }
 
-  /// True if there is a file that was not read yet, which may be that of a note that has none.
-  var hasUnread: Bool { touched.keys.contains { records[$0] == nil && refused[$0] == nil } }
+  /// The next notes that can be written to their files; they are not taken for changed any more.
+  ///
+  /// - Complexity: O(atMost), and O(changed notes) once for all that can be written; O(touched files) if there are any.
+  func takeWritable(at now: Instant, atMost most: Int) -> [NoteID] {
+    if changed.isEmpty { return [] }
+    // While many files are read their notes only wait.
+    if writable.isEmpty, let due = touched.due(after: now), due <= now { return [] }
+    let isReady = isReady()
+    if writable.isEmpty { writable = changed.filter(isReady).sorted(by: >) }
+    var taken: [NoteID] = []
+    while taken.count < most, let note = writable.popLast() {
+      if isReady(note), changed.remove(note) != nil { taken.append(note) }
+    }
+    // Room for very many is given back.
+    if changed.isEmpty { (changed, writable) = ([], []) }
+    return taken
+  }
 
   // MARK: - What is known
 
@@ -188,7 +210,49 @@ final class Mirror {
       appended = before + entry.count
     }
     records[path] = record
-    if record == nil { names.remove(path.text) } else if isNew { names.insert(path.text) }
+    if record == nil {
+      knownNames?.remove(path.text)
+    } else if isNew {
+      knownNames?.insert(path.text)
+    }
+  }
+
+  /// The paths of the notes' files, so that no two get one.
+  var names: FileNames {
+    get {
+      if knownNames == nil {
+        var names = FileNames()
+        for path in records.byPath.keys.sorted() { names.insert(path.text) }
+        knownNames = names
+      }
+      return knownNames!
+    }
+    _modify {
+      _ = names
+      yield &knownNames!
+    }
+  }
+
+  /// Notes a state of the notebook with which everything is at rest, now and then.
+  ///
+  /// The next process looks at those notes only that were changed since. No other one can need to be written: here each note was looked at that was
+  /// changed before, by whomever, since this process knew of the change; and of the files that were written or read since, an entry
+  /// stands behind this one. Files that somebody has changed are found without it.
+  func noteRest(_ rest: FileRecords.Rest, at now: Instant) {
+    guard rest != noted, now >= nextNote else { return }
+    nextNote = now + Self.noteInterval
+    let entry = FileRecords.entry(rest)
+    // It may be lost.
+    do {
+      if appended == 0 {
+        try file?.replace(with: records.encoded + entry)
+        appended = 1
+      } else {
+        try file?.append(entry)
+        appended += entry.count
+      }
+      noted = rest
+    } catch { appended = 0 }
   }
 }
 

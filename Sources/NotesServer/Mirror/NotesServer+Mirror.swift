@@ -11,8 +11,9 @@ internal import ReplicatingTypes
 
 extension NotesServer {
   private static let retryInterval = Duration.seconds(30)
-  /// So much is done at once at most: some milliseconds.
-  private static let filesAtOnce = 32
+  /// So much is done at once at most, a few milliseconds: folders, and files in one.
+  private static let foldersAtOnce = 8
+  private static let filesAtOnce = 256
 
   /// Does what is due for the mirror; returns when something is due again, nil if there is no mirror.
   mutating func proceedWithMirror(
@@ -50,7 +51,11 @@ extension NotesServer {
       return mirroring.retry
     }
     push()
-    answerMirrored(mirror)
+    if mirror.isAtRest {
+      mirror.noteRest(
+        .init(heads: book.revision.heads, program: Self.programVersion), at: now)
+      answerMirrored(mirror)
+    }
     return mirror.due(after: now)
   }
 
@@ -65,7 +70,6 @@ extension NotesServer {
 
   /// Answers those who wait until the mirror is at rest.
   private mutating func answerMirrored(_ mirror: Mirror) {
-    guard mirror.isAtRest, !requests.waitingForMirror.isEmpty else { return }
     for id in requests.waitingForMirror {
       currentOutbox.respond(to: id) {
         $0.beginObject()
@@ -154,57 +158,75 @@ extension NotesServer {
     do throws(FileTreeError) {
       if mirror.walk == nil {
         guard now >= mirror.nextWalk else { return }
-        mirror.walk = (try FolderWalk(mirror.tree), now)
+        mirror.walk = try MirrorWalk(mirror.tree, since: now)
         mirror.nextWalk = now + Mirror.rescan
       }
-      for _ in 0..<Self.filesAtOnce {
-        // Watched before it is looked at: nothing can happen between the two.
-        if let folder = mirror.walk!.walk.nextFolder { _ = mirror.watcher?.watch(folder) }
-        if try mirror.walk!.walk.proceed(in: mirror.tree) { continue }
-        let (walk, since) = mirror.walk!
-        mirror.walk = nil
-        return try finish(walk, of: mirror, since: since)
+      var walk = mirror.walk!
+      mirror.walk = nil
+      for _ in 0..<Self.foldersAtOnce {
+        let files = try walk.proceed(in: mirror.tree, mirror.watcher, atMost: Self.filesAtOnce)
+        guard let files else { return try finish(walk, of: mirror) }
+        for (path, status) in files {
+          if mirror.records[path] != nil { walk.knownCount += 1 }
+          mirror.missing.remove(path)
+          guard let status, mirror.statuses[path] != status else { continue }
+          mirror.touch(mirror.records.kept(path), complete: false, at: walk.since)
+        }
       }
+      mirror.walk = walk
     } catch { throw .files(error) }
   }
 
   /// Compares what was found with what is known.
   private mutating func finish(
-    _ walk: FolderWalk, of mirror: Mirror, since: ContinuousClock.Instant
+    _ walk: MirrorWalk, of mirror: Mirror
   ) throws(FileTreeError) {
     let isFirst = mirror.lastWalk == nil
-    mirror.lastWalk = since
+    mirror.lastWalk = walk.since
     if mirror.brake == nil, !mirror.records.byPath.isEmpty {
       if try mirror.tree.status(of: Mirror.markerFile) == nil {
         mirror.brake = .folder("its file \(Mirror.markerFile) is gone")
         return tellBrake(mirror)
       }
     }
-    var found: Set<FilePath> = []
-    for path in walk.files {
-      found.insert(path)
-      mirror.missing[path] = nil
-      guard let status = try mirror.tree.status(of: path.text) else { continue }
-      if mirror.statuses[path] != status { mirror.touch(path, complete: false, at: since) }
+    // Mostly all that is known was found. Where one came and one went meanwhile, the next look finds what is gone.
+    if walk.knownCount < mirror.records.byPath.count || walk.files.count < mirror.statuses.count {
+      let found = Set(walk.files)
+      // From the last to the first, so that the first of several with the same bytes is the first that gets another path.
+      for path in mirror.records.byPath.keys.filter({ !found.contains($0) }).sorted(by: >) {
+        mirror.miss(path, since: walk.since)
+      }
+      mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }
-    for path in mirror.records.byPath.keys where !found.contains(path) {
-      if mirror.missing[path] == nil { mirror.missing[path] = since }
-      mirror.touched[path] = nil
-    }
-    mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     guard isFirst else { return }
     if environment.mirrorAnswer == .restore {
       do { try restore(mirror) } catch {
         throw FileTreeError("mirror", error.path, .other, "\(error)")
       }
     }
-    mirror.changed.formUnion(mirror.records.paths.keys)
+    mirror.changed.formUnion(notesToWrite(mirror))
+  }
+
+  /// The notes whose files may lack something when a mirror begins.
+  private func notesToWrite(_ mirror: Mirror) -> Set<NoteID> {
+    if let rest = mirror.records.rest, rest.program == Self.programVersion,
+      environment.mirrorAnswer == nil,
+      let notes = try? recall({ (book) throws(ArchiveFailure) -> Set<NoteID>? in
+        try book.version(of: rest.heads).map { (version) throws(ArchiveFailure) in
+          try book.notes(changedSince: version)
+        }
+      })
+    {
+      return notes.union(mirror.records.changedSinceRest.compactMap { mirror.records[$0]?.note })
+    }
+    var notes = Set(mirror.records.paths.keys)
     try? recall { book throws(ArchiveFailure) in
       try book.forEachSummary { note in
-        if !note.isTrashed { mirror.changed.insert(note.id) }
+        if !note.isTrashed { notes.insert(note.id) }
         return true
       }
     }
+    return notes
   }
 
   // MARK: - Brakes
@@ -241,13 +263,13 @@ extension NotesServer {
 
   /// Files that are gone or have changed are to be written again as the notes are.
   private mutating func restore(_ mirror: Mirror) throws(StoreError) {
-    for path in mirror.missing.keys {
+    for path in mirror.missing.since.keys {
       guard let record = mirror.records[path] else { continue }
       try mirror.remember(path, nil)
       mirror.changed.insert(record.note)
     }
-    mirror.missing = [:]
-    for path in mirror.touched.keys {
+    mirror.missing = MissingFiles()
+    for path in mirror.touched.paths {
       guard var record = mirror.records[path], let state = record.states.last,
         let (bytes, _) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil
       else { continue }
@@ -256,7 +278,7 @@ extension NotesServer {
       known.hash = SHA256.prefix64(of: bytes[...])
       record.states.append(known)
       try mirror.remember(path, record)
-      mirror.touched[path] = nil
+      mirror.touched.remove(path)
       mirror.changed.insert(record.note)
     }
   }

@@ -16,20 +16,16 @@ extension NotesServer {
   /// The same of files that are gone.
   private static let manyDeletions = (count: 10, percent: 5)
 
-  /// Reads the files that have been at rest.
+  /// Reads the files that have been at rest, a few at a time.
   mutating func readTouched(
     _ mirror: Mirror, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
-    let known = mirror.touched.keys.filter { mirror.records[$0] != nil }.count
-    if mirror.confirmed == nil, mirror.lastWalk != nil, known > Self.manyChanges.count,
-      known * 100 > Self.manyChanges.percent * mirror.records.byPath.count,
-      isChanged(mirror)
-    {
-      mirror.brake = .changes(known)
-      return tellBrake(mirror)
+    mirror.isCounting = countChanged(mirror)
+    if mirror.isCounting || mirror.brake != nil { return }
+    let due = mirror.touched.takeDue(at: now, atMost: Self.readAtOnce) {
+      mirror.records[$0] != nil
     }
-    let due = mirror.touched.filter { now >= $0.value.due }.keys.sorted()
-    for path in due.prefix(Self.readAtOnce) { try readTouched(path, mirror, at: now) }
+    for path in due { try readTouched(path, mirror, at: now) }
     if let confirmed = mirror.confirmed, mirror.touched.isEmpty, mirror.missing.isEmpty,
       mirror.lastWalk.map({ $0 >= confirmed }) ?? false
     {
@@ -37,18 +33,44 @@ extension NotesServer {
     }
   }
 
-  /// True if as many files really have other bytes: looking at a file changes its times, too.
-  private func isChanged(_ mirror: Mirror) -> Bool {
-    var changed = 0
-    for path in mirror.touched.keys {
-      guard let record = mirror.records[path],
-        let (bytes, _) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil
-      else { continue }
-      let hash = SHA256.prefix64(of: bytes[...])
-      if !record.states.contains(where: { $0.hash == hash }) { changed += 1 }
+  /// Looks, before very many files are read, whether as many have really other bytes, a few at a time: looking at a file changes its times, too.
+  /// Those that have not are not read again. If it are so many, nothing is read until the user says so.
+  ///
+  /// - Returns: True if there are more to be looked at.
+  private mutating func countChanged(_ mirror: Mirror) -> Bool {
+    func isMany(_ count: Int) -> Bool {
+      count > Self.manyChanges.count
+        && count * 100 > Self.manyChanges.percent * mirror.records.byPath.count
     }
-    return changed > Self.manyChanges.count
-      && changed * 100 > Self.manyChanges.percent * mirror.records.byPath.count
+    guard mirror.confirmed == nil, mirror.lastWalk != nil, isMany(mirror.touched.count) else {
+      return false
+    }
+    let known = mirror.touched.paths.filter { mirror.records[$0] != nil }
+    guard isMany(known.count) else { return false }
+    let next = Array(
+      known.lazy.filter { mirror.touched[$0]!.isChanged == nil }.prefix(Self.readAtOnce))
+    for path in next {
+      guard let record = mirror.records[path],
+        let (bytes, status) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil
+      else {
+        mirror.touched.mark(path, isChanged: false)
+        continue
+      }
+      let hash = SHA256.prefix64(of: bytes[...])
+      mirror.touched.mark(path, isChanged: !record.states.contains { $0.hash == hash })
+      if hash == record.states.last?.hash, (try? mirror.tree.status(of: path.text)) == status {
+        mirror.touched.remove(path)
+        mirror.refused[path] = nil
+        mirror.statuses[path] = status
+      }
+    }
+    if !next.isEmpty { return true }
+    let changed = known.count { mirror.touched[$0]!.isChanged == true }
+    if isMany(changed) {
+      mirror.brake = .changes(changed)
+      tellBrake(mirror)
+    }
+    return false
   }
 
   private mutating func readTouched(
@@ -57,15 +79,15 @@ extension NotesServer {
     guard let touch = mirror.touched[path] else { return }
     do throws(FileTreeError) {
       guard let (bytes, status) = try mirror.tree.read(path.text, limit: ReadFile.longest) else {
-        mirror.touched[path] = nil
-        if mirror.records[path] != nil, mirror.missing[path] == nil { mirror.missing[path] = now }
+        mirror.touched.remove(path)
+        if mirror.records[path] != nil { mirror.miss(path, since: now) }
         return
       }
-      mirror.missing[path] = nil
+      mirror.missing.remove(path)
       if isNews(bytes, path, mirror), now < touch.last + Mirror.longRest {
         // Who writes a file empties it first, and may write it in pieces.
         if !touch.isComplete || bytes.isEmpty || isBeginning(bytes, of: path, mirror) {
-          mirror.touched[path]!.due = touch.last + Mirror.longRest
+          mirror.touched.wait(path, until: touch.last + Mirror.longRest)
           // It may get another name before it is read.
           mirror.statuses[path] = status
           return
@@ -74,7 +96,7 @@ extension NotesServer {
       guard try mirror.tree.status(of: path.text) == status else {
         return mirror.touch(path, complete: false, at: now)
       }
-      mirror.touched[path] = nil
+      mirror.touched.remove(path)
       mirror.statuses[path] = status
       try take(bytes, at: path, mirror)
     } catch {
@@ -111,7 +133,7 @@ extension NotesServer {
   private mutating func refuseFile(
     _ path: FilePath, _ mirror: Mirror, hash: UInt64, _ reason: String
   ) {
-    mirror.touched[path] = nil
+    mirror.touched.remove(path)
     guard mirror.refused[path] != hash else { return }
     mirror.refused[path] = hash
     showMessage(.warning, "mirror: \(path.text) is left alone: \(reason)")
@@ -294,9 +316,10 @@ extension NotesServer {
     _ file: ReadFile, to path: FilePath, _ mirror: Mirror
   ) -> (FilePath, FileRecords.Record)? {
     let inode = mirror.statuses[path].map { ($0.device, $0.inode) }
-    // Of very many that are touched at once those that are gone are found by a look through the folders.
-    let touched = mirror.touched.count > Self.readAtOnce * 4 ? [] : Set(mirror.touched.keys)
-    for old in touched.union(mirror.missing.keys).sorted() where old != path {
+    var candidates = mirror.missing.candidates(hash: file.hash, mirror.statuses[path])
+    // Its old path may not be known to be gone. Of very many that are touched at once known ones are looked at first.
+    if mirror.touched.count <= Self.readAtOnce * 4 { candidates += mirror.touched.paths.sorted() }
+    for old in candidates where old != path {
       guard let record = mirror.records[old] else { continue }
       let known = mirror.statuses[old]
       let hasInode = known.map { inode != nil && ($0.device, $0.inode) == inode! } == true
@@ -324,7 +347,7 @@ extension NotesServer {
     let base = try nearest(record.states, to: file, note)
     try rememberFile(path, record)
     try rememberFile(old, nil)
-    mirroring.mirror!.missing[old] = nil
+    mirroring.mirror!.missing.remove(old)
     mirroring.mirror!.statuses[old] = nil
     let now = environment.now()
     if let operation = note.operation(setting: .path, to: path.text, at: now) {
@@ -411,7 +434,7 @@ extension NotesServer {
     _ mirror: Mirror, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
     if mirror.missing.isEmpty { return }
-    let due = mirror.missing.filter { now >= $0.value + Mirror.absence }
+    let due = mirror.missing.since.filter { now >= $0.value + Mirror.absence }
     if due.isEmpty { return }
     let seen = due.filter { _, since in
       mirror.lastWalk.map { $0 >= since + Mirror.absence } ?? false
@@ -425,22 +448,26 @@ extension NotesServer {
       mirror.brake = .deletions(seen.count)
       return tellBrake(mirror)
     }
-    for path in seen.keys.sorted() { try delete(path, mirror) }
+    for path in seen.keys.sorted().prefix(Self.readAtOnce) {
+      if (try? mirror.tree.status(of: path.text)) == .some(nil) {
+        try delete(path, mirror)
+      } else {
+        // It is there again, and its event not.
+        mirror.missing.remove(path)
+        mirror.touch(path, complete: false, at: now)
+      }
+    }
   }
 
   private mutating func delete(_ path: FilePath, _ mirror: Mirror) throws(ResponseError) {
-    mirroring.mirror!.missing[path] = nil
+    mirroring.mirror!.missing.remove(path)
     mirroring.mirror!.statuses[path] = nil
     guard let record = mirroring.mirror!.records[path] else { return }
     // Where a file was to be moved by a process that was killed, both paths are known.
-    let others = mirror.records.byPath.filter { $0.key != path && $0.value.note == record.note }
-    if let (other, kept) = others.first(where: {
-      (try? mirror.tree.status(of: $0.key.text)) ?? nil != nil
-    }) {
-      try rememberFile(path, nil)
-      mirror.records[other] = kept
-      return
+    let other = mirror.records.allPaths(of: record.note).first {
+      $0 != path && (try? mirror.tree.status(of: $0.text)) ?? nil != nil
     }
+    if other != nil { return try rememberFile(path, nil) }
     if let note = try lookUp(record.note), !note.isTrashed {
       // The one who removed the file has seen what was in it last.
       var seen = Version()

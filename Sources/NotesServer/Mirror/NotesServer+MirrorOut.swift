@@ -16,13 +16,8 @@ extension NotesServer {
   mutating func writeChanged(
     _ mirror: Mirror, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
-    let due = mirror.changed.lazy.filter { !mirror.isWaiting($0) }.prefix(Self.writtenAtOnce)
-    for id in due.sorted() {
-      mirror.changed.remove(id)
-      do throws(ResponseError) { try write(id, at: mirror.records.paths[id], now) } catch {
-        mirror.changed.insert(id)
-        throw error
-      }
+    for id in mirror.takeWritable(at: now, atMost: Self.writtenAtOnce) {
+      try write(id, at: mirror.records.paths[id], now)
     }
   }
 
@@ -134,7 +129,7 @@ extension NotesServer {
     do { (status, old) = try mirroring.mirror!.tree.replace(path.text, bytes) } catch {
       do { try mirroring.mirror!.remember(path, record) } catch { throw Self.failure(error) }
       guard error.reason == .notFound else { throw error }
-      mirroring.mirror!.missing[path] = mirroring.mirror!.missing[path] ?? now
+      mirroring.mirror!.miss(path, since: now)
       mirroring.mirror!.changed.insert(note.id)
       return
     }
