@@ -187,11 +187,14 @@ final class Peer {
   /// - Parameter body: is called after each time, with how much has passed.
   func run(for time: Duration, _ body: (Duration) -> Void = { _ in }) {
     let (start, end) = (instant, instant + time)
+    // The loop is idle when it has been called at once and nothing has come.
+    var isIdle = false
     for _ in 0..<10_000 {
-      server.advance(to: instant)
+      server.advance(to: instant, isIdle: isIdle)
       read()
       body(instant - start)
       guard let deadline = server.nextDeadline, deadline < end else { break }
+      isIdle = deadline <= instant
       instant = max(instant, deadline)
     }
     instant = end
