@@ -45,7 +45,7 @@ let package = Package(
     .target(name: "JSONRPC", dependencies: ["Bytes"], swiftSettings: optimized),
 
     // The files of a user that notes come from and go to.
-    .target(name: "FileTree", swiftSettings: strict),
+    .target(name: "FileTree", dependencies: ["Bytes"], swiftSettings: strict),
 
     // What a note looks like as a file. Pure.
     .target(name: "NoteFiles", dependencies: ["Bytes", "JSONRPC"], swiftSettings: strict),

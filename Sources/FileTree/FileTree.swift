@@ -32,14 +32,17 @@ public protocol FileTree: AnyObject {
 
   /// Puts a new file with the old one's mode in its place, in one step.
   ///
+  /// - Parameter mark: letters and digits that the name of the old one has as long as it is set aside.
   /// - Returns: the status of the new file, and the old one as it was when it was replaced.
   /// - Throws: `notFound` when there is none.
   func replace(
-    _ path: String, _ bytes: [UInt8]
+    _ path: String, _ bytes: [UInt8], mark: String
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside)
 
   /// Takes a file away, in one step; nil if there is none.
-  func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)?
+  ///
+  /// - Parameter mark: letters and digits that its name has as long as it is set aside.
+  func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)?
 
   /// Gives a file another path, with the folders above it.
   ///
@@ -63,12 +66,26 @@ extension FileTree {
     }
     return statuses
   }
+
+  /// Puts a new file with the old one's mode in its place, in one step.
+  public func replace(
+    _ path: String, _ bytes: [UInt8]
+  ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
+    try replace(path, bytes, mark: "0")
+  }
+
+  /// Takes a file away, in one step; nil if there is none.
+  public func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+    try takeAway(path, mark: "0")
+  }
 }
 
 /// A file that was replaced or taken away. Another program may have it open and write to it.
 public protocol SetAside: AnyObject {
   /// Its bytes, and its status while they were read.
   func read(limit: Int) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)
+  /// Gives its name another mark.
+  func mark(_ mark: String) throws(FileTreeError)
   /// Removes it for good.
   func discard()
   /// Gives it the path that it had; false if something has that path meanwhile.

@@ -6,7 +6,7 @@
 
 /// A folder of the system.
 ///
-/// A file gets its bytes under another name, `.decent-….tmp`, in the folder in which it is to be, and then its name. A file that is
+/// A file gets its bytes under another name (`AsideName`), in the folder in which it is to be, and then its name. A file that is
 /// replaced changes names with the new one in one step where the system can do that (`RENAME_EXCHANGE`). Where it cannot, the old one
 /// gets a second name first; what another program writes under its first name between these two steps would be lost, so the first name
 /// is looked at again right before the second step.
@@ -229,9 +229,9 @@ public final class SystemFileTree: FileTree {
 
   /// Writes a file under a name of its own; returns the name. `mode`: that of the file which it replaces; nil for a new one.
   private func writeBeside(
-    _ place: Place, _ path: String, _ bytes: [UInt8], mode: mode_t?
+    _ place: Place, _ path: String, _ bytes: [UInt8], mode: mode_t?, mark: String = "0"
   ) throws(FileTreeError) -> String {
-    let name = ".decent-\(names()).tmp"
+    let name = AsideName.make(for: path, mark: mark, word: names())
     let file = openat(
       place.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure("create", path) }
@@ -270,7 +270,7 @@ public final class SystemFileTree: FileTree {
   }
 
   public func replace(
-    _ path: String, _ bytes: [UInt8]
+    _ path: String, _ bytes: [UInt8], mark: String
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
     guard let place = try place(of: path, for: "replace") else {
       throw FileTreeError("replace", fullPath(path), .notFound, "there is no such file")
@@ -282,9 +282,9 @@ public final class SystemFileTree: FileTree {
     guard FileKind(mode: old.st_mode) == .file else {
       throw FileTreeError("replace", fullPath(path), .exists, "it is no file")
     }
-    let name = try writeBeside(place, path, bytes, mode: old.st_mode)
+    let name = try writeBeside(place, path, bytes, mode: old.st_mode, mark: mark)
     do throws(FileTreeError) {
-      let aside = try exchange(place, path, name)
+      let aside = try exchange(place, path, name, mark)
       guard let status = FileStatus(of: place.name, in: place.folder) else {
         throw failure("replace", path)
       }
@@ -297,7 +297,7 @@ public final class SystemFileTree: FileTree {
 
   /// Gives the file at a place and the one called `name` each other's name; returns the one that was at the place.
   private func exchange(
-    _ place: Place, _ path: String, _ name: String
+    _ place: Place, _ path: String, _ name: String, _ mark: String
   ) throws(FileTreeError) -> any SetAside {
     if let renameat2 {
       if renameat2(place.folder, name, place.folder, place.name, 2) == 0 {
@@ -305,7 +305,7 @@ public final class SystemFileTree: FileTree {
       }
       guard [EINVAL, ENOSYS].contains(errno) else { throw failure("replace", path) }
     }
-    let aside = ".decent-\(names()).tmp"
+    let aside = AsideName.make(for: path, mark: mark, word: names())
     guard linkat(place.folder, place.name, place.folder, aside, 0) == 0 else {
       // Without links there is one step only: what is written there between it and the look before would be lost.
       guard renameat(place.folder, place.name, place.folder, aside) == 0 else {
@@ -329,11 +329,11 @@ public final class SystemFileTree: FileTree {
     return AsideFile(self, place, aside, path)
   }
 
-  public func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+  public func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)? {
     guard let place = try place(of: path, for: "remove"),
       let status = try status(in: place, path), status.kind == .file
     else { return nil }
-    let aside = ".decent-\(names()).tmp"
+    let aside = AsideName.make(for: path, mark: mark, word: names())
     guard renameWithoutReplacing(place.folder, place.name, place.folder, aside) else {
       if errno == ENOENT { return nil }
       throw failure("remove", path)
@@ -372,7 +372,7 @@ public final class SystemFileTree: FileTree {
   private final class AsideFile: SetAside {
     private let tree: SystemFileTree
     private let place: Place
-    private let aside: Place
+    private var aside: Place
     private let path: String
 
     init(_ tree: SystemFileTree, _ place: Place, _ name: String, _ path: String) {
@@ -387,6 +387,14 @@ public final class SystemFileTree: FileTree {
         throw FileTreeError("read", tree.fullPath(path), .notFound, "what it was is gone")
       }
       return read
+    }
+
+    func mark(_ mark: String) throws(FileTreeError) {
+      let name = AsideName.make(for: path, mark: mark, word: tree.names())
+      guard renameWithoutReplacing(aside.folder, aside.name, aside.folder, name) else {
+        throw tree.failure("rename", path)
+      }
+      aside = Place(dup(aside.folder), name)
     }
 
     func discard() { unlinkat(aside.folder, aside.name, 0) }

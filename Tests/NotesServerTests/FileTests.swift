@@ -357,15 +357,15 @@ private final class BusyTree: FileTree {
   }
 
   func replace(
-    _ path: String, _ bytes: [UInt8]
+    _ path: String, _ bytes: [UInt8], mark: String
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
     meddle(path)
-    return try tree.replace(path, bytes)
+    return try tree.replace(path, bytes, mark: mark)
   }
 
-  func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+  func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)? {
     meddle(path)
-    return try tree.takeAway(path)
+    return try tree.takeAway(path, mark: mark)
   }
 
   func move(_ path: String, to new: String) throws(FileTreeError) {

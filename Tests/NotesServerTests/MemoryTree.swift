@@ -1,5 +1,6 @@
-import FileTree
 import TestSupport
+
+@testable import FileTree
 
 /// A folder of files in memory, and programs that write there as programs do.
 final class MemoryTree: FileTree {
@@ -122,9 +123,17 @@ final class MemoryTree: FileTree {
 
   /// So many calls of the mirror are left before its process is killed; nil if it is not.
   var callsLeft: Int?
+  /// Called before each of them, with whether it is the one that is not made any more.
+  var willCall: ((_ isKilled: Bool) -> Void)?
+  /// What other programs do right before a call of the mirror.
+  var beforeCall: (() -> Void)?
+  /// Programs notice that the file that they have open is not there any more.
+  var didTakeAway: ((_ path: String) -> Void)?
 
   private func call() throws(FileTreeError) {
+    beforeCall?()
     guard let callsLeft else { return }
+    willCall?(callsLeft == 0)
     if callsLeft == 0 { throw FileTreeError("call", "", .other, "killed") }
     self.callsLeft = callsLeft - 1
   }
@@ -169,26 +178,32 @@ final class MemoryTree: FileTree {
   }
 
   func replace(
-    _ path: String, _ bytes: [UInt8]
+    _ path: String, _ bytes: [UInt8], mark: String
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
     try call()
     guard let old = files[path] else { throw FileTreeError("replace", path, .notFound, "gone") }
     let file = make(bytes)
     files[path] = file
     tell(path, .complete)
-    return (status(file), setAside(old, path))
+    return (status(file), setAside(old, path, mark))
   }
 
-  func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
+  func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)? {
     try call()
     guard let old = files.removeValue(forKey: path) else { return nil }
     tell(path, .touched)
-    return setAside(old, path)
+    didTakeAway?(path)
+    return setAside(old, path, mark)
   }
 
-  private func setAside(_ file: File, _ path: String) -> Aside {
+  private func asideName(_ path: String, _ mark: String) -> String {
     lastName += 1
-    let name = ".decent-\(lastName).tmp"
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    return folder + AsideName.make(for: path, mark: mark, word: "\(lastName)")
+  }
+
+  private func setAside(_ file: File, _ path: String, _ mark: String) -> Aside {
+    let name = asideName(path, mark)
     files[name] = file
     return Aside(self, name, path)
   }
@@ -198,6 +213,7 @@ final class MemoryTree: FileTree {
     guard files[path] != nil else { throw FileTreeError("rename", path, .notFound, "gone") }
     guard files[new] == nil else { throw FileTreeError("rename", new, .exists, "exists") }
     rename(path, new)
+    didTakeAway?(path)
   }
 
   func removeEmptyFolders(above path: String) {}
@@ -220,7 +236,7 @@ final class MemoryTree: FileTree {
 
   private final class Aside: SetAside {
     private let tree: MemoryTree
-    private let name: String
+    private var name: String
     private let path: String
 
     init(_ tree: MemoryTree, _ name: String, _ path: String) {
@@ -234,9 +250,17 @@ final class MemoryTree: FileTree {
       return read
     }
 
-    func discard() { tree.drop(name) }
+    func mark(_ mark: String) throws(FileTreeError) {
+      try tree.call()
+      let new = tree.asideName(path, mark)
+      tree.files[new] = tree.files.removeValue(forKey: name)
+      name = new
+    }
+
+    func discard() { if (try? tree.call()) != nil { tree.drop(name) } }
 
     func putBack() throws(FileTreeError) -> Bool {
+      try tree.call()
       guard tree.files[path] == nil, let file = tree.files.removeValue(forKey: name) else {
         return false
       }

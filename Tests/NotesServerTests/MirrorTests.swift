@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import TestSupport
 import Testing
@@ -228,6 +229,31 @@ import Testing
     #expect(next.call("note/get", ["id": .string(a)])["text"] == "1\nmore\n2\n")
     #expect(next.list(["trashed": true]) == [b])
     #expect(next.list().count == 2 && tree.text("a.md") == "1\nmore\n2\n")
+  }
+
+  @Test func `what a killed process has set aside is read, unless it was known`() throws {
+    let (a, b) = (
+      peer.create(["title": "a", "text": "1\n"]), peer.create(["title": "b", "text": "2\n"])
+    )
+    peer.run(for: .seconds(5))
+    set(b, "2\nmore\n")
+    peer.run(for: .seconds(5))
+    peer.inputEnded()
+    func mark(_ text: String) -> String {
+      ReadFile.text(SHA256.prefix64(of: Array(text.utf8)[...]))
+    }
+    // Somebody writes right before the file is replaced, and the process is killed right after that.
+    tree.write("1\nwritten\n", "a.md")
+    _ = try tree.replace("a.md", Array("1\n".utf8), mark: mark("1\n"))
+    // What it had looked at is no news, though nothing else tells that any more.
+    tree.write("old\n", "b.md")
+    _ = try tree.replace("b.md", Array("2\nmore\n".utf8), mark: mark("old\n"))
+    let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
+    next.initialize()
+    next.run(for: .seconds(20))
+    #expect(next.text(a) == "1\nwritten\n" && next.text(b) == "2\nmore\n")
+    #expect(tree.text("a.md") == "1\nwritten\n" && tree.text("b.md") == "2\nmore\n")
+    #expect(tree.files.keys.sorted() == [".decent-mirror", "a.md", "b.md"])
   }
 
   @Test func `another machine's mirror is left alone`() {

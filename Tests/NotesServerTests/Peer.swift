@@ -27,6 +27,14 @@ final class Peer {
   private var unread: [UInt8] = []
   private var lastID = 0
   private var instant = ContinuousClock.now
+  private let clock: Clock
+
+  /// The clock of a machine, milliseconds since 1970.
+  private final class Clock {
+    var time: Int64
+    init(_ time: Int64) { self.time = time }
+  }
+
   /// Notifications that came, oldest first; whoever has dealt with them removes them.
   var notifications: [JSON] = []
   /// Responses that nobody has waited for.
@@ -45,12 +53,13 @@ final class Peer {
     files: @escaping (any FileTree) -> any FileTree = { $0 }
   ) {
     var random = SplitMix64(seed: seed)
-    var time = clock
+    let time = Clock(clock)
+    self.clock = time
     var environment = NotesServer.Environment(
       folder: folder, stateFolder: state, framing: .lines, longJournal: longJournal,
       now: {
-        time += 1000
-        return time
+        time.time += 1000
+        return time.time
       },
       makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators })
     environment.peers = peers
@@ -315,11 +324,13 @@ final class Peer {
   }
 
   /// Everything that `other` knows comes here.
-  func merge(from other: Peer) {
+  ///
+  /// - Parameter adopting: whether both may have been begun on their own.
+  func merge(from other: Peer, adopting isAdopting: Bool = false) {
     var since: JSON = call("notebook/status")["version"]!
     while true {
       let piece = other.call("notebook/changes", ["since": since])
-      call("notebook/merge", ["changes": piece["changes"]!])
+      call("notebook/merge", ["changes": piece["changes"]!, "adopt": .boolean(isAdopting)])
       guard piece["more"] == true else { return }
       since = piece["revision"]!
     }
@@ -334,4 +345,10 @@ extension Peer {
 extension Peer {
   /// The process is gone, with all that it had in memory.
   func abandonMirror() { server.mirroring.mirror = nil }
+
+  /// True if the mirror waits for the user to say what is meant.
+  var isBraked: Bool { server.mirroring.mirror?.brake != nil }
+
+  /// The clock of the machine is set.
+  func jumpClock(by milliseconds: Int64) { clock.time = max(0, clock.time + milliseconds) }
 }

@@ -27,7 +27,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
       // Foundation where the standard library composes no characters (`NormalForm.swift`).
       "NoteFiles": ["Bytes", "Foundation", "JSONRPC", "Swift"],
       "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),
-      "FileTree": system,
+      "FileTree": system.union(["Bytes"]),
       "NotesServer": [
         "Bytes", "FileTree", "JSONRPC", "NoteFiles", "NoteStore", "Notes", "ReplicatingTypes",
       ],

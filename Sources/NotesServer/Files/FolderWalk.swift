@@ -16,6 +16,8 @@ struct FolderWalk {
   private let patterns: IgnorePatterns
   private(set) var files: [FilePath] = []
   private(set) var skipped: [Skipped] = []
+  /// What was set aside, and nobody has looked at since.
+  private(set) var asides: [String] = []
 
   /// - Parameter tree: its `.decentignore` says what else is left out.
   init(_ tree: any FileTree) throws(FileTreeError) {
@@ -58,7 +60,9 @@ struct FolderWalk {
 
   private mutating func take(_ path: String, _ kind: FileKind) {
     switch IgnoredNames.kind(of: path) {
-    case .ignored: return
+    case .ignored:
+      if kind == .file, AsideName.mark(of: path) != nil { asides.append(path) }
+      return
     case .conflictCopy:
       if kind == .file, FileType(path: path) != nil {
         skipped.append(Skipped(path: path, reason: "a synchronisation engine has made it"))

@@ -18,6 +18,8 @@ struct MirrorWalk {
 
   /// All files that were found.
   var files: [FilePath] { walk.files }
+  /// What was set aside in these folders, and not looked at since.
+  var asides: [String] { walk.asides }
 
   /// Finds the files of the next folder, or looks at some of those that were found.
   ///

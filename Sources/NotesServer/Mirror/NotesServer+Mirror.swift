@@ -199,6 +199,7 @@ extension NotesServer {
       mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }
     guard isFirst else { return }
+    for aside in walk.asides.sorted() { try takeLeft(aside, mirror, at: walk.since) }
     if environment.mirrorAnswer == .restore {
       do { try restore(mirror) } catch {
         throw FileTreeError("mirror", error.path, .other, "\(error)")

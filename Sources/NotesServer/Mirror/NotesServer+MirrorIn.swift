@@ -110,7 +110,7 @@ extension NotesServer {
   }
 
   /// True if a file has a beginning of what it had, or is to have, and no more.
-  private func isBeginning(_ bytes: [UInt8], of path: FilePath, _ mirror: Mirror) -> Bool {
+  func isBeginning(_ bytes: [UInt8], of path: FilePath, _ mirror: Mirror) -> Bool {
     guard let record = mirror.records[path], let note = (try? lookUp(record.note)) ?? nil else {
       return false
     }

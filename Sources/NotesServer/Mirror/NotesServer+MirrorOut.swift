@@ -126,7 +126,10 @@ extension NotesServer {
     }
     try rememberWritten(note, path, bytes, states[...])
     let (status, old): (FileStatus, any SetAside)
-    do { (status, old) = try mirroring.mirror!.tree.replace(path.text, bytes) } catch {
+    do {
+      (status, old) = try mirroring.mirror!.tree.replace(
+        path.text, bytes, mark: ReadFile.text(states.last!.hash))
+    } catch {
       do { try mirroring.mirror!.remember(path, record) } catch { throw Self.failure(error) }
       guard error.reason == .notFound else { throw error }
       mirroring.mirror!.miss(path, since: now)
@@ -158,7 +161,10 @@ extension NotesServer {
     let found = SHA256.prefix64(of: bytes[...])
     mirroring.mirror!.replaced.append(
       Mirror.Replaced(file: old, path: path, hash: found, due: now + Mirror.keeping))
-    if found != hash { try takeReplaced(bytes, path) }
+    if found != hash {
+      try takeReplaced(bytes, path)
+      try old.mark(ReadFile.text(found))
+    }
   }
 
   /// Looks whether somebody has written into replaced files, which is possible as long as these were open.
@@ -189,13 +195,44 @@ extension NotesServer {
     mirroring.mirror!.changed.insert(record.note)
   }
 
+  /// Takes in what a process that was killed has set aside, if it had not looked at it, and removes it.
+  mutating func takeLeft(
+    _ aside: String, _ mirror: Mirror, at now: ContinuousClock.Instant
+  ) throws(FileTreeError) {
+    guard let (bytes, _) = try mirror.tree.read(aside, limit: ReadFile.longest) else { return }
+    let hash = SHA256.prefix64(of: bytes[...])
+    // The mark is the hash of what was known to be in it.
+    if AsideName.mark(of: aside) == ReadFile.text(hash) {
+      try mirror.tree.takeAway(aside, mark: ReadFile.text(hash))?.discard()
+      return
+    }
+    // What belongs to no file that is known is somebody else's.
+    guard
+      let path = mirror.records.byPath.keys.first(where: { AsideName.isOne(aside, of: $0.text) })
+    else { return }
+    if !mirror.records[path]!.states.contains(where: { $0.hash == hash }),
+      !isBeginning(bytes, of: path, mirror)
+    {
+      if try mirror.tree.status(of: path.text) == nil {
+        // It was taken away: it is the file again, and is read like any other.
+        try mirror.tree.move(aside, to: path.text)
+        mirror.missing.remove(path)
+        return mirror.touch(path, complete: true, at: now)
+      }
+      try takeReplaced(bytes, path)
+    }
+    try mirror.tree.takeAway(aside, mark: ReadFile.text(hash))?.discard()
+  }
+
   /// Removes the file of a note that is in the trash.
   private mutating func remove(
     _ id: NoteID, _ path: FilePath, _ now: ContinuousClock.Instant
   ) throws(ResponseError) {
     guard let record = mirroring.mirror!.records[path] else { return }
     do throws(FileTreeError) {
-      if let old = try mirroring.mirror!.tree.takeAway(path.text) {
+      if let old = try mirroring.mirror!.tree.takeAway(
+        path.text, mark: ReadFile.text(record.states.last!.hash))
+      {
         let bytes = try old.read(limit: ReadFile.longest).bytes
         let hash = SHA256.prefix64(of: bytes[...])
         guard record.states.contains(where: { $0.hash == hash }) else {
@@ -209,6 +246,7 @@ extension NotesServer {
           old.discard()
           return
         }
+        if hash != record.states.last!.hash { try old.mark(ReadFile.text(hash)) }
         mirroring.mirror!.replaced.append(
           Mirror.Replaced(file: old, path: path, hash: hash, due: now + Mirror.keeping))
         mirroring.mirror!.tree.removeEmptyFolders(above: path.text)

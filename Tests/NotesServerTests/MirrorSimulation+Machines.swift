@@ -1,0 +1,167 @@
+import Foundation
+import TestSupport
+import Testing
+
+// Processes that are killed, clocks that are set, machines that exchange changes, and an engine that carries files.
+
+extension MirrorSimulation {
+  /// The mirror's process is killed in the middle of what it does: what is on its disk at that moment is all that is left of it.
+  func kill(_ machine: Machine) {
+    let tree = machine.tree
+    let disk = DiskOfKilled(["notes", "state"].map { scratch("\($0)-\(machine.name)") })
+    let isBetween = random.chance(30)
+    tree.callsLeft = random.below(12)
+    tree.willCall = { isKilled in disk.look(isKilled: isKilled, isBetween: isBetween) }
+    note("\(machine.name): kill after \(tree.callsLeft!) calls")
+    if random.chance(50) {
+      interfere(machine)
+    } else {
+      run(.milliseconds(1500))
+    }
+    tree.callsLeft = nil
+    tree.willCall = nil
+    machine.told += machine.peer.take("window/showMessage").map { $0["message"]!.string! }
+    machine.peer.abandonMirror()
+    disk.restore()
+    machine.peer = makePeer(machine.name, tree)
+  }
+
+  /// The clock of a machine, by which files and notes have their times, is set.
+  func jumpClock(_ machine: Machine) {
+    let jump = Int64(random.below(2_000_000)) - 1_000_000
+    machine.tree.clock = max(1, machine.tree.clock + jump)
+    if random.chance(50) { machine.peer.jumpClock(by: jump * 1000) }
+    note("\(machine.name): the clock jumps by \(jump)")
+  }
+
+  /// The machines exchange their notebooks' changes.
+  func exchange() {
+    guard machines.count == 2 else { return }
+    let (ana, ben) = (machines[0].peer, machines[1].peer)
+    let (toAna, toBen) = (random.chance(70), random.chance(70))
+    if toAna { ana.merge(from: ben, adopting: true) }
+    if toBen { ben.merge(from: ana, adopting: true) }
+    note("exchange \(toAna) \(toBen)")
+  }
+
+  // MARK: - The folder without a mirror
+
+  func editPhone() {
+    let paths = Self.notePaths(of: phone)
+    if random.chance(10) {
+      let path = random.pick(["p.md", "x.md"])
+      if phone.text(path) == nil {
+        phone.write(word() + "\n", path)
+        return note("phone: new \(path)")
+      }
+    }
+    if paths.isEmpty { return }
+    let path = random.pick(paths)
+    let text = phone.text(path)!
+    if random.chance(6) {
+      phone.remove(path)
+      removedOnPhone[path] = Self.words(in: text)
+      return note("phone: rm \(path)")
+    }
+    let new = edited(text)
+    phone.write(new, path)
+    note("phone: \(path): \(new.debugDescription)")
+  }
+
+  /// A synchronisation engine carries what has changed on one side to the other. Of two that have changed one is put aside, under another
+  /// name, on both.
+  func carry() {
+    let machine = machines[0]
+    let tree = machine.tree
+    func isCarried(_ path: String) -> Bool { path.hasSuffix(".md") && !path.hasPrefix(".") }
+    let paths = Set(tree.files.keys).union(phone.files.keys).filter(isCarried).sorted()
+    note("carry")
+    for path in paths {
+      let (here, there, before) = (tree.text(path), phone.text(path), carried[path])
+      let gone = removedOnPhone.removeValue(forKey: path)
+      defer { carried[path] = tree.text(path) }
+      if here == there { continue }
+      if here == before || here == nil {
+        if there == nil { forget(gone ?? []) }
+        deliver(there, path, to: tree)
+      } else if there == before || there == nil {
+        deliver(here, path, to: phone)
+      } else {
+        let (winner, loser) = random.chance(50) ? (here, there) : (there, here)
+        let name = "\(path.dropLast(3)).sync-conflict-\(random.next() >> 40).md"
+        note("conflict \(name): \(loser!.debugDescription)")
+        for side in [tree, phone] {
+          side.writeAtomically(loser!, name)
+          deliver(winner, path, to: side)
+        }
+        carried[name] = loser
+      }
+    }
+    run(.seconds(1))
+  }
+
+  private func deliver(_ text: String?, _ path: String, to tree: MemoryTree) {
+    guard tree.text(path) != text else { return }
+    guard let text else { return tree.remove(path) }
+    let temporary = ".syncthing.\(path.replacing("/", with: "-")).tmp"
+    tree.write(text, temporary)
+    tree.rename(temporary, path)
+  }
+}
+
+/// The folders of a process, as they were when it was killed. It goes on to run in memory for a moment, which nobody sees.
+private final class DiskOfKilled {
+  private let folders: [String]
+  private var isOver = false
+  /// The size of what was known of the files at the call before.
+  private var known = 0
+
+  init(_ folders: [String]) { self.folders = folders }
+
+  private func copy() {
+    for folder in folders {
+      try? FileManager.default.removeItem(atPath: folder + ".copy")
+      try? FileManager.default.copyItem(atPath: folder, toPath: folder + ".copy")
+    }
+  }
+
+  /// - Parameter isBetween: whether it is killed after it has noted what it knows of a file by then, and before it has made the change of the
+  ///   notebook which that tells of, where there was such a moment since the call before.
+  func look(isKilled: Bool, isBetween: Bool) {
+    if isOver { return }
+    isOver = isKilled
+    if !isBetween {
+      if isKilled { copy() }
+      return
+    }
+    let bytes = records("").flatMap(FileManager.default.contents) ?? Data()
+    if isKilled, bytes.count > known + 4, known > 0, let path = records(".copy"),
+      (FileManager.default.contents(atPath: path)?.count ?? 0) == known,
+      bytes.starts(with: FileManager.default.contents(atPath: path)!)
+    {
+      let length = (0..<4).reduce(0) { $0 | Int(bytes[known + $1]) << (8 * $1) }
+      try? bytes.prefix(known + 12 + length).write(to: URL(fileURLWithPath: path))
+      return
+    }
+    copy()
+    known = bytes.count
+  }
+
+  /// The file that says what is known of the mirror's files.
+  private func records(_ suffix: String) -> String? {
+    let folder = folders[1] + suffix
+    return FileManager.default.subpaths(atPath: folder)?.first {
+      let name = $0.split(separator: "/").last!
+      return name.hasPrefix("mirror-") && name.count == 23
+    }.map { folder + "/" + $0 }
+  }
+
+  /// Makes the folders what they were.
+  func restore() {
+    guard isOver else { return }
+    for folder in folders where FileManager.default.fileExists(atPath: folder + ".copy") {
+      try? FileManager.default.removeItem(atPath: folder)
+      try? FileManager.default.moveItem(atPath: folder + ".copy", toPath: folder)
+    }
+  }
+}
