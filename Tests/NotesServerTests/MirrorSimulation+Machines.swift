@@ -60,7 +60,11 @@ extension MirrorSimulation {
     let text = phone.text(path)!
     if random.chance(6) {
       phone.remove(path)
-      removedOnPhone[path] = Self.words(in: text)
+      // What was never carried was seen by nobody else.
+      let known = Set(Self.words(in: carried[path] ?? ""))
+      let words = Self.words(in: text)
+      forget(words.filter { !known.contains($0) })
+      removedOnPhone[path] = words.filter(known.contains)
       return note("phone: rm \(path)")
     }
     let new = edited(text)
@@ -84,6 +88,8 @@ extension MirrorSimulation {
       if here == before || here == nil {
         if there == nil { forget(gone ?? []) }
         deliver(there, path, to: tree)
+        // An editor loads what another program has written. If it does not, a file keeps what was written last.
+        close(path, machine)
       } else if there == before || there == nil {
         deliver(here, path, to: phone)
       } else {
@@ -95,6 +101,7 @@ extension MirrorSimulation {
           deliver(winner, path, to: side)
         }
         carried[name] = loser
+        close(path, machine)
       }
     }
     run(.seconds(1))

@@ -100,7 +100,7 @@ extension MirrorSimulation {
 }
 
 @Suite("A mirror, simulated") struct MirrorSimulationTests {
-  @Test(arguments: [MirrorSimulation.Kind.alone, .twoMirrors])
+  @Test(arguments: [MirrorSimulation.Kind.alone, .twoMirrors, .carried])
   func `no word is lost, and none is there twice`(_ kind: MirrorSimulation.Kind) {
     var failed = 0
     let only = ProcessInfo.processInfo.environment["DECENT_NOTES_SEED"].flatMap(UInt64.init)
