@@ -7,3 +7,8 @@ import autoload './decent_notes/buffer.vim'
 export def Status(): string
   return buffer.Status()
 enddef
+
+# For 'statusline': the path of the note's file, or nothing if it has none.
+export def Path(): string
+  return buffer.Path()
+enddef

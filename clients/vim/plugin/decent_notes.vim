@@ -9,6 +9,7 @@ g:loaded_decent_notes = 1
 import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
 import autoload 'decent_notes/edit.vim'
+import autoload 'decent_notes/files.vim'
 import autoload 'decent_notes/list.vim'
 import autoload 'decent_notes/live.vim'
 import autoload 'decent_notes/server.vim'
@@ -21,6 +22,10 @@ command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Tr
 command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
 command -nargs=1 NoteGrep server.Try(() => commands.Grep(<q-args>))
 command -bar NoteHistory server.Try(() => commands.History())
+command -bar NotePurge server.Try(() => commands.Purge())
+command -bar NotesEmptyTrash server.Try(() => list.EmptyTrash())
+command -nargs=1 -complete=file NotesImport server.Try(() => files.Import(<q-args>))
+command -nargs=1 -bang -complete=dir NotesExport server.Try(() => files.Export(<q-args>, <bang>false))
 command -bar NotesRestart server.Try(() => commands.Restart())
 command -bar NotesLog commands.ShowLog()
 

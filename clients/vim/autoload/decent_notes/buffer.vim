@@ -55,6 +55,7 @@ export def Read()
     var summary: dict<any> = server.Call('note/get', {id: id}).note
     live.Open(buf, id)
     b:note_title = summary.title
+    b:note_purged = false
     decent_notes#buffer#Show(summary)
     Rename()
     if get(g:, 'decent_notes_undo', true)
@@ -62,7 +63,7 @@ export def Read()
     endif
   endif
   if &g:statusline == ''
-    setlocal statusline=%<%{get(b:,'note_title','')}\ %h%m%r[%{decent_notes#buffer#Status()}]%=%-14.(%l,%c%V%)\ %P
+    setlocal statusline=%<%{decent_notes#buffer#Heading()}\ %h%m%r[%{decent_notes#buffer#Status()}]%=%-14.(%l,%c%V%)\ %P
   endif
   silent doautocmd <nomodeline> BufReadPost
   if &filetype == ''
@@ -122,9 +123,10 @@ enddef
 
 # The current buffer has a new name. After `:saveas` or `:file` it belongs to a file, and the note is closed.
 export def Renamed()
-  if !empty(live.Of(bufnr())) && bufname() !~ '^note://'
+  if (!empty(live.Of(bufnr())) || get(b:, 'note_purged', false)) && bufname() !~ '^note://'
     live.Close(bufnr())
-    setlocal swapfile< undofile< bufhidden< statusline<
+    b:note_purged = false
+    setlocal modifiable swapfile< undofile< bufhidden< statusline<
     for key in get(b:, 'note_keys', [])
       execute 'silent! nunmap <buffer>' key
     endfor
@@ -184,7 +186,9 @@ enddef
 # Sends everything and waits until it is on disk: for BufWriteCmd.
 export def Write()
   var note = live.Of(bufnr())
-  if empty(note)
+  if empty(note) && get(b:, 'note_purged', false)
+    throw 'Decent Notes: this note was forgotten; :saveas keeps its text'
+  elseif empty(note)
     throw 'Decent Notes: this note is not open; :edit! opens it'
   elseif expand('<afile>') != bufname()
     throw 'Decent Notes: a note is written from its own buffer only'
@@ -209,7 +213,7 @@ export def Leave()
   server.Leave()
 enddef
 
-# Asks for the title of a note, and whether it is in the trash, if it has a buffer.
+# Asks for the title and the path of a note, and whether it is in the trash, if it has a buffer.
 export def Update(id: string)
   if live.BufferOf(id) > 0
     server.Request('note/get', {id: id}, (response) => {
@@ -227,7 +231,7 @@ def TakenOutOfTrash(note: dict<any>)
   endif
 enddef
 
-# Shows the title of a note, and whether it is in the trash, in its buffer.
+# Shows the title and the path of a note, and whether it is in the trash, in its buffer.
 export def Show(summary: dict<any>)
   var buf = live.BufferOf(summary.id)
   if buf == 0
@@ -238,6 +242,10 @@ export def Show(summary: dict<any>)
     if summary.trashed
       server.Tell($'"{strcharpart(summary.title, 0, 30)}" is in the trash now; typing takes it out', 'WarningMsg')
     endif
+    redrawstatus!
+  endif
+  if getbufvar(buf, 'note_path', '') != get(summary, 'path', '')
+    setbufvar(buf, 'note_path', get(summary, 'path', ''))
     redrawstatus!
   endif
   if getbufvar(buf, 'note_title') != summary.title
@@ -251,14 +259,25 @@ enddef
 # One or two words for 'statusline': `connected`, `offline`, how many others are in the note, and so on. Empty where there is no note.
 export def Status(): string
   var note = live.Of(bufnr())
-  return empty(note) ? '' : note.attachment == 0 ? 'offline' : note.needsWhole ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
+  return empty(note) ? (get(b:, 'note_purged', false) ? 'forgotten' : '') : note.attachment == 0 ? 'offline' : note.needsWhole ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
     : note.participants == 0 ? 'connected' : note.participants == 1 ? '1 other' : note.participants .. ' others'
+enddef
+
+# The path of the file of the current buffer's note, relative to the folder from which it was imported; empty if it has none.
+export def Path(): string
+  return empty(live.Of(bufnr())) ? '' : get(b:, 'note_path', '')
+enddef
+
+# The title of the current buffer's note, with its path, for the status line.
+export def Heading(): string
+  var path = decent_notes#buffer#Path()
+  return get(b:, 'note_title', '') .. (path == '' ? '' : $' ({path})')
 enddef
 
 live.OnTaken(TakenOutOfTrash)
 server.On('notebook/didChange', (params: dict<any>) => {
   for change in params.changed
-    if index(change.what, 'title') >= 0 || index(change.what, 'trashed') >= 0
+    if !empty(filter(['title', 'trashed', 'path'], (_, word) => index(change.what, word) >= 0))
       decent_notes#buffer#Update(change.id)
     endif
   endfor

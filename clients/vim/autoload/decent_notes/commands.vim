@@ -5,6 +5,7 @@ import autoload './buffer.vim'
 import autoload './edit.vim'
 import autoload './list.vim'
 import autoload './live.vim'
+import autoload './purge.vim'
 import autoload './server.vim'
 import autoload './time.vim'
 
@@ -64,6 +65,15 @@ export def Tag(words: list<string>)
   endif
   var tags: list<string> = server.Call('note/get', {id: Id()}).note.tags
   echo empty(tags) ? 'no tags' : join(tags, ', ')
+enddef
+
+# Has the note here forgotten, after a question, if it is in the trash.
+export def Purge()
+  var note: dict<any> = server.Call('note/get', {id: Id()}).note
+  if !note.trashed
+    throw 'Decent Notes: only notes in the trash are forgotten; dd in the list puts it there'
+  endif
+  purge.Ask([note], list.Refresh)
 enddef
 
 # Restarts the program. It gets what it lacks first.

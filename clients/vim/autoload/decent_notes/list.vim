@@ -5,6 +5,7 @@ vim9script
 import autoload './buffer.vim'
 import autoload './edit.vim'
 import autoload './live.vim'
+import autoload './purge.vim'
 import autoload './server.vim'
 import autoload './time.vim'
 
@@ -88,7 +89,7 @@ def Prepare()
     setlocal filetype=decent-notes
     syntax match DecentNotesDate /^\d[-0-9: ]\{10}/
     syntax match DecentNotesHigh / \zshigh\ze\%( \|$\)/
-    syntax match DecentNotesTags /\[[^]]*\]$/
+    syntax match DecentNotesTags /\[[^]]*\]\ze\%($\|  \S\)/
     syntax match DecentNotesHeading /\%1l.*/
     syntax match DecentNotesSnippet /^ \{6}.*/
     highlight default link DecentNotesDate LineNr
@@ -104,6 +105,7 @@ def Prepare()
   endfor
   nnoremap <buffer> g? <Cmd>call decent_notes#list#Help()<CR>
   xnoremap <buffer> <nowait> d <Cmd>call decent_notes#list#DeleteSelected()<CR>
+  xnoremap <buffer> <nowait> D <Cmd>call decent_notes#list#PurgeSelected()<CR>
   &cpoptions = options
 enddef
 
@@ -134,7 +136,7 @@ enddef
 def NotebookChanged(changes: list<dict<any>>)
   for change in changes
     var what = change.what
-    all = all || query != '' || index(what, 'created') >= 0 || index(what, 'position') >= 0 || index(what, 'trashed') >= 0
+    all = all || query != '' || index(what, 'created') >= 0 || index(what, 'position') >= 0 || index(what, 'trashed') >= 0 || index(what, 'purged') >= 0
       || (tagged != '' && index(what, 'tags') >= 0)
     changed[change.id] = true
   endfor
@@ -278,9 +280,9 @@ enddef
 def Line(note: dict<any>): string
   var at = note[order == 'created' ? 'created' : 'modified']
   var title = note.title ?? '(no title)'
-  return printf('%s  %s%s  %-6s  %s', time.Local(at, at[0 : 3] == strftime('%Y') ? '%m-%d %H:%M' : '%Y-%m-%d '),
+  return printf('%s  %s%s  %-6s  %s%s', time.Local(at, at[0 : 3] == strftime('%Y') ? '%m-%d %H:%M' : '%Y-%m-%d '),
     title, repeat(' ', width - strdisplaywidth(title)), note.priority == 'normal' ? '' : note.priority,
-    empty(note.tags) ? '' : '[' .. join(note.tags, ', ') .. ']')->substitute('\s\+$', '', '')
+    empty(note.tags) ? '' : '[' .. join(note.tags, ', ') .. ']  ', get(note, 'path', ''))->substitute('\s\+$', '', '')
 enddef
 
 # Shows these notes. The cursors of all windows stay on their notes.
@@ -351,7 +353,7 @@ export def Update(summary: dict<any>)
   all = all || isWalking
   var place = Index(entries, summary.id)
   if place >= 0 && Buffer() > 0
-    extend(entries[place], summary)
+    extend(entries[place], {path: ''}->extend(summary))
     entries[place].line = Line(entries[place])
     if order == 'order'
       setbufvar(Buffer(), '&modifiable', true)
@@ -387,17 +389,43 @@ def Remove(ids: list<string>)
   Show(entries->filter((_, note) => index(ids, note.id) < 0))
 enddef
 
-def DeleteHere()
+# As many notes as are counted, from that on the cursor's line on.
+def Counted(): list<dict<any>>
   var first = line('.') - 1
   var notes = rows[first : first + 2 * v:count1]->filter((_, note) => !empty(note))
   # A note that a search has found has two lines.
-  Delete([Selected()] + notes->uniq()[1 : v:count1 - 1])
+  return [Selected()] + notes->uniq()[1 : v:count1 - 1]
+enddef
+
+# The notes on the lines that are selected. Nothing is selected after that.
+def TakeSelection(): list<dict<any>>
+  var [first, last] = sort([line('v'), line('.')], 'n')
+  execute "normal! \<Esc>"
+  return rows[first - 1 : last - 1]->filter((_, note) => !empty(note))
 enddef
 
 export def DeleteSelected()
-  var [first, last] = sort([line('v'), line('.')], 'n')
-  execute "normal! \<Esc>"
-  server.Try(() => Delete(rows[first - 1 : last - 1]->filter((_, note) => !empty(note))))
+  var notes = TakeSelection()
+  server.Try(() => Delete(notes))
+enddef
+
+# Has these notes of the trash forgotten, after a question.
+def Purge(notes: list<dict<any>>)
+  if !isTrash
+    throw 'Decent Notes: only notes in the trash are forgotten; T shows it'
+  elseif empty(notes)
+    throw 'Decent Notes: there is no note on this line'
+  endif
+  purge.Ask(notes, decent_notes#list#Refresh)
+enddef
+
+export def PurgeSelected()
+  var notes = TakeSelection()
+  server.Try(() => Purge(notes))
+enddef
+
+export def EmptyTrash()
+  purge.EmptyTrash(decent_notes#list#Refresh)
 enddef
 
 def Restore(ids: list<string>)
@@ -517,9 +545,11 @@ enddef
 const KEYS: list<list<any>> = [
   ['<CR>', 'open', () => Enter()],
   ['n', 'new', () => Ask('Title: ', '', buffer.New)],
-  ['dd', 'delete: into the trash; also of some lines selected', () => DeleteHere()],
+  ['dd', 'delete: into the trash; also of some lines selected', () => Delete(Counted())],
   ['u', 'take back what dd did; in the trash: restore', () => TakeBack()],
   ['T', 'show the trash or leave it', () => Select(ToggleTrash)],
+  ['D', 'in the trash: forget for good, after a question; also some lines selected', () => Purge(Counted())],
+  ['E', 'empty the trash, after a question', () => decent_notes#list#EmptyTrash()],
   ['K', 'move up', () => Move(-1)],
   ['J', 'move down', () => Move(1)],
   ['t', 'tags', () => EditTags()],

@@ -294,6 +294,10 @@ def ConfirmIn(note: dict<any>, milliseconds: number)
   })
 enddef
 
+def Reason(response: dict<any>): string
+  return response.error->get('data', {})->get('reason', '')
+enddef
+
 # The server has answered a change.
 def TakeAnswer(note: dict<any>, change: dict<any>, text: string, response: dict<any>)
   if change.attachment != note.attachment
@@ -315,7 +319,10 @@ def TakeAnswer(note: dict<any>, change: dict<any>, text: string, response: dict<
   elseif change.version < note.whole
     # The whole text was sent after this change.
     return
-  elseif response.error->get('data', {})->get('reason', '') == 'reopen'
+  elseif Reason(response) == 'purged'
+    Purged(note)
+    return
+  elseif Reason(response) == 'reopen'
     Resume(note)
   elseif response.error.code == -32801 && change.version > note.whole
     server.Log($'sending the whole text of {note.id}')
@@ -489,7 +496,10 @@ enddef
 def TakeResumed(note: dict<any>, text: string, response: dict<any>)
   note.isOpening = false
   decent_notes#live#SendPending(note)
-  if has_key(response, 'error')
+  if has_key(response, 'error') && Reason(response) == 'purged'
+    Purged(note)
+    return
+  elseif has_key(response, 'error')
     server.Tell($'{getbufvar(note.buf, 'note_title')} is offline: {response.error.message}')
     return
   endif
@@ -565,6 +575,39 @@ export def Close(buf: number)
   endif
 enddef
 
+# The note was forgotten for good. Its buffer keeps what it shows, until the user leaves it, and cannot be changed any more; what was typed
+# and not taken is in a file besides.
+def Purged(note: dict<any>)
+  var title = strcharpart(getbufvar(note.buf, 'note_title', ''), 0, 20)
+  listener_flush(note.buf)
+  var isUnsent = HasUnsent(note)
+  if isUnsent
+    NeedWhole(note)
+  endif
+  listener_remove(note.listener)
+  timer_stop(note.timer)
+  cursors.Clear(note.buf)
+  remove(notes, note.buf)
+  # Answers that are still to come are nobody's.
+  note.attachment = 0
+  setbufvar(note.buf, 'note_purged', true)
+  setbufvar(note.buf, '&modified', false)
+  setbufvar(note.buf, '&modifiable', false)
+  redrawstatus!
+  server.Tell($'"{title}" was forgotten; :saveas keeps its text', 'WarningMsg')
+  if isUnsent
+    unsent.KeepInFile(note.id, note.text)
+  endif
+enddef
+
+# An attachment has ended.
+def TakeClosed(params: dict<any>)
+  var note = Find((one) => one.attachment == params.attachment)
+  if !empty(note) && !note.isClosing
+    Purged(note)
+  endif
+enddef
+
 # The command that has unloaded the buffer is over.
 def Forget(note: dict<any>)
   if get(unloaded, note.buf, {}) is note
@@ -574,6 +617,7 @@ def Forget(note: dict<any>)
 enddef
 
 server.On('note/edit', TakePush)
+server.On('note/closed', TakeClosed)
 server.On('note/presence', decent_notes#live#TakePresence)
 server.OnReady(() => decent_notes#live#SettleAll(0))
 server.OnLost(Lost)

@@ -3,7 +3,9 @@ vim9script
 # register what is to be done about a notification, about a new process, and about the end of one.
 #
 # Vim's own channel mode "lsp" throws away a message whose parts arrive with a pause of 100 ms between them. Long messages do so on
-# a busy machine.
+# a busy machine. In mode "nl" there is no telling how long a line is that does not end. So it is mode "raw", and lines.vim finds the lines.
+
+import autoload './lines.vim'
 
 # The process is started again automatically at most RESTARTS times in PERIOD seconds.
 const RESTARTS = 5
@@ -13,8 +15,8 @@ var job: job = null_job
 # Why `initialize` failed; empty if it has not.
 var refusal = ''
 var isReady = false
-# True while a caller waits for the answer to `initialize`; its error is then thrown instead of shown.
-var isAwaited = false
+# How many callers wait for an answer; what is wrong with the process is then thrown instead of shown.
+var awaited = 0
 var isLeaving = false
 # The times of automatic restarts, in seconds.
 var restarts: list<number> = []
@@ -121,12 +123,20 @@ export def Start()
   if !IsRunning() && !isLeaving
     Launch()
   endif
-  isAwaited = true
-  decent_notes#server#WaitFor(() => !decent_notes#server#IsStarting(), 10'000)
-  isAwaited = false
+  Await(() => !decent_notes#server#IsStarting(), 10'000)
   if !isReady
     throw 'Decent Notes: ' .. (refusal ?? 'the program does not answer: ' .. get(log, -1, ''))
   endif
+enddef
+
+# Waits as `WaitFor` does, for a caller who throws what is wrong with the process.
+def Await(Condition: func(): bool, milliseconds: number)
+  awaited += 1
+  try
+    decent_notes#server#WaitFor(Condition, milliseconds)
+  finally
+    awaited -= 1
+  endtry
 enddef
 
 # Starts the process, without waiting for its answer.
@@ -141,9 +151,10 @@ def Launch()
   endif
   isReady = false
   refusal = ''
+  lines.Begin()
   # Without `stoponexit` Vim would kill the process while it writes to the disk. Without `noblock` Vim would hang while the process
   # does not read.
-  job = job_start(words, {mode: 'nl', stoponexit: '', noblock: 1, out_cb: (_, line) => Receive(line),
+  job = job_start(words, {mode: 'raw', stoponexit: '', noblock: 1, out_cb: Received, err_mode: 'nl',
     err_cb: (_, line) => decent_notes#server#Log(line), close_cb: Gone})
   var params: dict<any> = {processId: getpid(), clientInfo: {name: 'decent-notes.vim'},
     capabilities: {general: {positionEncodings: ['utf-8']}}}
@@ -156,9 +167,7 @@ enddef
 def Initialized(response: dict<any>)
   if has_key(response, 'error')
     refusal = response.error.message
-    if !isAwaited
-      decent_notes#server#Tell(refusal)
-    endif
+    TellRefusal()
     decent_notes#server#Notify('exit')
     return
   endif
@@ -169,11 +178,21 @@ def Initialized(response: dict<any>)
   endfor
 enddef
 
+def TellRefusal()
+  if awaited == 0
+    decent_notes#server#Tell(refusal)
+  endif
+enddef
+
 # Waits until the condition holds, and handles messages meanwhile. Returns false after so many milliseconds.
 export def WaitFor(Condition: func(): bool, milliseconds: number): bool
   var start = reltime()
   while !Condition()
-    if reltimefloat(reltime(start)) * 1000 > milliseconds
+    # A handler that waits may have messages behind it that have come already.
+    Handle()
+    if Condition()
+      return true
+    elseif reltimefloat(reltime(start)) * 1000 > milliseconds
       return false
     endif
     sleep 2m
@@ -181,11 +200,14 @@ export def WaitFor(Condition: func(): bool, milliseconds: number): bool
   return true
 enddef
 
-# Sends a request. `Done` gets the response, which has `result` or `error`. It is never called if the process ends before.
-export def Request(method: string, params: dict<any>, Done: func)
+# Sends a request, and returns its id. `Done` gets the response, which has `result` or `error`. It is never called if the process ends
+# before.
+export def Request(method: string, params: dict<any>, Done: func): number
   lastId += 1
-  callbacks[lastId] = Done
-  Send({jsonrpc: '2.0', id: lastId, method: method, params: params})
+  var id = lastId
+  callbacks[id] = Done
+  Send({jsonrpc: '2.0', id: id, method: method, params: params})
+  return id
 enddef
 
 export def Notify(method: string, params: dict<any> = {})
@@ -212,17 +234,60 @@ export def Call(method: string, params: dict<any> = {}, Take: func = null_functi
     extend(response, answer)
   })
   var process = job
-  decent_notes#server#WaitFor(() => !empty(response) || job != process, 10'000)
+  Await(() => !empty(response) || job != process, 10'000)
   if empty(response)
-    throw $'Decent Notes: no answer to {method}'
+    throw 'Decent Notes: ' .. (refusal ?? $'no answer to {method}')
   elseif has_key(response, 'error')
     throw 'Decent Notes: ' .. response.error.message
   endif
   return response.result ?? {}
 enddef
 
-def Receive(line: string)
-  var message: dict<any> = json_decode(line)
+# Output of the process has come.
+def Received(channel: channel, piece: string)
+  if job == null_job || string(job_getchannel(job)) != string(channel)
+    return
+  elseif !lines.Add(piece)
+    Refuse($'a line has more than {lines.MOST / 1'048'576} MiB')
+  endif
+  Handle()
+enddef
+
+# The process is none of ours, or broken. What comes from it now could mean anything.
+def Refuse(problem: string)
+  refusal = $'the program does not speak the protocol: {problem}'
+  isReady = false
+  lines.Begin()
+  job_stop(job, 'kill')
+  TellRefusal()
+enddef
+
+# Handles the messages that have come, in their order.
+def Handle()
+  var isDone = false
+  try
+    while lines.HasLine()
+      HandleMessage(lines.Next())
+    endwhile
+    isDone = true
+  finally
+    if !isDone
+      # An error in a handler does not keep the messages behind its one from being handled.
+      timer_start(0, (_) => Handle())
+    endif
+  endtry
+enddef
+
+def HandleMessage(line: string)
+  var message: any
+  try
+    message = json_decode(line)
+  catch /^Vim\%((\a\+)\)\=:E\%(474\|491\|938\)/
+  endtry
+  if type(message) != v:t_dict
+    Refuse(strcharpart(line, 0, 60))
+    return
+  endif
   var id: any = get(message, 'id', v:null)
   if id != v:null && has_key(callbacks, id)
     remove(callbacks, id)(message)
