@@ -16,20 +16,29 @@ public enum IgnoredNames {
   ///
   /// - Complexity: O(length of the path).
   public static func kind(of path: String) -> Kind {
-    let parts = path.utf8.split(separator: .slash)
-    if parts.contains(where: { isIgnored($0) }) { return .ignored }
-    return parts.contains { String(Substring($0)).contains(conflictMark) } ? .conflictCopy : .none
+    var path = path
+    return path.withUTF8 { bytes in
+      var kind = Kind.none
+      for name in bytes.split(separator: .slash) {
+        if isIgnored(name) { return .ignored }
+        if kind == .none, isConflictCopy(name) { kind = .conflictCopy }
+      }
+      return kind
+    }
   }
 
-  private static func isIgnored(_ name: Substring.UTF8View) -> Bool {
-    let bytes = Array(name)
-    guard let first = bytes.first, let last = bytes.last else { return false }
+  private static func isIgnored(_ name: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    guard let first = name.first, let last = name.last else { return false }
     // Locks of Emacs, too: `.#x`.
     if first == .dot || last == UInt8(ascii: "~") { return true }
-    if first == .hash, last == .hash, bytes.count > 1 { return true }
-    if bytes.elementsEqual("4913".utf8) || bytes.suffix(4).elementsEqual(".tmp".utf8) {
-      return true
-    }
-    return bytes.count >= 4 && bytes.suffix(4).starts(with: ".sw".utf8)
+    if first == .hash, last == .hash, name.count > 1 { return true }
+    if name.elementsEqual("4913".utf8) { return true }
+    guard name.count >= 4, name[name.endIndex - 4] == .dot else { return false }
+    let end = name.suffix(3)
+    return end.elementsEqual("tmp".utf8) || end.starts(with: "sw".utf8)
+  }
+
+  private static func isConflictCopy(_ name: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    name.indices.contains { name[$0] == .dot && name[$0...].starts(with: conflictMark.utf8) }
   }
 }

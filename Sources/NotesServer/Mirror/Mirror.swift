@@ -67,6 +67,8 @@ final class Mirror {
   /// The look through the folders that is going on.
   var walk: MirrorWalk?
   var nextWalk: Instant
+  /// True if it was at rest once.
+  var hasRested = false
   /// The time of the last look through all folders that is complete: when it began.
   var lastWalk: Instant?
   /// The notes that have a path, by that, of several with one the smallest; nil if it is to be looked up anew.

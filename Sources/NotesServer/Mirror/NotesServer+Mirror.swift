@@ -52,6 +52,11 @@ extension NotesServer {
     }
     push()
     if mirror.isAtRest {
+      if !mirror.hasRested {
+        mirror.hasRested = true
+        // Beginning takes much more room than going on.
+        environment.returnMemory()
+      }
       mirror.noteRest(
         .init(heads: book.revision.heads, program: Self.programVersion), at: now)
       answerMirrored(mirror)
