@@ -11,7 +11,8 @@ local function notes()
   return require('decent-notes')
 end
 
-local function command(name, nargs, complete, use)
+--- `complete` is a function of complete.lua, or Neovim's own `file` or `dir`.
+local function command(name, nargs, complete, use, bang)
   api.nvim_create_user_command(name, function(it)
     local done, problem = pcall(use, it)
     if not done then
@@ -20,7 +21,8 @@ local function command(name, nargs, complete, use)
     end
   end, {
     nargs = nargs,
-    complete = complete and function(...) return require('decent-notes.complete')[complete](...) end,
+    bang = bang,
+    complete = (complete == 'file' or complete == 'dir') and complete or complete and function(...) return require('decent-notes.complete')[complete](...) end,
   })
 end
 command('Notes', 0, nil, function() require('decent-notes.list').open() end)
@@ -31,6 +33,10 @@ command('NotePriority', 1, 'priority', function(it) notes().set('priority', it.a
 command('NoteTitle', 1, nil, function(it) notes().set('title', it.args) end)
 command('NoteHistory', 0, nil, function() notes().history() end)
 command('NoteGrep', 1, nil, function(it) require('decent-notes.grep').grep(it.args) end)
+command('NotePurge', 0, nil, function() notes().purge() end)
+command('NotesEmptyTrash', 0, nil, function() notes().empty_trash() end)
+command('NotesImport', 1, 'file', function(it) require('decent-notes.files').import(it.args) end)
+command('NotesExport', 1, 'dir', function(it) require('decent-notes.files').export(it.args, it.bang) end, true)
 command('NotesRestart', 0, nil, function() notes().restart() end)
 command('NotesLog', 0, nil, function() notes().log() end)
 

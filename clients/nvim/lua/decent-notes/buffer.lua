@@ -93,8 +93,9 @@ end
 
 -- The summary
 
---- Shows the title of a note, and whether it is in the trash. `is_others`: others changed it.
+--- Shows the title and the path of a note, and whether it is in the trash. `is_others`: others changed it.
 local function take_summary(shown, summary, is_others)
+  shown.path = summary.path
   if summary.title ~= shown.title then
     retitle(shown, summary.title)
   end
@@ -113,7 +114,7 @@ changes.on(function(id, what, summary, is_others)
   local shown = note.find(id)
   if shown and summary then
     take_summary(shown, summary, is_others)
-  elseif shown and (vim.tbl_contains(what, 'title') or vim.tbl_contains(what, 'trashed')
+  elseif shown and (vim.tbl_contains(what, 'title') or vim.tbl_contains(what, 'trashed') or vim.tbl_contains(what, 'path')
     -- A change takes a note out of the trash.
     or vim.b[shown.buffer].decent_notes_trashed) then
     server.request('note/get', { id = id }, function(_, result)
@@ -202,7 +203,8 @@ function M.read(buffer, name)
     if not shown then
       return
     end
-    vim.b[buffer].decent_notes_trashed = found.note.trashed
+    vim.b[buffer].decent_notes_trashed, vim.b[buffer].decent_notes_purged = found.note.trashed, nil
+    shown.path = found.note.path
   end
   if vim.g.decent_notes_undo ~= false and vim.g.decent_notes_undo ~= 0 then
     map_undo(buffer)
@@ -227,7 +229,9 @@ end
 --- :w — sends all that the server lacks, and waits until everything is on disk. BufWriteCmd has to run the other events of writing.
 function M.write(buffer)
   local shown = note.of(buffer)
-  if not shown then
+  if not shown and vim.b[buffer].decent_notes_purged then
+    return server.tell('this note was forgotten; :saveas keeps its text', warning)
+  elseif not shown then
     return server.tell('this buffer shows no note and is not saved', warning)
   elseif not server.ensure() then
     return
@@ -285,8 +289,25 @@ function M.renamed(buffer, name)
     M.close(shown)
     vim.b[buffer].editorconfig = nil
     vim.opt_local.statusline = ''
+  elseif vim.b[buffer].decent_notes_purged and not names.id_of(name) then
+    vim.b[buffer].decent_notes_purged, vim.b[buffer].editorconfig = nil, nil
+    vim.bo[buffer].modifiable, vim.opt_local.statusline = true, ''
   elseif not shown and name:find('^note://') and api.nvim_buf_is_loaded(buffer) and not vim.bo[buffer].modified then
     M.read(buffer, name)
+  end
+end
+
+--- A note was forgotten for good. Its buffer keeps what it shows until the user leaves it, and cannot be changed any more; what was typed
+--- and not taken is in a file besides.
+function note.on_purged(shown, is_unsent)
+  local buffer = shown.buffer
+  local told = is_unsent and keep_in_file(shown)
+  vim.b[buffer].decent_notes_purged = shown.title
+  vim.bo[buffer].modified, vim.bo[buffer].modifiable = false, false
+  vim.cmd('redrawstatus!')
+  server.tell(('this note was forgotten; :saveas keeps its text ("%s")'):format(shown.title), warning)
+  if told then
+    server.tell(told, warning, true)
   end
 end
 
@@ -298,11 +319,11 @@ function M.quit()
   server.stop(5000)
 end
 
---- `connected`, `offline`, `in the trash`, or how many others are in the note of the current buffer; empty elsewhere.
+--- `connected`, `offline`, `in the trash`, `forgotten`, or how many others are in the note of the current buffer; empty elsewhere.
 function M.status()
   local shown = note.of()
   if not shown then
-    return ''
+    return vim.b.decent_notes_purged and 'forgotten' or ''
   elseif not shown.attachment then
     return 'offline'
   elseif vim.b.decent_notes_trashed then
@@ -314,13 +335,24 @@ end
 --- The title of the note in the current buffer.
 function M.title()
   local shown = note.of()
-  return shown and shown.title or ''
+  return shown and shown.title or vim.b.decent_notes_purged or ''
+end
+
+--- The path of its file, relative to the folder from which it was imported; empty if it has none.
+function M.path()
+  local shown = note.of()
+  return shown and shown.path or ''
+end
+
+--- Both, for the status line.
+function M.heading()
+  return M.title() .. (M.path() ~= '' and ' (' .. M.path() .. ')' or '')
 end
 
 --- Gives the current window a status line for its note, unless the user has one for all windows.
 function M.show_status()
   if note.of() and vim.go.statusline == '' then
-    vim.opt_local.statusline = "%<%{v:lua.require'decent-notes.buffer'.title()} %m%r"
+    vim.opt_local.statusline = "%<%{v:lua.require'decent-notes.buffer'.heading()} %m%r"
       .. "%=%{v:lua.require'decent-notes.buffer'.status()}  %-14.(%l,%c%V%) %P"
   end
 end

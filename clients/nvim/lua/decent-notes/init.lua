@@ -75,6 +75,22 @@ function M.history()
   end
 end
 
+--- :NotePurge
+function M.purge()
+  local id = current_id()
+  local found = id and server.call('note/get', { id = id })
+  if found and not found.note.trashed then
+    server.tell('only notes in the trash are forgotten; dd in the list puts it there', vim.log.levels.WARN)
+  elseif found then
+    require('decent-notes.purge').ask({ found.note }, require('decent-notes.list').read_again)
+  end
+end
+
+--- :NotesEmptyTrash
+function M.empty_trash()
+  require('decent-notes.purge').empty_trash(require('decent-notes.list').read_again)
+end
+
 --- :NotesRestart
 function M.restart()
   if server.restart() then
@@ -88,6 +104,6 @@ function M.log()
 end
 
 -- For 'statusline'.
-M.status, M.title = buffers.status, buffers.title
+M.status, M.title, M.path = buffers.status, buffers.title, buffers.path
 
 return M

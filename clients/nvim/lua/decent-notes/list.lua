@@ -2,6 +2,7 @@
 
 local actions = require('decent-notes.actions')
 local changes = require('decent-notes.changes')
+local purge = require('decent-notes.purge')
 local rows = require('decent-notes.rows')
 local scratch = require('decent-notes.scratch')
 local server = require('decent-notes.server')
@@ -32,7 +33,7 @@ function rows.prepare(row)
   row.title = note.title:lower()
   row.line = table.concat({
     fit(note.title, 34), fit(table.concat(note.tags, ', '), 16), fit(note.priority == 'normal' and '' or note.priority, 6),
-    times.to_local(note.modified, '%Y-%m-%d %H:%M'),
+    times.to_local(note.modified, '%Y-%m-%d %H:%M'), note.path and note.path:gsub('%c', ' ') or nil,
   }, '  ') .. (row.snippet and '  ' .. row.snippet:gsub('%c', ' ') or '')
 end
 
@@ -172,6 +173,11 @@ local function show(trashed, query)
   rows.on_rows()
 end
 
+--- Shows what is there now.
+function M.read_again()
+  return is_loaded() and show(list.trashed, list.query)
+end
+
 local function item_at_cursor()
   return api.nvim_get_current_buf() == list.buffer and list.shown[api.nvim_win_get_cursor(0)[1]] or nil
 end
@@ -225,6 +231,15 @@ local function restore(first, last)
   end
 end
 
+--- Has the notes of some lines of the trash forgotten, after a question.
+local function forget(first, last)
+  if not list.trashed then
+    return server.tell('only notes in the trash are forgotten; T shows it', vim.log.levels.WARN)
+  end
+  local items = vim.list_slice(list.shown, first, math.min(last, #list.shown))
+  return #items > 0 and purge.ask(vim.tbl_map(function(item) return item.note end, items), M.read_again)
+end
+
 --- Moves a note before or after its neighbour.
 local function move(by)
   local place = api.nvim_win_get_cursor(0)[1]
@@ -268,6 +283,11 @@ local keys = {
     restore(place, place)
   end, true },
   { 'T', 'show the trash, or the notes', function() show(not list.trashed, '') end, true },
+  { 'D', 'in the trash: forget for good, after a question; also 3D, and D in Visual mode', function()
+    local place = api.nvim_win_get_cursor(0)[1]
+    forget(place, place + vim.v.count1 - 1)
+  end },
+  { 'E', 'empty the trash, after a question', function() purge.empty_trash(M.read_again) end, true },
   { 'K', 'move up', function() move(-1) end },
   { 'J', 'move down', function() move(1) end },
   { 't', 'tags', edit_tags },
@@ -352,6 +372,7 @@ function M.open()
   end, { buffer = list.buffer, expr = true, desc = 'delete' })
   map_selection('d', delete, 'delete')
   map_selection('u', restore, 'restore')
+  map_selection('D', forget, 'forget for good')
   api.nvim_create_autocmd('BufWinEnter', { buffer = list.buffer, callback = rows.refresh })
   vim.keymap.set('n', 'g?', help, { buffer = list.buffer, desc = 'help' })
   show(false, '')

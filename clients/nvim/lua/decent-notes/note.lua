@@ -26,6 +26,9 @@ local unloaded = {} -- notes whose buffers were unloaded a moment ago, by buffer
 local large = 256 * 1024 -- bytes; a longer text is sent with its size, and its hash follows when the typing pauses
 local warning = vim.log.levels.WARN
 
+--- Called with a note that was forgotten for good, and true if the server had not taken all of its text.
+function M.on_purged() end
+
 --- The note of a buffer, by default the current one; nil if there is none.
 function M.of(buffer)
   return notes[buffer or api.nvim_get_current_buf()]
@@ -230,6 +233,16 @@ function M.confirm_in(note, milliseconds)
   end, milliseconds)
 end
 
+--- The note was forgotten for good. Its buffer is no note's any more; `on_purged` has the rest.
+local function end_purged(note)
+  M.send_pending(note)
+  local is_unsent = has_unsent(note)
+  -- Answers that are still to come are nobody's.
+  notes[note.buffer], note.attachment = nil, nil
+  participants.show(note.buffer, {})
+  M.on_purged(note, is_unsent)
+end
+
 --- The server has answered a change.
 function M.take_answer(note, change, text, problem)
   note.answered = change.version
@@ -243,6 +256,8 @@ function M.take_answer(note, change, text, problem)
     end
   elseif change.version < note.whole then
     return -- the whole text was sent after this change
+  elseif (problem.data or {}).reason == 'purged' then
+    return end_purged(note)
   elseif (problem.data or {}).reason == 'reopen' then
     M.resume(note)
   elseif problem.code == -32801 and change.version > note.whole then
@@ -278,6 +293,11 @@ local function fits(note, push)
 end
 
 --- Applies a push, or has it come again.
+server.on['note/closed'] = function(params)
+  local note = M.find(params.attachment, 'attachment')
+  return note and not note.is_closing and end_purged(note)
+end
+
 server.on['note/edit'] = function(push)
   local note = M.find(push.attachment, 'attachment')
   if not note or note.is_closing then
@@ -415,7 +435,9 @@ function M.take_resumed(note, text, problem, result)
   end
   note.is_opening = false
   M.send_pending(note)
-  if problem then
+  if problem and (problem.data or {}).reason == 'purged' then
+    return end_purged(note)
+  elseif problem then
     return server.tell(('"%s" is offline: %s'):format(note.title, problem.message), warning)
   elseif result.resumed == 'conflict' then
     server.tell(('what you had in "%s" is in a new note now: %s'):format(note.title, result.copy), warning, true)

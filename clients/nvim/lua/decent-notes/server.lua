@@ -11,6 +11,8 @@ local uv = vim.loop
 -- The process: its channel; callbacks by the ids of unanswered requests; the time when the oldest of these was sent, or of the last
 -- output since; the bytes that are no whole message yet.
 local job
+-- A message of more bytes is none of our program's: the text of the largest note is a good deal shorter. Nor are longer headers.
+local most, headers = 256 * 1024 * 1024, 8192
 local restarts = {} -- times of automatic restarts, in seconds
 
 function M.write_log(text)
@@ -83,16 +85,45 @@ local function take(message)
   end
 end
 
+local ended
+
+--- The process is none of ours, or broken. What comes from it now could mean anything.
+local function refuse(self, problem)
+  problem = 'the program does not speak the protocol: ' .. problem
+  self.leaving, self.pieces = true, {}
+  pcall(vim.fn.jobstop, self.channel)
+  ended(self, 'refused', problem)
+  M.tell(problem, vim.log.levels.WARN)
+end
+
+--- What is wrong with the beginning of a message; nil if nothing is. `length` is nil while its headers are not there.
+local function problem_of(bytes, length)
+  if length and length > most then
+    return ('a message of %d bytes'):format(length)
+  elseif not length and #bytes > headers then
+    return 'headers that do not end'
+  end
+  local line = bytes:match('^[^\n]*\n') or ''
+  return line ~= '' and not line:find('^[%w-]+:') and line:sub(1, 60):gsub('%s+$', '') or nil
+end
+
 --- Takes whole messages out of the output. Pieces are joined only when a message is complete: to join each piece to those before it
 --- would take time that grows with the square of the message's length.
 local function receive(self, piece)
+  if self ~= job then
+    return
+  end
   self.heard = uv.now()
   self.pieces[#self.pieces + 1] = piece
   self.size = self.size + #piece
   while self.size >= self.needed do
     local bytes = table.concat(self.pieces)
     local _, head = bytes:find('\r\n\r\n', 1, true)
-    local length = head and tonumber(bytes:sub(1, head):lower():match('content%-length: *(%d+)')) or 0
+    local length = head and (tonumber(bytes:sub(1, head):lower():match('content%-length: *(%d+)')) or 0)
+    local problem = problem_of(bytes, length)
+    if problem then
+      return refuse(self, problem)
+    end
     local last = head and head + length or #bytes + 1
     if #bytes < last then
       self.pieces, self.needed = { bytes }, last
@@ -112,7 +143,8 @@ local function receive(self, piece)
   end
 end
 
-local function ended(self, status)
+--- The process has ended, or counts as that. `problem` is what the callers of requests without an answer are told.
+function ended(self, status, problem)
   if self ~= job then
     return
   end
@@ -120,7 +152,7 @@ local function ended(self, status)
   M.write_log('the process ended with status ' .. status)
   M.on_lost()
   for _, callback in pairs(self.waiting) do
-    callback({ message = 'decent-notes has ended', gone = true })
+    callback({ message = problem or 'decent-notes has ended', gone = true })
   end
   -- A process that never was ready, as of a wrong program, is not started again, unless it took the place of another one.
   if self.leaving or not (self.ready or self.is_again) then
@@ -150,7 +182,7 @@ function M.is_silent()
   return job ~= nil and next(job.waiting) ~= nil and uv.now() - job.heard > 4000
 end
 
---- Sends a request. `callback(error, result)` is called with the answer; with `error.gone` if the process ends before.
+--- Sends a request, and returns its id. `callback(error, result)` is called with the answer; with `error.gone` if the process ends before.
 function M.request(method, params, callback)
   if not job then
     return callback and callback({ message = 'decent-notes is not running', gone = true })
@@ -158,7 +190,9 @@ function M.request(method, params, callback)
   job.last_id = job.last_id + 1
   job.heard = next(job.waiting) and job.heard or uv.now()
   job.waiting[job.last_id] = callback or function() end
-  send({ id = job.last_id, method = method, params = params or vim.empty_dict() })
+  local id = job.last_id
+  send({ id = id, method = method, params = params or vim.empty_dict() })
+  return id
 end
 
 function M.notify(method, params)
@@ -228,7 +262,12 @@ end
 
 --- Starts the process if need be and waits until it is initialized.
 function M.ensure()
-  return M.start() and M.wait(10000, function() return M.is_ready() or not job end) and M.is_ready()
+  if not M.start() then
+    return false
+  elseif not M.wait(10000, function() return M.is_ready() or not job end) then
+    M.tell('the program does not answer', vim.log.levels.WARN)
+  end
+  return M.is_ready()
 end
 
 --- Makes a request and returns its result. `take`, if given, gets the result before any other message is handled. After an error the

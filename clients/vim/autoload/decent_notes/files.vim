@@ -4,22 +4,17 @@ vim9script
 import autoload './server.vim'
 import autoload './work.vim'
 
-# A path as it is written behind a command, with `~`, variables, and backslashes before blanks.
-def Path(words: string): string
-  return expandcmd(words)->substitute('\\\ze[ \\]', '', 'g')->fnamemodify(':p')
-enddef
-
 # Makes notes of the files of a folder, or of one file. `:NotesImport`
-export def Import(words: string)
-  var path = Path(words)
+export def Import(name: string)
+  var path = fnamemodify(name, ':p')
   var result = work.Do('Importing', 'notebook/import', {path: path})
   Tell([[result.created, 'created'], [result.updated, 'updated'], [result.unchanged, 'unchanged']], 'NotesImport',
     isdirectory(path) ? path : fnamemodify(path, ':h'), result.skipped)
 enddef
 
 # Writes the notes into a folder: also into one that has files of somebody else's, if `isInto`. `:NotesExport`
-export def Export(words: string, isInto: bool)
-  var path = Path(words)
+export def Export(name: string, isInto: bool)
+  var path = fnamemodify(name, ':p')
   var result = work.Do('Exporting', 'notebook/export', isInto ? {path: path, into: true} : {path: path},
     {notEmpty: 'other files are there; :NotesExport! writes beside them'})
   Tell([[result.written, 'written'], [result.removed, 'removed'], [result.unchanged, 'unchanged']], 'NotesExport', path, result.skipped)
