@@ -99,6 +99,36 @@ private struct RandomHistory {
     #expect(person.book.version == history.version, at(seed))
   }
 
+  /// Beside the rule by which changes are looked through stands what notes were then and are now.
+  @Test(arguments: seeds(40))
+  func `says which notes were changed since`(seed: UInt64) throws {
+    let history = RandomHistory(seed: seed)
+    let person = Person(99)
+    var pending = PendingChanges()
+    for made in history.changes.values { pending.insert(made.change.id, made.encoded) }
+    _ = person.book.drain(&pending)
+    try person.putAway(andReopen: seed % 2 == 0)
+    var random = SplitMix64(seed: seed)
+    let made = history.changes.values.sorted { $0.change.id < $1.change.id }
+    for seen in [Version(), history.version] + (0..<5).map({ _ in random.pick(made).seen }) {
+      let changed = try person.book.notes(changedSince: seen)
+      let expected = made.filter { !seen.contains($0.change.id) }.flatMap { made in
+        made.change.operations.compactMap { operation -> NoteID? in
+          switch operation {
+          case .create: NoteID(creation: made.change.id)
+          case .edit(let note, _): note
+          default: nil
+          }
+        }
+      }
+      #expect(changed == Set(expected), at(seed))
+      for id in Set(expected) {
+        let (past, now) = (try person.book.note(id, at: seen), try person.book.note(id))
+        if past?.utf8 != now?.text.utf8 { #expect(changed.contains(id), at(seed)) }
+      }
+    }
+  }
+
   /// Since the change that is said its author has seen nothing of others.
   private func checkSince(
     _ since: UInt64, _ made: MadeChange, _ history: RandomHistory, _ seed: UInt64
