@@ -235,6 +235,13 @@ package final class Server {
     }
   }
 
+  /// Takes what a program has written that sends no messages.
+  package func takeOutput() throws -> String {
+    try readAvailable()
+    defer { (received, start) = ([], 0) }
+    return String(decoding: received[start...], as: UTF8.self)
+  }
+
   /// The next message as it came; nil at the end of the output.
   package func frame(within seconds: TimeInterval = patience) throws -> [UInt8]? {
     let deadline = Deadline(in: seconds)
