@@ -40,8 +40,7 @@ extension NotesServer {
     switch source {
     case .disk: takeDiskResult()
     case .folder: readNoticed()
-    case .mirror:
-      if let now = schedule.now { mirroring.mirror?.takeReport(at: now) }
+    case .mirror: mirroring.mirror?.readReport()
     case .presence:
       guard sharedPresence?.folder.drainWatch() == true else { return }
       // A process writes elements before it tells of cursors beside them.

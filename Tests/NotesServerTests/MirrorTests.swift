@@ -105,6 +105,19 @@ import Testing
     #expect(text(id) == "")
   }
 
+  /// The time that the server knows is that of its last deadline.
+  @Test func `a file rests from when it was written, however long nothing has happened`() {
+    let id = peer.create(["title": "a", "text": "1\n"])
+    peer.run(for: .seconds(40))
+    tree.write("1\n2\n", "a.md")
+    peer.wake(.mirror, after: .seconds(10))
+    #expect(text(id) == "1\n")
+    peer.run(for: .milliseconds(199))
+    #expect(text(id) == "1\n")
+    peer.run(for: .milliseconds(1))
+    #expect(text(id) == "1\n2\n")
+  }
+
   @Test func `a file that gets another name keeps its note`() {
     let id = peer.create(["title": "a", "text": "text"])
     peer.run(for: .seconds(1))

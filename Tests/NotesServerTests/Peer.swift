@@ -188,6 +188,13 @@ final class Peer {
     read()
   }
 
+  /// A descriptor becomes readable after a while in which the server was not told the time.
+  func wake(_ source: NotesServer.Source, after time: Duration) {
+    instant += time
+    server.handleReady(source)
+    wait(.zero)
+  }
+
   /// How long the server wants to wait at most.
   var deadline: Duration? { server.nextDeadline.map { max(.zero, $0 - instant) } }
 

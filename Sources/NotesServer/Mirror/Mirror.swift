@@ -61,6 +61,10 @@ final class Mirror {
   /// Files that are no notes, and why. They are left alone until they change.
   var refused: [FilePath: UInt64] = [:]
   var replaced: [Replaced] = []
+  /// What the watcher has reported and was not looked at.
+  private var report = TreeReport()
+  /// No more events are kept: a look through the folders finds as much.
+  private static let mostEvents = 65_536
   /// The files as they were when they were last looked at.
   var statuses: [FilePath: FileStatus] = [:]
   var brake: Brake?
@@ -120,9 +124,21 @@ final class Mirror {
     missing.insert(path, since: instant, records[path], statuses[path])
   }
 
-  /// Takes in what the watcher has to report.
+  /// Takes what the watcher has to report, without a time: a file rests from the time at which that is looked at, since the last time
+  /// that is known may be long past.
+  func readReport() {
+    guard let new = watcher?.report() else { return }
+    report.events += new.events
+    if new.isIncomplete || report.events.count > Self.mostEvents {
+      report = TreeReport()
+      report.isIncomplete = true
+    }
+  }
+
+  /// Looks at what the watcher has reported.
   func takeReport(at now: Instant) {
-    guard let report = watcher?.report() else { return }
+    readReport()
+    defer { report = TreeReport() }
     for event in report.events {
       if event.path == Self.markerFile { nextWalk = now }
       guard IgnoredNames.kind(of: event.path) == .none else { continue }
