@@ -61,9 +61,14 @@ it a buffer of a file.
 back your own changes only, see `decent-notes-own-undo'.  The buffer is shown
 as modified as long as something in it has not been kept.
 
+The mode line shows the path of the note's file, if it has one, under the
+mouse; `decent-notes-path' shows it, too.
+
 `decent-notes-title', `decent-notes-tag', `decent-notes-priority' and
-`decent-notes-history' are commands for the note of the buffer."
-  :lighter (:eval (format " Note[%s]" (decent-notes-status)))
+`decent-notes-history' are commands for the note of the buffer.
+`decent-notes-purge' forgets a note that is in the trash for good."
+  :lighter (:eval (propertize (format " Note[%s]" (decent-notes-status))
+                              'help-echo (decent-notes--path-words)))
   :keymap decent-notes-note-mode-map
   ;; Not for users: without its hooks a buffer would only pretend to be a note.
   (unless decent-notes--here
@@ -117,7 +122,9 @@ as modified as long as something in it has not been kept.
 (defun decent-notes-status ()
   "Return the state of the note, or how many others are in it, as some words.
 It is \"not answering\" while the process is stopped."
-  (cond ((not (and decent-notes--here (decent-notes--note-attachment decent-notes--here)))
+  (cond ((and decent-notes--here (decent-notes--note-forgotten-p decent-notes--here))
+         "forgotten")
+        ((not (and decent-notes--here (decent-notes--note-attachment decent-notes--here)))
          "offline")
         ((decent-notes--stopped-p) "not answering")
         ((decent-notes--note-trashed-p decent-notes--here) "in the trash")
@@ -171,13 +178,13 @@ See `decent-notes--change-functions' for CHANGED."
                                ;; Any change takes a note out of the trash.
                                (or (decent-notes--note-trashed-p note)
                                    (seq-intersection (plist-get change :what)
-                                                     '("title" "trashed")))))
+                                                     '("title" "trashed" "path")))))
                         changed))
       (decent-notes--ask-summary note))))
 (add-hook 'decent-notes--change-functions #'decent-notes--buffers-changed)
 
 (defun decent-notes--ask-summary (note)
-  "Ask for the title of NOTE, and for whether it is in the trash."
+  "Ask for the title and the path of NOTE, and for whether it is in the trash."
   (decent-notes--request 'note/get (list :id (decent-notes--note-id note))
                          (lambda (result)
                            (decent-notes--show-summary note (plist-get result :note)))))
@@ -187,6 +194,7 @@ See `decent-notes--change-functions' for CHANGED."
   (let ((old (decent-notes--note-title note))
         (title (plist-get summary :title))
         (trashed (eq t (plist-get summary :trashed))))
+    (setf (decent-notes--note-path note) (plist-get summary :path))
     (unless (equal old title)
       (setf (decent-notes--note-title note) title)
       (when (buffer-live-p (decent-notes--note-buffer note))
@@ -202,6 +210,36 @@ See `decent-notes--change-functions' for CHANGED."
                           (decent-notes--name title))
       (force-mode-line-update t))))
 
+(defun decent-notes--path-words ()
+  "Where the file of this buffer's note is, as some words."
+  (if-let ((path (and decent-notes--here (decent-notes--note-path decent-notes--here))))
+      (format "Its file is %s, in the folder that it was imported from" path)
+    "It has no file"))
+
+(defun decent-notes--show-forgotten (note)
+  "Tell that NOTE was forgotten for good.
+Its buffer keeps the text, which cannot be changed any more.  What was typed and
+not taken is written to a file besides."
+  (unless (decent-notes--note-forgotten-p note)
+    (let ((unsent (decent-notes--unsent-p note)))
+      (setq decent-notes--notes (delq note decent-notes--notes))
+      (decent-notes--show-participants nil note)
+      (setf (decent-notes--note-forgotten-p note) t
+            (decent-notes--note-attachment note) nil) ; answers to come are nobody's
+      (decent-notes--in-whole note
+        (setq buffer-read-only t)
+        (set-buffer-modified-p nil)
+        (force-mode-line-update))
+      (decent-notes--tell "%s was forgotten for good; C-x C-w keeps its text"
+                          (decent-notes--name (decent-notes--note-title note)))
+      (when unsent (decent-notes--keep-in-file note)))))
+(add-hook 'decent-notes--forgotten-functions #'decent-notes--show-forgotten)
+
+(defun decent-notes--assert-not-forgotten ()
+  "Signal an error if the note of this buffer was forgotten."
+  (when (and decent-notes--here (decent-notes--note-forgotten-p decent-notes--here))
+    (user-error "This note was forgotten for good; C-x C-w keeps its text")))
+
 (defun decent-notes--buffer-for (summary)
   "The buffer of the note of SUMMARY, which is opened if need be."
   (let* ((id (plist-get summary :id))
@@ -213,6 +251,7 @@ See `decent-notes--change-functions' for CHANGED."
        (lambda (result)
          (setq note (decent-notes--make-note
                      :id id :title title :trashed-p (eq t (plist-get summary :trashed))
+                     :path (plist-get summary :path)
                      :buffer (generate-new-buffer (decent-notes--name title))))
          (decent-notes--show-text note result)
          (push note decent-notes--notes))))
@@ -259,6 +298,7 @@ See `decent-notes--change-functions' for CHANGED."
 (defun decent-notes--revert (_ignore-auto no-confirm)
   "Show the note as the process has it.
 Ask first if text would be lost, unless NO-CONFIRM."
+  (decent-notes--assert-not-forgotten)
   (let ((note decent-notes--here))
     (decent-notes--ensure)
     (cond
@@ -290,6 +330,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (decent-notes--close)
     (decent-notes--show-participants nil note)
     (setf (decent-notes--note-buffer note) nil)
+    (when (decent-notes--note-forgotten-p note) (setq buffer-read-only nil))
     (setq decent-notes--here nil decent-notes-note-mode nil)
     (remove-hook 'after-change-major-mode-hook #'decent-notes--major-mode t)
     (kill-local-variable 'require-final-newline)
@@ -301,6 +342,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
 (defun decent-notes-save ()
   "Wait until this note, and all else in the notebook, is on disk."
   (interactive)
+  (decent-notes--assert-not-forgotten)
   (let ((note (or decent-notes--here (user-error "This buffer shows no note"))))
     (decent-notes--ensure)
     (when (decent-notes--settle (list note) 10)

@@ -67,7 +67,7 @@ column at point, \\[decent-notes-list-unsort] no more.
                                                          ("high" "0") ("normal" "1") (_ "2")))))
                 (list "Modified" 16 (decent-notes--by (lambda (note)
                                                         (plist-get note :modified))))
-                '("" 0 nil))
+                '("File" 0 nil))
         tabulated-list-padding 1
         tabulated-list-entries #'decent-notes--entries
         tabulated-list-printer #'decent-notes--print
@@ -110,6 +110,8 @@ The list of notes
 \\[decent-notes-list-delete]	put it into the trash
 \\[decent-notes-list-toggle-trash]	show the trash, or the notes again
 \\[decent-notes-list-restore]	take it out of the trash
+\\[decent-notes-purge]	in the trash: forget it for good, after a question
+\\[decent-notes-empty-trash]	forget all that is in the trash, after a question
 \\[decent-notes-history]	show its history
 
 \\[decent-notes-search]	show the notes with a text; with none all notes
@@ -270,8 +272,11 @@ Lines that are right are not touched."
                 (string-join (plist-get summary :tags) ", ")
                 (plist-get summary :priority)
                 (decent-notes--local-time (plist-get summary :modified))
-                (replace-regexp-in-string "[[:cntrl:]]" " "
-                                          (or (plist-get summary :snippet) "")))))
+                (replace-regexp-in-string
+                 "[[:cntrl:]]" " "
+                 (string-join (delq nil (list (plist-get summary :path)
+                                              (plist-get summary :snippet)))
+                              "  ")))))
 
 (defun decent-notes--local-time (time)
   "TIME of the protocol, in UTC, as one of here."
@@ -473,6 +478,17 @@ NOTES are the summaries of all notes, if they are known."
   (let ((note (plist-get (decent-notes--call 'note/create params) :note)))
     (decent-notes--report-changes (list (list :id (plist-get note :id) :what '("created"))))
     note))
+
+(defun decent-notes-path ()
+  "Show the path of the file of the note of this buffer or line.
+It is relative to the folder from which the note was imported."
+  (interactive)
+  (message "%s" (or (plist-get (decent-notes--this) :path) "This note has no file")))
+
+(defun decent-notes--read-again ()
+  "Read the list again, if there is one, and wait for its first notes."
+  (when-let ((buffer (decent-notes--list-buffer)))
+    (with-current-buffer buffer (decent-notes--load t))))
 
 (defun decent-notes--this ()
   "The summary of the note of this buffer or line, else of one asked for."

@@ -47,6 +47,8 @@ Slots of all clients, see clients/README.md of the project: `id', `buffer',
 Slots of this client:
 `title'         the note's title
 `trashed-p'     non-nil if the note is in the trash
+`forgotten-p'   non-nil if the note was forgotten for good
+`path'          the path of its file, nil if it has none
 `size'          how many characters the text had when it was sent last
 `tick'          `buffer-chars-modified-tick' of the last change that was recorded
 `base-tick'     the same when `base' was set
@@ -55,7 +57,7 @@ Slots of this client:
 `letters'       how many letters were typed in a row, as one step of undo
 `half-sent-p'   non-nil if the present command has sent a change
 `cursor-timer'  the timer that will send the place of point"
-  id title trashed-p buffer attachment resume-token opening-p
+  id title trashed-p forgotten-p path buffer attachment resume-token opening-p
   (version 0) (rev 0) (answered 0) (whole 0)
   pending-head pending-tail line-count size tick needs-whole-p problem base base-tick unhashed-p
   (letters 0) half-sent-p jumping-p cursor-timer (participants 0) kept-tick)
@@ -67,6 +69,9 @@ Slots of this client:
   "Functions that are called when notes were changed, here or by others.
 The argument is a list of changes, each with `:id' and `:what' as in
 notebook/didChange, or t if anything may be different.")
+
+(defvar decent-notes--forgotten-functions nil
+  "Functions that are called with a note that was forgotten for good.")
 
 (defun decent-notes--report-changes (changed)
   "Call `decent-notes--change-functions' with CHANGED."
@@ -271,6 +276,8 @@ PROBLEM is the error, nil if the change was made."
                 (list (list :id (decent-notes--note-id note) :what '("text"))))))
             ;; The whole text was sent after this change.
             ((< version (decent-notes--note-whole note)))
+            ((equal (decent-notes--reason problem) "purged")
+             (run-hook-with-args 'decent-notes--forgotten-functions note))
             ((equal (decent-notes--reason problem) "reopen")
              (decent-notes--detach note)
              (decent-notes--resume note))
@@ -303,7 +310,8 @@ PROBLEM is the error, nil if the change was made."
   "Show the buffer of NOTE as modified as long as NOTE is not settled."
   (when (buffer-live-p (decent-notes--note-buffer note))
     (with-current-buffer (decent-notes--note-buffer note)
-      (let ((modified (not (decent-notes--settled-p note))))
+      (let ((modified (not (or (decent-notes--note-forgotten-p note)
+                               (decent-notes--settled-p note)))))
         (unless (eq modified (buffer-modified-p))
           (set-buffer-modified-p modified))))))
 
@@ -525,8 +533,10 @@ Versions without an answer count as not sent."
          (lambda (problem)
            (unless (eql (plist-get problem :code) -1)
              (setf (decent-notes--note-opening-p note) nil)
-             (decent-notes--set-problem note (decent-notes--cause problem)
-                                        (decent-notes--reason problem))
+             (if (equal (decent-notes--reason problem) "purged")
+                 (run-hook-with-args 'decent-notes--forgotten-functions note)
+               (decent-notes--set-problem note (decent-notes--cause problem)
+                                          (decent-notes--reason problem)))
              (decent-notes--show-modified note))))))))
 
 (defun decent-notes--attach (note result)
@@ -570,7 +580,8 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
 (defun decent-notes--close ()
   "Close the note of a buffer that is about to be killed."
   (when-let ((note decent-notes--here))
-    (when (eq (current-buffer) (decent-notes--note-buffer note))
+    (when (and (eq (current-buffer) (decent-notes--note-buffer note))
+               (not (decent-notes--note-forgotten-p note)))
       (mapc #'decent-notes--keep-in-file (decent-notes--settle (list note) 5))
       (setq decent-notes--notes (delq note decent-notes--notes))
       (when (decent-notes--note-attachment note)
@@ -616,6 +627,12 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
   "Others have changed the notes of PARAMS, of notebook/didChange."
   (decent-notes--report-changes (plist-get params :changed)))
 
+(defun decent-notes--on-closed (params)
+  "The attachment of PARAMS, of note/closed, has ended: its note was forgotten."
+  (when-let ((note (decent-notes--find-note #'decent-notes--note-attachment
+                                            (plist-get params :attachment))))
+    (run-hook-with-args 'decent-notes--forgotten-functions note)))
+
 (defun decent-notes--on-message (params)
   "Send what was refused if PARAMS, of window/showMessage, are good news."
   ;; The disk may take changes again.
@@ -639,6 +656,7 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
   decent-notes--notes)
 
 (decent-notes--on 'note/edit #'decent-notes--on-edit)
+(decent-notes--on 'note/closed #'decent-notes--on-closed)
 (decent-notes--on 'note/presence #'decent-notes--take-presence)
 (decent-notes--on 'notebook/didChange #'decent-notes--on-change)
 (decent-notes--on 'window/showMessage #'decent-notes--on-message)

@@ -273,8 +273,49 @@ If it is about the disk, its cause is put before the path."
       (error (user-error "Cannot start %s: %s" (car command)
                          (error-message-string problem))))
     (decent-notes--watch-process)
+    (decent-notes--watch-output)
     (decent-notes--initialize)
     (add-hook 'kill-emacs-hook #'decent-notes--quit)))
+
+(defconst decent-notes--largest (* 256 1024 1024)
+  "The bytes of the longest message that is taken for one of the program.
+The text of the largest note is a good deal shorter.")
+
+(defun decent-notes--guard-output (connection)
+  "Give up the process of CONNECTION if what comes from it is no message.
+`jsonrpc' would wait for ever, and keep all of it."
+  (let* ((process (jsonrpc--process connection))
+         (expected (jsonrpc--expected-bytes connection))
+         (problem
+          (when (buffer-live-p (process-buffer process))
+            (with-current-buffer (process-buffer process)
+              (cond (expected
+                     (when (> expected decent-notes--largest)
+                       (format "a message of %d bytes" expected)))
+                    ((> (buffer-size) 8192) "headers that do not end")
+                    ((save-excursion
+                       (goto-char (point-min))
+                       (and (looking-at "\\(.*\\)\n") (not (looking-at "[-[:alnum:]]+:"))))
+                     (match-string 1)))))))
+    (when problem
+      (set-process-filter process #'ignore)
+      (decent-notes--enqueue
+       (lambda ()
+         (when (eq connection decent-notes--connection)
+           (decent-notes--stop)
+           (setq decent-notes--failure
+                 (format "the program does not speak the protocol: %s"
+                         (truncate-string-to-width problem 60)))
+           (decent-notes--tell "%s" decent-notes--failure)))))))
+
+(defun decent-notes--watch-output ()
+  "Look at what the process sends when `jsonrpc' has taken its messages out of it."
+  (let ((connection decent-notes--connection)
+        (filter (process-filter decent-notes--process)))
+    (set-process-filter decent-notes--process
+                        (lambda (process output)
+                          (funcall filter process output)
+                          (decent-notes--guard-output connection)))))
 
 (defun decent-notes--watch-process ()
   "Have the sentinel act when the process is stopped or continued."

@@ -21,6 +21,7 @@
 ;; - `decent-notes-live': open notes, the client's side of the protocol;
 ;; - `decent-notes-buffers': the buffer of a note as a user meets it;
 ;; - `decent-notes-list': the list, and commands for the note of a line or buffer;
+;; - `decent-notes-files': import and export, and notes forgotten for good;
 ;; - `decent-notes-history', `decent-notes-grep', `decent-notes-places': the
 ;;   history, the matches of a search, and ways to a note from elsewhere in Emacs.
 
@@ -30,6 +31,7 @@
 (require 'decent-notes-live)
 (require 'decent-notes-buffers)
 (require 'decent-notes-list)
+(require 'decent-notes-files)
 (require 'decent-notes-history)
 (require 'decent-notes-grep)
 (require 'decent-notes-places)
