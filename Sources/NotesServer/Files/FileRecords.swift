@@ -8,7 +8,7 @@
 //               note                                                 only if there are states
 //               | 00 count*change program                            an empty path: with these heads of the notebook all files were as
 //                                                                    their notes, as this version of the program writes them
-//     state     = hash                                               8 bytes: of the bytes of the file
+//     state     = hash                                               8 bytes: of the bytes of the file; 0 before it is made
 //               count*change count*change                            the heads; the changes made from the file since
 //               title count*tag priority                             as the file said
 //               count*(key hash)                                     the parts of its header
@@ -48,6 +48,8 @@ struct FilePath: Hashable, Comparable, Sendable {
 struct FileState: Equatable, Sendable {
   /// Of the bytes of the file.
   var hash: UInt64
+  /// In the place of the hash, as long as there is no file.
+  static let unwritten: UInt64 = 0
   /// The state of the notebook that the text was taken from, by the changes that no other one of it follows.
   var heads: [ChangeID]
   /// The changes that were made from the file since, which the text has, too.
@@ -71,6 +73,9 @@ struct FileRecords {
     var note: NoteID
     /// What was last read from the file, and what was written to it since; the last is the newest.
     var states: [FileState]
+
+    /// True if the file is being made, and was not there before.
+    var isBeingMade: Bool { states.count == 1 && states[0].hash == FileState.unwritten }
   }
 
   /// As many states of a file are kept.
@@ -124,6 +129,19 @@ struct FileRecords {
   /// All paths of a note.
   func allPaths(of note: NoteID) -> [FilePath] {
     (paths[note].map { [$0] } ?? []) + (otherPaths[note] ?? [])
+  }
+
+  /// Removes what was noted before changes that a killed process has not made any more; and what counts no more after one that it has made.
+  mutating func settle(isMade: (ChangeID) -> Bool) {
+    for (path, record) in byPath where !record.states.allSatisfy(\.own.isEmpty) {
+      var kept = record
+      kept.states.removeAll { !$0.own.allSatisfy(isMade) }
+      if let read = kept.states.lastIndex(where: { !$0.own.isEmpty }) {
+        kept.states.removeFirst(read)
+      }
+      if kept.states.count < record.states.count { rest = nil }
+      self[path] = kept.states.isEmpty ? nil : kept
+    }
   }
 
   // MARK: - Bytes

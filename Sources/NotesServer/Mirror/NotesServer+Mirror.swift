@@ -121,7 +121,9 @@ extension NotesServer {
           "it is the mirror of another notebook or of another machine; --confirm makes it this one's"
         )
       }
-      let mirror = Mirror(tree, file, after: earlier, marker: marker, now: now)
+      let mirror = Mirror(tree, file, after: earlier, marker: marker, now: now) {
+        book.version.contains($0)
+      }
       if environment.mirrorAnswer != nil { mirror.confirmed = now }
       if present == nil, !mirror.records.byPath.isEmpty, environment.mirrorAnswer == nil {
         // Not mounted, perhaps, or emptied.
@@ -199,7 +201,16 @@ extension NotesServer {
       let found = Set(walk.files)
       // From the last to the first, so that the first of several with the same bytes is the first that gets another path.
       for path in mirror.records.byPath.keys.filter({ !found.contains($0) }).sorted(by: >) {
-        mirror.miss(path, since: walk.since)
+        guard let record = mirror.records[path], record.isBeingMade else {
+          mirror.miss(path, since: walk.since)
+          continue
+        }
+        // The process was killed before it could make the file.
+        mirror.touched.remove(path)
+        mirror.changed.insert(record.note)
+        do { try mirror.remember(path, nil) } catch {
+          throw FileTreeError("mirror", error.path, .other, "\(error)")
+        }
       }
       mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }

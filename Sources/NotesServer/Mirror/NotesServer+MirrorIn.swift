@@ -270,8 +270,14 @@ extension NotesServer {
       return try rememberFile(path, .init(note: note, states: [state(nil)]))
     }
     let mirror = mirroring.mirror!
+    // If the process is killed before it makes the change, the states before it count.
+    let before = mirror.records[path].map { $0.note == note ? $0.states : [] } ?? []
     try commit(operations, as: session, telling: telling) { change throws(StoreError) in
-      try mirror.remember(path, .init(note: note, states: [state(change)]))
+      let states = Array(before.suffix(FileRecords.mostStates - 1)) + [state(change)]
+      try mirror.remember(path, .init(note: note, states: states))
+    }
+    if let made = mirror.records[path]?.states.last {
+      mirror.records[path] = .init(note: note, states: [made])
     }
   }
 

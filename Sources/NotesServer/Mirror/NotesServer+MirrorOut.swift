@@ -112,9 +112,10 @@ extension NotesServer {
     }
     let states = record?.states ?? []
     if record == nil {
-      try rememberWritten(note, path, bytes, [])
-      do {
+      try rememberWritten(note, path, bytes, [], isMade: false)
+      do throws(FileTreeError) {
         mirroring.mirror!.statuses[path] = try mirroring.mirror!.tree.create(path.text, bytes)
+        try rememberWritten(note, path, bytes, [])
       } catch {
         do { try mirroring.mirror!.remember(path, nil) } catch { throw Self.failure(error) }
         guard error.reason == .exists else { throw error }
@@ -141,14 +142,16 @@ extension NotesServer {
   }
 
   private mutating func rememberWritten(
-    _ note: Note, _ path: FilePath, _ bytes: [UInt8], _ states: ArraySlice<FileState>
+    _ note: Note, _ path: FilePath, _ bytes: [UInt8], _ states: ArraySlice<FileState>,
+    isMade: Bool = true
   ) throws(FileTreeError) {
     // The first is what was read from the file.
     var kept = Array(states)
     if kept.count >= FileRecords.mostStates { kept.remove(at: 1) }
+    var written = state(of: note, at: path, bytes)
+    if !isMade { written.hash = FileState.unwritten }
     do {
-      try mirroring.mirror!.remember(
-        path, .init(note: note.id, states: kept + [state(of: note, at: path, bytes)]))
+      try mirroring.mirror!.remember(path, .init(note: note.id, states: kept + [written]))
     } catch { throw Self.failure(error) }
   }
 
