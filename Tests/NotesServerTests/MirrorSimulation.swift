@@ -58,6 +58,8 @@ final class MirrorSimulation {
   var removedOnPhone: [String: [String]] = [:]
   /// The words that are somewhere, and in how many notes: copies of a file are notes.
   var alive: [String: Int] = [:]
+  /// The words of many files that were removed at once: if the user says that this was not meant, they are there again.
+  var removed: Set<String> = []
   /// True if a program has written between two calls of the mirror: it is left there for a second.
   var hasInterfered = false
   private var lastPeer: UInt64
@@ -134,7 +136,8 @@ final class MirrorSimulation {
     } else if random.chance(50) {
       lines.insert(word(), at: random.below(lines.count))
     } else {
-      let place = random.below(lines.count)
+      // Words that grow together at the end of a text are one for the mirror, which cannot tell then what was seen on the phone.
+      let place = random.below(kind == .carried ? max(1, lines.count - 1) : lines.count)
       lines[place] += (lines[place].isEmpty ? "" : " ") + word()
     }
     return header + lines.joined(separator: "\n")

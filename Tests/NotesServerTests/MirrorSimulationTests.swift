@@ -6,6 +6,7 @@ extension MirrorSimulation {
   /// Begins with what there is from the beginning.
   func begin() {
     for machine in machines { watchPrograms(machine) }
+    if kind == .manyFiles { beginWithManyFiles() }
     if machines.count == 2 {
       machines[0].peer.create(["title": "a", "text": .string(word() + "\n")])
       machines[1].peer.merge(from: machines[0].peer, adopting: true)
@@ -26,6 +27,11 @@ extension MirrorSimulation {
       (8, { self.interfere(machine) }),
       (5, { self.kill(machine) }),
       (2, { self.jumpClock(machine) }),
+      (2, { self.noteFiles(machine) }),
+      (3, { self.checkOut(machine) }),
+      (kind == .manyFiles ? 6 : 0, { self.removeMany(machine) }),
+      (kind == .manyFiles ? 4 : 0, { self.editMany(machine) }),
+      (machine.peer.isBraked ? 40 : 0, { self.answer(machine) }),
       (machines.count == 2 ? 25 : 0, { self.exchange() }),
       (isCarried ? 15 : 0, { self.editPhone() }),
       (isCarried ? 15 : 0, { self.carry() }),
@@ -45,6 +51,7 @@ extension MirrorSimulation {
   func problems() -> [String] {
     for _ in 0..<(kind == .alone ? 1 : 3) {
       run(.seconds(60))
+      for machine in machines { answer(machine) }
       if kind == .carried { carry() }
       if machines.count == 2 {
         machines[0].peer.merge(from: machines[1].peer, adopting: true)
@@ -100,7 +107,7 @@ extension MirrorSimulation {
 }
 
 @Suite("A mirror, simulated") struct MirrorSimulationTests {
-  @Test(arguments: [MirrorSimulation.Kind.alone, .twoMirrors, .carried])
+  @Test(arguments: [MirrorSimulation.Kind.alone, .twoMirrors, .carried, .manyFiles])
   func `no word is lost, and none is there twice`(_ kind: MirrorSimulation.Kind) {
     var failed = 0
     let only = ProcessInfo.processInfo.environment["DECENT_NOTES_SEED"].flatMap(UInt64.init)

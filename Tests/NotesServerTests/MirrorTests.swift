@@ -202,6 +202,31 @@ import Testing
     #expect(paths.count == 10 && peer.list().count == 10)
   }
 
+  @Test func `what the user says counts for what was asked, not for what happens later`() throws {
+    for number in 0..<30 { peer.create(["title": .string("n\(number)")]) }
+    peer.run(for: .seconds(3))
+    try peer.answerMirror(.confirm)
+    peer.run(for: .seconds(40))
+    for number in 0..<20 { tree.remove("n\(number).md") }
+    peer.run(for: .seconds(60))
+    #expect(peer.list().count == 30 && peer.isBraked)
+  }
+
+  @Test func `a file that is written while files are gone is read, though these are written again`()
+    throws
+  {
+    let ids = (0..<30).map { peer.create(["title": .string("n\($0)"), "text": "1\n"]) }
+    peer.run(for: .seconds(3))
+    for number in 0..<20 { tree.remove("n\(number).md") }
+    peer.run(for: .seconds(9))
+    tree.write("1\nmore\n", "n25.md")
+    peer.run(for: .seconds(9))
+    try peer.answerMirror(.restore)
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 30 && tree.text("n25.md") == "1\nmore\n")
+    #expect(peer.text(ids[25]) == "1\nmore\n")
+  }
+
   @Test func `an empty folder, one that is not mounted, deletes nothing`() {
     peer.create(["title": "a"])
     peer.run(for: .seconds(1))

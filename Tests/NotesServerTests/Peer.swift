@@ -356,6 +356,11 @@ extension Peer {
   /// True if the mirror waits for the user to say what is meant.
   var isBraked: Bool { server.mirroring.mirror?.brake != nil }
 
+  /// True if it does so since very much has changed.
+  var isBrakedByChanges: Bool {
+    if case .changes = server.mirroring.mirror?.brake { true } else { false }
+  }
+
   /// The clock of the machine is set.
   func jumpClock(by milliseconds: Int64) { clock.time = max(0, clock.time + milliseconds) }
 }

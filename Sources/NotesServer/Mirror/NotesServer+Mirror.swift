@@ -192,8 +192,7 @@ extension NotesServer {
     mirror.lastWalk = walk.since
     if mirror.brake == nil, !mirror.records.byPath.isEmpty {
       if try mirror.tree.status(of: Mirror.markerFile) == nil {
-        mirror.brake = .folder("its file \(Mirror.markerFile) is gone")
-        return tellBrake(mirror)
+        return stop(mirror, .folder("its file \(Mirror.markerFile) is gone"))
       }
     }
     // Mostly all that is known was found. Where one came and one went meanwhile, the next look finds what is gone.
@@ -267,8 +266,8 @@ extension NotesServer {
       }
       try file.replace(with: [])
       if answer == .restore { try restore(mirror) }
+      if answer == .confirm { mirror.confirmed = now }
     } catch { throw ResponseError(error) }
-    mirror.confirmed = now
     mirror.brake = nil
     mirror.nextWalk = now
     do throws(FileTreeError) {
@@ -278,7 +277,15 @@ extension NotesServer {
     } catch { throw .files(error) }
   }
 
-  /// Files that are gone or have changed are to be written again as the notes are.
+  /// Does nothing more until the user says so from now on: what has been said before was about something else.
+  mutating func stop(_ mirror: Mirror, _ brake: Mirror.Brake) {
+    try? store!.stateFile(mirrorName(mirror.tree) + "-answer")?.replace(with: [])
+    mirror.brake = brake
+    tellBrake(mirror)
+  }
+
+  /// Files that are gone, or those that have changed where these were too many, are to be written again as the notes are. A few that have
+  /// changed while it was waited for the user are read.
   private mutating func restore(_ mirror: Mirror) throws(StoreError) {
     for path in mirror.missing.since.keys {
       guard let record = mirror.records[path] else { continue }
@@ -286,6 +293,11 @@ extension NotesServer {
       mirror.changed.insert(record.note)
     }
     mirror.missing = MissingFiles()
+    switch mirror.brake {
+    case .deletions, .folder: return
+    case .changes: break
+    case nil: if !isChanged(mirror) { return }
+    }
     for path in mirror.touched.paths {
       guard var record = mirror.records[path], let state = record.states.last,
         let (bytes, _) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil

@@ -33,20 +33,34 @@ extension NotesServer {
     }
   }
 
-  /// Looks, before very many files are read, whether as many have really other bytes, a few at a time: looking at a file changes its times, too.
-  /// Those that have not are not read again. If it are so many, nothing is read until the user says so.
+  /// True if so many of the files that were touched have other bytes than they are known to have had.
+  func isChanged(_ mirror: Mirror) -> Bool {
+    let changed = mirror.touched.paths.count { path in
+      guard let record = mirror.records[path],
+        let (bytes, _) = (try? mirror.tree.read(path.text, limit: ReadFile.longest)) ?? nil
+      else { return false }
+      let hash = SHA256.prefix64(of: bytes[...])
+      return !record.states.contains { $0.hash == hash }
+    }
+    return isMany(changed, of: mirror)
+  }
+
+  private func isMany(_ changed: Int, of mirror: Mirror) -> Bool {
+    changed > Self.manyChanges.count
+      && changed * 100 > Self.manyChanges.percent * mirror.records.byPath.count
+  }
+
+  /// Looks, before very many files are read, whether as many have really other bytes, a few at a time: looking at a file changes its times,
+  /// too. Those that have not are not read again. If so many have, nothing is read until the user says so.
   ///
   /// - Returns: True if there are more to be looked at.
   private mutating func countChanged(_ mirror: Mirror) -> Bool {
-    func isMany(_ count: Int) -> Bool {
-      count > Self.manyChanges.count
-        && count * 100 > Self.manyChanges.percent * mirror.records.byPath.count
-    }
-    guard mirror.confirmed == nil, mirror.lastWalk != nil, isMany(mirror.touched.count) else {
+    guard mirror.confirmed == nil, mirror.lastWalk != nil, isMany(mirror.touched.count, of: mirror)
+    else {
       return false
     }
     let known = mirror.touched.paths.filter { mirror.records[$0] != nil }
-    guard isMany(known.count) else { return false }
+    guard isMany(known.count, of: mirror) else { return false }
     let next = Array(
       known.lazy.filter { mirror.touched[$0]!.isChanged == nil }.prefix(Self.readAtOnce))
     for path in next {
@@ -66,10 +80,7 @@ extension NotesServer {
     }
     if !next.isEmpty { return true }
     let changed = known.count { mirror.touched[$0]!.isChanged == true }
-    if isMany(changed) {
-      mirror.brake = .changes(changed)
-      tellBrake(mirror)
-    }
+    if isMany(changed, of: mirror) { stop(mirror, .changes(changed)) }
     return false
   }
 
@@ -451,8 +462,7 @@ extension NotesServer {
     let isMany =
       seen.count > Self.manyDeletions.count && seen.count * 100 > Self.manyDeletions.percent * known
     if isMany, mirror.confirmed == nil {
-      mirror.brake = .deletions(seen.count)
-      return tellBrake(mirror)
+      return stop(mirror, .deletions(seen.count))
     }
     for path in seen.keys.sorted().prefix(Self.readAtOnce) {
       if (try? mirror.tree.status(of: path.text)) == .some(nil) {
