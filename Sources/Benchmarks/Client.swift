@@ -39,8 +39,11 @@ final class Client {
   }
 
   /// A client of a notebook in a folder, initialized.
-  convenience init(notebook: String, _ program: URL, state: String) {
-    self.init(program, ["--notebook", notebook, "--framing", "lines"], state: state)
+  convenience init(notebook: String, _ program: URL, state: String, mirror: String? = nil) {
+    self.init(
+      program,
+      ["--notebook", notebook, "--framing", "lines"] + (mirror.map { ["--mirror", $0] } ?? []),
+      state: state)
     _ = request("initialize", "{}")
   }
 
@@ -101,25 +104,33 @@ final class Client {
 
   /// Waits until it has not computed for a tenth of a second.
   func waitUntilIdle() {
-    func ticks() -> [Substring] {
-      let path = "/proc/\(process.processIdentifier)/stat"
-      let fields = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: " ") ?? []
-      return Array(fields.dropFirst(13).prefix(2))
-    }
-    var last: [Substring] = []
+    var last = -1.0
     while true {
-      let now = ticks()
+      let now = processorTime
       if now == last { return }
       last = now
       usleep(100_000)
     }
   }
 
+  /// The processor time that it has taken, in nanoseconds, as exact as the system tells it: 10 ms.
+  var processorTime: Double {
+    let path = "/proc/\(process.processIdentifier)/stat"
+    let fields = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: " ") ?? []
+    let ticks = fields.dropFirst(13).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
+    return ticks * 1e9 / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
   /// The most memory that the process has had, in bytes.
-  var peakMemory: Int {
+  var peakMemory: Int { status("VmHWM:") }
+
+  /// The memory that the process has, in bytes.
+  var memory: Int { status("VmRSS:") }
+
+  private func status(_ name: String) -> Int {
     let status = try? String(
       contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
-    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    let line = status?.split(separator: "\n").first { $0.hasPrefix(name) }
     return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 * 1024 } ?? 0
   }
 

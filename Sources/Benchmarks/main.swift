@@ -20,7 +20,7 @@ while let argument = arguments.popFirst() {
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
                  positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, search,
-                 sync
+                 sync, files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -76,6 +76,7 @@ if isWanted("folder") { folderRows(&report) }
 if isWanted("process") { processRows(&report) }
 if isWanted("search") { searchRows(&report) }
 if isWanted("sync") { syncRows(&report) }
+if isWanted("files") { fileRows(&report) }
 if report.isEmpty {
   print("no group begins with \"\(filter)\"; --help names them")
   exit(1)
