@@ -32,17 +32,18 @@ private let mutant: Int32 = getenv("DECENT_NOTES_MUTANT").map { atoi($0) } ?? 0
 class Mutation:
     def __init__(self, number, lines):
         self.number = number
-        part = {mark: [] for mark in "@?-+"}
+        part = {mark: [] for mark in "@?-+~"}
         for line in lines:
             part[line[0]].append(line[2:])
         self.file, self.filter = part["@"][0], part["?"][0]
         self.old, self.new = "\n".join(part["-"]), "\n".join(part["+"])
+        self.statement = "\n".join(part["~"])
         self.is_swift = self.file.endswith(".swift")
 
     @property
     def name(self):
         old, new = (" ".join(text.split()) for text in (self.old, self.new))
-        return f"{self.number:3} {self.file}: {old} -> {new or 'nothing'}"
+        return f"{self.number:3} {self.file}: {old} -> {new or ' '.join(self.statement.split()) or 'nothing'}"
 
     def apply(self, clone):
         path = clone / self.file
@@ -50,7 +51,9 @@ class Mutation:
         if text.count(self.old) != 1:
             raise ValueError(f"{text.count(self.old)} places fit")
         new = self.new
-        if self.is_swift and new:
+        if self.statement:
+            new = f"if isMutant({self.number}) {{ {self.statement} }} else {{ {self.old} }}"
+        elif self.is_swift and new:
             new = f"(isMutant({self.number}) ? ({self.new}) : ({self.old}))"
         elif self.is_swift:
             new = f"if !isMutant({self.number}) {{ {self.old} }}"

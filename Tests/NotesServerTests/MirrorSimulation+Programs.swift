@@ -79,7 +79,7 @@ extension MirrorSimulation {
     case "backup":
       // Vim's `backupcopy=no`: for a moment nothing has the name.
       tree.rename(path, path + "~")
-      if random.chance(50) { run(.milliseconds(300)) }
+      if random.chance(50) { run(.milliseconds(random.pick([300, 1900]))) }
       // Nobody warns here: what has come meanwhile has had its second only if it was written before.
       tree.write(new, path)
       if random.chance(50) { tree.remove(path + "~") }

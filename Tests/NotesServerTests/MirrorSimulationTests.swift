@@ -94,7 +94,11 @@ extension MirrorSimulation {
       if note.contains("unsaved") { problems.append("an editor's own file was read: \(note)") }
     }
     // What an engine has put aside is the user's to look at.
+    let told = machine.told + machine.peer.take("window/showMessage").map { $0["message"]!.string! }
     for copy in Self.conflictCopies(in: tree) {
+      if !told.contains(where: { $0.contains(copy) }) {
+        problems.append("\(copy) was not told of")
+      }
       for word in Self.words(in: tree.text(copy)!) { found[word, default: 0] += 1 }
     }
     for (word, count) in alive where found[word, default: 0] < count {

@@ -9,6 +9,9 @@ struct FolderWalk {
     var reason: String
   }
 
+  /// The reason where it is the copy of a file that a synchronisation engine has put aside.
+  static let conflictCopy = "a synchronisation engine has made it"
+
   /// More files than this are not taken at once.
   static let mostFiles = 1_000_000
 
@@ -65,7 +68,7 @@ struct FolderWalk {
       return
     case .conflictCopy:
       if kind == .file, FileType(path: path) != nil {
-        skipped.append(Skipped(path: path, reason: "a synchronisation engine has made it"))
+        skipped.append(Skipped(path: path, reason: Self.conflictCopy))
       }
       return
     case .none: break

@@ -60,6 +60,8 @@ final class Mirror {
   var isCounting = false
   /// Files that are no notes, and why. They are left alone until they change.
   var refused: [FilePath: UInt64] = [:]
+  /// The conflict copies of synchronisation engines that the user was told of.
+  var toldCopies: Set<String> = []
   var replaced: [Replaced] = []
   /// What the watcher has reported and was not looked at.
   private var report = TreeReport()
@@ -143,7 +145,9 @@ final class Mirror {
     defer { report = TreeReport() }
     for event in report.events {
       if event.path == Self.markerFile { nextWalk = now }
-      guard IgnoredNames.kind(of: event.path) == .none else { continue }
+      let kind = IgnoredNames.kind(of: event.path)
+      if kind == .conflictCopy { nextWalk = min(nextWalk, now) }
+      guard kind == .none else { continue }
       switch event.kind {
       case .folder: nextWalk = min(nextWalk, now)
       case .complete, .touched:

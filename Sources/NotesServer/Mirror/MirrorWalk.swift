@@ -18,6 +18,8 @@ struct MirrorWalk {
 
   /// All files that were found.
   var files: [FilePath] { walk.files }
+  /// What was left out of them, and why.
+  var skipped: [FolderWalk.Skipped] { walk.skipped }
   /// What was set aside in these folders, and not looked at since.
   var asides: [String] { walk.asides }
 

@@ -138,11 +138,6 @@ extension NotesServer {
     } catch { throw .files(error) }
   }
 
-  /// The name of what is known of a mirror, in the state folder.
-  private func mirrorName(_ tree: any FileTree) -> String {
-    "mirror-" + SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
-  }
-
   /// What the marker of a folder says when it is this machine's: the notebook, and a word that only this machine has.
   private func marker(_ tree: any FileTree) throws(StoreError) -> [UInt8] {
     guard let word = try store!.stateFile(mirrorName(tree) + "-id") else { return [] }
@@ -195,6 +190,7 @@ extension NotesServer {
         return stop(mirror, .folder("its file \(Mirror.markerFile) is gone"))
       }
     }
+    tellCopies(walk, mirror)
     // Mostly all that is known was found. Where one came and one went meanwhile, the next look finds what is gone.
     if walk.knownCount < mirror.records.byPath.count || walk.files.count < mirror.statuses.count {
       let found = Set(walk.files)
@@ -275,13 +271,6 @@ extension NotesServer {
         _ = try mirror.tree.create(Mirror.markerFile, mirror.marker)
       }
     } catch { throw .files(error) }
-  }
-
-  /// Does nothing more until the user says so from now on: what has been said before was about something else.
-  mutating func stop(_ mirror: Mirror, _ brake: Mirror.Brake) {
-    try? store!.stateFile(mirrorName(mirror.tree) + "-answer")?.replace(with: [])
-    mirror.brake = brake
-    tellBrake(mirror)
   }
 
   /// Files that are gone, or those that have changed where these were too many, are to be written again as the notes are. A few that have
