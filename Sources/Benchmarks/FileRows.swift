@@ -9,9 +9,7 @@ func fileRows(_ report: inout Report) {
     let files = scratch + "/files"
     let count = 10_000
     makeFiles(count, in: files)
-    let floor = measure(
-      prepare: {}, body: { _ in readAll(files) }, check: { _, read in expect(read == count, "read") }
-    )
+    let floor = measure({ readAll(files) }, check: { expect($0 == count, "read") })
     importRows(program, scratch, files, floor, &report)
     mirrorRows(program, scratch, files, count, floor, &report)
   }
