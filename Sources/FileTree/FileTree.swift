@@ -9,6 +9,10 @@ public protocol FileTree: AnyObject {
   /// The one path that leads to the folder without links.
   var resolvedPath: String { get }
 
+  /// False if the folder's path leads to another folder than when it was opened, or to none: it was moved or removed, is another link, or
+  /// its file system is not mounted any more.
+  var isInPlace: Bool { get }
+
   /// What is in a folder, in any order.
   func entries(of folder: String) throws(FileTreeError) -> [FileEntry]
 
@@ -78,6 +82,7 @@ extension FileTree {
   public func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
     try takeAway(path, mark: "0")
   }
+  public var isInPlace: Bool { true }
 }
 
 /// A file that was replaced or taken away. Another program may have it open and write to it.

@@ -20,7 +20,7 @@
     func watch(_ folder: String) -> Bool {
       let mask =
         IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
-        | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK
+        | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK
       let path = folder.isEmpty ? root : "\(root)/\(folder)"
       let watch = inotify_add_watch(descriptor, path, UInt32(mask))
       guard watch >= 0 else { return false }
@@ -58,6 +58,10 @@
       func has(_ bits: some BinaryInteger) -> Bool { mask & UInt32(truncatingIfNeeded: bits) != 0 }
       if has(IN_Q_OVERFLOW) { report.isIncomplete = true }
       guard let folder = folders[watch] else { return }
+      // The whole tree has gone or got another path.
+      if folder.isEmpty, has(IN_DELETE_SELF) || has(IN_MOVE_SELF) || has(IN_UNMOUNT) {
+        report.isIncomplete = true
+      }
       if has(IN_IGNORED) {
         folders[watch] = nil
         return

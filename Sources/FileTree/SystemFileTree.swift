@@ -14,6 +14,8 @@ public final class SystemFileTree: FileTree {
   /// The path that was given.
   public let path: String
   private let root: Int32
+  /// The folder, and what its path led to when it was opened, which may be a link: device and number of each.
+  private let opened: [UInt64]
   /// What new files and folders do not permit, as with `umask`.
   private let mask: UInt32
   /// Names of files that are not complete.
@@ -35,6 +37,23 @@ public final class SystemFileTree: FileTree {
     if isMaking { try Self.makeFolder(path, mask) }
     root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw FileTreeError("open", path, errno: errno) }
+    var status = stat()
+    opened = fstat(root, &status) == 0 ? Self.identity(status) + Self.identity(of: path) : []
+  }
+
+  private static func identity(_ status: stat) -> [UInt64] {
+    [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+  }
+
+  private static func identity(of path: String) -> [UInt64] {
+    var status = stat()
+    return lstat(path, &status) == 0 ? identity(status) : []
+  }
+
+  public var isInPlace: Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return Self.identity(status) + Self.identity(of: path) == opened
   }
 
   deinit { _ = systemClose(root) }

@@ -32,6 +32,26 @@ import Testing
     try Data(text.utf8).write(to: URL(fileURLWithPath: folder("tree/\(path)")))
   }
 
+  @Test func `a folder is in its place until it is moved, removed or a link leads elsewhere`()
+    throws
+  {
+    let (path, link) = (folder("tree"), folder("link"))
+    symlink(path, link)
+    let linked = try SystemFileTree(link, mask: 0o022) { "1" }
+    #expect(tree.isInPlace && linked.isInPlace)
+    rename(path, folder("moved"))
+    #expect(!tree.isInPlace && !linked.isInPlace)
+    // A link to it is not it: tomorrow that may lead elsewhere.
+    symlink(folder("moved"), path)
+    #expect(!tree.isInPlace && linked.isInPlace)
+    unlink(path)
+    rename(folder("moved"), path)
+    #expect(tree.isInPlace && linked.isInPlace)
+    unlink(link)
+    symlink(folder.path, link)
+    #expect(!linked.isInPlace)
+  }
+
   @Test func `a file is made with the folders above it, and never in the place of another`() throws
   {
     let status = try tree.create("a/b/c.md", bytes("one"))

@@ -282,6 +282,28 @@ import Testing
     #expect(files("out") == ["a.md": (writings.last ?? nil) ?? "first"])
   }
 
+  @Test(arguments: [nil, "", "second"])
+  func `a file that somebody writes while it is removed stays, and nothing is left beside it`(
+    later: String?
+  ) throws {
+    let id = peer.create(["title": "a"])
+    _ = out("out")
+    let file = scratch("out/a.md")
+    let other = Peer(
+      scratch("notes"), seed: 2, state: scratch("state"),
+      files: {
+        BusyTree(
+          $0,
+          afterwards: { _ in try? later?.write(toFile: file, atomically: false, encoding: .utf8) }
+        ) { _ in try? "first".write(toFile: file, atomically: false, encoding: .utf8) }
+      })
+    other.initialize()
+    other.call("note/delete", ["id": .string(id)])
+    let result = out("out", from: other)
+    #expect(result["removed"] == 0 && result["skipped"]?[0]?["path"] == "a.md")
+    #expect(files("out") == ["a.md": later ?? "first"])
+  }
+
   @Test func `a folder with files of others is refused, and the notebook's own`() throws {
     peer.create(["title": "a"])
     try write("x", "out/x.txt")
@@ -332,9 +354,17 @@ import Testing
 private final class BusyTree: FileTree {
   private let tree: any FileTree
   private let meddle: (String) -> Void
+  private let afterwards: (String) -> Void
 
-  init(_ tree: any FileTree, meddle: @escaping (_ path: String) -> Void) {
+  /// - Parameters:
+  ///   - afterwards: what somebody does when a file was taken away.
+  ///   - meddle: what somebody does before one is replaced or taken away.
+  init(
+    _ tree: any FileTree, afterwards: @escaping (_ path: String) -> Void = { _ in },
+    meddle: @escaping (_ path: String) -> Void
+  ) {
     self.tree = tree
+    self.afterwards = afterwards
     self.meddle = meddle
   }
 
@@ -365,6 +395,7 @@ private final class BusyTree: FileTree {
 
   func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)? {
     meddle(path)
+    defer { afterwards(path) }
     return try tree.takeAway(path, mark: mark)
   }
 

@@ -19,6 +19,8 @@ struct FolderWalk {
   private let patterns: IgnorePatterns
   private(set) var files: [FilePath] = []
   private(set) var skipped: [Skipped] = []
+  /// Folders that can't be looked into, with the reasons: what is in them is not known.
+  private(set) var closed: [Skipped] = []
   /// What was set aside, and nobody has looked at since.
   private(set) var asides: [String] = []
 
@@ -38,6 +40,7 @@ struct FolderWalk {
     do { entries = try tree.entries(of: folder) } catch {
       if folder.isEmpty { throw error }
       skipped.append(Skipped(path: folder, reason: error.cause))
+      closed.append(Skipped(path: folder, reason: error.cause))
       return true
     }
     let prefix = folder.isEmpty ? "" : folder + "/"

@@ -67,6 +67,10 @@ final class Mirror {
   private var report = TreeReport()
   /// No more events are kept: a look through the folders finds as much.
   private static let mostEvents = 65_536
+  /// Notes that could not be written to their files. It is tried again after the next look through the folders.
+  var unwritten: Set<NoteID> = []
+  /// Whether the user was told of that.
+  var isUnwrittenTold = false
   /// The files as they were when they were last looked at.
   var statuses: [FilePath: FileStatus] = [:]
   var brake: Brake?
@@ -158,9 +162,17 @@ final class Mirror {
     if report.isIncomplete { nextWalk = now }
   }
 
-  /// True if everything was looked at, read and written.
+  /// What could not be written is to be tried again.
+  func retryUnwritten() {
+    changed.formUnion(unwritten)
+    unwritten = []
+  }
+
+  /// True if everything was looked at, read and written, but for files that are left alone.
   var isAtRest: Bool {
-    lastWalk != nil && walk == nil && touched.isEmpty && changed.isEmpty && missing.isEmpty
+    lastWalk != nil && walk == nil && touched.isEmpty && missing.isEmpty
+      && changed.allSatisfy { records.paths[$0].map { refused[$0] != nil } ?? false }
+      && unwritten.isEmpty
       && replaced.isEmpty && brake == nil
   }
 
@@ -283,6 +295,8 @@ final class Mirror {
 /// The mirror of this process, or why there is none.
 struct Mirroring {
   var mirror: Mirror?
+  /// True after it has begun once.
+  var hasBegun = false
   /// The last failure that the user was told of: it is told once.
   var told: String?
   /// Since when another process has been found to mirror the folder.

@@ -18,6 +18,8 @@ struct MirrorWalk {
 
   /// All files that were found.
   var files: [FilePath] { walk.files }
+  /// Folders that can't be looked into, with the reasons.
+  var closed: [FolderWalk.Skipped] { walk.closed }
   /// What was left out of them, and why.
   var skipped: [FolderWalk.Skipped] { walk.skipped }
   /// What was set aside in these folders, and not looked at since.
@@ -40,6 +42,8 @@ struct MirrorWalk {
     looked = paths.endIndex
     let prefix = folder.isEmpty ? 0 : folder.utf8.count + 1
     let names = paths.map { String($0.text.utf8.dropFirst(prefix))! }
-    return Array(zip(paths, try tree.statuses(of: names, in: folder)))
+    // Those in a folder that refuses to tell are there, and are read when they can be.
+    let statuses = try? tree.statuses(of: names, in: folder)
+    return Array(zip(paths, statuses ?? names.map { _ in nil }))
   }
 }

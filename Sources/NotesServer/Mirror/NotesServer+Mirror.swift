@@ -35,6 +35,12 @@ extension NotesServer {
     let mirror = mirroring.mirror!
     mirror.takeReport(at: now)
     do throws(ResponseError) {
+      guard mirror.tree.isInPlace else {
+        mirroring.retry = now + .seconds(1)
+        throw .requestFailed(
+          "unusableFolder",
+          "\(path) is not the folder any more that it was: moved, removed or not mounted")
+      }
       try look(mirror, at: now)
       if mirror.brake == nil {
         try readTouched(mirror, at: now)
@@ -57,8 +63,11 @@ extension NotesServer {
         // Beginning takes much more room than going on.
         environment.returnMemory()
       }
-      mirror.noteRest(
-        .init(heads: book.revision.heads, program: Self.programVersion), at: now)
+      mirroring.told = nil
+      // A note whose file is left alone is looked at again by the next process.
+      if mirror.changed.isEmpty {
+        mirror.noteRest(.init(heads: book.revision.heads, program: Self.programVersion), at: now)
+      }
       answerMirrored(mirror)
     }
     return mirror.due(after: now)
@@ -70,7 +79,10 @@ extension NotesServer {
       throw .requestFailed("noMirror", "notebook/mirror: this process keeps no folder of files")
     }
     requests.waitingForMirror.append(id)
-    if let mirror = mirroring.mirror { tellBrake(mirror) }
+    guard let mirror = mirroring.mirror else { return }
+    tellBrake(mirror)
+    // What could not be written is tried again, so that it is said why.
+    mirror.retryUnwritten()
   }
 
   /// Answers those who wait until the mirror is at rest.
@@ -91,7 +103,14 @@ extension NotesServer {
     _ path: String, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
     let tree: any FileTree
-    do { tree = try environment.openTree(expandingHome(path), true) } catch { throw .files(error) }
+    // One that has gone is not made again at once: somebody may be about to put another one in its place.
+    do { tree = try environment.openTree(expandingHome(path), !mirroring.hasBegun) } catch {
+      guard mirroring.hasBegun, error.reason == .notFound else { throw .files(error) }
+      mirroring.retry = now + .seconds(1)
+      throw .requestFailed(
+        "unusableFolder",
+        "\(path) is gone; `decent-notes mirror --restore \(path)` makes it again, with its files")
+    }
     try refuseNotebook(tree)
     let earlier = try fileRecords(of: tree)
     let file: StateFile?
@@ -133,7 +152,7 @@ extension NotesServer {
         _ = try tree.create(Mirror.markerFile, marker)
       }
       mirroring.mirror = mirror
-      mirroring.told = nil
+      mirroring.hasBegun = true
       if mirror.brake != nil { tellBrake(mirror) }
     } catch { throw .files(error) }
   }
@@ -195,7 +214,15 @@ extension NotesServer {
     if walk.knownCount < mirror.records.byPath.count || walk.files.count < mirror.statuses.count {
       let found = Set(walk.files)
       // From the last to the first, so that the first of several with the same bytes is the first that gets another path.
+      let closed = walk.closed.map { $0.path + "/" }
+      for folder in walk.closed {
+        refuseFile(FilePath(folder.path), mirror, hash: 0, folder.reason)
+      }
       for path in mirror.records.byPath.keys.filter({ !found.contains($0) }).sorted(by: >) {
+        if closed.contains(where: { path.text.utf8.starts(with: $0.utf8) }) {
+          mirror.refused[path] = mirror.refused[path] ?? 0
+          continue
+        }
         guard let record = mirror.records[path], record.isBeingMade else {
           mirror.miss(path, since: walk.since)
           continue
@@ -209,6 +236,7 @@ extension NotesServer {
       }
       mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }
+    mirror.retryUnwritten()
     guard isFirst else { return }
     for aside in walk.asides.sorted() { try takeLeft(aside, mirror, at: walk.since) }
     if environment.mirrorAnswer == .restore {

@@ -88,12 +88,14 @@ extension NotesServer {
     _ path: FilePath, _ mirror: Mirror, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
     guard let touch = mirror.touched[path] else { return }
+    let (bytes, status): ([UInt8], FileStatus)
     do throws(FileTreeError) {
-      guard let (bytes, status) = try mirror.tree.read(path.text, limit: ReadFile.longest) else {
+      guard let read = try mirror.tree.read(path.text, limit: ReadFile.longest) else {
         mirror.touched.remove(path)
         if mirror.records[path] != nil { mirror.miss(path, since: now) }
         return
       }
+      (bytes, status) = read
       mirror.missing.remove(path)
       if isNews(bytes, path, mirror), now < touch.last + Mirror.longRest {
         // Who writes a file empties it first, and may write it in pieces.
@@ -107,13 +109,13 @@ extension NotesServer {
       guard try mirror.tree.status(of: path.text) == status else {
         return mirror.touch(path, complete: false, at: now)
       }
-      mirror.touched.remove(path)
-      mirror.statuses[path] = status
-      try take(bytes, at: path, mirror)
     } catch {
-      guard error.reason == .tooLarge else { throw .files(error) }
-      refuseFile(path, mirror, hash: 0, error.cause)
+      // One file that can't be read stops none of the others.
+      return refuseFile(path, mirror, hash: 0, error.cause)
     }
+    mirror.touched.remove(path)
+    mirror.statuses[path] = status
+    do throws(FileTreeError) { try take(bytes, at: path, mirror) } catch { throw .files(error) }
   }
 
   private func isNews(_ bytes: [UInt8], _ path: FilePath, _ mirror: Mirror) -> Bool {
@@ -141,7 +143,7 @@ extension NotesServer {
   }
 
   /// Tells the user, once, that a file is left alone.
-  private mutating func refuseFile(
+  mutating func refuseFile(
     _ path: FilePath, _ mirror: Mirror, hash: UInt64, _ reason: String
   ) {
     mirror.touched.remove(path)

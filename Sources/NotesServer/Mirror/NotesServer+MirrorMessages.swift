@@ -8,9 +8,12 @@ internal import NoteStore
 extension NotesServer {
   /// Tells the user of a failure of the mirror, once as long as it is the same.
   mutating func tellMirror(_ message: String) {
-    guard mirroring.told != message else { return }
+    if requests.waitingForMirror.isEmpty {
+      guard mirroring.told != message else { return }
+      mirroring.told = message
+      return showMessage(.error, "mirror: \(message)")
+    }
     mirroring.told = message
-    if requests.waitingForMirror.isEmpty { return showMessage(.error, "mirror: \(message)") }
     refuseMirrored("unusableFolder", "mirror: \(message)")
   }
 
@@ -35,6 +38,7 @@ extension NotesServer {
     let message =
       "mirror: \(what). Nothing is done until `decent-notes mirror --confirm \(path)` takes that over,"
       + " or --restore writes the files again."
+    mirroring.told = nil
     if requests.waitingForMirror.isEmpty { return showMessage(.warning, message) }
     refuseMirrored("mirrorStopped", message)
   }

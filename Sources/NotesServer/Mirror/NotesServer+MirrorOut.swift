@@ -17,8 +17,15 @@ extension NotesServer {
     _ mirror: Mirror, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
     for id in mirror.takeWritable(at: now, atMost: Self.writtenAtOnce) {
-      try write(id, at: mirror.records.paths[id], now)
+      do throws(ResponseError) { try write(id, at: mirror.records.paths[id], now) } catch {
+        // A full disk, or a folder that refuses to be written: the others are read and written all the same.
+        mirror.unwritten.insert(id)
+        guard !mirror.isUnwrittenTold || !requests.waitingForMirror.isEmpty else { continue }
+        mirror.isUnwrittenTold = true
+        tellMirror(error.message)
+      }
     }
+    if mirror.changed.isEmpty, mirror.unwritten.isEmpty { mirror.isUnwrittenTold = false }
   }
 
   private mutating func write(
@@ -112,7 +119,10 @@ extension NotesServer {
     }
     let states = record?.states ?? []
     if record == nil {
-      try rememberWritten(note, path, bytes, [], isMade: false)
+      do throws(FileTreeError) { try rememberWritten(note, path, bytes, [], isMade: false) } catch {
+        mirroring.mirror!.names.remove(path.text)
+        throw error
+      }
       do throws(FileTreeError) {
         mirroring.mirror!.statuses[path] = try mirroring.mirror!.tree.create(path.text, bytes)
         try rememberWritten(note, path, bytes, [])
@@ -160,29 +170,34 @@ extension NotesServer {
     _ old: any SetAside, of path: FilePath, expecting hash: UInt64,
     _ now: ContinuousClock.Instant
   ) throws(FileTreeError) {
+    // If it can't be read now it is looked at again.
+    mirroring.mirror!.replaced.append(
+      Mirror.Replaced(file: old, path: path, hash: hash, due: now + Mirror.keeping))
     let bytes = try old.read(limit: ReadFile.longest).bytes
     let found = SHA256.prefix64(of: bytes[...])
+    if found == hash { return }
+    try takeReplaced(bytes, path)
+    try old.mark(ReadFile.text(found))
+    mirroring.mirror!.replaced.removeLast()
     mirroring.mirror!.replaced.append(
       Mirror.Replaced(file: old, path: path, hash: found, due: now + Mirror.keeping))
-    if found != hash {
-      try takeReplaced(bytes, path)
-      try old.mark(ReadFile.text(found))
-    }
   }
 
   /// Looks whether somebody has written into replaced files, which is possible as long as these were open.
   mutating func checkReplaced(
     _ mirror: Mirror, at now: ContinuousClock.Instant
   ) throws(ResponseError) {
-    guard mirror.replaced.contains(where: { now >= $0.due }) else { return }
-    let due = mirror.replaced.filter { now >= $0.due }
-    mirroring.mirror!.replaced.removeAll { now >= $0.due }
-    for one in due {
+    while let index = mirror.replaced.firstIndex(where: { now >= $0.due }) {
+      let one = mirror.replaced[index]
       do throws(FileTreeError) {
         let bytes = try one.file.read(limit: ReadFile.longest).bytes
         if SHA256.prefix64(of: bytes[...]) != one.hash { try takeReplaced(bytes, one.path) }
-        one.file.discard()
-      } catch { throw .files(error) }
+      } catch {
+        // What it was is gone with whoever has removed it; otherwise it stays where it is, and is found again.
+        guard error.reason == .notFound else { throw .files(error) }
+      }
+      one.file.discard()
+      mirror.replaced.remove(at: index)
     }
   }
 
@@ -236,7 +251,11 @@ extension NotesServer {
       if let old = try mirroring.mirror!.tree.takeAway(
         path.text, mark: ReadFile.text(record.states.last!.hash))
       {
-        let bytes = try old.read(limit: ReadFile.longest).bytes
+        let bytes: [UInt8]
+        do { bytes = try old.read(limit: ReadFile.longest).bytes } catch {
+          _ = try old.putBack()
+          throw error
+        }
         let hash = SHA256.prefix64(of: bytes[...])
         guard record.states.contains(where: { $0.hash == hash }) else {
           // It was written and not read yet. It is read, and brings the note back.
