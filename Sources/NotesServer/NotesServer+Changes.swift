@@ -136,6 +136,7 @@ extension NotesServer {
   mutating func take(_ effects: Effects) {
     guard !effects.isEmpty else { return }
     record(effects, from: nil)
+    forgetFiles()
     untoldChanges.merge(effects.facets) { $0.union($1) }
   }
 
@@ -143,7 +144,8 @@ extension NotesServer {
   private mutating func record(_ effects: Effects, from source: Int?) {
     openTexts.record(effects, from: source)
     for note in effects.purged { openTexts.end(note) }
-    if !effects.purged.isEmpty { forgetFiles(of: Set(effects.purged)) }
+    // Later, with those that are purged by other requests that came together.
+    notesToForget.formUnion(effects.purged)
     mirroring.mirror?.note(effects)
   }
 

@@ -56,6 +56,7 @@ extension NotesServer {
       if connection.isOutputGone { connection.dropOutput() }
     }
     if openTexts.hasNewCursors { push() }
+    forgetFiles()
     // One request to the disk for all changes that came together.
     if !connection.held.isEmpty { store?.requestSync() }
   }
@@ -68,6 +69,7 @@ extension NotesServer {
 
   /// Ends the connection as `exit` does: with status 0 after `shutdown`, else 1.
   private mutating func leave() {
+    forgetFiles()
     cancelWork()
     mirroring.mirror = nil
     for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }

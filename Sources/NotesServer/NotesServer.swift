@@ -118,6 +118,8 @@ public struct NotesServer: ~Copyable {
   var damageReports = DamageReports()
   var schedule = Schedule()
   var mirroring = Mirroring()
+  /// The notes that were purged, whose files `forgetFiles` is to forget.
+  var notesToForget: Set<NoteID> = []
   /// The exchanges with peers that are under way, by number.
   public var exchanges: [Int: RunningExchange] = [:]
   var peers: Peers

@@ -1,4 +1,5 @@
 import Bytes
+import Foundation
 import JSONRPC
 import TestSupport
 import Testing
@@ -114,5 +115,36 @@ import Testing
       #expect(!bytes.contains("abracadabra") && !bytes.contains("simsalabim"))
     }
     #expect(peer.revision == second.revision)
+  }
+
+  @Test(arguments: ["", "exit", "shutdown exit"])
+  func `of notes that are purged together nothing is left that was known of their files`(
+    _ end: String
+  ) throws {
+    let state = scratch("state")
+    let peer = Peer(scratch("together"), state: state)
+    peer.initialize()
+    let ids = (0..<20).map { peer.create(["title": .string("secret\($0)"), "text": "text"]) }
+    peer.create(["title": "kept", "text": "text"])
+    _ = peer.call("notebook/export", ["path": .string(scratch("out"))])
+    for id in ids { peer.call("note/delete", ["id": .string(id)]) }
+    func known() -> [String] {
+      let names = FileManager.default.enumerator(atPath: state)?.compactMap { $0 as? String } ?? []
+      return names.filter { $0.contains("/files-") }.map {
+        String(decoding: FileManager.default.contents(atPath: "\(state)/\($0)")!, as: UTF8.self)
+      }
+    }
+    #expect(known().contains { $0.contains("secret0") && $0.contains("secret19") })
+    var lines = ids.enumerated().map { number, id in
+      #"{"jsonrpc": "2.0", "id": \#(1000 + number), "method": "note/purge", "params": {"id": "\#(id)"}}"#
+    }
+    for method in end.split(separator: " ") {
+      let id = method == "exit" ? "" : #""id": 2000, "#
+      lines.append(#"{"jsonrpc": "2.0", \#(id)"method": "\#(method)"}"#)
+    }
+    peer.write(lines.joined(separator: "\n") + "\n")
+    #expect((peer.exitStatus != nil) == !end.isEmpty)
+    let now = known()
+    #expect(!now.isEmpty && now.allSatisfy { !$0.contains("secret") && $0.contains("kept") })
   }
 }

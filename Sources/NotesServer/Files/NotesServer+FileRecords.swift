@@ -59,10 +59,14 @@ extension NotesServer {
     try? store?.stateFile(recordsName(tree))?.replace(with: records.encoded)
   }
 
-  /// Leaves nothing in the state folder of what files said of notes that were purged.
+  /// Leaves nothing in the state folder of what files said of notes that were purged. What another process keeps of its mirror, it
+  /// forgets itself.
   ///
-  /// What another process keeps of its mirror, it forgets itself.
-  func forgetFiles(of notes: Set<NoteID>) {
+  /// - Complexity: O(files that are known) if any note was purged: so it is done once for requests that came together.
+  mutating func forgetFiles() {
+    if notesToForget.isEmpty { return }
+    let notes = notesToForget
+    notesToForget = []
     for prefix in [Self.recordsPrefix, "mirror-"] {
       for name in store?.stateFileNames(beginning: prefix) ?? [] {
         guard let file = (try? store?.stateFile(name)) ?? nil else { continue }
@@ -72,9 +76,10 @@ extension NotesServer {
           records[path] = nil
         }
         // Also where nothing is known of them any more: earlier entries may say it.
-        if records.encoded == bytes || !FileRecords.isEncoded(bytes) { continue }
+        let encoded = records.encoded
+        if encoded == bytes || !FileRecords.isEncoded(bytes) { continue }
         if prefix == "mirror-", (try? file.hold()) != true { continue }
-        try? file.replace(with: records.encoded)
+        try? file.replace(with: encoded)
       }
     }
   }
