@@ -34,10 +34,11 @@ struct `The project` {
   }
 
   @Test(
-    .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"))
-  func `The Python client passes its tests against this program`() throws {
+    .enabled(if: hasTool("python3") || isContinuousIntegration, "python3 is missing"),
+    arguments: ["test_decent_notes.py", "test_files.py"])
+  func `The Python client passes its tests against this program`(_ file: String) throws {
     let tests = try run(
-      ["python3", "-B", "clients/python/test_decent_notes.py"],
+      ["python3", "-B", "clients/python/\(file)"],
       ["DECENT_NOTES_COMMAND": Server.program, "CI": "true"])
     #expect(tests.status == 0, "\(tests.output)")
     #expect(tests.output.contains("\nOK\n"), "\(tests.output)")

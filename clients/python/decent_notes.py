@@ -31,6 +31,8 @@ from concurrent.futures import Future
 
 CONTENT_MODIFIED = -32801
 SHA256_LIMIT = 256 * 1024  # bytes; a longer text is checked by its size while the user types
+LONGEST_HEADERS, LONGEST_MESSAGE = 8 * 1024, 256 * 1024 * 1024  # bytes; longer ones are none of our program's
+SOME = 64  # requests that are under way at once, where there are many
 RESTARTS, PERIOD = 5, 180  # automatic restarts at most in so many seconds
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
@@ -200,13 +202,19 @@ class LiveText:
 
 def read_message(stream):
     """The next message of a stream; None at the end of the stream."""
-    headers = {}
-    while (line := stream.readline()).strip():
-        name, _, value = line.decode("latin-1").partition(":")
+    headers, left = {}, LONGEST_HEADERS
+    while (line := stream.readline(left + 1)).strip():
+        name, colon, value = line.decode("latin-1").partition(":")
+        if (left := left - len(line)) < 0:
+            raise ValueError("headers that do not end")
+        if not colon:
+            raise ValueError(f"no header: {name.strip()[:60]}")
         headers[name.strip().lower()] = value
     if not headers:
         return None
-    body = stream.read(length := int(headers["content-length"]))
+    if (length := int(headers["content-length"])) > LONGEST_MESSAGE:
+        raise ValueError(f"a message of {length} bytes")
+    body = stream.read(length)
     if len(body) < length:
         raise ValueError("the stream ended inside a message")
     return json.loads(body)
@@ -374,7 +382,9 @@ class Client:
             self._words += ["--notebook", os.path.expanduser(notebook)]
         self.attachments, self.server = set(), None
         self._lock, self._restarts, self._leaving = threading.RLock(), [], False
-        self._callbacks = {"note/edit": [self._edited], "window/showMessage": [self._told]}
+        self._tokens, self._reports = itertools.count(1), {}  # functions of progress, by token
+        self._callbacks = {"note/edit": [self._edited], "note/closed": [self._closed],
+                           "window/showMessage": [self._told], "$/progress": [self._reported]}
 
     def __enter__(self):
         initialized = self._start()
@@ -418,6 +428,57 @@ class Client:
     def on(self, method, callback):
         self._callbacks.setdefault(method, []).append(callback)
 
+    def import_(self, path, dry_run=False, on_progress=None):
+        """Makes notes of the files at a path; returns the counts, and the files that were skipped.
+
+        `on_progress(words)` is called now and then, by the thread that reads."""
+        params = {"path": os.path.abspath(os.path.expanduser(path)), "dryRun": dry_run}
+        return self._work("notebook/import", params, on_progress)
+
+    def export(self, path, into=False, on_progress=None):
+        """Writes the notes as files into a folder: beside files of others only with `into`."""
+        params = {"path": os.path.abspath(os.path.expanduser(path)), "into": into}
+        return self._work("notebook/export", params, on_progress)
+
+    def purge(self, *notes, on_progress=None):
+        """Forgets notes of the trash for good: all these ids, some of them at once. Returns the
+        errors, by the notes' ids, of those that are not forgotten."""
+        connection, free, errors, done = self.connection, threading.Semaphore(SOME), {}, []
+
+        def answered(note, _, error):
+            done.append(note)
+            if error and getattr(error, "reason", None) not in ("purged", "noSuchNote"):
+                errors[note] = error
+            free.release()
+            if on_progress:
+                on_progress(f"{len(done)} of {len(notes)}")
+
+        for note in notes:
+            free.acquire()
+            connection.request_async("note/purge", {"id": note}, functools.partial(answered, note))
+        for _ in range(SOME):  # until the last ones are answered
+            free.acquire()
+        return errors
+
+    def _work(self, method, params, on_progress):
+        """A request that tells how far it is. If the user interrupts it, it is cancelled; what was
+        done by then stays."""
+        connection, token = self.connection, next(self._tokens)
+        self._reports[token] = on_progress or (lambda words: None)
+        answer = connection.request_async(method, {**params, "workDoneToken": token})
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            connection.notify("$/cancelRequest", {"id": answer.id})
+            answer.exception(5)
+            raise
+        finally:
+            del self._reports[token]
+
+    def _reported(self, report):
+        if (tell := self._reports.get(report["token"])) and "message" in report["value"]:
+            tell(report["value"]["message"])
+
     def _start(self):
         with self._lock:
             self._process = Process(self._words, self._callbacks, self._ended)
@@ -460,6 +521,11 @@ class Client:
             if attachment.number == push["attachment"]:
                 attachment.take_push(push)
 
+    def _closed(self, closed):
+        for attachment in list(self.attachments):
+            if attachment.number == closed["attachment"]:
+                attachment.end(ClientError(f"the note was {closed['reason']}"))
+
     def _told(self, message):
         for attachment in list(self.attachments):
             if message["type"] >= 3:  # the disk may take changes again
@@ -471,11 +537,13 @@ class Attachment:
 
     `on_change(text)` is called after a change by others. `on_resume(how, copy)` is called when
     another server has the note open: `how` is "exact", "merged", or "conflict"; after a conflict
-    the note `copy` has the text.
+    the note `copy` has the text. A note that is purged has ended: `ended` says so, `text` stays, and
+    nothing can be changed any more. `on_end()` is called then.
     """
 
     def __init__(self, client, note, mode="edit", push="ranges", check="sha256"):
         self.client, self.note, self.on_change, self.on_resume = client, note, None, None
+        self.ended = self.on_end = None
         self._options = {"id": note, "mode": mode, "push": push, "check": check}
         self._news = threading.Condition()  # with a lock that may be taken again
         self._live = self.number = self._problem = None  # _problem: why the note is not settled
@@ -488,6 +556,8 @@ class Attachment:
     def _opened(self, connection, result, error):
         """Called before the next message is handled, which may be a push for this attachment."""
         with self._news:
+            if self._live and getattr(error, "reason", None) == "purged":
+                return self.end(error)
             if error:  # if the process died, another one is started
                 self._problem = error if isinstance(error, ResponseError) else None
                 return self._news.notify_all()
@@ -546,13 +616,16 @@ class Attachment:
         if self not in self.client.attachments:
             return
         try:
-            if not self.read_only:
+            if self.ended and self._live.has_unsent:
+                raise self.ended
+            if not self.read_only and not self.ended:
                 self.settle()
         except ClientError as error:
             raise ClientError(f"{error}; the text is kept in {self._keep_in_file()}") from error
         finally:
             self.client.attachments.discard(self)
-        self._connection.request_async("note/close", {"attachment": self.number})
+        if not self.ended:
+            self._connection.request_async("note/close", {"attachment": self.number})
 
     def take_push(self, push):
         with self._news:
@@ -568,9 +641,21 @@ class Attachment:
             self.number, self._live.is_detached, self._problem = None, True, problem
             self._news.notify_all()
 
+    def end(self, problem):
+        """The note is gone for good. What was typed and not taken is kept by `close`."""
+        with self._news:
+            if self.ended:
+                return
+            self.detach(problem)
+            self.ended = problem
+        if self.on_end:
+            self.on_end()
+
     def resume(self, connection):
         """Opens the note again, with another server or the same one. If it is open for reading
         only, it is opened anew."""
+        if self.ended:
+            return
         with self._news:
             self.detach()
             self._connection = connection
@@ -588,6 +673,8 @@ class Attachment:
     def _change(self, make):
         if self.read_only:
             raise ClientError("this note is open for reading only")
+        if self.ended:
+            raise self.ended
         with self._news:  # made and queued in one go: versions leave in order
             self._send(make(self._live))
 
@@ -604,6 +691,8 @@ class Attachment:
                 return
             if not error:
                 self._live.take_answer(version)
+            elif getattr(error, "reason", None) == "purged":
+                self.end(error)
             elif getattr(error, "reason", None) == "reopen":
                 self.resume(connection)
             else:
