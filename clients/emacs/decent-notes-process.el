@@ -41,6 +41,7 @@
 (defvar decent-notes--outbox nil
   "The requests that are not sent yet because the process is stopped.
 Each is a pair: a function that sends it, and one to call if that fails.")
+(defvar decent-notes--heard 0 "When the process has sent something last.")
 (defvar decent-notes--ready nil "Non-nil if the process has been initialized.")
 (defvar decent-notes--failure nil "The error that kept the process from starting, as one line.")
 (defvar decent-notes--restarts nil "The times of automatic restarts.")
@@ -198,8 +199,11 @@ of the error has the error of the answer, if there was one, as a property."
                                                     (when take (funcall take it)))
                                                   (lambda (it) (setq answered t problem it)))))
     (unwind-protect
-        (unless (decent-notes--wait 10 (lambda () answered))
-          (user-error "No answer to %s within 10 seconds" method))
+        ;; A long answer takes its time, but comes all the while.
+        (let ((begun (float-time)))
+          (while (not (decent-notes--wait 1 (lambda () answered)))
+            (when (< 10 (- (float-time) (max begun decent-notes--heard)))
+              (user-error "No answer to %s within 10 seconds" method))))
       ;; A request that the user has given up, or that is said to have failed, must
       ;; not be sent later.
       (setq decent-notes--outbox (delq request decent-notes--outbox)))
@@ -314,6 +318,7 @@ The text of the largest note is a good deal shorter.")
         (filter (process-filter decent-notes--process)))
     (set-process-filter decent-notes--process
                         (lambda (process output)
+                          (setq decent-notes--heard (float-time))
                           (funcall filter process output)
                           (decent-notes--guard-output connection)))))
 

@@ -20,6 +20,8 @@ var awaited = 0
 var isLeaving = false
 # The times of automatic restarts, in seconds.
 var restarts: list<number> = []
+# When something was received last, or a caller began to wait.
+var heard = reltime()
 export var log: list<string> = []
 var lastId = 0
 # Functions of a response, by the request's id.
@@ -234,7 +236,11 @@ export def Call(method: string, params: dict<any> = {}, Take: func = null_functi
     extend(response, answer)
   })
   var process = job
-  Await(() => !empty(response) || job != process, 10'000)
+  # A long answer takes its time, but comes all the while.
+  heard = reltime()
+  while empty(response) && job == process && reltimefloat(reltime(heard)) < 10
+    Await(() => !empty(response) || job != process, 1000)
+  endwhile
   if empty(response)
     throw 'Decent Notes: ' .. (refusal ?? $'no answer to {method}')
   elseif has_key(response, 'error')
@@ -247,7 +253,9 @@ enddef
 def Received(channel: channel, piece: string)
   if job == null_job || string(job_getchannel(job)) != string(channel)
     return
-  elseif !lines.Add(piece)
+  endif
+  heard = reltime()
+  if !lines.Add(piece)
     Refuse($'a line has more than {lines.MOST / 1'048'576} MiB')
   endif
   Handle()
