@@ -164,10 +164,7 @@ struct `The client for Neovim: files and the trash` {
     let (folder, other, editor, _) = try scene(program, ["kept"])
     defer { withExtendedLifetime(folder) {} }
     let count = scaled(3000, 20_000)
-    for number in 0..<count {
-      let made = try other.call("note/create", ["title": .string("note \(number)")])
-      try other.call("note/delete", ["id": .raw(made["note"]!["id"]!.written)])
-    }
+    try fillTrash(other, count)
     try editor.type("T")
     try editor.wait("the trash", "vim.fn.line('$') == \(count)")
     try editor.lua(

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import TestSupport
 
 /// Writes the files of a user, with their texts by their paths below `folder`.
@@ -9,6 +10,14 @@ func writeFiles(_ files: [String: String], in folder: String) throws {
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try text.write(to: file, atomically: false, encoding: .utf8)
+  }
+}
+
+/// Makes this many notes that are in the trash.
+func fillTrash(_ server: Server, _ count: Int) throws {
+  for number in 0..<count {
+    let note = try server.call("note/create", ["title": .string("Note \(number)")])["note"]!
+    try server.call("note/delete", ["id": .string(note["id"]!.string!)])
   }
 }
 

@@ -134,10 +134,7 @@ struct `The client for Vim: files and the trash` {
   @Test func `a trash of thousands is emptied at once`() throws {
     let vim = try Vim()
     let count = scaled(3000, 20_000)
-    for number in 0..<count {
-      let id = try vim.note("Note \(number)", "")
-      try vim.other.call("note/delete", ["id": .string(id)])
-    }
+    try fillTrash(vim.other, count)
     let kept = try vim.note("Kept", "")
     try vim.run("Notes")
     try vim.terminal.type("T")
