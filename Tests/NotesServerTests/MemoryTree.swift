@@ -126,12 +126,14 @@ final class MemoryTree: FileTree {
   /// Called before each of them, with whether it is the one that is not made any more.
   var willCall: ((_ isKilled: Bool) -> Void)?
   /// What other programs do right before a call of the mirror.
-  var beforeCall: (() -> Void)?
+  ///
+  /// The parameter says whether that call puts something in the place of a file, or takes one away.
+  var beforeCall: ((_ isWriting: Bool) -> Void)?
   /// Programs notice that the file that they have open is not there any more.
   var didTakeAway: ((_ path: String) -> Void)?
 
-  private func call() throws(FileTreeError) {
-    beforeCall?()
+  private func call(writing isWriting: Bool = false) throws(FileTreeError) {
+    beforeCall?(isWriting)
     guard let callsLeft else { return }
     willCall?(callsLeft == 0)
     if callsLeft == 0 { throw FileTreeError("call", "", .other, "killed") }
@@ -169,7 +171,7 @@ final class MemoryTree: FileTree {
   }
 
   func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
-    try call()
+    try call(writing: true)
     guard files[path] == nil else { throw FileTreeError("create", path, .exists, "exists") }
     let file = make(bytes)
     files[path] = file
@@ -180,7 +182,7 @@ final class MemoryTree: FileTree {
   func replace(
     _ path: String, _ bytes: [UInt8], mark: String
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
-    try call()
+    try call(writing: true)
     guard let old = files[path] else { throw FileTreeError("replace", path, .notFound, "gone") }
     let file = make(bytes)
     files[path] = file
@@ -189,7 +191,7 @@ final class MemoryTree: FileTree {
   }
 
   func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)? {
-    try call()
+    try call(writing: true)
     guard let old = files.removeValue(forKey: path) else { return nil }
     tell(path, .touched)
     didTakeAway?(path)
@@ -209,7 +211,7 @@ final class MemoryTree: FileTree {
   }
 
   func move(_ path: String, to new: String) throws(FileTreeError) {
-    try call()
+    try call(writing: true)
     guard files[path] != nil else { throw FileTreeError("rename", path, .notFound, "gone") }
     guard files[new] == nil else { throw FileTreeError("rename", new, .exists, "exists") }
     rename(path, new)

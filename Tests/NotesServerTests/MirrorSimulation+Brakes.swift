@@ -24,6 +24,7 @@ extension MirrorSimulation {
       for word in words where alive[word] != nil { removed.insert(word) }
       forget(words)
       machine.tree.remove(path)
+      removals += 1
       close(path, machine)
     }
     note("\(machine.name): rm -rf d, \(paths.count) files")
@@ -52,6 +53,9 @@ extension MirrorSimulation {
       close(path, machine)
       count += 1
     }
+    // What was removed before is there again, as it was then.
+    removed = []
+    removals += count
     note("\(machine.name): git checkout, \(count) files")
     run(.seconds(1))
   }

@@ -8,7 +8,10 @@ extension MirrorSimulation {
   func kill(_ machine: Machine) {
     let tree = machine.tree
     let disk = DiskOfKilled(["notes", "state"].map { scratch("\($0)-\(machine.name)") })
-    let isBetween = random.chance(30)
+    let isBetween = random.chance(50)
+    // So that there is something to do.
+    if random.chance(50) { editNote(machine) }
+    if random.chance(50) { interfereNow(machine) }
     tree.callsLeft = random.below(12)
     tree.willCall = { isKilled in disk.look(isKilled: isKilled, isBetween: isBetween) }
     note("\(machine.name): kill after \(tree.callsLeft!) calls")
@@ -108,7 +111,10 @@ extension MirrorSimulation {
 
   private func deliver(_ text: String?, _ path: String, to tree: MemoryTree) {
     guard tree.text(path) != text else { return }
-    guard let text else { return tree.remove(path) }
+    guard let text else {
+      removals += 1
+      return tree.remove(path)
+    }
     let temporary = ".syncthing.\(path.replacing("/", with: "-")).tmp"
     tree.write(text, temporary)
     tree.rename(temporary, path)

@@ -79,7 +79,7 @@ extension MirrorSimulation {
     case "backup":
       // Vim's `backupcopy=no`: for a moment nothing has the name.
       tree.rename(path, path + "~")
-      if random.chance(50) { run(.milliseconds(random.pick([300, 1900]))) }
+      if random.chance(50) { run(.milliseconds(random.pick([300, 1900, 2100, 2150]))) }
       // Nobody warns here: what has come meanwhile has had its second only if it was written before.
       tree.write(new, path)
       if random.chance(50) { tree.remove(path + "~") }
@@ -119,6 +119,7 @@ extension MirrorSimulation {
     let new = random.pick(["m.md", "n.md", "o/m.md"])
     guard machine.tree.text(new) == nil else { return }
     machine.tree.rename(path, new)
+    removals += 1
     close(path, machine)
     close(new, machine)
     note("\(machine.name): mv \(path) \(new)")
@@ -145,19 +146,41 @@ extension MirrorSimulation {
     let path = random.pick(machine.paths)
     forget(Self.words(in: machine.tree.text(path)!))
     machine.tree.remove(path)
+    removals += 1
     close(path, machine)
     note("\(machine.name): rm \(path)")
     run(.seconds(9))
   }
 
+  /// A program writes a word, and then what was there before: the word is in no note.
+  func takeBack(_ machine: Machine) {
+    if machine.paths.isEmpty { return }
+    let path = random.pick(machine.paths)
+    let text = machine.tree.text(path)!
+    close(path, machine)
+    let (header, rest) = Self.parts(of: text)
+    let word = word()
+    machine.tree.writeAtomically("\(header)\(word)\n\(rest)", path)
+    note("\(machine.name): \(word) in \(path) for a while")
+    run(.milliseconds(random.pick([1000, 3000])))
+    // Somebody else may have moved it.
+    guard machine.tree.text(path) != nil else { return }
+    forget([word])
+    takenBack.insert(word)
+    machine.tree.writeAtomically(text, path)
+    run(.seconds(1))
+  }
+
   // MARK: - Between two calls of the mirror
 
-  /// Lets a program write while the mirror is at work: right before one of its next calls.
+  /// Lets a program write while the mirror is at work: right before one of its next calls, or before it writes.
   func interfere(_ machine: Machine) {
     var calls = random.below(12)
-    machine.tree.beforeCall = { [unowned self, unowned machine] in
+    let isBeforeWriting = random.chance(50)
+    if isBeforeWriting { editNote(machine) }
+    machine.tree.beforeCall = { [unowned self, unowned machine] isWriting in
       calls -= 1
-      guard calls < 0 else { return }
+      guard isBeforeWriting ? isWriting : calls < 0 else { return }
       machine.tree.beforeCall = nil
       interfereNow(machine)
     }
@@ -166,7 +189,7 @@ extension MirrorSimulation {
     settle()
   }
 
-  private func interfereNow(_ machine: Machine) {
+  func interfereNow(_ machine: Machine) {
     if machine.paths.isEmpty { return }
     hasInterfered = true
     let path = random.pick(machine.paths)
@@ -175,6 +198,7 @@ extension MirrorSimulation {
       close(path, machine)
       close(new, machine)
       machine.tree.rename(path, new)
+      removals += 1
       return note("\(machine.name): meanwhile mv \(path) \(new)")
     }
     let text = edited(machine.buffers[path]?.text ?? machine.tree.text(path)!)

@@ -58,6 +58,10 @@ final class MirrorSimulation {
   var removedOnPhone: [String: [String]] = [:]
   /// The words that are somewhere, and in how many notes: copies of a file are notes.
   var alive: [String: Int] = [:]
+  /// Words that were in a file for a while, and that nobody but their writer has seen.
+  var takenBack: Set<String> = []
+  /// How many files were removed by somebody, or moved: one that is moved and written at once is another one.
+  var removals = 0
   /// The words of many files that were removed at once: if the user says that this was not meant, they are there again.
   var removed: Set<String> = []
   /// True if a program has written between two calls of the mirror: it is left there for a second.

@@ -22,6 +22,7 @@ extension MirrorSimulation {
       (40, { self.editFile(machine) }),
       (5, { self.newFile(machine) }),
       (6, { self.move(machine) }),
+      (5, { self.takeBack(machine) }),
       (4, { self.remove(machine) }),
       (4, { self.copyFile(machine) }),
       (8, { self.interfere(machine) }),
@@ -103,6 +104,11 @@ extension MirrorSimulation {
     }
     for (word, count) in alive where found[word, default: 0] < count {
       problems.append("\(word) is lost: \(found[word, default: 0]) of \(count)")
+    }
+    for word in takenBack where found[word] != nil { problems.append("\(word) was taken back") }
+    let trashed = machine.peer.list(["trashed": true]).count
+    if trashed > removals {
+      problems.append("\(trashed) notes are in the trash, of \(removals)")
     }
     let left = tree.files.keys.filter { $0.contains(".decent-") && $0 != ".decent-mirror" }
     if !left.isEmpty { problems.append("left: \(left.sorted())") }

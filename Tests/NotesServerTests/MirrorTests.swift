@@ -75,6 +75,23 @@ import Testing
     #expect(tree.text("a.md") == "one and more\ntwo\nthree!\n")
   }
 
+  @Test func `who has written right before the file was replaced goes on with what that was`() {
+    let id = peer.create(["title": "a", "text": "zero\none\n"])
+    peer.run(for: .seconds(1))
+    set(id, "zero\none noted\n")
+    tree.beforeCall = { [tree] isWriting in
+      guard isWriting else { return }
+      tree.beforeCall = nil
+      tree.writeAtomically("zero\none typed\n", "a.md")
+    }
+    peer.run(for: .seconds(1))
+    #expect(text(id).contains("noted") && text(id).contains("typed"))
+    // The line as this program knows it has nothing of the note's.
+    tree.writeAtomically("zero\n", "a.md")
+    peer.run(for: .seconds(4))
+    #expect(text(id).contains("noted") && !text(id).contains("typed"))
+  }
+
   @Test func `what is taken back in the file is taken back in the note`() {
     let id = peer.create(["title": "a", "text": "[ ] x\n"])
     peer.run(for: .seconds(1))

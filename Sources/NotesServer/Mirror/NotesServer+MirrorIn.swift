@@ -205,7 +205,7 @@ extension NotesServer {
     var nearest: (state: FileState, distance: Int)?
     if states.count == 1 { return try state(of: note, states[0]) == nil ? nil : states[0] }
     let (present, written) = (Self.words(in: note.text.utf8), Self.words(in: file.text))
-    for state in states.reversed() {
+    for state in try newestFirst(states) {
       guard let edited = try self.state(of: note, state) else { continue }
       let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
       let edits = textDifference(from: old, to: file.text)
@@ -217,6 +217,18 @@ extension NotesServer {
       if nearest.map({ distance < $0.distance }) ?? true { nearest = (state, distance) }
     }
     return nearest?.state
+  }
+
+  /// The states of a file, the newest first.
+  private func newestFirst(_ states: [FileState]) throws(ResponseError) -> [FileState] {
+    var order = Array(states.reversed())
+    guard states.count > 1, let read = states[0].own.last else { return order }
+    // What was in the file already when this was read (`readReplaced`) is older: the one who has written this goes on with it.
+    let version = try recall { book throws(ArchiveFailure) in
+      try book.version(of: states[1].heads)
+    }
+    if version?.contains(read) == false { order.swapAt(order.count - 1, order.count - 2) }
+    return order
   }
 
   /// By how much a byte of a word that a state had not is worth more than one that is added.
