@@ -227,16 +227,21 @@ final class Mirror {
 
   /// Notes what is known of a file from now on, before that is done of which it tells.
   ///
+  /// - Parameter earlier: states that count if the process is killed before that is done (`FileRecords.settle`).
   /// - Throws: the disk's error. Then it must not be done: after a kill the file would be taken for another.
-  func remember(_ path: FilePath, _ record: FileRecords.Record?) throws(StoreError) {
+  func remember(
+    _ path: FilePath, _ record: FileRecords.Record?, after earlier: [FileState] = []
+  ) throws(StoreError) {
     if records[path] == record { return }
     let isNew = records[path] == nil
-    let entry = FileRecords.entry(path, record)
+    var written = record
+    written?.states.insert(contentsOf: earlier.suffix(FileRecords.mostStates - 1), at: 0)
+    let entry = FileRecords.entry(path, written)
     // All of it is written anew at the beginning, after a failure, and when much of it counts no more.
     if appended == 0 || appended > 1 << 20 && appended > records.byPath.count << 10 {
       appended = 0
       var next = records
-      next[path] = record
+      next[path] = written
       try file?.replace(with: next.encoded)
       appended = 1
     } else {

@@ -295,14 +295,9 @@ extension NotesServer {
       return try rememberFile(path, .init(note: note, states: [state(nil)]))
     }
     let mirror = mirroring.mirror!
-    // If the process is killed before it makes the change, the states before it count.
     let before = mirror.records[path].map { $0.note == note ? $0.states : [] } ?? []
     try commit(operations, as: session, telling: telling) { change throws(StoreError) in
-      let states = Array(before.suffix(FileRecords.mostStates - 1)) + [state(change)]
-      try mirror.remember(path, .init(note: note, states: states))
-    }
-    if let made = mirror.records[path]?.states.last {
-      mirror.records[path] = .init(note: note, states: [made])
+      try mirror.remember(path, .init(note: note, states: [state(change)]), after: before)
     }
   }
 
