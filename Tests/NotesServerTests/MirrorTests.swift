@@ -92,6 +92,28 @@ import Testing
     #expect(text(id).contains("noted") && !text(id).contains("typed"))
   }
 
+  @Test func `who has emptied the file right before it was replaced is given time to write it`() {
+    let id = peer.create(["title": "a", "text": "one\ntwo\n"])
+    peer.run(for: .seconds(1))
+    set(id, "one\ntwo\nthree\n")
+    var open: MemoryTree.File?
+    tree.beforeCall = { [tree] isWriting in
+      guard isWriting else { return }
+      tree.beforeCall = nil
+      open = tree.open("a.md")
+    }
+    peer.run(for: .milliseconds(400))
+    #expect(open != nil && text(id) == "one\ntwo\nthree\n")
+    for piece in ["one, more\n", "two\n"] {
+      tree.append(piece, to: open!)
+      peer.run(for: .milliseconds(400))
+      #expect(text(id) == "one\ntwo\nthree\n")
+    }
+    tree.close(open!)
+    peer.run(for: .seconds(5))
+    #expect(text(id) == "one, more\ntwo\nthree\n" && tree.text("a.md") == text(id))
+  }
+
   @Test func `what is taken back in the file is taken back in the note`() {
     let id = peer.create(["title": "a", "text": "[ ] x\n"])
     peer.run(for: .seconds(1))
