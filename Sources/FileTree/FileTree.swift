@@ -61,6 +61,7 @@ public protocol FileTree: AnyObject {
 }
 
 extension FileTree {
+  /// One call for each name; a tree of the system opens the folder once for all of them.
   public func statuses(
     of names: [String], in folder: String
   ) throws(FileTreeError) -> [FileStatus?] {
@@ -82,6 +83,8 @@ extension FileTree {
   public func takeAway(_ path: String) throws(FileTreeError) -> (any SetAside)? {
     try takeAway(path, mark: "0")
   }
+
+  /// A tree that is no folder of the system stays in its place.
   public var isInPlace: Bool { true }
 }
 
