@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 30])
-  func `exchanges changes as often as the interval says`(seconds: Int) {
+  func `exchanges changes with a peer of an older version as often as the interval says`(
+    seconds: Int
+  ) {
     let interval = Duration.seconds(seconds)
     let ana = Peer(scratch("notes"), peers: ["partner"], syncInterval: interval)
     ana.initialize()
@@ -50,7 +52,8 @@ import Testing
         time += rest
       } else {
         began.append(time)
-        let partner = ServerPartner(scratch("partner"), seed: UInt64(began.count + 10))
+        let partner = ServerPartner(
+          scratch("partner"), seed: UInt64(began.count + 10), isOlder: true)
         carry(ana, partner, taking: .milliseconds(300))
         time += .milliseconds(300)
         // The next one is known at once, not only when something else happens.
@@ -97,6 +100,30 @@ import Testing
       dues.append(timer.due.map { $0 - now })
     }
     #expect(dues == [.milliseconds(20), nil, .seconds(1)])
+  }
+
+  @Test func `tries a disk that fails no sooner because something else is written, or a copy`() {
+    var timer = FlushTimer()
+    let start = ContinuousClock.now
+    var (retries, writes) = ([Duration](), 0)
+    // The disk refuses whatever it gets, at once or ten milliseconds later. Each retry writes a copy; besides there is a change every 100 ms.
+    for delay in [0, 10] {
+      timer = FlushTimer()
+      (retries, writes) = ([], 0)
+      var state = FlushTimer.State.inDoubt
+      var refused = Int.max
+      for milliseconds in 0..<20_000 {
+        if milliseconds % 100 == 50 { state = .waiting }
+        if milliseconds == refused { state = .inDoubt }
+        guard timer.isDue(state, at: start + .milliseconds(milliseconds)) else { continue }
+        if state == .inDoubt { retries.append(.milliseconds(milliseconds)) } else { writes += 1 }
+        refused = milliseconds + delay
+        state = delay == 0 ? .inDoubt : .waiting
+      }
+      #expect(retries.count == 4, "\(retries)")
+      #expect(retries.first.map { $0 >= .seconds(1) && $0 < .milliseconds(1100) } == true)
+      #expect(writes >= 190)
+    }
   }
 
   /// The folder is not where it was, and no other can be made there.

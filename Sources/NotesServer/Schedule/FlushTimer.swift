@@ -18,26 +18,31 @@ struct FlushTimer {
 
   /// The next attempt; nil while there is nothing to put on disk, and while an answer of the disk is awaited.
   private(set) var due: ContinuousClock.Instant?
+  /// The next attempt at what the disk has refused. It stays while a change or a copy is on its way: what is new never makes
+  /// the refused data be written again sooner, nor later.
+  private var retry: ContinuousClock.Instant?
   private var retryDelay = Self.firstRetry
+  private var last = State.durable
 
   /// Returns true if the disk is to be asked now.
   mutating func isDue(_ state: State, at now: ContinuousClock.Instant) -> Bool {
+    defer { last = state }
     switch state {
     case .durable:
-      (due, retryDelay) = (nil, Self.firstRetry)
+      (due, retry, retryDelay) = (nil, nil, Self.firstRetry)
       return false
     case .waiting:
-      // No later than `delay` from now, even if a retry was due later.
-      let due = min(due ?? now + Self.delay, now + Self.delay)
+      let due = last == .waiting ? due ?? now + Self.delay : now + Self.delay
       self.due = now < due ? due : nil
       return now >= due
     case .inDoubt:
-      let due = due ?? now + retryDelay
-      self.due = due
+      let due = retry ?? now + retryDelay
+      (self.due, retry) = (due, due)
       if now < due { return false }
       retryDelay = min(retryDelay * 2, Self.lastRetry)
       // The attempt may fail before it reaches the disk, which then gives no answer that would arm the timer again.
-      self.due = now + retryDelay
+      retry = now + retryDelay
+      self.due = retry
       return true
     }
   }
