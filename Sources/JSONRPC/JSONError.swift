@@ -4,6 +4,8 @@ public struct JSONError: Error, Equatable, Sendable {
   public var offset: Int
   /// The reason, for people to read.
   public var reason: String
+  /// True if a text has half of a surrogate pair there. Programs whose texts are UTF-16 send that now and then; all else may be right.
+  var isLoneSurrogate = false
 
   /// Creates an error about the byte at `offset`.
   public init(offset: Int, reason: String) {

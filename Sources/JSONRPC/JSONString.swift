@@ -69,12 +69,36 @@ enum JSONString {
       }
       if unit & 0xF800 != 0xD800 { return start + 6 }
       guard unit < 0xDC00, let low = codeUnit(bytes, at: start + 6), low & 0xFC00 == 0xDC00 else {
-        throw JSONError(offset: start, reason: "an escaped surrogate that is not part of a pair")
+        var error = JSONError(
+          offset: start, reason: "an escaped surrogate that is not part of a pair")
+        error.isLoneSurrogate = true
+        throw error
       }
       return start + 12
     default:
       throw JSONError(offset: start, reason: "an unknown escape sequence")
     }
+  }
+
+  /// The document with U+FFFD in the place of each escaped surrogate that is not part of a pair. O(n).
+  static func replacingLoneSurrogates(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    var next = 0
+    while next + 1 < bytes.count {
+      guard bytes[next] == UInt8(ascii: "\\") else {
+        next += 1
+        continue
+      }
+      do throws(JSONError) {
+        next = try endOfEscape(bytes.span, from: next)
+      } catch {
+        if error.isLoneSurrogate {
+          bytes.replaceSubrange(next + 2..<next + 6, with: Array("FFFD".utf8))
+        }
+        next += 2
+      }
+    }
+    return bytes
   }
 
   /// The UTF-16 code unit that a `\u` sequence at `start` names, nil if there is no such sequence.

@@ -36,7 +36,7 @@ public struct JSONValue: Sendable {
   }
 
   /// The object without members.
-  static let emptyObject = JSONValue(
+  public static let emptyObject = JSONValue(
     document: JSONDocument(
       bytes: [UInt8(ascii: "{"), UInt8(ascii: "}")],
       tape: [JSONDocument.Entry(position: 0, extra: 1), JSONDocument.Entry(position: 1, extra: 0)]),

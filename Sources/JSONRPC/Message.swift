@@ -27,7 +27,7 @@ public enum Message: Sendable {
 
   /// Parses one message and checks its envelope.
   ///
-  /// - Throws: `Refusal` for what is no JSON (−32700), no request, notification or response, or a batch
+  /// - Throws: `Refusal` for what is no JSON (−32700; with the request's id if nothing is wrong but a text), no request, notification or response, or a batch
   ///   (−32600), or a request whose params are no object (−32602).
   /// - Complexity: O(`bytes.count`).
   public init(_ bytes: [UInt8]) throws(Refusal) {
@@ -36,7 +36,9 @@ public enum Message: Sendable {
       message = try JSONValue(parsing: bytes)
     } catch {
       let text = "This is not JSON: \(error.reason) (at byte \(error.offset))."
-      throw Refusal(id: nil, error: .parseError(text))
+      throw Refusal(
+        id: error.isLoneSurrogate ? Self.id(besideLoneSurrogates: bytes) : nil,
+        error: .parseError(text))
     }
     switch message.kind {
     case .object: break
@@ -69,6 +71,19 @@ public enum Message: Sendable {
       throw Refusal(id: id, error: .invalidParams("params", "must be an object"))
     }
     self = .request(id: id, method: method, params: params)
+  }
+
+  /// The id of a request in which a text has half of a surrogate pair: without an answer its sender would wait for ever.
+  private static func id(besideLoneSurrogates bytes: [UInt8]) -> RequestID? {
+    var id: RequestID?
+    do throws(Refusal) {
+      if case .request(let found, _, _) = try Message(JSONString.replacingLoneSurrogates(bytes)) {
+        id = found
+      }
+    } catch { id = error.id }
+    // One that may have been changed here would be the answer to nothing.
+    if case .string(let text) = id, text.unicodeScalars.contains("\u{FFFD}") { return nil }
+    return id
   }
 
   private static func invalid(_ message: String, id: RequestID? = nil) -> Refusal {

@@ -82,6 +82,14 @@ struct `A message` {
       ("", -32700, nil), ("{", -32700, nil), ("{\"jsonrpc\":\"2.0\",}", -32700, nil),
       ("\u{FEFF}{}", -32700, nil),
       (#"{"jsonrpc":"2.0","id":1,"method":"a"} x"#, -32700, nil),
+      (#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"text":"\ud83d"}}"#, -32700, .integer(1)),
+      (
+        #"{"params":{"a":["\uDC00\uDC00\\uD800"]},"id":"x\ud800","jsonrpc":"2.0","method":"a"}"#,
+        -32700, nil
+      ),
+      (#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"text":"\ud83d"}"#, -32700, nil),
+      (#"{"jsonrpc":"2.0","id":1.5,"method":"a","params":{"text":"\ud83d"}}"#, -32700, nil),
+      (#"{"jsonrpc":"2.0","id":"x","params":"\uDC00\uDC00\\uD800"}"#, -32700, .string("x")),
       ("[]", -32600, nil), (#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#, -32600, nil),
       ("1", -32600, nil), ("\"a\"", -32600, nil), ("null", -32600, nil), ("{}", -32600, nil),
       (#"{"jsonrpc":"2.0"}"#, -32600, nil), (#"{"jsonrpc":"2.0","id":4}"#, -32600, .integer(4)),

@@ -54,8 +54,9 @@ struct `The metaModel` {
   func `describes what clients may say, and the server refuses the rest`(name: String) throws {
     let messages = try messages(of: name)
     for (index, entry) in messages.enumerated() where entry.sender == .client {
+      // What is no JSON may be answered with the id of the request that it was to be.
       let answer = messages[(index + 1)...].prefix { $0.sender == .server }.first {
-        $0.message?["id"] == entry.message?["id"] ?? .null
+        entry.message == nil || $0.message?["id"] == entry.message?["id"] ?? .null
       }
       let isRefused = [-32700, -32600, -32601, -32602].contains(
         answer?.message?["error"]?["code"]?.integer)
