@@ -26,12 +26,16 @@ struct BranchEncoder {
     var mentions = Mentions()
     var time: Int64 = 0
     var isOver = false
+    var author: Author?
     var encoder = self
     try book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
+      author = change.author ?? author
       guard change.id.number > encoder.shared else { return encoder.count(change) }
       isOver = isOver || !change.predecessors.allSatisfy(version.contains)
       if isOver { return }
-      let renamed = encoder.renamed(change)
+      var renamed = encoder.renamed(change)
+      // Nobody is named before it under this name.
+      if encoded.isEmpty { renamed.author = author }
       encoded.append(renamed.encoded(after: time, &mentions))
       time = renamed.time
     }
@@ -61,7 +65,7 @@ struct BranchEncoder {
     }
     return Change(
       id: renamed(change.id), time: change.time, predecessors: predecessors,
-      original: change.original,
+      original: change.original, author: change.author, isImport: change.isImport,
       operations: change.operations.flatMap { renamed($0, of: change.id.number) })
   }
 

@@ -1,11 +1,15 @@
 // One change of a notebook, and its encoding. This file owns the encoding, which is that of a log record's payload, of what
 // travels between replicas, and of history in memory.
 //
-// A change doesn't say who made it, nor its number or Lamport timestamp: the place where it is kept says the first, the
+// A change doesn't say which replica made it, nor its number or Lamport timestamp: the place where it is kept says the first, the
 // changes before it the second, and the third follows from its predecessors. What can be derived can't be forged.
 //
-//     change      = time count*(predecessor) operation...          operations until the end of the bytes
-//                 | time count*(predecessor) 1D hash operation...  the same redacted: without what it did to notes that were purged
+//     change      = time count*(predecessor) mark... operation...  operations until the end of the bytes
+//     mark        = 1D hash                                        redacted: without what it did to notes that were purged
+//                 | 1F text                                        made by this author, and so are all later ones of the replica until
+//                                                                another is named: the name, a line feed, and the program
+//                 | 20                                             made from files that a user has imported
+//                                                                (each mark at most once, in this order)
 //     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
 //     predecessor = mention number                                 a change of another replica that nothing known followed
 //     mention     = varint: 0 the author; 1 a replica this author names for the first time, its 16 bytes follow;
@@ -82,7 +86,7 @@ public struct Change: Equatable, Sendable {
     }
   }
 
-  /// Its author, and its number among the author's changes.
+  /// Its replica, and its number among the replica's changes.
   public var id: ChangeID
   /// By the author's clock, milliseconds since 1970: for people to read, not for merging.
   public var time: Int64
@@ -90,6 +94,10 @@ public struct Change: Equatable, Sendable {
   public var predecessors: [ChangeID]
   /// The hash of the change as its author encoded it, if it is here without what it did to notes that were purged.
   let original: UInt64?
+  /// The names of who makes it and the replica's later changes, if they are others than before.
+  public internal(set) var author: Author?
+  /// True if it was made from files that a user has imported.
+  public let isImport: Bool
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public internal(set) var operations: [Operation] {
     didSet { rareKinds = RareKinds(of: operations) }
@@ -99,10 +107,12 @@ public struct Change: Equatable, Sendable {
 
   init(
     id: ChangeID, time: Int64, predecessors: [ChangeID], original: UInt64? = nil,
-    operations: [Operation]
+    author: Author? = nil, isImport: Bool = false, operations: [Operation]
   ) {
     self.id = id
     self.original = original
+    self.author = author
+    self.isImport = isImport
     self.time = time
     self.predecessors = predecessors
     self.operations = operations
@@ -157,6 +167,12 @@ public struct Change: Equatable, Sendable {
   }
 }
 
+/// The bytes of marks in front of the operations of a change; that of a redacted one is in ChangeHash.swift.
+enum ChangeMark {
+  static let author: UInt8 = 0x1f
+  static let imported: UInt8 = 0x20
+}
+
 /// A change and its encoding, which is made once: for the log, for peers and for history.
 public struct EncodedChange: Sendable {
   /// The change.
@@ -178,6 +194,11 @@ extension Change {
       encoder.writer.byte(ChangeHash.tag)
       encoder.writer.fixed(original)
     }
+    if let author {
+      encoder.writer.byte(ChangeMark.author)
+      encoder.writer.counted("\(author.name)\n\(author.program)".utf8)
+    }
+    if isImport { encoder.writer.byte(ChangeMark.imported) }
     for operation in operations { encoder.operation(operation, time: time) }
     mentions = encoder.mentions
     return encoder.writer.bytes
@@ -197,7 +218,10 @@ extension Change {
     guard !predecessors.contains(where: { $0.replica == id.replica }) else {
       throw decoder.reader.failure("a predecessor of its own")
     }
-    let original = try decoder.original()
+    let original =
+      try decoder.skip(ChangeHash.tag) ? try decoder.reader.fixed(UInt64.self) : nil
+    let author = try decoder.skip(ChangeMark.author) ? try decoder.author() : nil
+    let isImport = try decoder.skip(ChangeMark.imported)
     var operations: [Operation] = []
     while !decoder.reader.isAtEnd {
       let next = try decoder.operation(time: time)
@@ -209,7 +233,8 @@ extension Change {
     guard !operations.isEmpty else { throw decoder.reader.failure("a change of nothing") }
     mentions = decoder.mentions
     self.init(
-      id: id, time: time, predecessors: predecessors, original: original, operations: operations)
+      id: id, time: time, predecessors: predecessors, original: original, author: author,
+      isImport: isImport, operations: operations)
     guard rareKinds.contains(.redaction) == (original != nil) else {
       throw decoder.reader.failure("a redaction without a hash, or a hash without one")
     }
@@ -356,14 +381,21 @@ private struct ChangeDecoder {
     return replica
   }
 
-  /// The hash in front of the operations of a redacted change; nil if it is none.
-  mutating func original() throws(DecodingFailure) -> UInt64? {
+  /// Reads over a mark in front of the operations, if it is there; returns whether it is.
+  mutating func skip(_ mark: UInt8) throws(DecodingFailure) -> Bool {
     let start = reader
-    if !reader.isAtEnd, try reader.byte() == ChangeHash.tag {
-      return try reader.fixed(UInt64.self)
-    }
+    if !reader.isAtEnd, try reader.byte() == mark { return true }
     reader = start
-    return nil
+    return false
+  }
+
+  mutating func author() throws(DecodingFailure) -> Author {
+    let text = try text()
+    guard let end = text.utf8.firstIndex(of: 0x0A),
+      let author = Author(
+        exactly: String(text[..<end]), String(text[text.utf8.index(after: end)...]))
+    else { throw reader.failure("an author that can be none") }
+    return author
   }
 
   mutating func mention(_ code: UInt64) throws(DecodingFailure) -> ReplicaID {

@@ -28,27 +28,81 @@ public struct Effects: Sendable {
     public static let purged = Facets(rawValue: 512)
   }
 
+  /// What happened to one note.
+  public struct NoteEffect: Sendable {
+    /// The parts that changed.
+    public fileprivate(set) var facets: Facets = []
+    fileprivate var cause: Cause?
+
+    fileprivate init() {}
+
+    /// Who made all changes of the note, if they are all of one author who is named.
+    public var author: Author? { if case .author(let author)? = cause { author } else { nil } }
+
+    /// Adds what happened to the note besides.
+    public mutating func merge(_ other: NoteEffect) {
+      facets.formUnion(other.facets)
+      guard let new = other.cause else { return }
+      cause = cause.map { $0 == new ? new : .author(nil) } ?? new
+    }
+  }
+
+  /// Why something happens: by a change of an author, who may have no name; or because changes have met.
+  fileprivate enum Cause: Equatable {
+    case author(Author?)
+    case meeting
+  }
+
   /// The effects on texts of notes, in order.
   public private(set) var text: [(note: NoteID, effect: ReplicatingText.Effect)] = []
-  /// The other parts of notes that changed, in order; neighbours of one note are one.
+  /// The other parts of notes that changed, in order; neighbours of one note are one. None for an edit without an effect.
   private var changed: [(note: NoteID, facets: Facets)] = []
+  /// The causes, in order: each of what stands in `text` and `changed` from some place on. What is before the first is what this process
+  /// has done.
+  private var causes: [(cause: Cause, text: Int, changed: Int)] = []
 
   /// Nothing happened yet.
   public init() {}
 
+  /// What happens from now on is done by an author.
+  mutating func begin(by author: Author?) { begin(.author(author)) }
+
+  /// What happens from now on happens because changes have met: those that have been made before count as its cause.
+  mutating func beginMeeting() { begin(.meeting) }
+
+  private mutating func begin(_ cause: Cause) {
+    if causes.last?.cause != cause { causes.append((cause, text.count, changed.count)) }
+  }
+
   /// True if nothing happened.
-  public var isEmpty: Bool { changed.isEmpty && text.isEmpty }
+  public var isEmpty: Bool { changed.allSatisfy { $0.facets.isEmpty } && text.isEmpty }
 
   /// The notes that changed, and in what.
-  public var facets: [NoteID: Facets] {
-    var all: [NoteID: Facets] = [:]
-    for (note, facets) in changed { all[note, default: []].formUnion(facets) }
-    var last: NoteID?
-    for (note, _) in text where note != last {
-      all[note, default: []].insert(.text)
-      last = note
+  public var facets: [NoteID: Facets] { notes(by: nil).mapValues(\.facets) }
+
+  /// The notes that changed, in what, and by whom.
+  ///
+  /// - Parameter author: who makes the changes of this process.
+  public func notes(by author: Author?) -> [NoteID: NoteEffect] {
+    var all: [NoteID: NoteEffect] = [:]
+    let own = (cause: Cause.author(author), text: 0, changed: 0)
+    let parts = [own] + causes
+    for (index, part) in parts.enumerated() {
+      let next = index + 1 < parts.count ? parts[index + 1] : (.meeting, text.count, changed.count)
+      var effect = NoteEffect()
+      effect.cause = part.cause == .meeting ? nil : part.cause
+      for (note, facets) in changed[part.changed..<next.changed] {
+        effect.facets = facets
+        all[note, default: NoteEffect()].merge(effect)
+      }
+      effect.facets = .text
+      var last: NoteID?
+      for (note, _) in text[part.text..<next.text] where note != last {
+        all[note, default: NoteEffect()].merge(effect)
+        last = note
+      }
     }
-    return all
+    return all.filter { !$0.value.facets.isEmpty }
   }
 
   /// The notes that were forgotten for good. O(parts that changed).
@@ -58,11 +112,19 @@ public struct Effects: Sendable {
 
   mutating func insert(_ facets: Facets, _ note: NoteID) {
     if facets.isEmpty { return }
-    if let last = changed.last, last.note == note {
+    if let last = changed.last, last.note == note, causes.last?.changed ?? 0 < changed.count {
       changed[changed.count - 1].facets.formUnion(facets)
     } else {
       changed.append((note, facets))
     }
+  }
+
+  /// Notes that the text of a note was edited without an effect: it may have one when changes meet.
+  mutating func attempt(_ note: NoteID) {
+    if let last = changed.last, last.note == note, causes.last?.changed ?? 0 < changed.count {
+      return
+    }
+    changed.append((note, []))
   }
 
   mutating func insert(_ effect: ReplicatingText.Effect, _ note: NoteID) {
@@ -71,12 +133,24 @@ public struct Effects: Sendable {
 
   /// Adds what happened afterwards. O(effects of `other`).
   public mutating func merge(_ other: Effects) {
-    for (note, facets) in other.changed { insert(facets, note) }
+    let (texts, parts) = (text.count, changed.count)
     text += other.text
+    changed += other.changed
+    for (cause, text, changed) in other.causes {
+      causes.append((cause, texts + text, parts + changed))
+    }
   }
 }
 
 extension Note.Operation {
+  /// True if it edits the text, or takes such edits back.
+  var isOfText: Bool {
+    switch self {
+    case .text, .withdraw: true
+    default: false
+    }
+  }
+
   /// The parts that it changes for certain: not a text, whose elements may be gone already.
   var facets: Effects.Facets {
     switch self {

@@ -21,6 +21,11 @@ struct Histories: Sendable {
     place(of: replica).map { (all[$0].mentions, all[$0].lastTime) } ?? (Mentions(), 0)
   }
 
+  /// The author of a replica's last change.
+  func lastAuthor(of replica: ReplicaID) -> Author? {
+    place(of: replica).flatMap { all[$0].lastAuthor }
+  }
+
   /// A history that is here, in its place.
   subscript(existing replica: ReplicaID) -> History {
     _read { yield all[place(of: replica)!] }

@@ -17,6 +17,11 @@ struct History: Identifiable, Sendable {
   private(set) var links: [HistoryLink] = []
   private(set) var mentions: Mentions
   private(set) var lastTime: Int64
+  /// The times of those changes here whose numbers are multiples of `timeInterval`.
+  private var times: [Int64] = []
+  private static let timeInterval: UInt64 = 256
+  /// The authors that changes here name, in order.
+  private var ownAuthors = AuthorRuns()
 
   init(id: ReplicaID, session: NotebookArchive.Session? = nil) {
     self.id = id
@@ -30,6 +35,20 @@ struct History: Identifiable, Sendable {
 
   /// The number of the last change.
   var count: UInt64 { archived + UInt64(ends.count) }
+
+  /// The author of the last change.
+  var lastAuthor: Author? { ownAuthors.last ?? session?.authors.last }
+
+  /// The author of a change. O(log authors).
+  func author(of number: UInt64) -> Author? {
+    ownAuthors.author(of: number) ?? session?.authors.author(of: number)
+  }
+
+  /// The authors of all changes. O(authors).
+  var authors: AuthorRuns {
+    guard let session else { return ownAuthors }
+    return session.authors.appending(ownAuthors)
+  }
 
   /// The bytes of a change that is here.
   func change(_ number: UInt64) -> ArraySlice<UInt8> {
@@ -49,6 +68,30 @@ struct History: Identifiable, Sendable {
     return number == archived ? session?.lamport ?? 0 : number == 0 ? 0 : nil
   }
 
+  /// Changes that are here, up to one of them, and the time of the change before them: no more than 256.
+  func stretch(upTo number: UInt64) -> (numbers: ClosedRange<UInt64>, timeBefore: Int64) {
+    let before = (number - 1) / Self.timeInterval
+    guard before * Self.timeInterval > archived else {
+      return (archived + 1...number, session?.time ?? 0)
+    }
+    let place = Int(before - archived / Self.timeInterval) - 1
+    return (before * Self.timeInterval + 1...number, times[place])
+  }
+
+  /// The number of the last change here whose last tick comes before one of any replica; nil if it comes before none here. O(log changes).
+  func number(before time: LamportTimestamp) -> UInt64? {
+    var (low, high) = (0, lamports.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if LamportTimestamp(count: lamports[middle], replica: id) < time {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low > 0 ? archived + UInt64(low) : nil
+  }
+
   mutating func append(
     _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: Mentions
   ) {
@@ -62,6 +105,8 @@ struct History: Identifiable, Sendable {
     }
     self.mentions = mentions
     lastTime = change.time
+    if change.id.number.isMultiple(of: Self.timeInterval) { times.append(lastTime) }
+    if let author = change.author { ownAuthors.append(author, from: change.id.number) }
   }
 
   /// Leaves nothing of what changes here did to notes that were purged. O(changes here).
@@ -95,6 +140,9 @@ struct History: Identifiable, Sendable {
     rest.links = links.filter { $0.number > session.count }
     rest.mentions = mentions
     rest.lastTime = lastTime
+    let interval = Self.timeInterval
+    rest.times = Array(times[Int(session.count / interval - archived / interval)...])
+    rest.ownAuthors = ownAuthors.after(session.count)
     return rest
   }
 }

@@ -8,13 +8,18 @@ extension NoteBook {
     ChangeID(replica: replica, number: version[replica] + 1)
   }
 
-  /// A change made of operations on the present state, not applied yet. `time`: milliseconds since 1970.
+  /// A change made of operations on the present state, not applied yet.
+  ///
+  /// - Parameters:
+  ///   - time: milliseconds since 1970.
+  ///   - isImport: whether it is made from files that a user imports.
   public func change(
-    by replica: ReplicaID, at time: Int64, _ operations: [Change.Operation]
+    by replica: ReplicaID, at time: Int64, isImport: Bool = false, _ operations: [Change.Operation]
   ) -> Change {
     Change(
       id: next(by: replica), time: Change.clamped(time),
-      predecessors: heads.changes.filter { $0.replica != replica }, operations: operations)
+      predecessors: heads.changes.filter { $0.replica != replica }, isImport: isImport,
+      operations: operations)
   }
 
   /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are
@@ -60,9 +65,13 @@ extension NoteBook {
     return operations
   }
 
-  /// Encodes a change that was planned here and is the next of its author. Its parts are open.
-  public func encode(_ change: Change) -> EncodedChange {
+  /// Encodes a change that was planned here and is the next of its replica. Its parts are open.
+  ///
+  /// - Parameter author: who makes it. The change names them if the one before is another's.
+  public func encode(_ change: Change, by author: Author? = nil) -> EncodedChange {
     var (mentions, previous) = histories.end(of: change.id.replica)
+    var change = change
+    change.author = histories.lastAuthor(of: change.id.replica) == author ? nil : author
     let bytes = change.encoded(after: previous, &mentions)
     return EncodedChange(change: change, bytes: bytes, mentions: mentions)
   }
@@ -161,7 +170,9 @@ extension NoteBook {
     case .edit(let id, let edit):
       if isPurged(id) { break }
       let wasTrashed = shelf[existing: id].isTrashed
+      let effectCount = effects.text.count
       shelf[existing: id].apply(edit, stamp, at: moment) { effects.insert($0, id) }
+      if edit.isOfText, effects.text.count == effectCount { effects.attempt(id) }
       if shelf[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
       effects.insert(edit.facets, id)
     case .purge(let id), .redacted(let id, _, _): purge(id, &effects)

@@ -92,6 +92,8 @@ extension NoteBook: Replicable {
     public fileprivate(set) var unreadable: ArchiveFailure?
     /// The replicas of which more is known, and the number of the last change of each that was known before.
     public fileprivate(set) var advanced: [(replica: ReplicaID, from: UInt64)] = []
+    /// The replica by whose author the effects happen.
+    fileprivate var replica: ReplicaID?
     /// The work that was done: one for each replica, change and operation, and more for what is long or was not in memory.
     public fileprivate(set) var work = 0
 
@@ -119,9 +121,16 @@ extension NoteBook: Replicable {
       if version[replica] > known { merged.advanced.append((replica, known)) }
       pending.endTurn(replica, isLeft ? queue : nil)
     }
-    settleMerges(&merged.effects)
+    settleMerges(&merged)
     redactHistories()
     return merged
+  }
+
+  /// Applies the rules of merging.
+  private mutating func settleMerges(_ merged: inout Merged) {
+    merged.effects.beginMeeting()
+    merged.replica = nil
+    settleMerges(&merged.effects)
   }
 
   /// Applies changes of one replica as long as they can be applied and the work is less than `limit`; returns whether some are left.
@@ -224,15 +233,19 @@ extension NoteBook: Replicable {
     try open(change)
     let first = try firstStamp(of: change)
     let bases = try bases(of: change)
+    if merged.replica != id.replica || change.author != nil {
+      merged.effects.begin(by: change.author ?? histories.lastAuthor(of: id.replica))
+      merged.replica = id.replica
+    }
     let (kept, end) = try performForeign(change, first, bases, &merged.effects)
     admit(change, encoded: encoded, mentions: mentions, upTo: end)
     note(withdrawalsIn: change)
     if kept != nil || !bases.isEmpty {
       note(unaware: change, knowing: kept ?? version, on: bases)
-      if undecidedCount >= Self.mostUndecided { settleMerges(&merged.effects) }
+      if undecidedCount >= Self.mostUndecided { settleMerges(&merged) }
     }
     // A note is packed without what its text has still to show.
-    if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged.effects) }
+    if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }
     if var kept, !change.predecessors.isEmpty {
       kept.insert(id)
       pasts.insert(kept, of: id)

@@ -25,6 +25,22 @@ extension NoteBook {
     try version(of: revision.heads.filter { version.contains($0) }) ?? Version()
   }
 
+  /// The names of who made a change, if it is known here and anybody is named. O(log authors of its replica), and where only the archive has
+  /// the replica, what reading its entry there takes.
+  public func author(of change: ChangeID) throws(ArchiveFailure) -> Author? {
+    guard version.contains(change) else { return nil }
+    if let place = histories.place(of: change.replica) {
+      return histories.all[place].author(of: change.number)
+    }
+    return try session(of: change.replica)?.authors.author(of: change.number)
+  }
+
+  /// The authors of a replica's changes. O(authors).
+  func authors(of replica: ReplicaID) throws(ArchiveFailure) -> AuthorRuns {
+    if let place = histories.place(of: replica) { return histories.all[place].authors }
+    return try session(of: replica)?.authors ?? AuthorRuns()
+  }
+
   /// The notes that changes are about which a version has not. O(replicas + changes of those replicas that have made such a change)
   public func notes(changedSince version: Version) throws(ArchiveFailure) -> Set<NoteID> {
     var notes: Set<NoteID> = []

@@ -3,14 +3,22 @@ public import ReplicatingTypes
 extension NoteBook {
   /// A note as it was, and its text then; `nil` if it did not exist yet. `version` is known here.
   ///
-  /// O(changes of the notebook up to then); the text is O(its runs and length).
+  /// O(changes, up to then, of the sessions that have changed the note); the text is O(its runs and length).
   public func note(
     _ id: NoteID, at version: Version
   ) throws(ArchiveFailure) -> (note: Note, utf8: [UInt8])? {
     guard version.contains(id.creation), let present = try note(id) else { return nil }
+    let text = present.text.utf8(in: try view(of: present, at: version))
+    return (try past(of: present, at: version), text)
+  }
+
+  /// A note as it was, but for its text; it existed then. `version` is known here.
+  func past(of present: Note, at version: Version) throws(ArchiveFailure) -> Note {
+    let id = present.id
+    let part = version.intersection(present.version)
     var edits: [(moment: Moment, stamp: Stamp, operation: Note.Operation)] = []
-    for replica in version.replicas {
-      try forEachChange(of: replica, upTo: version[replica]) { change, first in
+    for replica in part.replicas {
+      try forEachChange(of: replica, upTo: part[replica]) { change, first in
         let moment = Moment(logical: first.timestamp, clock: change.time)
         var stamp = first
         for operation in change.operations {
@@ -29,7 +37,7 @@ extension NoteBook {
       let edit = edits[place]
       note.record(edit.operation, edit.stamp, at: edit.moment)
     }
-    return (note, present.text.utf8(in: try view(of: present, at: version)))
+    return note
   }
 
   /// The state of a note's text at a version that is known here. The note is open.

@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-/// The changes that one session made to a note's text within some minutes.
+/// What one session did with a note within some minutes.
 public struct HistoryEntry: Equatable, Sendable {
   /// The note as its author saw it after the last of these changes.
   public var revision: Revision
@@ -8,82 +8,46 @@ public struct HistoryEntry: Equatable, Sendable {
   public var time: Int64
   /// The session that made the changes.
   public var replica: ReplicaID
+  /// Who made them, if anybody is named.
+  public var author: Author?
+  /// What they did.
+  public var what: WhatHappened
   /// Bytes of text.
-  public var inserted: Int
+  public var inserted = 0
   /// Bytes of text.
-  public var deleted: Int
+  public var deleted = 0
+
+  /// - Parameter contributions: those of its session up to the last of the changes, in order. Takes those of the changes.
+  fileprivate init(
+    _ entry: LogEntry, taking contributions: inout [ReplicatingArray<UInt8>.Contribution]
+  ) {
+    revision = entry.revision
+    time = entry.time
+    replica = entry.last.replica
+    author = entry.author
+    what = entry.what
+    while let last = contributions.last, last.number >= entry.first {
+      inserted += last.inserted
+      deleted += last.removed
+      contributions.removeLast()
+    }
+  }
 }
 
 extension NoteBook {
-  /// A pause of so many milliseconds ends an entry.
-  private static let pause: Int64 = 60_000
-  /// Nor does one last longer than this.
-  private static let longestEntry: Int64 = 600_000
-
-  /// The history of a note's text, beginning with its creation; the newest first, at most `limit` entries. Each session's
-  /// changes are taken together as long as it made no pause, also when others wrote in between.
+  /// The history of a note, but for its places among the others, beginning with its creation; the newest first, at most `limit` entries.
   ///
-  /// O(changes of the sessions that wrote in the note, up to the last time they did); of others than the note's only the
-  /// times are read.
+  /// O(changes of the sessions that wrote in the note, back to the oldest entry).
   public func history(of id: NoteID, limit: Int) throws(ArchiveFailure) -> [HistoryEntry] {
     guard let note = try note(id) else { return [] }
-    var entries: [(entry: HistoryEntry, lamport: UInt64)] = []
-    var isCreationKnown = false
-    for (author, changes) in note.contributions where !changes.isEmpty {
-      isCreationKnown = isCreationKnown || author == id.creation.replica
-      entries += try self.entries(
-        of: author, author == id.creation.replica ? including(id.creation.number, changes) : changes
-      )
-    }
-    if !isCreationKnown {
-      entries += try self.entries(of: id.creation.replica, including(id.creation.number, []))
-    }
-    entries.sort {
-      LamportTimestamp(count: $0.lamport, replica: $0.entry.replica)
-        > LamportTimestamp(count: $1.lamport, replica: $1.entry.replica)
-    }
-    return entries.prefix(limit).map(\.entry)
-  }
-
-  /// The changes of the note's author with the one that created it.
-  private func including(
-    _ creation: UInt64, _ changes: [ReplicatingArray<UInt8>.Contribution]
-  ) -> [ReplicatingArray<UInt8>.Contribution] {
-    changes.first?.number == creation ? changes : [.init(number: creation)] + changes
-  }
-
-  /// The changes of one replica, ascending, as entries.
-  private func entries(
-    of replica: ReplicaID, _ changes: [ReplicatingArray<UInt8>.Contribution]
-  ) throws(ArchiveFailure) -> [(entry: HistoryEntry, lamport: UInt64)] {
-    var entries: [(entry: HistoryEntry, lamport: UInt64)] = []
-    var start: Int64 = 0
-    var time: Int64 = 0
-    var next = 0
-    try forEachEncoded(of: replica, in: 1...changes[changes.count - 1].number) {
-      number, encoded, lamport in
-      // A change begins with its distance from the time of the one before.
-      var reader = ByteReader(encoded)
-      guard let distance = try? reader.signed() else { return false }
-      time &+= distance
-      guard number == changes[next].number else { return true }
-      if let last = entries.last?.entry, abs(time - last.time) < Self.pause,
-        time - start < Self.longestEntry
-      {
-        entries[entries.count - 1].lamport = lamport
-      } else {
-        let entry = HistoryEntry(
-          revision: Revision(heads: []), time: time, replica: replica, inserted: 0, deleted: 0)
-        entries.append((entry, lamport))
-        start = time
-      }
-      let last = entries.count - 1
-      entries[last].entry.revision.heads = [ChangeID(replica: replica, number: number)]
-      entries[last].entry.time = time
-      entries[last].entry.inserted += changes[next].inserted
-      entries[last].entry.deleted += changes[next].removed
-      next += 1
-      return next < changes.count
+    var contributions = Dictionary(
+      uniqueKeysWithValues: note.contributions.map { ($0.author, $0.changes) })
+    var log = try self.log(of: note)
+    var entries: [HistoryEntry] = []
+    _ = try log.proceed(in: self) { entry in
+      entries.append(
+        HistoryEntry(entry, taking: &contributions[entry.last.replica, default: []]))
+      return entries.count < limit
     }
     return entries
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import Notes
 
 /// Bytes that tell what was read of them, and that can fail.
-private final class Disk: Sendable {
+final class Disk: Sendable {
   let bytes: [UInt8]
   private let state = Mutex((read: 0, isBroken: false))
 
@@ -385,6 +385,18 @@ private final class Disk: Sendable {
         guard let note = try book.note(note) else { return }
         _ = try book.version(of: note, withText: Array("a".utf8))
       }
+    }
+    for note in known.notes.map(\.id) { attempt { _ = try book.history(of: note, limit: 20) } }
+    for end in [nil] + known.version.changes.map({ Revision(heads: [$0]) }) {
+      attempt {
+        var log = try book.log(before: end)
+        while try log.proceed(in: book, atMost: 500, { _ in true }) {}
+      }
+    }
+    for last in known.version.changes { attempt { _ = try book.author(of: last) } }
+    attempt {
+      var copy = book
+      _ = try copy.putAway()
     }
     attempt { _ = try book.changes(since: Version(), limit: .max) }
     attempt { _ = try book.packed(of: notebook) }

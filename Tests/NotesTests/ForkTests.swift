@@ -178,6 +178,12 @@ private func randomPeople(
         #expect(Face(note) == Face(other), at(seed))
       }
       #expect(plain.notes.map { renamed($0.id) } == branched.notes.map(\.id), at(seed))
+      for number in 1...part.version[branch] {
+        let change = ChangeID(replica: fork.replica, number: fork.shared + number)
+        #expect(
+          try branched.author(of: ChangeID(replica: branch, number: number))
+            == plain.author(of: change), at(seed))
+      }
       checkInvariants(branched, at(seed))
     }
     #expect(count > 100)

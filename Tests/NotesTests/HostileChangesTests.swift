@@ -66,6 +66,7 @@ struct Forgery {
       // An operation of any kind at the end.
       let kind: UInt8 = generator.pick([
         1, 2, 0x10, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1c, 0x1d, 0x1e,
+        0x1f, 0x20,
       ])
       groups[group].changes[index] +=
         [kind] + (0..<generator.below(6)).map { _ in UInt8(generator.below(4)) }

@@ -52,13 +52,6 @@ extension NoteBook {
     return result
   }
 
-  /// Whom a replica has named.
-  fileprivate func mentions(of replica: ReplicaID) throws -> [ReplicaID] {
-    var book = self
-    try book.openHistory(of: replica)
-    return book.histories.end(of: replica).mentions.replicas
-  }
-
   fileprivate func archived() throws -> [UInt8] {
     var (book, bytes) = (self, [UInt8]())
     var writer = ArchiveWriter(&book, appendix: [])
@@ -88,7 +81,7 @@ extension [UInt8] {
       let book = people[0].book
       let notes = book.shelf.ids
       for replica in book.version.replicas {
-        let mentions = try book.mentions(of: replica)
+        let mentions = try book.mentions(of: replica).replicas
         // As in the book, of each change whom its author has named before it.
         var named = Mentions()
         var time: Int64 = 0

@@ -54,9 +54,12 @@ public struct ArchiveWriter: Sendable {
   private var list = NotebookArchive.Block(start: 0, size: 0)
   /// The sessions as the head will have them, and the blocks of the one whose changes are being written.
   private var sessions = ByteWriter()
-  private var blocks: [(count: UInt64, block: NotebookArchive.Block)] = []
+  private var blocks: [NotebookArchive.Stretch] = []
   /// The digest of the changes of that session that were written; of more, as long as blocks of the old archive are copied.
   private var digest = HistoryDigest()
+  /// The authors that sessions have named so far, and where each stands among them.
+  private var authors = ByteWriter()
+  private var authorPlaces: [Author: Int] = [:]
 
   /// - Parameter appendix: bytes that are kept beside the notebook.
   public init(_ book: inout NoteBook, appendix: [UInt8]) {
@@ -136,15 +139,18 @@ public struct ArchiveWriter: Sendable {
     guard note.count < 1 << 31, summaries.bytes.count < 1 << 32 else {
       throw ArchiveFailure(reason: "too large to be put away")
     }
-    enter(id, block(note), isTrashed: book.shelf.isTrashed(id), summary: summaries.bytes.count)
+    try enter(id, block(note), isTrashed: book.shelf.isTrashed(id), summary: summaries.bytes.count)
     summaries.raw(summary)
     summaries.fixed(CRC32C.checksum(of: summary[...]))
   }
 
   private mutating func enter(
     _ id: NoteID, _ block: NotebookArchive.Block, isTrashed: Bool, summary: Int
-  ) {
-    index.fixed(UInt32(places[id.creation.replica]!))
+  ) throws(ArchiveFailure) {
+    guard let session = places[id.creation.replica] else {
+      throw ArchiveFailure(reason: "a note of a session that is not here")
+    }
+    index.fixed(UInt32(session))
     index.fixed(id.creation.number)
     index.fixed(UInt64(block.start))
     index.fixed(UInt32(block.size) | (isTrashed ? 1 << 31 : 0))
@@ -178,7 +184,7 @@ public struct ArchiveWriter: Sendable {
     let (start, newSummary) = (place, summaries.bytes.count)
     for (index, block) in copied.enumerated() {
       let old = oldPlace + index
-      enter(
+      try enter(
         notes[next + index],
         NotebookArchive.Block(start: start + block.start - first.start, size: block.size),
         isTrashed: archive.isTrashed(at: old),
@@ -246,14 +252,19 @@ public struct ArchiveWriter: Sendable {
     if first == 1 { digest = book.archive?.digest(of: replica) ?? HistoryDigest() }
     // A block of the old archive is copied, unless it is a small one and there is something to put behind it.
     if let archive = book.archive, !book.isArchiveBehind,
-      let (count, block) = try book.session(of: replica)?.block(from: first),
-      block.size >= Self.pieceSize / 2 || first + count > book.version[replica]
+      let (old, _) = try book.session(of: replica)?.stretch(with: first),
+      old.numbers.lowerBound == first,
+      old.block.size >= Self.pieceSize / 2 || old.numbers.upperBound == book.version[replica]
     {
-      blocks.append((count, self.block(try archive.changes(block))))
-      return first + count - 1
+      blocks.append(
+        NotebookArchive.Stretch(
+          numbers: old.numbers, lamport: old.lamport, time: old.time,
+          block: self.block(try archive.changes(old.block))))
+      return old.numbers.upperBound
     }
     var latest =
       first == 1 ? 0 : try book.lamport(of: ChangeID(replica: replica, number: first - 1))
+    var time = first == 1 ? 0 : blocks[blocks.count - 1].time
     var block = ByteWriter()
     block.varint(latest)
     var last = first - 1
@@ -261,18 +272,22 @@ public struct ArchiveWriter: Sendable {
     var buffer: [UInt8] = []
     try book.forEachEncoded(of: replica, in: first...book.version[replica]) {
       number, encoded, lamport in
+      if lamport < latest { return false }
       if number > digest.number { digest.append(encoded, &buffer) }
       block.varint(lamport - latest)
       block.counted(encoded)
       latest = lamport
+      time = Change.clamped(time &+ encoded.timeStep)
       last = number
       return block.bytes.count < Self.pieceSize
     }
     self.digest = digest
     guard last >= first else {
-      throw ArchiveFailure(reason: "changes of \(replica) are missing")
+      throw ArchiveFailure(reason: "changes of \(replica) are missing, or in no order")
     }
-    blocks.append((last - first + 1, self.block(block.bytes)))
+    blocks.append(
+      NotebookArchive.Stretch(
+        numbers: first...last, lamport: latest, time: time, block: self.block(block.bytes)))
     return last
   }
 
@@ -292,6 +307,14 @@ public struct ArchiveWriter: Sendable {
       }
       rest.varint(place)
     }
+    let runs = book.histories[replica]?.authors.runs ?? []
+    rest.varint(runs.count)
+    var named: UInt64 = 0
+    for (first, author) in runs {
+      rest.varint(first - named)
+      rest.varint(place(of: author))
+      named = first
+    }
     var links = ByteWriter()
     var last: UInt64 = 0
     for link in try book.links(of: replica) {
@@ -309,15 +332,31 @@ public struct ArchiveWriter: Sendable {
       links.bytes.isEmpty ? NotebookArchive.Block(start: 0, size: 0) : block(links.bytes),
       into: &rest)
     rest.varint(blocks.count)
-    for (count, block) in blocks {
-      rest.varint(count)
-      write(block, into: &rest)
+    var (lamport, time): (UInt64, Int64) = (0, 0)
+    for stretch in blocks {
+      guard stretch.lamport >= lamport else {
+        throw ArchiveFailure(reason: "changes of \(replica) in no order")
+      }
+      rest.varint(UInt64(stretch.numbers.count))
+      rest.varint(stretch.lamport - lamport)
+      rest.signed(stretch.time - time)
+      (lamport, time) = (stretch.lamport, stretch.time)
+      write(stretch.block, into: &rest)
     }
     sessions.identifier(replica)
     sessions.varint(book.version[replica])
     sessions.fixed(digest.value)
     sessions.counted(rest.bytes)
     blocks = []
+  }
+
+  /// Where an author stands among all, from now on.
+  private mutating func place(of author: Author) -> Int {
+    if let place = authorPlaces[author] { return place }
+    authors.counted(author.name.utf8)
+    authors.counted(author.program.utf8)
+    authorPlaces[author] = authorPlaces.count
+    return authorPlaces.count - 1
   }
 
   private func write(_ block: NotebookArchive.Block, into writer: inout ByteWriter) {
@@ -351,6 +390,8 @@ public struct ArchiveWriter: Sendable {
     write(order, into: &head)
     write(list, into: &head)
     write(book.purged.map(\.creation).sorted(), into: &head)
+    head.varint(authorPlaces.count)
+    head.raw(authors.bytes)
     head.counted(appendix)
     let place = block(head.bytes)
     piece.raw(NotebookArchive.magic)

@@ -17,6 +17,12 @@ extension NoteBook {
     return try archive?.session(replica)
   }
 
+  /// Whom a replica has named, by its last change.
+  func mentions(of replica: ReplicaID) throws(ArchiveFailure) -> Mentions {
+    if histories.place(of: replica) != nil { return histories.end(of: replica).mentions }
+    return try session(of: replica)?.mentions ?? Mentions()
+  }
+
   /// The last tick of a change that is known. O(1) for the last of its replica, or if it is in memory; else a block of the
   /// archive.
   func lamport(of change: ChangeID) throws(ArchiveFailure) -> UInt64 {

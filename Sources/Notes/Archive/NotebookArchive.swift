@@ -7,7 +7,7 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 07 8A, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 07 8B, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -15,12 +15,16 @@
 //                notes, notes in the trash
 //                index, summaries, order, list   places and sizes of these
 //                count*(session's place, number)   the notes that were purged: among the notes, in the trash, and without content
+//                count*(name, program)             the authors: counted UTF-8
 //                appendix                    counted bytes: the writer's own
 //     session  = 16 bytes of identity, the number of its last change, its digest (8; HistoryDigest.swift), and counted bytes:
 //                  lamport and time of the last change
 //                  count*(session's place)   the replicas it has named, in the order in which it did
+//                  count*(changes, author's place)   the authors that its changes name: by how much the number of the change exceeds
+//                                            that of the one that names the author before
 //                  links                     place and size of a block; size 0 for none
-//                  count*(changes, place, size)    its blocks of changes
+//                  count*(changes, ticks, time, place, size)    its blocks of changes; by how much the last tick and the time of the last
+//                                            change exceed those of the block before, or 0: the latter signed
 //     changes  = lamport before the first; of each change the ticks to its last one, and its bytes, counted
 //     links    = of each change that has predecessors or bases: by how much its number exceeds that of the one before,
 //                count*(session's place, number), and of each base: count*(the note: session's place, number; previous;
@@ -62,6 +66,16 @@ public final class NotebookArchive: Sendable {
     var size: Int
   }
 
+  /// A block of changes of a session.
+  struct Stretch: Sendable {
+    /// The numbers of its changes.
+    let numbers: ClosedRange<UInt64>
+    /// The last tick and the time of the last of them.
+    let lamport: UInt64
+    let time: Int64
+    let block: Block
+  }
+
   /// A session without its changes.
   struct Session: Sendable {
     let id: ReplicaID
@@ -70,21 +84,36 @@ public final class NotebookArchive: Sendable {
     let lamport: UInt64
     let time: Int64
     let mentions: Mentions
+    let authors: AuthorRuns
     fileprivate let links: Block
-    fileprivate let changes: [(count: UInt64, block: Block)]
+    /// In order, and without gaps.
+    fileprivate let stretches: [Stretch]
 
-    /// The block that begins with a change, and how many changes it has.
-    func block(from first: UInt64) -> (count: UInt64, block: Block)? {
-      var number: UInt64 = 1
-      for entry in changes {
-        if number >= first { return number == first ? entry : nil }
-        number &+= entry.count
+    /// The block that has a change, and the time of the last change before it. O(log blocks).
+    func stretch(with number: UInt64) -> (stretch: Stretch, timeBefore: Int64)? {
+      stretch { $0.numbers.upperBound >= number }
+    }
+
+    /// The first block with a change that takes a tick, or one after it. O(log blocks).
+    func stretch(from lamport: UInt64) -> (stretch: Stretch, timeBefore: Int64)? {
+      stretch { $0.lamport >= lamport }
+    }
+
+    /// The first block of which this is true, as it is of all behind that.
+    private func stretch(
+      where isLate: (Stretch) -> Bool
+    ) -> (stretch: Stretch, timeBefore: Int64)? {
+      var (low, high) = (0, stretches.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if isLate(stretches[middle]) { high = middle } else { low = middle + 1 }
       }
-      return nil
+      guard low < stretches.count else { return nil }
+      return (stretches[low], low > 0 ? stretches[low - 1].time : 0)
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x07, 0x8a]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x07, 0x8b]
   static let footerSize = 24
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
@@ -104,6 +133,7 @@ public final class NotebookArchive: Sendable {
   let lamport: UInt64
   let trashedCount: Int
   let purged: Set<NoteID>
+  private let authors: [Author]
   private let index: [UInt8]
   private let summaries: Block
   private let orderBlock: Block
@@ -164,6 +194,7 @@ public final class NotebookArchive: Sendable {
       orderBlock = try reader.block()
       list = try reader.block()
       purged = Set(try reader.changes(of: sessions).map(NoteID.init(creation:)))
+      authors = try reader.authors()
       appendix = Array(try reader.counted())
       guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes,
         purged.count <= trashedCount,
@@ -347,12 +378,34 @@ public final class NotebookArchive: Sendable {
       let (lamport, time) = (try rest.number(), try rest.signed())
       var mentions = Mentions()
       for _ in 0..<(try rest.count()) { mentions.append(try rest.session(of: sessions)) }
+      var authors = AuthorRuns()
+      var named: UInt64 = 0
+      for _ in 0..<(try rest.count()) {
+        let (count, place) = (try rest.number(), try rest.count())
+        guard count > 0, named + count <= version[id], place < self.authors.count else {
+          throw rest.failure("an author of no changes, or none")
+        }
+        named += count
+        authors.append(self.authors[place], from: named)
+      }
       let links = try rest.block()
-      var changes: [(count: UInt64, block: Block)] = []
-      for _ in 0..<(try rest.count()) { changes.append((try rest.varint(), try rest.block())) }
+      let stretches = try rest.stretches()
+      guard stretches.last?.numbers.upperBound == version[id] else {
+        throw rest.failure("blocks of other changes")
+      }
       return Session(
         id: id, count: version[id], lamport: lamport, time: time, mentions: mentions,
-        links: links, changes: changes)
+        authors: authors, links: links, stretches: stretches)
+    } catch { throw ArchiveFailure(error) }
+  }
+
+  /// The last tick of a session; nil if it made none of the changes here. O(log sessions).
+  func lamport(of id: ReplicaID) throws(ArchiveFailure) -> UInt64? {
+    guard let place = place(of: id) else { return nil }
+    var reader = ByteReader(head[Int(rests[place])...])
+    do {
+      _ = try reader.count()
+      return try reader.number()
     } catch { throw ArchiveFailure(error) }
   }
 
@@ -364,7 +417,11 @@ public final class NotebookArchive: Sendable {
     do {
       var number: UInt64 = 0
       while !reader.isAtEnd {
-        number &+= try reader.varint()
+        let step = try reader.number()
+        guard step > 0, step <= session.count - number else {
+          throw reader.failure("a link of no change")
+        }
+        number += step
         let predecessors = try reader.changes(of: sessions)
         var bases: [(note: NoteID, base: TextBase)] = []
         for _ in 0..<(try reader.count()) {
@@ -384,16 +441,13 @@ public final class NotebookArchive: Sendable {
     of session: Session, in numbers: ClosedRange<UInt64>,
     _ body: (_ number: UInt64, _ encoded: ArraySlice<UInt8>, _ lamport: UInt64) -> Bool
   ) throws(ArchiveFailure) -> Bool {
-    var number: UInt64 = 1
-    for (count, block) in session.changes {
-      let end = number &+ count
-      defer { number = end }
-      guard end > numbers.lowerBound else { continue }
-      guard number <= numbers.upperBound else { return true }
-      var reader = ByteReader(try Self.read(block, source))
+    for stretch in session.stretches {
+      guard stretch.numbers.upperBound >= numbers.lowerBound else { continue }
+      guard stretch.numbers.lowerBound <= numbers.upperBound else { return true }
+      var reader = ByteReader(try Self.read(stretch.block, source))
       do {
         var lamport = try reader.number()
-        for next in number..<max(number, end) {
+        for next in stretch.numbers {
           lamport &+= try reader.number()
           guard lamport < ByteReader.end else { throw reader.failure("a time of \(lamport)") }
           let encoded = try reader.counted()
@@ -440,6 +494,37 @@ extension ByteReader {
     let number = try varint()
     guard number < Self.end else { throw failure("a number of \(number)") }
     return number
+  }
+
+  fileprivate mutating func stretches() throws(DecodingFailure) -> [NotebookArchive.Stretch] {
+    var stretches: [NotebookArchive.Stretch] = []
+    for _ in 0..<(try count()) {
+      let last = stretches.last
+      let first = (last?.numbers.upperBound ?? 0) + 1
+      let (count, ticks, elapsed) = (try number(), try number(), try signed())
+      let lamport = (last?.lamport ?? 0) + ticks
+      let (time, overflow) = (last?.time ?? 0).addingReportingOverflow(elapsed)
+      guard count > 0, first + count <= Self.end, lamport < Self.end, !overflow else {
+        throw failure("a block of no changes, or of too many")
+      }
+      guard Change.clamped(time) == time else { throw failure("a time beyond all calendars") }
+      stretches.append(
+        NotebookArchive.Stretch(
+          numbers: first...first + count - 1, lamport: lamport, time: time, block: try block()))
+    }
+    return stretches
+  }
+
+  fileprivate mutating func authors() throws(DecodingFailure) -> [Author] {
+    var authors: [Author] = []
+    for _ in 0..<(try count()) {
+      guard let name = String(validating: try counted(), as: UTF8.self),
+        let program = String(validating: try counted(), as: UTF8.self),
+        let author = Author(exactly: name, program)
+      else { throw failure("an author that can be none") }
+      authors.append(author)
+    }
+    return authors
   }
 
   fileprivate mutating func block() throws(DecodingFailure) -> NotebookArchive.Block {

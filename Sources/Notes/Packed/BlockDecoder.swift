@@ -337,8 +337,9 @@ struct BlockDecoder {
     var text: ArraySlice<UInt8> = []
     var observed: [NamedChange] = []
     switch tag {
-    case .create, .restore, .insert, .remove, .purge: break
+    case .create, .restore, .insert, .remove, .purge, .imported: break
     case .original: text = try reader.raw(8)
+    case .author: text = try reader.counted()
     case .place:
       operation.first = try element()
       operation.second = try element()

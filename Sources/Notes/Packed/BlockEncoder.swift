@@ -223,14 +223,15 @@ struct BlockEncoder {
   ) {
     if operation.tag == .create {
       expected.move(to: NamedChange(author: 0, number: number))
-    } else if operation.tag != .original {
+    } else if !operation.tag.isMark {
       expected.begin(operation, number, &steps)
     }
     steps.code(StepCode.other)
     steps.byte(operation.tag.rawValue)
     switch operation.tag {
-    case .create, .restore, .insert, .remove, .purge: break
+    case .create, .restore, .insert, .remove, .purge, .imported: break
     case .original: steps.raw(bytes.text(of: operation))
+    case .author: steps.counted(bytes.text(of: operation))
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)

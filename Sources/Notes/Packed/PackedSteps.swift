@@ -17,7 +17,7 @@
 //     123         before: element; what an insertion comes before
 //     124         width: a varint
 //     125         another operation, of the current note: a byte, its tag as in Change.swift, and what follows the note there;
-//                 of a creation nothing; the note that it creates is current then. The hash of a redacted change (1D) is one,
+//                 of a creation nothing; the note that it creates is current then. The marks of a change (1D, 1F, 20) are some,
 //                 too, of no note; the replicas that a redaction (1E) names are authors
 //
 //     author      = varint: 0 the author of the changes, n + 2 the n-th replica it has named or will have

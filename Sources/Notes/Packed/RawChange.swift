@@ -44,13 +44,17 @@ struct RawOperation: Equatable, Sendable {
     case property = 0x1A
     case created = 0x1B
     case purge = 0x1c
-    /// The hash in front of the operations of a redacted change: not one of them.
     case original = 0x1d
     case redacted = 0x1e
+    case author = 0x1f
+    case imported = 0x20
+
+    /// True for a mark in front of the operations of a change: it is about no note.
+    var isMark: Bool { self == .original || self == .author || self == .imported }
   }
 
   var tag: Tag
-  /// The note; of a creation and of `original` none.
+  /// The note; of a creation and of a mark none.
   var note = NamedChange(author: 0, number: 0)
   /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
@@ -59,7 +63,7 @@ struct RawOperation: Equatable, Sendable {
   var count = 0
   /// The time of an assignment or of a creation, less that of the change.
   var time: Int64 = 0
-  /// Text, title, tag, property or hash: where it is in the change.
+  /// Text, title, tag, property, hash or author: where it is in the change.
   var text = 0..<0
   /// The changes that a deletion covers, a removal of a tag has observed, or a base or a withdrawal names: where they are in the change's
   /// `observed`. For what was redacted the replicas that it named, with the number 0.
@@ -206,14 +210,13 @@ struct RawChangeReader {
     }
     var operation = RawOperation(tag: tag)
     if tag == .create { return operation }
-    if tag == .original {
+    if !tag.isMark { operation.note = try change(&reader) }
+    switch tag {
+    case .create, .restore, .purge, .imported: break
+    case .original:
       operation.text = reader.offset..<reader.offset + 8
       _ = try reader.raw(8)
-      return operation
-    }
-    operation.note = try change(&reader)
-    switch tag {
-    case .create, .restore, .purge, .original: break
+    case .author: operation.text = try text(&reader)
     case .place:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
@@ -318,11 +321,14 @@ struct RawChangeWriter {
   ) throws(UnknownName) {
     writer.byte(operation.tag.rawValue)
     if operation.tag == .create { return }
-    if operation.tag == .original { return writer.raw(text) }
-    try check(operation.note.author)
-    change(operation.note)
+    if !operation.tag.isMark {
+      try check(operation.note.author)
+      change(operation.note)
+    }
     switch operation.tag {
-    case .create, .restore, .purge, .original: break
+    case .create, .restore, .purge, .imported: break
+    case .original: writer.raw(text)
+    case .author: writer.counted(text)
     case .place, .insert:
       try element(operation.first)
       try element(operation.second)

@@ -1,0 +1,117 @@
+internal import ReplicatingTypes
+
+/// Goes back through what happened in a notebook, the newest first: entry by entry, in the logical time of their last changes.
+///
+///     var log = try book.log()
+///     while try log.proceed(in: book, work) { entry in … } { … }
+///
+/// It holds no part of the notebook, which may change between two calls; what comes meanwhile is not told. To begin with it looks at each
+/// replica; from then on it reads only changes as new as the entries that are taken, and those of the sitting of each (`LogEntry`).
+public struct NotebookLog: Sendable {
+  private struct Row: Sendable {
+    let replica: ReplicaID
+    /// The number of its last change that may be told, and of its last one when the log was begun.
+    let last: UInt64
+    let known: UInt64
+    /// Nil before it was looked for.
+    var session: SessionLog?
+  }
+
+  private var rows: [Row] = []
+  private var order: LamportQueue
+  /// Entries are told whose last change comes before it; nil for all.
+  private let end: LamportTimestamp?
+  /// The only note whose entries are told, without those that only moved it; nil for all.
+  private let note: NoteID?
+
+  fileprivate init(
+    of book: borrowing NoteBook, upTo version: Version, before end: LamportTimestamp?,
+    only note: NoteID?
+  ) throws(ArchiveFailure) {
+    self.end = end
+    self.note = note
+    var times: [LamportTimestamp] = []
+    for replica in version.replicas {
+      // Where only a part of its changes is told, its last one is not looked at for that.
+      let lamport = try book.lastLamport(of: replica)
+      let time = LamportTimestamp(count: lamport, replica: replica)
+      times.append(Self.reversed(end.map { min($0, time) } ?? time))
+      rows.append(Row(replica: replica, last: version[replica], known: book.version[replica]))
+    }
+    order = LamportQueue(times)
+  }
+
+  /// The later a time is, the earlier this one.
+  private static func reversed(_ time: LamportTimestamp) -> LamportTimestamp {
+    LamportTimestamp(
+      count: ~time.count, replica: ReplicaID(high: ~time.replica.high, low: ~time.replica.low))
+  }
+
+  /// Tells of the next entries, as long as the visitor wants more, and the work is less than `limit`; returns whether there may be more.
+  ///
+  /// The entry that the visitor does not want is not told again.
+  ///
+  /// - Parameter limit: counts changes, what reading them takes, and 64 for each entry. At least one entry, or block, is looked at.
+  public mutating func proceed(
+    in book: borrowing NoteBook, atMost limit: Int = .max, _ body: (LogEntry) -> Bool
+  ) throws(ArchiveFailure) -> Bool {
+    var work = 0
+    while work < limit, let row = order.first {
+      if rows[row].session == nil {
+        rows[row].session = try session(rows[row], in: book)
+        work += 64
+      } else if !rows[row].session!.isReady {
+        work += try rows[row].session!.proceed(in: book, only: note)
+      } else {
+        work += 64
+        let entry = rows[row].session!.takeFirst()
+        if end.map({ entry.timestamp < $0 }) ?? true, !body(entry) { return true }
+      }
+      if rows[row].session!.isAtEnd {
+        rows[row].session = nil
+        order.removeFirst()
+      } else if let bound = rows[row].session!.bound {
+        order.moveFirst(to: Self.reversed(end.map { min($0, bound) } ?? bound))
+      }
+    }
+    return order.first != nil
+  }
+
+  /// The log of a replica, from the end of the sitting in which the first entry may be.
+  private func session(_ row: Row, in book: borrowing NoteBook) throws(ArchiveFailure) -> SessionLog
+  {
+    var last = row.last
+    if let end, try book.lastLamport(of: row.replica) >= end.count {
+      last = min(last, try book.lastNumber(of: row.replica, before: end))
+    }
+    return try SessionLog(
+      of: row.replica, from: LogEntry.end(of: last, upTo: row.known), in: book)
+  }
+}
+
+extension NoteBook {
+  /// What happened here. O(replicas).
+  ///
+  /// - Parameter end: a state, known here: only entries are told whose last change comes, in logical time, before the last change of that. Nil
+  ///   for all.
+  public func log(before end: Revision? = nil) throws(ArchiveFailure) -> NotebookLog {
+    let times = try end?.heads.map { change throws(ArchiveFailure) in
+      LamportTimestamp(count: try lamport(of: change), replica: change.replica)
+    }
+    // Before the state of nothing there is nothing.
+    return try NotebookLog(
+      of: self, upTo: times?.isEmpty == true ? Version() : version, before: times?.max(), only: nil)
+  }
+
+  /// What happened with one note, which is here, but for moves. O(replicas that have changed it).
+  func log(of note: Note) throws(ArchiveFailure) -> NotebookLog {
+    try NotebookLog(
+      of: self, upTo: note.version.intersection(version), before: nil, only: note.id)
+  }
+
+  /// What a list shows of a note; nil if there is none of this name, or it was forgotten for good. O(log notes).
+  public func summary(of id: NoteID) throws(ArchiveFailure) -> NoteSummary? {
+    guard shelf.contains(id), !isPurged(id) else { return nil }
+    return try shelf.summary(of: id, among: nil)
+  }
+}

@@ -1,0 +1,97 @@
+internal import ReplicatingTypes
+
+/// What changes did with a note, for people to read.
+public struct WhatHappened: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt16
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The note was created, with whatever it had then.
+  public static let created = WhatHappened(rawValue: 1)
+  /// The text was edited, or an edit taken back.
+  public static let text = WhatHappened(rawValue: 2)
+  /// The title was written.
+  public static let title = WhatHappened(rawValue: 4)
+  /// Tags were added or removed.
+  public static let tags = WhatHappened(rawValue: 8)
+  /// The priority was written.
+  public static let priority = WhatHappened(rawValue: 16)
+  /// The note was put into the trash.
+  public static let trash = WhatHappened(rawValue: 32)
+  /// The note was taken out of the trash.
+  public static let restore = WhatHappened(rawValue: 64)
+  /// The note got another place among the others.
+  public static let move = WhatHappened(rawValue: 128)
+  /// The note was forgotten for good.
+  public static let purge = WhatHappened(rawValue: 256)
+  /// It was read from a file that a user has imported.
+  public static let imported = WhatHappened(rawValue: 512)
+}
+
+extension RawOperation.Tag {
+  /// What an operation of this kind does with its note.
+  var effect: WhatHappened {
+    switch self {
+    case .create: .created
+    case .place: .move
+    case .title: .title
+    case .priority: .priority
+    case .insertTag, .removeTag: .tags
+    case .insert, .remove, .withdraw: .text
+    case .delete: .trash
+    case .restore: .restore
+    case .purge: .purge
+    case .base, .property, .created, .original, .redacted, .author, .imported: []
+    }
+  }
+}
+
+/// Finds out what the changes of one replica did, in any order.
+struct EffectReader {
+  private var reader: RawChangeReader
+  private var change = RawChange()
+  /// What the change that was read last did with notes: each at most once, and none with which it did nothing that is told.
+  private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
+
+  /// - Parameter mentions: whom the replica has named by the last change that is read, or later.
+  init(of replica: ReplicaID, mentions: Mentions) {
+    reader = RawChangeReader(author: replica, mentions: mentions, isKnowingLater: true)
+  }
+
+  /// Reads a change. O(operations).
+  mutating func read(
+    _ number: UInt64, _ encoded: ArraySlice<UInt8>
+  ) throws(DecodingFailure) {
+    effects.removeAll(keepingCapacity: true)
+    try reader.read(encoded, into: &change)
+    // As a rule a change is about one note, and then nothing is hashed.
+    var places: [NoteID: Int] = [:]
+    var isImport = false
+    for operation in change.operations {
+      if operation.tag == .imported { isImport = true }
+      if operation.tag.isMark { continue }
+      let note = note(of: operation, in: number)
+      if effects.last?.note == note {
+        effects[effects.count - 1].what.insert(operation.tag.effect)
+      } else if let place = places[note] {
+        effects[place].what.insert(operation.tag.effect)
+      } else {
+        if let last = effects.last { places[last.note] = effects.count - 1 }
+        effects.append((note, operation.tag.effect))
+      }
+    }
+    for place in effects.indices {
+      if effects[place].what.contains(.created) { effects[place].what = .created }
+      if isImport { effects[place].what.insert(.imported) }
+    }
+    effects.removeAll { $0.what.isEmpty }
+  }
+
+  private func note(of operation: RawOperation, in number: UInt64) -> NoteID {
+    if operation.tag == .create {
+      return NoteID(creation: ChangeID(replica: reader.author, number: number))
+    }
+    let author = operation.note.author
+    let replica = author == 0 ? reader.author : reader.mentions.replicas[author - 2]
+    return NoteID(creation: ChangeID(replica: replica, number: operation.note.number))
+  }
+}

@@ -1,0 +1,57 @@
+public import ReplicatingTypes
+
+extension NoteBook {
+  /// The operations that take back what changes did to a note's title, tags and priority, as far as nobody has written anything else there
+  /// since. (What they did to the text a withdrawal takes back.)
+  ///
+  /// O(changes), and for each that did something there what reading the note's past takes.
+  ///
+  /// - Parameter now: the time, in milliseconds since 1970; asked if there is something to take back.
+  public func operations(
+    takingBack changes: ChangeRanges, of note: Note, at now: () -> Int64
+  ) throws(ArchiveFailure) -> [Note.Operation] {
+    var title = note.title.value
+    var priority = note.priority.value
+    var tags = note.tags.elements
+    for change in try writers(among: changes, of: note.id) {
+      guard var version = try version(of: [change]) else { continue }
+      let after = try past(of: note, at: version)
+      version[change.replica] = change.number - 1
+      let before = try past(of: note, at: version)
+      if title.utf8.elementsEqual(after.title.value.utf8) { title = before.title.value }
+      if priority == after.priority.value { priority = before.priority.value }
+      let (old, new) = (before.tags.elements, after.tags.elements)
+      tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
+    }
+    var operations: [Note.Operation] = []
+    if !title.utf8.elementsEqual(note.title.value.utf8) {
+      operations.append(.title(note.title.assignment(of: title, at: now())))
+    }
+    if priority != note.priority.value {
+      operations.append(.priority(note.priority.assignment(of: priority, at: now())))
+    }
+    return operations + note.operations(settingTags: tags)
+  }
+
+  /// Those of some changes, known here, that wrote the title, tags or the priority of a note after it was created: the newest first.
+  private func writers(
+    among changes: ChangeRanges, of note: NoteID
+  ) throws(ArchiveFailure) -> [ChangeID] {
+    var writers: [LamportTimestamp: ChangeID] = [:]
+    for run in changes.runs {
+      var reader = EffectReader(of: run.replica, mentions: try mentions(of: run.replica))
+      try forEachEncoded(of: run.replica, in: run.numbers) { number, encoded, lamport in
+        // What can't be read has been read before, and is damaged since.
+        guard (try? reader.read(number, encoded)) != nil else { return true }
+        if reader.effects.contains(where: {
+          $0.note == note && !$0.what.isDisjoint(with: [.title, .tags, .priority])
+        }) {
+          writers[LamportTimestamp(count: lamport, replica: run.replica)] = ChangeID(
+            replica: run.replica, number: number)
+        }
+        return true
+      }
+    }
+    return writers.sorted { $0.key > $1.key }.map(\.value)
+  }
+}
