@@ -25,19 +25,23 @@ enum NotebookFile {
     )
   }
 
-  /// The identities in `decent.json` and its copies in `folder`; none if there is no such file.
+  /// The identities in `decent.json` and its copies in `folder`, none if there is no such file; and the reasons why copies could not be read.
   ///
-  /// - Throws: `newerFormat`, `damaged`, or the system's error.
-  static func readAll(in folder: borrowing FileDescriptor) throws(StoreError) -> Set<Identifier> {
+  /// - Throws: `newerFormat`, `damaged`, or the system's error about the folder or `decent.json`.
+  static func readAll(
+    in folder: borrowing FileDescriptor
+  ) throws(StoreError) -> (Set<Identifier>, unreadable: [StoreError]) {
     var found: Set<Identifier> = []
+    var unreadable: [StoreError] = []
     if let identity = try read(in: folder) { found.insert(identity) }
     for copy in try folder.names() where isCopyName(copy) {
       do { if let identity = try read(copy, in: folder) { found.insert(identity) } } catch {
-        // A file of another kind may have such a name. But a notebook of a later version must not be touched.
+        // A notebook of a later version must not be touched. A file of another kind may have such a name.
         if error.reason == .newerFormat { throw error }
+        if error.reason != .damaged, error.reason != .notFound { unreadable.append(error) }
       }
     }
-    return found
+    return (found, unreadable)
   }
 
   /// True if a synchronisation engine might give this name to a version of the file.

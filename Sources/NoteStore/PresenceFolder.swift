@@ -7,7 +7,7 @@ public import ReplicatingTypes
 //
 //     <identity of the process>-<16 hex: the number of files that it has written>
 //
-//     file    = CRC-32C of the rest, 4 bytes, the lowest first; 01; content
+//     file    = CRC-32C of the rest, 4 bytes, the lowest first; 02; content
 //
 // A file is written under a temporary name, locked (`flock`), and gets its name then; the one before it is removed then, and
 // closed last. So a process that sees a name reads all of its content, and a name stands for one content for ever.
@@ -27,14 +27,13 @@ public final class PresenceFolder {
   /// Longer files are not read, nor more files than this.
   private static let longestFile: UInt64 = 64 << 10
   private static let mostFiles = 256
-  private static let format: UInt8 = 1
+  private static let format: UInt8 = 2
   /// The longest message, in bytes.
   public static let longestContent = Int(longestFile) - 5
   /// The age of an unfinished file whose writer was killed, in nanoseconds.
   private static let leftoverAge: Int64 = 60_000_000_000
 
   private let state: StateFolder
-  private let makeIdentifier: () -> Identifier
   private let watcher: (any Watcher)?
   private var watch: Int32?
   private var isSilent = false
@@ -44,9 +43,8 @@ public final class PresenceFolder {
   /// The file with this process's message; open, and thereby locked.
   private var told: (name: String, file: OpenDescriptor)?
 
-  fileprivate init?(in state: StateFolder, makeIdentifier: @escaping () -> Identifier) {
+  fileprivate init?(in state: StateFolder) {
     self.state = state
-    self.makeIdentifier = makeIdentifier
     watcher = state.system.makeWatcher()
     guard let folder = try? openFolder() else { return nil }
     folder.removeLeftovers(olderThan: Self.leftoverAge)
@@ -147,21 +145,25 @@ public final class PresenceFolder {
 
   // MARK: - Writing
 
-  /// Replaces this process's message to the others; nil for none, as before the process ends.
-  public func tell(_ content: [UInt8]?) {
+  /// Replaces this process's message to the others; nil for none.
+  ///
+  /// - Parameter process: the name of this process: always the same.
+  public func tell(_ content: [UInt8]?, as process: Identifier) {
+    self.process = process
     let old = told
     told = nil
-    if let content { told = try? publish(content) }
+    if let content { told = try? publish(content, as: process) }
     if let old { try? openFolder().remove(old.name) }
   }
 
+  /// Takes back this process's message, as before the process ends.
+  public func tellNothing() { if let process { tell(nil, as: process) } }
+
   private func publish(
-    _ content: [UInt8]
+    _ content: [UInt8], as process: Identifier
   ) throws(StoreError) -> (name: String, file: OpenDescriptor)? {
     guard content.count <= Self.longestContent else { return nil }
     let folder = try openFolder()
-    let process = self.process ?? makeIdentifier()
-    self.process = process
     tellings += 1
     let name = Self.name(process, tellings)
     let temporary = FileDescriptor.temporary + name
@@ -189,6 +191,6 @@ extension NoteStore {
   /// The messages between the processes that have this notebook open at this path; nil where there is no state folder.
   /// Creates nothing but the folder.
   public func openPresence() -> PresenceFolder? {
-    stateFolder.flatMap { PresenceFolder(in: $0, makeIdentifier: folder.root.makeIdentifier) }
+    stateFolder.flatMap { PresenceFolder(in: $0) }
   }
 }

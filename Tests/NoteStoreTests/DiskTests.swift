@@ -340,7 +340,7 @@ import Testing
 
 @Suite struct `The disk in memory` {
   private func folder(_ disk: MemoryDisk) throws -> Int32 {
-    try disk.createFolder("/folder", in: nil)
+    try disk.createFolder("/folder", in: nil, for: .owner)
     let root = try disk.openFolder("/", in: nil, followingLinks: true)
     try disk.synchronize(folder: root)
     return try disk.openFolder("/folder", in: nil, followingLinks: true)
@@ -359,7 +359,7 @@ import Testing
   @Test func `forgets at a power cut what was not synchronized, or not`() throws {
     let disk = MemoryDisk()
     let folder = try folder(disk)
-    let file = try disk.createFile("file", in: folder)
+    let file = try disk.createFile("file", in: folder, for: .owner)
     _ = try disk.append([1, 2][...], to: file)
     try disk.synchronize(file: file)
     #expect(Set(outcomes(disk, "/folder/file").keys) == [nil, [1, 2]])
@@ -380,7 +380,7 @@ import Testing
   @Test func `never keeps for sure what a synchronization failed for`() throws {
     let disk = MemoryDisk()
     let folder = try folder(disk)
-    let file = try disk.createFile("file", in: folder)
+    let file = try disk.createFile("file", in: folder, for: .owner)
     try disk.synchronize(folder: folder)
     _ = try disk.append([1, 2][...], to: file)
     let next = disk.calls + 1
@@ -394,7 +394,7 @@ import Testing
   @Test func `tells of a failed synchronization whoever had the file open, once`() throws {
     let disk = MemoryDisk()
     let folder = try folder(disk)
-    let writer = try disk.createFile("file", in: folder)
+    let writer = try disk.createFile("file", in: folder, for: .owner)
     _ = try disk.append([1, 2][...], to: writer)
     let reader = try disk.openFile("file", in: folder)
     disk.fault = { _, call in call == .synchronizeFile && !disk.hasFired ? .error(EIO) : nil }

@@ -52,6 +52,9 @@ extension NoteStore {
     var lines = ["notebook \(identity!)"]
     for change in notebook.version.changes.sorted(by: { $0.replica < $1.replica }) {
       lines.append("session \(change.replica) with \(change.number) changes")
+      for (first, author) in try authors(of: change) {
+        lines.append("  from change \(first) on by \(author.name) with \(author.program)")
+      }
     }
     var notes: [NoteSummary] = []
     try openOrder()
@@ -72,6 +75,19 @@ extension NoteStore {
       lines.append("  past \(past.count) states, \(SHA256.hexDigest(of: all))")
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The authors of a session with this last change, each with the first of its changes.
+  private func authors(of last: ChangeID) throws -> [(first: UInt64, author: Author)] {
+    var authors: [(first: UInt64, author: Author)] = []
+    for number in 1...last.number {
+      let change = ChangeID(replica: last.replica, number: number)
+      guard let author = try notebook.author(of: change), author != authors.last?.author else {
+        continue
+      }
+      authors.append((number, author))
+    }
+    return authors
   }
 
   /// What a note was for the author of each change: title, tags, priority, whether it was in the trash, and text.
@@ -114,6 +130,8 @@ final class GoldenScenario {
   private let disk = MemoryDisk()
   private var lastIdentity: UInt64 = 0
   private var clock: Int64 = 1_767_225_600_000
+  /// Who uses each store.
+  private var authors: [ObjectIdentifier: Author] = [:]
 
   /// The files in the notebook's folder, after everything was done.
   static func files() throws -> [String: [UInt8]] {
@@ -147,12 +165,21 @@ final class GoldenScenario {
 
   // MARK: - What a client can ask for
 
+  private func commit(
+    _ operations: [Change.Operation], as session: ReplicaID? = nil, at time: Int64,
+    isImport: Bool = false, in store: NoteStore
+  ) throws {
+    try store.commit(
+      operations, as: session, at: time, by: authors[ObjectIdentifier(store)], isImport: isImport)
+  }
+
   private func make(_ operations: [Note.Operation], of id: NoteID, in store: NoteStore) throws {
-    try store.commit(operations.map { .edit(id, $0) }, at: tick())
+    try commit(operations.map { .edit(id, $0) }, at: tick(), in: store)
   }
 
   private func create(
-    _ title: String, _ text: String, at index: Int, in store: NoteStore
+    _ title: String, _ text: String, at index: Int, importing isImport: Bool = false,
+    in store: NoteStore
   ) throws -> NoteID {
     let id = NoteID(creation: store.notebook.next(by: try store.nextSession()))
     try store.openOrder()
@@ -164,7 +191,7 @@ final class GoldenScenario {
     if !text.isEmpty {
       operations.append(.edit(id, .text(.insert(Array(text.utf8), after: nil, before: nil))))
     }
-    try store.commit(operations, as: id.creation.replica, at: time)
+    try commit(operations, as: id.creation.replica, at: time, isImport: isImport, in: store)
     return id
   }
 
@@ -173,7 +200,7 @@ final class GoldenScenario {
     _ id: NoteID, _ range: Range<Int>, _ text: String, in store: NoteStore
   ) throws {
     let edit = Edit(range: range, replacement: Array(text.utf8))
-    try store.commit(try store.operations(for: [edit], in: id, nil), at: tick())
+    try commit(try store.operations(for: [edit], in: id, nil), at: tick(), in: store)
   }
 
   private func type(_ text: String, at place: Int, of id: NoteID, in store: NoteStore) throws {
@@ -201,7 +228,7 @@ final class GoldenScenario {
 
   private func move(_ id: NoteID, to index: Int, in store: NoteStore) throws {
     try store.openOrder()
-    try store.commit([.place(store.notebook.placement(of: id, at: index))], at: tick())
+    try commit([.place(store.notebook.placement(of: id, at: index))], at: tick(), in: store)
   }
 
   // MARK: - What is done
@@ -209,6 +236,7 @@ final class GoldenScenario {
   private func run() throws {
     disk.put([], at: "/home/.profile")
     let ana = try open()
+    authors[ObjectIdentifier(ana)] = Author(name: "Ana", program: "Vim")
     let garden = try create("Garden", "Plant the beans.\n", at: 0, in: ana)
     try type("Water them.", at: 17, of: garden, in: ana)
     let empty = try create("", "", at: 1, in: ana)
@@ -226,6 +254,7 @@ final class GoldenScenario {
 
     // Both know the same, and then neither sees what the other does.
     let ben = try open()
+    authors[ObjectIdentifier(ben)] = Author(name: "Bén Жук", program: "Emacs")
     try setTitle("The garden", of: garden, in: ana)
     try setTitle("Our garden", of: garden, in: ben)
     try edit(garden, 10..<15, "peas", in: ana)
@@ -244,6 +273,7 @@ final class GoldenScenario {
     _ = ana.rescan()
     _ = ben.rescan()
 
+    authors[ObjectIdentifier(ana)] = Author(name: "Ana", program: "decent-notes call")
     // A deletion, undone: the same text again, as an insertion.
     try edit(shopping, 0..<5, "", in: ben)
     try edit(shopping, 0..<0, "milk\n", in: ben)
@@ -259,8 +289,9 @@ final class GoldenScenario {
     let elsewhere = MemoryDisk()
     elsewhere.put([], at: "/home/.profile")
     let cleo = try open(elsewhere)
+    authors[ObjectIdentifier(cleo)] = Author(name: "cleo@laptop", program: "decent-notes import")
     _ = try cleo.merge(ana.notebook.changes(since: Version()).encoded(of: ana.identity!))
-    let letter = try create("Letter", "Dear Ana,\r\n", at: 0, in: cleo)
+    let letter = try create("Letter", "Dear Ana,\r\n", at: 0, importing: true, in: cleo)
     try edit(song, 0..<2, "LA", in: cleo)
     let news = cleo.notebook.changes(since: ana.notebook.version)
     _ = try ana.merge(news.encoded(of: cleo.identity!))

@@ -409,7 +409,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     return descriptor(of: try find(name, in: folder))
   }
 
-  func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
+  func createFile(
+    _ name: String, in folder: Int32, for users: Users
+  ) throws(SystemError) -> Int32 {
     var node: Node?
     try perform(.createFile) { () throws(SystemError) in
       node = try create(.file, name, in: folder)
@@ -417,7 +419,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     return descriptor(of: node!)
   }
 
-  func createFolder(_ name: String, in folder: Int32?) throws(SystemError) {
+  func createFolder(
+    _ name: String, in folder: Int32?, for users: Users
+  ) throws(SystemError) {
     try perform(.createFolder) { () throws(SystemError) in
       _ = try create(.folder, name, in: folder)
     }
@@ -439,6 +443,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
     node.locks[file] = exclusively
     return true
   }
+
+  func checkWritable(_ folder: Int32) throws(SystemError) { try enter(.status) }
 
   func status(_ descriptor: Int32) throws(SystemError) -> FileStatus {
     try enter(.status)

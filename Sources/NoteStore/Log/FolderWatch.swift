@@ -90,19 +90,23 @@ struct FolderWatch {
         numbers[name] = nil
         watcher?.forget(event.watch)
         notice(name)
+      } else if event.name.isEmpty {
+        notice(name)
       } else {
         notice(event.name, in: name)
       }
     } else if event.watch == log {
       if event.gone {
         forgetWatches()
+      } else if event.name.isEmpty {
+        isEverythingNoticed = true
       } else if event.name != openSession?.description {
         notice(event.name)
       }
     } else if event.watch == root {
       if event.gone {
         forgetWatches()
-      } else if event.name == "log" || event.name == SnapshotFormat.folder
+      } else if event.name.isEmpty || event.name == "log" || event.name == SnapshotFormat.folder
         || event.name == NotebookFile.name
         || NotebookFile.isCopyName(event.name)
       {

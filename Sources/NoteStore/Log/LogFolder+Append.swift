@@ -18,8 +18,7 @@ extension LogFolder {
 
   /// Appends records with one `write`; readers see all of them or none.
   ///
-  /// On return they are in the file. The first append creates what is missing of the folder (mode
-  /// 0700), `decent.json`, and the session's file (mode 0600).
+  /// On return they are in the file. The first append creates what is missing of the folder, `decent.json`, and the session's file.
   ///
   /// - Throws: `tooLarge` when the records take more than 64 MiB together; nothing happened then. After
   ///   any other error the session is given up, nothing is taken back or tried again, and the next

@@ -6,13 +6,15 @@ internal import ReplicatingTypes
 extension LogFolder {
   /// Forgets the files that the last full pass did not find. Their records are missing unless another file or a snapshot has them.
   ///
-  /// - Parameter names: the names that the pass found in `log`.
-  mutating func detectMissingFiles(names: Set<String>) {
+  /// - Parameters:
+  ///   - names: the names that the pass found in `log`.
+  ///   - unreadable: those of folders of which nothing is known.
+  mutating func detectMissingFiles(names: Set<String>, unreadable: Set<String>) {
     for name in completeFolders.folders.keys where !names.contains(name) {
       forgetCompleteFolder(name)
     }
     let gone = reader.files.filter { key, file in
-      guard file.pass < reader.passes else { return false }
+      guard file.pass < reader.passes, !unreadable.contains(LogName.top(key)) else { return false }
       // The files of a complete folder were not read in this pass. Those that were there when it was listed still are.
       return file.pass < completeFolders.folders[LogName.top(key)]?.pass ?? .max
     }

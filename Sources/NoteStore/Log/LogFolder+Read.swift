@@ -49,7 +49,9 @@ extension LogFolder {
       reader.readReady(in: log, &pass)
       damageList.clear("\(path)/log")
       apply(pass)
-      if isFull, pass.left > 0, pass.isComplete { detectMissingFiles(names: Set(names)) }
+      if isFull, pass.left > 0, pass.isComplete {
+        detectMissingFiles(names: Set(names), unreadable: pass.unreadable)
+      }
     } catch {
       apply(pass)
       if error.errno == ENOTDIR, error.path == "\(path)/log" {
@@ -58,7 +60,7 @@ extension LogFolder {
       if error.reason != .notFound {
         damageList.report("\(path)/log", 0, error.description)
       } else if isFull {
-        detectMissingFiles(names: [])
+        detectMissingFiles(names: [], unreadable: [])
       }
     }
     return pass.records
@@ -71,9 +73,12 @@ extension LogFolder {
   }
 
   private func readIdentities() {
+    let before = root.unreadable
     do {
       try root.readIdentities()
       damageList.clear("\(path)/\(NotebookFile.name)")
+      for error in before { damageList.clear(error.path) }
+      for error in root.unreadable { damageList.report(error.path, 0, error.description) }
     } catch {
       // The logs can be read all the same.
       damageList.report("\(path)/\(NotebookFile.name)", 0, error.description)
@@ -99,9 +104,11 @@ extension LogFolder {
         // The watch comes before the listing, so that a change in between is noticed or listed.
         watch.watchSession(name, openSession: writer.session)
         if completeFolders.isUnchanged(name, status) { return }
+        // What was read of one that this user may not read any more is known as before.
+        let folder = try log.folder(name)
         forgetCompleteFolder(name)
         let now = root.system.now
-        let complete = try reader.readFolder(name, noticed, in: log, &pass)
+        let complete = try reader.readFolder(name, noticed, in: folder, &pass)
         damageList.clear(path)
         // A folder that changes twice in one tick of the clock for file times has the same status before and after.
         if let complete, status.changed < now - 2_000_000_000,
@@ -113,7 +120,11 @@ extension LogFolder {
       }
     } catch {
       guard error.reason != .notFound else { return }
-      pass.isComplete = false
+      if error.reason == .permission {
+        pass.unreadable.insert(name)
+      } else {
+        pass.isComplete = false
+      }
       damageList.report(path, 0, error.description)
     }
   }

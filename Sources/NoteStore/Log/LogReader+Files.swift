@@ -7,15 +7,14 @@ extension LogReader {
   /// A folder is listed at most this often in one pass, if files in it vanish while it is read.
   private static let mostListings = 100
 
-  /// Reads files in the folder called `name`. Folders inside it are ignored.
+  /// Reads files in `folder`, which has the name `name`. Folders inside it are ignored.
   ///
   /// - Returns: the names of the files in the folder, if all of them are complete segments that were read to their ends;
   ///   else nil.
   mutating func readFolder(
-    _ name: String, _ noticed: NoticedFiles, in log: borrowing FileDescriptor,
+    _ name: String, _ noticed: NoticedFiles, in folder: borrowing FileDescriptor,
     _ pass: inout ReadPass
   ) throws(StoreError) -> [String]? {
-    let folder = try log.folder(name)
     var noticed = noticed
     for _ in 0..<Self.mostListings {
       let files: [String]

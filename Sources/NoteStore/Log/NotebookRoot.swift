@@ -17,6 +17,8 @@ final class NotebookRoot {
   let makeIdentifier: () -> Identifier
   /// The identities that any file in the folder names: `decent.json`, its conflict copies, logs, snapshots.
   private(set) var identities: Set<Identifier>
+  /// The reasons why conflict copies of `decent.json` could not be read.
+  private(set) var unreadable: [StoreError] = []
   /// The identity for a notebook that has none yet.
   private var adopted: Identifier?
   /// The folders above the notebook's folder whose entries lead to it and may not be on disk.
@@ -30,7 +32,7 @@ final class NotebookRoot {
   ) throws(StoreError) {
     var path = path.isEmpty ? "." : path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-    identities = try Self.identities(at: path, on: system)
+    (identities, unreadable) = try Self.identities(at: path, on: system)
     if let folder = try? FileDescriptor.folder(path, followingLinks: true, on: system) {
       try Self.checkFolders(in: folder)
     }
@@ -60,34 +62,41 @@ final class NotebookRoot {
 
   /// Opens the folder.
   func open() throws(StoreError) -> FileDescriptor {
-    try FileDescriptor.folder(path, followingLinks: true, on: system)
+    var root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+    root.users = .ofFolder
+    return root
   }
 
   /// Reads `decent.json` and its conflict copies, which may have come or changed since the last time.
   func readIdentities() throws(StoreError) {
-    identities.formUnion(try Self.identities(at: path, on: system))
+    let (found, unreadable) = try Self.identities(at: path, on: system)
+    identities.formUnion(found)
+    self.unreadable = unreadable
   }
 
-  /// The identities in `decent.json` and its conflict copies in the folder at `path`.
+  /// The identities in `decent.json` and its conflict copies in the folder at `path`, and the reasons why copies could not be read.
   private static func identities(
     at path: String, on system: any FileSystem
-  ) throws(StoreError) -> Set<Identifier> {
+  ) throws(StoreError) -> (Set<Identifier>, unreadable: [StoreError]) {
     do {
       let folder = try FileDescriptor.folder(path, followingLinks: true, on: system)
       return try NotebookFile.readAll(in: folder)
     } catch {
       // A missing folder can be created; a path through something that is no folder never can.
       guard error.reason == .notFound, error.errno != ENOTDIR else { throw error }
-      return []
+      return ([], [])
     }
   }
 
-  /// Throws if the folder of the logs, or that of the snapshots, is something else. Else the notes in it would not be there, without a word
-  /// about it.
+  /// Throws if the folder of the logs, or that of the snapshots, is something else, or may not be read. Else the notes in it would not be
+  /// there, without a word about it.
   private static func checkFolders(in root: borrowing FileDescriptor) throws(StoreError) {
     for name in ["log", SnapshotFormat.folder] {
-      guard let kind = try root.status(of: name)?.kind, kind != .folder else { continue }
-      throw misplaced("\(root.path)/\(name)")
+      guard let kind = try root.status(of: name)?.kind else { continue }
+      guard kind == .folder else { throw misplaced("\(root.path)/\(name)") }
+      do { _ = try root.folder(name) } catch {
+        guard error.reason != .permission else { throw error }
+      }
     }
   }
 
@@ -159,7 +168,7 @@ final class NotebookRoot {
         unsyncedParents.append(parent)
       }
       do {
-        try system.createFolder(folder, in: nil)
+        try system.createFolder(folder, in: nil, for: .owner)
         break
       } catch {
         if error.errno == EEXIST || error.errno == EISDIR { break }
@@ -184,13 +193,32 @@ final class NotebookRoot {
 
   // MARK: - Room
 
+  /// The folder in which a session begins; the notebook's as long as there are no logs. Nil if there is none.
+  private func openPlace() throws(StoreError) -> FileDescriptor? {
+    do { return try open().folder("log") } catch {
+      guard error.reason == .notFound else { throw error }
+    }
+    do { return try open() } catch {
+      guard error.reason == .notFound else { throw error }
+      return nil
+    }
+  }
+
+  /// The error with which a new session would be refused; nil if this user may write.
+  var refusal: StoreError? {
+    do {
+      try openPlace()?.checkWritable()
+      return nil
+    } catch { return error }
+  }
+
   /// True if `count` bytes can be written into the folder now. Writes them to a file and removes it again.
   func canWrite(_ count: Int) -> Bool {
-    guard let root = try? open() else { return false }
     let name = "\(FileDescriptor.temporary)\(makeIdentifier())"
-    defer { root.remove(name) }
     do {
-      let file = try root.createFile(name)
+      guard let place = try openPlace() else { return false }
+      let file = try place.createFile(name)
+      defer { place.remove(name) }
       let piece = [UInt8](repeating: 0, count: 1 << 16)
       var left = count
       while left > 0 {

@@ -12,6 +12,8 @@ struct ReadPass {
 
   /// True if every file could be listed: only then is a file that was not found missing.
   var isComplete = true
+  /// The folders in `log` that this user may not read, by their names. What is in them is not missing.
+  var unreadable: Set<String> = []
   /// True if records that were read before are in no file any more.
   var isMissingRecords = false
   /// Folders in `log` in which there is more to read.

@@ -47,6 +47,8 @@ public final class Compaction {
     public var waitingFiles = 0
     /// The number of files among those that have words of notes that were purged.
     public var waitingWords = 0
+    /// The files that this user may not remove, by their paths in the folder: another user may.
+    public var refused: [String] = []
     /// The files that have, or may have, words of purged notes and can't be folded, by their paths in the folder: another process is
     /// writing them, they wait for records that are missing, or they are no segments.
     public var unfoldable: [String] = []
@@ -85,6 +87,8 @@ public final class Compaction {
   private var removedSegments = 0
   /// The number of those that had words of purged notes.
   private var removedWords = 0
+  /// The number of files with words of purged notes that this user may not remove.
+  private var refusedWords = 0
   /// The snapshots that stand for the files to be removed.
   private var relied: [SnapshotFile] = []
   private var new: NewSnapshot?
@@ -171,7 +175,9 @@ public final class Compaction {
           snapshots.append(file)
         }
       }
-      names = try root.folder("log").names()
+      let log = try root.folder("log")
+      log.removeLeftovers(olderThan: Self.grace)
+      names = try log.names()
     } catch {
       // A notebook that was not written yet has no folder, and one whose segments are all folded has no log.
       guard error.reason == .notFound else { throw error }
@@ -260,6 +266,7 @@ public final class Compaction {
   private func countWords() {
     result.waitingWords =
       segments.count { $0.isUnredacted } - removedWords + snapshots.count { hasWords($0) }
+      - refusedWords
   }
 
   // MARK: - Removing
@@ -372,7 +379,11 @@ public final class Compaction {
       guard let sessionFolder = try? log.folder(segment.folder),
         (try? sessionFolder.status(of: segment.name)) == segment.status
       else { continue }
-      sessionFolder.remove(segment.name)
+      guard sessionFolder.tryToRemove(segment.name) else {
+        result.refused.append("log/\(segment.folder)/\(segment.name)")
+        if segment.isUnredacted { refusedWords += 1 }
+        continue
+      }
       removedSegments += 1
       if segment.isUnredacted { removedWords += 1 }
       result.removedFiles += 1
@@ -386,7 +397,11 @@ public final class Compaction {
     }
     if !files.isEmpty, let present = try? root.folder(SnapshotFormat.folder) {
       for file in files where (try? present.status(of: file.name)) == file.status {
-        present.remove(file.name)
+        guard present.tryToRemove(file.name) else {
+          result.refused.append("\(SnapshotFormat.folder)/\(file.name)")
+          if hasWords(file) { refusedWords += 1 }
+          continue
+        }
         snapshots.removeAll { $0 === file }
         catalog.known[file.name] = nil
         folder.coverage.invalidate()
@@ -408,7 +423,8 @@ public final class Compaction {
     let size = new.reduce(0) { $0 + $1.status.size }
     let dominated = Self.dominated(snapshots, by: snapshots)
     let present = snapshots.filter { snapshot in !dominated.contains { $0 === snapshot } }
-    result.waitingFiles = segments.count - new.count - removedSegments + dominated.count
+    result.waitingFiles =
+      segments.count - new.count - removedSegments + dominated.count - result.refused.count
     countWords()
     let known = present.filter { Self.isKnown($0, book) }
     let isEnough =

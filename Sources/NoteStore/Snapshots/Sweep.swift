@@ -28,7 +28,7 @@ struct Sweep {
   private var folder = ""
   private(set) var segments: [Segment] = []
   /// The files that have, or may have, words of purged notes and can't be folded now, by their paths in `log`: they are being written,
-  /// wait for records that are missing, or have names that are no segments'.
+  /// wait for records that are missing, may not be read by this user, or have names that are no segments'.
   private(set) var unfoldable: [String] = []
   /// The positions that snapshots name.
   private let known: [Identifier: [SessionPoint]]
@@ -57,7 +57,11 @@ struct Sweep {
       folder = next
       let session = Identifier(next)!
       points = [SessionPoint()] + (known[session] ?? [])
-      guard let names = try? log.folder(next).names() else { return 0 }
+      let names: [String]
+      do { names = try log.folder(next).names() } catch {
+        note(error, at: next, book)
+        return 0
+      }
       // The last one first: they are taken from the end.
       files = names.map { (number: UInt64($0.prefix { $0.isNumber }) ?? .max, name: $0) }
         .sorted { $0 > $1 }.map(\.name)
@@ -73,8 +77,7 @@ struct Sweep {
     let key = "\(folder)/\(name)"
     let sealed = LogName.segment(key)
     guard sealed != nil || LogName.isSegment(key) || !book.purged.isEmpty,
-      let folder = try? log.folder(folder),
-      let file = try? folder.regularFile(name), let status = try? file.status(),
+      let file = open(name, in: log, book), let status = try? file.status(),
       sealed != nil || status.changed < log.system.now - Self.abandonedTime
         || !book.purged.isEmpty
     else { return 0 }
@@ -123,6 +126,20 @@ struct Sweep {
         piece: SessionPiece(session: header.session, start: start, end: point), carried: carried,
         isUnredacted: isUnredacted))
     return Int(clamping: status.size)
+  }
+
+  private mutating func open(
+    _ name: String, in log: borrowing FileDescriptor, _ book: NoteBook
+  ) -> FileDescriptor? {
+    do { return try log.folder(folder).regularFile(name) } catch {
+      note(error, at: "\(folder)/\(name)", book)
+      return nil
+    }
+  }
+
+  /// Notes a file or folder that this user may not read.
+  private mutating func note(_ error: StoreError, at key: String, _ book: NoteBook) {
+    if error.reason == .permission, !book.purged.isEmpty { unfoldable.append(key) }
   }
 
   /// The position before a segment inside of a piece that a snapshot stands for, which an engine has brought back without its neighbours;

@@ -31,24 +31,27 @@ extension NoteStore {
   /// - Parameters:
   ///   - expected: the session that the operations were planned for, if they name it.
   ///   - now: milliseconds since 1970.
+  ///   - author: who makes the change; nil for nobody in particular.
+  ///   - isImport: whether the change is made from files that a user imports.
   ///   - announce: called with the change's name before the change is written. No other change ever gets this name. When
   ///     it throws, the change is not made.
   /// - Throws: the error that kept the change from being written, `tooLarge` for one that could not travel. It did not happen then.
   @discardableResult
   public func commit(
     _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
+    by author: Author? = nil, isImport: Bool = false,
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) -> Effects {
     let session = try nextSession()
     guard expected == nil || expected == session else {
       throw failure(.other, "the session has ended; plan the change anew")
     }
-    let change = notebook.change(by: session, at: now, operations)
+    let change = notebook.change(by: session, at: now, isImport: isImport, operations)
     try reading { book throws(ArchiveFailure) in try book.open(change) }
     guard notebook.hasRoom(for: change) else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
-    let encoded = notebook.encode(change)
+    let encoded = notebook.encode(change, by: author)
     guard encoded.bytes.count <= Self.largestChange else {
       throw failure(.tooLarge, "it takes more than 64 MiB")
     }
@@ -120,11 +123,18 @@ extension NoteStore {
   /// that the changes come from. Writes only changes that were not known.
   ///
   /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same, from now on.
+  /// - Returns: what has happened here, and the version of who knows the changes of the set.
   public func merge(
     _ encoded: [UInt8], adopting isAdopting: Bool = false
-  ) throws(MergeError) -> Effects {
+  ) throws(MergeError) -> (effects: Effects, version: Version) {
     let decoded: (notebook: Identifier, changes: ChangeSet)
     do { decoded = try ChangeSet.decode(encoded) } catch { throw .undecodable(error) }
+    return (try merge(decoded, adopting: isAdopting), decoded.changes.version)
+  }
+
+  private func merge(
+    _ decoded: (notebook: Identifier, changes: ChangeSet), adopting isAdopting: Bool
+  ) throws(MergeError) -> Effects {
     if decoded.changes.isEmpty { return Effects() }
     let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
     if isForeign, !isAdopting { throw .foreign(decoded.notebook) }

@@ -83,6 +83,9 @@ public final class NoteStore {
     folder.damage + refusals + [waiting].compactMap { $0 }
   }
 
+  /// The error with which every change would be refused at present, since this user may not write in the folder; nil if they may.
+  public var writeRefusal: StoreError? { folder.root.refusal }
+
   /// A report about changes that wait for others which are missing; nil if none do. With several processes in a folder
   /// there may be some for a moment, when one file was read and another not yet.
   public var waiting: LogFolder.Damage? {

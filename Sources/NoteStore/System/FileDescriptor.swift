@@ -19,6 +19,8 @@ struct FileDescriptor: ~Copyable {
   let path: String
   /// The queue that closes it, if that may take a while.
   var closer: (any SyncQueue)?
+  /// The users who have access to what is created in this folder, and in those that are opened in it.
+  var users = Users.owner
 
   private init(owning number: Int32, path: String, on system: any FileSystem) {
     self.system = system
@@ -50,7 +52,9 @@ struct FileDescriptor: ~Copyable {
     do {
       opened = try system.openFolder(name, in: number, followingLinks: false)
     } catch { throw StoreError("open", "\(path)/\(name)", error) }
-    return FileDescriptor(owning: opened, path: "\(path)/\(name)", on: system)
+    var folder = FileDescriptor(owning: opened, path: "\(path)/\(name)", on: system)
+    folder.users = users
+    return folder
   }
 
   /// Opens the regular file called `name` in this folder for reading; nil when it is anything else.
@@ -66,31 +70,44 @@ struct FileDescriptor: ~Copyable {
     return file
   }
 
-  /// Creates the file called `name` in this folder, for appending, with mode 0600; it must not exist yet.
+  /// Creates the file called `name` in this folder, for appending; it must not exist yet.
   func createFile(_ name: String) throws(StoreError) -> FileDescriptor {
     let created: Int32
-    do { created = try system.createFile(name, in: number) } catch {
-      throw StoreError("create", "\(path)/\(name)", error)
+    do { created = try system.createFile(name, in: number, for: users) } catch {
+      throw refusal("create", "\(path)/\(name)", error)
     }
     return FileDescriptor(owning: created, path: "\(path)/\(name)", on: system)
   }
 
-  /// Creates the folder called `name` in this folder with mode 0700.
+  /// Creates the folder called `name` in this folder.
   ///
   /// - Returns: false when something of that name exists already.
   @discardableResult
   func createFolder(_ name: String) throws(StoreError) -> Bool {
-    do { try system.createFolder(name, in: number) } catch {
-      guard error.errno == EEXIST else { throw StoreError("mkdir", "\(path)/\(name)", error) }
+    do { try system.createFolder(name, in: number, for: users) } catch {
+      guard error.errno == EEXIST else { throw refusal("mkdir", "\(path)/\(name)", error) }
       return false
     }
     return true
   }
 
-  /// Removes the file called `name` from this folder, if it is there and can be removed.
-  func remove(_ name: String) {
-    try? system.remove(name, in: number)
+  /// Throws the error with which creating something in this folder would be refused.
+  func checkWritable() throws(StoreError) {
+    do { try system.checkWritable(number) } catch { throw refusal("write", path, error) }
   }
+
+  /// The error of a call that creates something in this folder.
+  private func refusal(_ operation: String, _ path: String, _ error: SystemError) -> StoreError {
+    var refusal = StoreError(operation, path, error)
+    if refusal.reason == .permission { refusal.detail = "this user may not write in \(self.path)" }
+    return refusal
+  }
+
+  /// Removes the file called `name` from this folder; returns false if it isn't there or can't be removed.
+  func tryToRemove(_ name: String) -> Bool { (try? system.remove(name, in: number)) != nil }
+
+  /// Removes the file called `name` from this folder, if it is there and can be removed.
+  func remove(_ name: String) { _ = tryToRemove(name) }
 
   /// The beginning of the names that this program gives to files before they are finished.
   static let temporary = ".tmp-"
@@ -220,10 +237,10 @@ struct FileDescriptor: ~Copyable {
 }
 
 extension FileSystem {
-  /// Creates folders, each of which may be in the one before. One that is there is as good.
+  /// Creates folders of the user alone, each of which may be in the one before. One that is there is as good.
   func createFolders(_ paths: [String]) throws(StoreError) {
     for path in paths {
-      do { try createFolder(path, in: nil) } catch {
+      do { try createFolder(path, in: nil, for: .owner) } catch {
         guard error.errno == EEXIST else { throw StoreError("mkdir", path, error) }
       }
     }

@@ -16,15 +16,20 @@ protocol FileSystem: AnyObject, Sendable {
   /// Opens a file for reading. Follows no link, and does not wait for a process at the other end of a FIFO.
   func openFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32
 
-  /// Creates a file with mode 0600 and opens it for appending; nothing of that name may exist.
-  func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32
+  /// Creates a file and opens it for appending; nothing of that name may exist.
+  func createFile(
+    _ name: String, in folder: Int32, for users: Users
+  ) throws(SystemError) -> Int32
 
-  /// Creates a folder with mode 0700; nothing of that name may exist.
-  func createFolder(_ name: String, in folder: Int32?) throws(SystemError)
+  /// Creates a folder; nothing of that name may exist.
+  func createFolder(_ name: String, in folder: Int32?, for users: Users) throws(SystemError)
 
   func close(_ descriptor: Int32)
 
   func status(_ descriptor: Int32) throws(SystemError) -> FileStatus
+
+  /// Throws the error with which creating something in a folder would be refused.
+  func checkWritable(_ folder: Int32) throws(SystemError)
 
   /// The status of `name`, without following a link.
   func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus
@@ -135,7 +140,7 @@ protocol Watcher: AnyObject {
 
   /// Watches the folder at `path`; watching it again gives the same number again.
   ///
-  /// - Parameter contents: whether to tell of writes to the files in it and of their removal too, not only of new names.
+  /// - Parameter contents: whether to tell of writes to the files in it and of their removal too, not only of new names and of modes.
   /// - Returns: nil when it is no folder, or none is left of the user's watches: see `isExhausted`.
   func watch(_ path: String, followingLinks: Bool, contents: Bool) -> Int32?
 
@@ -149,7 +154,7 @@ protocol Watcher: AnyObject {
 /// An event in the folder watched under the number `watch`.
 struct WatchEvent {
   var watch: Int32
-  /// The name inside the folder; empty when it is about the folder itself.
+  /// The name inside the folder; empty when it is about the folder itself, which went away or has another mode.
   var name: String
   /// The folder itself went away, and the watch with it.
   var gone = false

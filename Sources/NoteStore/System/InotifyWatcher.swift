@@ -20,7 +20,8 @@
     }
 
     func watch(_ path: String, followingLinks: Bool, contents: Bool) -> Int32? {
-      var mask = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+      // IN_ATTRIB: what could not be read may be readable now.
+      var mask = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
       if contents { mask |= IN_MODIFY | IN_CLOSE_WRITE | IN_DELETE }
       if !followingLinks { mask |= IN_DONT_FOLLOW }
       let watch = inotify_add_watch(descriptor, path, UInt32(mask))

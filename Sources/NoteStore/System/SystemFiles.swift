@@ -27,16 +27,26 @@ final class SystemFiles: FileSystem {
     return try SystemCalls.checked(openat(folder, name, flags))
   }
 
-  func createFile(_ name: String, in folder: Int32) throws(SystemError) -> Int32 {
+  func createFile(
+    _ name: String, in folder: Int32, for users: Users
+  ) throws(SystemError) -> Int32 {
+    let mode = mode_t(try modes(in: folder, for: users).file)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW
-    let file = try SystemCalls.checked(openat(folder, name, flags, 0o600))
-    // The mode must not depend on the umask. This may fail on file systems without modes, which need none.
-    _ = fchmod(file, 0o600)
-    return file
+    return try SystemCalls.checked(openat(folder, name, flags, mode))
   }
 
-  func createFolder(_ name: String, in folder: Int32?) throws(SystemError) {
-    _ = try SystemCalls.checked(mkdirat(folder ?? AT_FDCWD, name, 0o700))
+  func createFolder(
+    _ name: String, in folder: Int32?, for users: Users
+  ) throws(SystemError) {
+    let mode = mode_t(try modes(in: folder ?? AT_FDCWD, for: users).folder)
+    _ = try SystemCalls.checked(mkdirat(folder ?? AT_FDCWD, name, mode))
+  }
+
+  private func modes(in folder: Int32, for users: Users) throws(SystemError) -> FileModes {
+    if users == .owner { return .ofOwner }
+    var status = stat()
+    _ = try SystemCalls.checked(fstat(folder, &status))
+    return FileModes(in: UInt32(status.st_mode))
   }
 
   var now: Int64 {
@@ -57,6 +67,10 @@ final class SystemFiles: FileSystem {
     var status = stat()
     _ = try SystemCalls.checked(fstat(descriptor, &status))
     return FileStatus(status)
+  }
+
+  func checkWritable(_ folder: Int32) throws(SystemError) {
+    _ = try SystemCalls.checked(faccessat(folder, ".", W_OK | X_OK, AT_EACCESS))
   }
 
   func status(of name: String, in folder: Int32?) throws(SystemError) -> FileStatus {
