@@ -69,9 +69,9 @@ public final class SystemFileTree: FileTree {
     }
   }
 
-  /// The process may have a stricter `umask` than its user wants for these.
+  /// The `umask` of the process may be another than its user wants for these.
   private static func makeFolder(_ parent: Int32, _ name: String, _ mask: UInt32) -> Bool {
-    guard mkdirat(parent, name, 0o777) == 0 else { return false }
+    guard mkdirat(parent, name, 0o777 & ~mask) == 0 else { return false }
     _ = fchmodat(parent, name, 0o777 & ~mask, 0)
     return true
   }

@@ -123,8 +123,8 @@ final class MemoryTree: FileTree {
 
   /// So many calls of the mirror are left before its process is killed; nil if it is not.
   var callsLeft: Int?
-  /// Called before each of them, with whether it is the one that is not made any more.
-  var willCall: ((_ isKilled: Bool) -> Void)?
+  /// Called when it is killed so.
+  var didKill: (() -> Void)?
   /// What other programs do right before a call of the mirror.
   ///
   /// The parameter says whether that call puts something in the place of a file, or takes one away.
@@ -135,8 +135,10 @@ final class MemoryTree: FileTree {
   private func call(writing isWriting: Bool = false) throws(FileTreeError) {
     beforeCall?(isWriting)
     guard let callsLeft else { return }
-    willCall?(callsLeft == 0)
-    if callsLeft == 0 { throw FileTreeError("call", "", .other, "killed") }
+    if callsLeft == 0 {
+      didKill?()
+      throw FileTreeError("call", "", .other, "killed")
+    }
     self.callsLeft = callsLeft - 1
   }
 

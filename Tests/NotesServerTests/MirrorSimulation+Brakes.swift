@@ -40,6 +40,8 @@ extension MirrorSimulation {
   /// `git checkout` of an older state: git has seen what there is in each file that it writes again.
   func checkOut(_ machine: Machine) {
     guard !machine.commits.isEmpty else { return noteFiles(machine) }
+    // A text that is a beginning of what the file had is read only now.
+    run(.seconds(3))
     let files = random.pick(machine.commits)
     let isAll = random.chance(70)
     var count = 0

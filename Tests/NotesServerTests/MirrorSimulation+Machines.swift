@@ -6,26 +6,29 @@ import Testing
 extension MirrorSimulation {
   /// The mirror's process is killed in the middle of what it does: what is on its disk at that moment is all that is left of it.
   func kill(_ machine: Machine) {
-    let tree = machine.tree
-    let disk = DiskOfKilled(["notes", "state"].map { scratch("\($0)-\(machine.name)") })
-    let isBetween = random.chance(50)
+    let (tree, disk) = (machine.tree, machine.disk)
     // So that there is something to do.
     if random.chance(50) { editNote(machine) }
     if random.chance(50) { interfereNow(machine) }
-    tree.callsLeft = random.below(12)
-    tree.willCall = { isKilled in disk.look(isKilled: isKilled, isBetween: isBetween) }
-    note("\(machine.name): kill after \(tree.callsLeft!) calls")
+    if random.chance(50) {
+      tree.callsLeft = random.below(12)
+      tree.didKill = disk.kill
+      note("\(machine.name): kill after \(tree.callsLeft!) calls")
+    } else {
+      disk.callsLeft = random.below(24)
+      disk.didKill = { [unowned tree] in tree.callsLeft = 0 }
+      note("\(machine.name): kill after \(disk.callsLeft!) calls of the disk")
+    }
     if random.chance(50) {
       interfere(machine)
     } else {
       run(.milliseconds(1500))
     }
-    tree.callsLeft = nil
-    tree.willCall = nil
     machine.told += machine.peer.take("window/showMessage").map { $0["message"]!.string! }
     machine.peer.abandonMirror()
     disk.restore()
-    machine.peer = makePeer(machine.name, tree)
+    (tree.callsLeft, tree.didKill) = (nil, nil)
+    (machine.peer, machine.disk) = makeProcess(machine.name, tree)
   }
 
   /// The clock of a machine, by which files and notes have their times, is set.

@@ -190,15 +190,18 @@ extension MirrorSimulation {
   }
 
   func interfereNow(_ machine: Machine) {
-    if machine.paths.isEmpty { return }
-    hasInterfered = true
-    let path = random.pick(machine.paths)
+    // A file that is written and moved while no process knows it is another one.
+    let paths = machine.paths.filter { !interfered.contains($0) }
+    if paths.isEmpty { return }
+    let path = random.pick(paths)
+    interfered.insert(path)
     let new = random.pick(["m.md", "n.md", "o/m.md"])
     if random.chance(20), machine.tree.text(new) == nil {
       close(path, machine)
       close(new, machine)
       machine.tree.rename(path, new)
       removals += 1
+      interfered.insert(new)
       return note("\(machine.name): meanwhile mv \(path) \(new)")
     }
     let text = edited(machine.buffers[path]?.text ?? machine.tree.text(path)!)

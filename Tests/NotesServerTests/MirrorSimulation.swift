@@ -34,14 +34,15 @@ final class MirrorSimulation {
     let name: String
     let tree: MemoryTree
     var peer: Peer
+    var disk: DiskOfKilled
     var buffers: [String: Buffer] = [:]
     /// What all files had when somebody has noted it, as `git commit` does.
     var commits: [[String: String]] = []
     /// What processes that were killed have told the user.
     var told: [String] = []
 
-    init(_ name: String, _ tree: MemoryTree, _ peer: Peer) {
-      (self.name, self.tree, self.peer) = (name, tree, peer)
+    init(_ name: String, _ tree: MemoryTree, _ process: (Peer, DiskOfKilled)) {
+      (self.name, self.tree, (peer, disk)) = (name, tree, process)
     }
 
     var paths: [String] { MirrorSimulation.notePaths(of: tree) }
@@ -64,8 +65,8 @@ final class MirrorSimulation {
   var removals = 0
   /// The words of many files that were removed at once: if the user says that this was not meant, they are there again.
   var removed: Set<String> = []
-  /// True if a program has written between two calls of the mirror: it is left there for a second.
-  var hasInterfered = false
+  /// The files that a program has written or moved between two calls of the mirror: they are left there for a second.
+  var interfered: Set<String> = []
   private var lastPeer: UInt64
   private(set) var log: [String] = []
 
@@ -75,17 +76,18 @@ final class MirrorSimulation {
     lastPeer = seed &* 1000
     for name in kind == .twoMirrors ? ["ana", "ben"] : ["ana"] {
       let tree = MemoryTree("/\(name)")
-      machines.append(Machine(name, tree, makePeer(name, tree)))
+      machines.append(Machine(name, tree, makeProcess(name, tree)))
     }
   }
 
   /// A process of a machine.
-  func makePeer(_ machine: String, _ tree: MemoryTree) -> Peer {
+  func makeProcess(_ machine: String, _ tree: MemoryTree) -> (Peer, DiskOfKilled) {
     lastPeer += 7
-    let peer = Peer(
-      scratch("notes-\(machine)"), seed: lastPeer, state: scratch("state-\(machine)"), mirror: tree)
-    peer.initialize()
-    return peer
+    let (notes, state) = (scratch("notes-\(machine)"), scratch("state-\(machine)"))
+    let peer = Peer(notes, seed: lastPeer, state: state, mirror: tree)
+    let disk = DiskOfKilled([notes, state])
+    try! peer.initialize(on: disk)
+    return (peer, disk)
   }
 
   func note(_ line: String) { log.append(line) }
@@ -93,7 +95,14 @@ final class MirrorSimulation {
   // MARK: - Time
 
   /// Lets time pass on all machines.
-  func run(_ time: Duration) { for machine in machines { machine.peer.run(for: time) } }
+  func run(_ time: Duration) {
+    for machine in machines {
+      // A client whose process is killed meanwhile gets no answer, and does it again.
+      machine.disk.isWatched = true
+      machine.peer.run(for: time)
+      machine.disk.isWatched = false
+    }
+  }
 
   func pause() {
     run(.milliseconds(random.pick([1, 50, 150, 250, 500, 1100, 2500])))
@@ -102,8 +111,8 @@ final class MirrorSimulation {
 
   /// What was written between two calls is left there for a second, too.
   func settle() {
-    if hasInterfered { run(.seconds(1)) }
-    hasInterfered = false
+    if !interfered.isEmpty { run(.seconds(1)) }
+    interfered = []
   }
 
   // MARK: - Words
@@ -140,8 +149,7 @@ final class MirrorSimulation {
     } else if random.chance(50) {
       lines.insert(word(), at: random.below(lines.count))
     } else {
-      // Words that grow together at the end of a text are one for the mirror, which cannot tell then what was seen on the phone.
-      let place = random.below(kind == .carried ? max(1, lines.count - 1) : lines.count)
+      let place = random.below(lines.count)
       lines[place] += (lines[place].isEmpty ? "" : " ") + word()
     }
     return header + lines.joined(separator: "\n")

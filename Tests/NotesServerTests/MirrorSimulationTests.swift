@@ -66,13 +66,13 @@ extension MirrorSimulation {
     return problems
   }
 
-  /// Notes what is there.
+  /// Notes what is there. Whether this is done makes no difference to what happens then.
   func noteAll() {
     for machine in machines {
       for path in machine.tree.files.keys.sorted() where path != ".decent-mirror" {
         note("    \(machine.name) \(path): \(machine.tree.text(path)!.debugDescription)")
       }
-      for text in texts(machine).sorted() {
+      for text in (try? machine.peer.readTexts().sorted()) ?? [] {
         note("    \(machine.name) note: \(text.debugDescription)")
       }
     }

@@ -92,6 +92,54 @@ import Testing
     #expect(text(id).contains("noted") && !text(id).contains("typed"))
   }
 
+  @Test func `who takes that back takes back nothing of what came into the file for a moment`() {
+    let id = peer.create(["title": "a", "text": "one\n"])
+    peer.run(for: .seconds(1))
+    set(id, "one\nnoted\n")
+    tree.beforeCall = { [tree] isWriting in
+      guard isWriting else { return }
+      tree.beforeCall = nil
+      tree.writeAtomically("one\ntyped, and more\n", "a.md")
+    }
+    peer.run(for: .seconds(1))
+    #expect(text(id).contains("noted\n") && text(id).contains("typed"))
+    tree.writeAtomically("one\n", "a.md")
+    peer.run(for: .seconds(4))
+    #expect(text(id) == "one\nnoted\n")
+  }
+
+  @Test func `a word that two have written by chance says nothing of what one has seen`() {
+    let id = peer.create(["title": "a", "text": "zero\none\n"])
+    peer.run(for: .seconds(1))
+    let buffer = tree.text("a.md")!
+    set(id, "zero\none\nfrom a client\n")
+    peer.run(for: .seconds(1))
+    tree.writeAtomically("from an editor\n" + buffer, "a.md")
+    peer.run(for: .seconds(4))
+    #expect(text(id) == "from an editor\nzero\none\nfrom a client\n")
+  }
+
+  @Test func `a word that has grown together with another one is still known to be there`() {
+    let (noted, typed) = ("w10123778845854w", "w66554031506706w")
+    let id = peer.create(["title": "a", "text": "1\n"])
+    peer.run(for: .seconds(1))
+    set(id, "1\n\(noted)")
+    tree.beforeCall = { [tree] isWriting in
+      guard isWriting else { return }
+      tree.beforeCall = nil
+      tree.writeAtomically("1\n\(typed)", "a.md")
+    }
+    peer.run(for: .seconds(1))
+    tree.writeAtomically("2\n1\n\(typed)", "a.md")
+    peer.run(for: .seconds(1))
+    #expect(
+      text(id) == "2\n1\n\(typed)\(noted)" || text(id) == "2\n1\n\(noted)\(typed)")
+    // Somebody has read only what was there for a moment.
+    tree.writeAtomically("w12734867449253w\n\(noted)", "a.md")
+    peer.run(for: .seconds(4))
+    #expect(text(id) == "w12734867449253w\n\(noted)")
+  }
+
   @Test func `who has emptied the file right before it was replaced is given time to write it`() {
     let id = peer.create(["title": "a", "text": "one\ntwo\n"])
     peer.run(for: .seconds(1))
@@ -155,6 +203,17 @@ import Testing
     #expect(text(id) == "1\n")
     peer.run(for: .milliseconds(1))
     #expect(text(id) == "1\n2\n")
+  }
+
+  @Test func `a file that is complete is read at once, though the folders are looked through`() {
+    let id = peer.create(["title": "a", "text": "one\n"])
+    peer.run(for: .seconds(5))
+    // Before its note is deleted it is looked whether it is really gone.
+    tree.remove("a.md")
+    peer.run(for: .milliseconds(2150))
+    tree.write("one\ntwo\n", "a.md")
+    peer.run(for: .milliseconds(400))
+    #expect(text(id) == "one\ntwo\n")
   }
 
   @Test func `a file that gets another name keeps its note`() {
@@ -308,6 +367,24 @@ import Testing
     #expect(next.call("note/get", ["id": .string(a)])["text"] == "1\nmore\n2\n")
     #expect(next.list(["trashed": true]) == [b])
     #expect(next.list().count == 2 && tree.text("a.md") == "1\nmore\n2\n")
+  }
+
+  @Test(arguments: [Duration.milliseconds(1), .seconds(3)])
+  func `a file that is removed after the end was as the last process has written it`(
+    _ time: Duration
+  ) {
+    let id = peer.create(["title": "a", "text": "1\n"])
+    peer.run(for: .seconds(5))
+    set(id, "1\nmore\n")
+    peer.run(for: time)
+    #expect(tree.text("a.md") == "1\nmore\n")
+    peer.inputEnded()
+    tree.remove("a.md")
+    let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
+    next.initialize()
+    next.run(for: .seconds(20))
+    #expect(next.list() == [] && next.list(["trashed": true]) == [id])
+    #expect(paths == [])
   }
 
   @Test func `what a killed process has set aside is read, unless it was known`() throws {

@@ -135,13 +135,22 @@ struct FileRecords {
   mutating func settle(isMade: (ChangeID) -> Bool) {
     for (path, record) in byPath where !record.states.allSatisfy(\.own.isEmpty) {
       var kept = record
-      kept.states.removeAll { !$0.own.allSatisfy(isMade) }
+      // What follows such a state was noted with it.
+      if let unmade = kept.states.firstIndex(where: { !$0.own.allSatisfy(isMade) }) {
+        kept.states.removeSubrange(unmade...)
+      }
       if let read = kept.states.lastIndex(where: { !$0.own.isEmpty }) {
         kept.states.removeFirst(read)
       }
       if kept.states.count < record.states.count { rest = nil }
       self[path] = kept.states.isEmpty ? nil : kept
     }
+  }
+
+  /// The files that were written, or were to be written, since everything was at rest.
+  var pathsWrittenSinceRest: Set<FilePath> {
+    let paths = rest == nil ? Set(byPath.keys) : changedSinceRest
+    return paths.filter { (byPath[$0]?.states.count ?? 0) > 1 }
   }
 
   // MARK: - Bytes

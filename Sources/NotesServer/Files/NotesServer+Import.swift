@@ -163,7 +163,7 @@ extension NotesServer {
     if task.isDryRun { return }
     let heads = book.revision.heads
     var made: ChangeID?
-    try commit(operations, telling: true) { made = $0 }
+    try commit(operations, telling: true, importing: true) { made = $0 }
     guard let written = try lookUp(note.id) else { return }
     if written.text.utf8 == file.text {
       remember(file, written, false, at: path, &task.records)
@@ -185,9 +185,9 @@ extension NotesServer {
     let id = NoteID(creation: book.next(by: session))
     let placement = try placement(of: id, after: task.last)
     let operations = creation(of: id, from: file, at: file.hasPath ? path : nil, placement)
-    try commit(operations, as: session, telling: true)
+    try commit(operations, as: session, telling: true, importing: true)
     if file.isTrashed, let note = try lookUp(id) {
-      try commit([.edit(id, note.deletion)], telling: true)
+      try commit([.edit(id, note.deletion)], telling: true, importing: true)
     }
     task.last = id
     task.notes[path] = id

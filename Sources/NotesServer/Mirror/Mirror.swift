@@ -43,6 +43,8 @@ final class Mirror {
   var records: FileRecords
   /// What was read from these files by an import, or written to them by an export.
   let earlier: FileRecords
+  /// Files of which the newest state may not be there: a process that was killed has noted it, and perhaps not replaced the file.
+  private(set) var unconfirmed: Set<FilePath>
   /// The last state of the notebook that was noted, and when one may be noted next.
   private var noted: FileRecords.Rest?
   private var nextNote: Instant
@@ -99,6 +101,7 @@ final class Mirror {
     self.earlier = earlier
     records = FileRecords(decoding: file?.read() ?? [])
     records.settle(isMade: isMade)
+    unconfirmed = records.pathsWrittenSinceRest
     watcher = tree.makeWatcher()
     nextWalk = now
     nextNote = now
@@ -232,6 +235,7 @@ final class Mirror {
   func remember(
     _ path: FilePath, _ record: FileRecords.Record?, after earlier: [FileState] = []
   ) throws(StoreError) {
+    unconfirmed.remove(path)
     if records[path] == record { return }
     let isNew = records[path] == nil
     var written = record
@@ -258,6 +262,32 @@ final class Mirror {
     }
   }
 
+  /// Takes back what was noted of a file, if it has the bytes that it had before: the process was killed before it could replace it.
+  ///
+  /// Nobody has read or written anything then. So who has read an older state may still have that.
+  func takeBackUnmade(_ path: FilePath, hash: UInt64) throws(StoreError) {
+    guard unconfirmed.remove(path) != nil, var record = records[path],
+      record.states.last!.hash != hash, record.states.dropLast().last?.hash == hash
+    else { return }
+    record.states.removeLast()
+    try remember(path, record)
+    changed.insert(record.note)
+  }
+
+  /// Notes that files had these bytes before they were replaced, and so have been replaced.
+  func confirm(replacing hash: UInt64, _ isFile: (FilePath) -> Bool) {
+    for path in unconfirmed
+    where isFile(path) && records[path]?.states.dropLast().last?.hash == hash {
+      unconfirmed.remove(path)
+    }
+  }
+
+  /// The state that a file has, or had before somebody removed it.
+  func lastState(of path: FilePath) -> FileState? {
+    let states = records[path]?.states ?? []
+    return unconfirmed.contains(path) ? states.dropLast().last : states.last
+  }
+
   /// The paths of the notes' files, so that no two get one.
   var names: FileNames {
     get {
@@ -274,14 +304,16 @@ final class Mirror {
     }
   }
 
-  /// Notes a state of the notebook with which everything is at rest, now and then.
+  /// Notes a state of the notebook with which everything is at rest, now and then, and at the end.
   ///
   /// The next process looks at those notes only that were changed since. No other one can need to be written: here each note was looked at that was
   /// changed before, by whomever, since this process knew of the change; and of the files that were written or read since, an entry
   /// stands behind this one. Files that somebody has changed are found without it.
-  func noteRest(_ rest: FileRecords.Rest, at now: Instant) {
-    guard rest != noted, now >= nextNote else { return }
-    nextNote = now + Self.noteInterval
+  ///
+  /// - Parameter now: nil at the end of the process.
+  func noteRest(_ rest: FileRecords.Rest, at now: Instant?) {
+    guard rest != noted, now ?? nextNote >= nextNote else { return }
+    nextNote = (now ?? nextNote) + Self.noteInterval
     let entry = FileRecords.entry(rest)
     // It may be lost.
     do {

@@ -64,13 +64,22 @@ extension NotesServer {
         environment.returnMemory()
       }
       mirroring.told = nil
-      // A note whose file is left alone is looked at again by the next process.
-      if mirror.changed.isEmpty {
-        mirror.noteRest(.init(heads: book.revision.heads, program: Self.programVersion), at: now)
-      }
+      noteRest(mirror, at: now)
       answerMirrored(mirror)
     }
     return mirror.due(after: now)
+  }
+
+  private func noteRest(_ mirror: Mirror, at now: ContinuousClock.Instant?) {
+    // A note whose file is left alone is looked at again by the next process.
+    guard mirror.isAtRest, mirror.changed.isEmpty else { return }
+    mirror.noteRest(.init(heads: book.revision.heads, program: Self.programVersion), at: now)
+  }
+
+  /// Ends the mirror with the process.
+  mutating func endMirror() {
+    if let mirror = mirroring.mirror { noteRest(mirror, at: nil) }
+    mirroring.mirror = nil
   }
 
   /// `notebook/mirror`: answered when everything in the mirror's folder was read, and every note is written there.
@@ -190,7 +199,10 @@ extension NotesServer {
         for (path, status) in files {
           if mirror.records[path] != nil { walk.knownCount += 1 }
           mirror.missing.remove(path)
-          guard let status, mirror.statuses[path] != status else { continue }
+          // One that was written meanwhile is read when it is due: it may be known to be complete.
+          guard let status, mirror.statuses[path] != status, mirror.touched[path] == nil else {
+            continue
+          }
           mirror.touch(mirror.records.kept(path), complete: false, at: walk.since)
         }
       }

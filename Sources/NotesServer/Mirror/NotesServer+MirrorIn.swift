@@ -97,6 +97,14 @@ extension NotesServer {
       }
       (bytes, status) = read
       mirror.missing.remove(path)
+    } catch {
+      // One file that can't be read stops none of the others.
+      return refuseFile(path, mirror, hash: 0, error.cause)
+    }
+    do throws(StoreError) {
+      try mirror.takeBackUnmade(path, hash: SHA256.prefix64(of: bytes[...]))
+    } catch { throw ResponseError(error) }
+    do throws(FileTreeError) {
       if isNews(bytes, path, mirror), now < touch.last + Mirror.longRest {
         // Who writes a file empties it first, and may write it in pieces.
         if !touch.isComplete || bytes.isEmpty || isBeginning(bytes, of: path, mirror) {
@@ -109,10 +117,7 @@ extension NotesServer {
       guard try mirror.tree.status(of: path.text) == status else {
         return mirror.touch(path, complete: false, at: now)
       }
-    } catch {
-      // One file that can't be read stops none of the others.
-      return refuseFile(path, mirror, hash: 0, error.cause)
-    }
+    } catch { return refuseFile(path, mirror, hash: 0, error.cause) }
     mirror.touched.remove(path)
     mirror.statuses[path] = status
     do throws(FileTreeError) { try take(bytes, at: path, mirror) } catch { throw .files(error) }
@@ -180,7 +185,7 @@ extension NotesServer {
       return try read(file, into: note, at: path, from: try nearest(record.states, to: file, note))
     }
     if let (old, record) = renamed(file, to: path, mirror), let note = try lookUp(record.note) {
-      return try move(note, record, from: old, to: path, file, mirror)
+      return try move(note, from: old, to: path, file, mirror)
     }
     if let record = mirror.earlier[path], let note = try lookUp(record.note), !note.isTrashed,
       mirror.records.paths[note.id] == nil
@@ -197,47 +202,72 @@ extension NotesServer {
   /// is known.
   ///
   /// What it lacks of a state counts only if it is still there: it may be missing because somebody else has removed it, and a guess that
-  /// takes nothing away is the better one. And a word that it has, and that came into the note after a state, says that its writer had seen a
-  /// later one.
+  /// takes nothing away is the better one. It counts more of a state that stood in the file for a moment only. And a phrase that it has, and that
+  /// came into the note after a state, says that its writer had seen a later one.
   private func nearest(
     _ states: [FileState], to file: ReadFile, _ note: Note
   ) throws(ResponseError) -> FileState? {
     var nearest: (state: FileState, distance: Int)?
     if states.count == 1 { return try state(of: note, states[0]) == nil ? nil : states[0] }
-    let (present, written) = (Self.words(in: note.text.utf8), Self.words(in: file.text))
-    for state in try newestFirst(states) {
-      guard let edited = try self.state(of: note, state) else { continue }
+    let (present, written) = (Self.phrases(in: note.text.utf8), Self.phrases(in: file.text))
+    let isPassing = try isPassing(states)
+    var order = Array(states.indices.reversed())
+    // The one who has written what was read goes on with that.
+    if isPassing { order.swapAt(order.count - 1, order.count - 2) }
+    for index in order {
+      guard let edited = try self.state(of: note, states[index]) else { continue }
       let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
       let edits = textDifference(from: old, to: file.text)
-      var distance = try edits.reduce(shownBytes(removedBy: edits, of: note, in: edited)) {
+      let removed = try shownBytes(removedBy: edits, of: note, in: edited)
+      var distance = edits.reduce(removed * (isPassing && index == 1 ? Self.weight : 1)) {
         $0 + $1.replacement.count
       }
-      let seen = present.subtracting(Self.words(in: old)).intersection(written)
-      distance = seen.reduce(distance) { $0 + Self.weight * $1.count }
-      if nearest.map({ distance < $0.distance }) ?? true { nearest = (state, distance) }
+      // One may have grown together with what was there before.
+      var later = present.subtracting(Self.phrases(in: old))
+      for edit in edited.view.map(note.text.edits(from:)) ?? [] {
+        later.formUnion(Self.phrases(in: edit.replacement))
+      }
+      distance = later.intersection(written).reduce(distance) {
+        $0 + Self.weight * $1.prefix { $0 > 0x20 }.count
+      }
+      if nearest.map({ distance < $0.distance }) ?? true { nearest = (states[index], distance) }
     }
     return nearest?.state
   }
 
-  /// The states of a file, the newest first.
-  private func newestFirst(_ states: [FileState]) throws(ResponseError) -> [FileState] {
-    var order = Array(states.reversed())
-    guard states.count > 1, let read = states[0].own.last else { return order }
-    // What was in the file already when this was read (`readReplaced`) is older: the one who has written this goes on with it.
+  /// True if the second of a file's states was in the file for a moment only: the mirror has put it there over the first (`readReplaced`), read
+  /// that at once, and written the file again.
+  private func isPassing(_ states: [FileState]) throws(ResponseError) -> Bool {
+    guard states.count > 1 else { return false }
     let version = try recall { book throws(ArchiveFailure) in
       try book.version(of: states[1].heads)
     }
-    if version?.contains(read) == false { order.swapAt(order.count - 1, order.count - 2) }
-    return order
+    guard let version else { return false }
+    return !(states[0].own.last.map { [$0] } ?? states[0].heads).allSatisfy(version.contains)
   }
 
-  /// By how much a byte of a word that a state had not is worth more than one that is added.
+  /// By how much a byte of a word that a state had not is worth more than one that is added, and one that is missing of a state which was in the
+  /// file for a moment only.
   private static let weight = 4
 
-  /// The words of a text, those of a few letters left out: they may be in any.
-  private static func words(in text: [UInt8]) -> Set<ArraySlice<UInt8>> {
-    Set(text.split { $0 <= 0x20 }.filter { $0.count > 3 })
+  /// Each word of a text, with as many of those behind it as make a phrase that nobody else writes by chance.
+  private static func phrases(in text: [UInt8]) -> Set<ArraySlice<UInt8>> {
+    let words = text.split { $0 <= 0x20 }
+    var phrases: Set<ArraySlice<UInt8>> = []
+    var last = 0
+    for first in words.indices {
+      last = max(first, last)
+      while last < words.count, words[last].endIndex - words[first].startIndex < phraseLength {
+        last += 1
+      }
+      guard last < words.count else { break }
+      phrases.insert(text[words[first].startIndex..<words[last].endIndex])
+    }
+    return phrases
   }
+
+  /// The length of such a phrase at least, in bytes.
+  private static let phraseLength = 12
 
   /// How many bytes of the present text edits of a state of it would remove.
   private func shownBytes(
@@ -258,46 +288,48 @@ extension NotesServer {
     _ file: ReadFile, into note: Note, at path: FilePath, _ record: FileRecords.Record
   ) throws(ResponseError) {
     let base = try nearest(record.states, to: file, note)
-    try read(file, into: note, at: path, from: base)
     // The file has what was written to it here; its writer goes on with what that has written.
-    guard var read = mirroring.mirror!.records[path] else { return }
-    read.states += record.states.suffix(1)
-    try rememberFile(path, read)
+    try read(file, into: note, at: path, from: base, under: record.states.suffix(1))
   }
 
   /// Brings into a note what a program has written, and notes that the file is to get what the note is then.
+  ///
+  /// - Parameter later: what stands in the file, if that is something else.
   private mutating func read(
-    _ file: ReadFile, into note: Note, at path: FilePath, from base: FileState?
+    _ file: ReadFile, into note: Note, at path: FilePath, from base: FileState?,
+    under later: ArraySlice<FileState> = []
   ) throws(ResponseError) {
     let operations =
       try base == nil
       ? additions(of: file, to: note) : self.operations(reading: file, into: note, from: base)
     let before = book.revision.heads
     try commit(operations, telling: true, remembering: path, of: note.id) { change in
-      file.state(heads: base?.heads ?? before, own: (base?.own ?? []) + (change.map { [$0] } ?? []))
+      let own = (base?.own ?? []) + (change.map { [$0] } ?? [])
+      return [file.state(heads: base?.heads ?? before, own: own)] + later
     }
     guard let written = try lookUp(note.id) else { return }
     if written.text.utf8 == file.text {
-      try rememberFile(path, .init(note: note.id, states: [file.state(heads: book.revision.heads)]))
+      let states = [file.state(heads: book.revision.heads)] + later
+      try rememberFile(path, .init(note: note.id, states: states))
     }
     mirroring.mirror!.changed.insert(note.id)
   }
 
   /// Makes a change, and notes before it is written what the file is known to be by then.
   ///
-  /// - Parameter state: the state of the file with the change, or with none.
+  /// - Parameter states: the states of the file with the change, or with none.
   private mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil, telling: Bool,
     remembering path: FilePath, of note: NoteID,
-    _ state: (ChangeID?) -> FileState
+    _ states: (ChangeID?) -> [FileState]
   ) throws(ResponseError) {
     guard !operations.isEmpty else {
-      return try rememberFile(path, .init(note: note, states: [state(nil)]))
+      return try rememberFile(path, .init(note: note, states: states(nil)))
     }
     let mirror = mirroring.mirror!
     let before = mirror.records[path].map { $0.note == note ? $0.states : [] } ?? []
     try commit(operations, as: session, telling: telling) { change throws(StoreError) in
-      try mirror.remember(path, .init(note: note, states: [state(change)]), after: before)
+      try mirror.remember(path, .init(note: note, states: states(change)), after: before)
     }
   }
 
@@ -367,9 +399,10 @@ extension NotesServer {
   }
 
   private mutating func move(
-    _ note: Note, _ record: FileRecords.Record, from old: FilePath, to path: FilePath,
-    _ file: ReadFile, _ mirror: Mirror
+    _ note: Note, from old: FilePath, to path: FilePath, _ file: ReadFile, _ mirror: Mirror
   ) throws(ResponseError) {
+    do { try mirror.takeBackUnmade(old, hash: file.hash) } catch { throw ResponseError(error) }
+    guard let record = mirror.records[old] else { return }
     let base = try nearest(record.states, to: file, note)
     try rememberFile(path, record)
     try rememberFile(old, nil)
@@ -448,7 +481,7 @@ extension NotesServer {
     try commit(
       creation(of: id, from: file, at: path, placement), as: session, telling: true,
       remembering: path, of: id
-    ) { change in file.state(heads: [], own: change.map { [$0] } ?? []) }
+    ) { change in [file.state(heads: [], own: change.map { [$0] } ?? [])] }
     mirroring.mirror!.notesByPath = notes
     try rememberFile(path, .init(note: id, states: [file.state(heads: book.revision.heads)]))
   }
@@ -488,6 +521,7 @@ extension NotesServer {
     mirroring.mirror!.missing.remove(path)
     mirroring.mirror!.statuses[path] = nil
     guard let record = mirroring.mirror!.records[path] else { return }
+    let last = mirror.lastState(of: path)
     // Where a file was to be moved by a process that was killed, both paths are known.
     let other = mirror.records.allPaths(of: record.note).first {
       $0 != path && (try? mirror.tree.status(of: $0.text)) ?? nil != nil
@@ -496,7 +530,7 @@ extension NotesServer {
     if let note = try lookUp(record.note), !note.isTrashed {
       // The one who removed the file has seen what was in it last.
       var seen = Version()
-      for state in record.states.suffix(1) {
+      if let state = last {
         let version = try recall { book throws(ArchiveFailure) in
           try book.version(of: state.heads)
         }

@@ -223,6 +223,7 @@ extension NotesServer {
     let hash = SHA256.prefix64(of: bytes[...])
     // The mark is the hash of what was known to be in it.
     if AsideName.mark(of: aside) == ReadFile.text(hash) {
+      mirror.confirm(replacing: hash) { AsideName.isOne(aside, of: $0.text) }
       try mirror.tree.takeAway(aside, mark: ReadFile.text(hash))?.discard()
       return
     }
