@@ -42,6 +42,8 @@ struct Attachment {
   private(set) var lastRev = 0
   /// The client's cursors and selections; empty if it has sent none.
   var selections: [Selection] = []
+  /// Grows with each move of these.
+  var moves = 0
   var presence = Presence()
 
   /// - Parameters:

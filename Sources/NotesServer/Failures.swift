@@ -14,6 +14,7 @@ extension ResponseError {
     switch error.reason {
     case .diskFull, .readOnly, .tooLarge:
       self = .requestFailed(error.reason.rawValue, "\(error)")
+    case .permission: self = .requestFailed("readOnly", "\(error)")
     case .damaged: self = .requestFailed("damaged", "\(error)")
     default: self = .requestFailed("writeFailed", "\(error)")
     }

@@ -15,6 +15,8 @@ internal import ReplicatingTypes
 //             | 02 attachment rev state                             a push: the text that the client shows once it has applied it
 //             | 03 attachment version change                        the client's change is about to be written as this one
 //             | 05 attachment version change                        the same, and it is one step with the client's last one
+//             | 06 attachment change                                a change that the client does not show yet is about to be written as
+//                                                                   this one, and is one step of its
 //             | 04 attachment direction change count                undo (0) or redo (1) of so many steps is about to be written as
 //                                                                   this one
 //     state   = count*change ranges?                                the notebook of these changes and all that they follow; a
@@ -57,6 +59,7 @@ enum JournalEntry {
   case open(note: NoteID, version: Int, rev: Int, State, UndoList)
   case push(rev: Int, State)
   case change(version: Int, isJoined: Bool, ChangeID)
+  case step(ChangeID)
   case turn(UndoList.Direction, ChangeID, Int)
 }
 
@@ -99,6 +102,10 @@ extension ByteWriter {
       byte(isJoined ? 5 : 3)
       varint(attachment)
       varint(version)
+      self.change(change)
+    case .step(let change):
+      byte(6)
+      varint(attachment)
       self.change(change)
     case .turn(let direction, let change, let count):
       byte(4)
@@ -160,6 +167,7 @@ extension ByteReader {
     case 2: return (attachment, .push(rev: try number(), try state()))
     case 3, 5:
       return (attachment, .change(version: try number(), isJoined: kind == 5, try change()))
+    case 6: return (attachment, .step(try change()))
     case 4:
       guard let direction = UndoList.Direction(rawValue: try byte()) else {
         throw failure("no direction")

@@ -47,6 +47,7 @@ struct JournaledAttachment {
         case .change(let version, let isJoined, let change):
           found?.changes.append((version, change))
           found?.steps.append(.change(change, isJoined: isJoined))
+        case .step(let change): found?.steps.append(.change(change, isJoined: false))
         case .turn(let direction, let change, let count):
           found?.steps.append(.turn(direction, change, count))
         }

@@ -85,6 +85,9 @@ struct Method: Sendable {
     changing("note/restore", NoteParameters.self) {
       server, params, result throws(ResponseError) in try server.restoreNote(params, &result)
     },
+    changing("note/restoreVersion", RestoreVersionParameters.self) {
+      server, params, result throws(ResponseError) in try server.restoreVersion(params, &result)
+    },
     changing("note/purge", NoteParameters.self) {
       server, params, result throws(ResponseError) in try server.purgeNote(params, &result)
     },
@@ -113,6 +116,9 @@ struct Method: Sendable {
     longRunning("notebook/search", SearchParameters.Name.self) {
       server, id, params throws(ResponseError) in try server.search(id, SearchParameters(params))
     },
+    longRunning("notebook/log", LogParameters.Name.self) {
+      server, id, params throws(ResponseError) in try server.log(id, LogParameters(params))
+    },
     reading("notebook/status", NoParameters.self) { server, _, result throws(ResponseError) in
       server.writeStatus(&result)
     },
@@ -121,6 +127,9 @@ struct Method: Sendable {
     },
     reading("notebook/changes", ChangesParameters.self) {
       server, params, result throws(ResponseError) in try server.changes(params, &result)
+    },
+    reading("notebook/follow", FollowParameters.self, needsAll: false) {
+      server, params, result throws(ResponseError) in try server.follow(params, &result)
     },
     changing("notebook/merge", MergeParameters.self, mayBeginNotebook: true) {
       server, params, result throws(ResponseError) in try server.merge(params, &result)

@@ -247,13 +247,23 @@ extension NotesServer {
   }
 
   /// Compares the hash and the lengths that the client has sent with the text that it should show after the change.
+  ///
+  /// - Throws: `contentModified`, so that the client sends the whole text. Where it has just done so it would go on for ever: then its hash
+  ///   or its lengths are wrong, and it is told so.
   private func check(
     _ params: ChangeNoteParameters, _ after: TextBuffer
   ) throws(ResponseError) {
-    if let bytes = params.bytes, bytes != after.count { throw .contentModified }
-    if let lineCount = params.lineCount, lineCount != after.lineCount { throw .contentModified }
-    if let sha256 = params.sha256, sha256.lowercased() != SHA256.hexDigest(of: after.utf8) {
-      throw .contentModified
+    let name: ChangeNoteParameters.Name
+    if let bytes = params.bytes, bytes != after.count {
+      name = .bytes
+    } else if let lineCount = params.lineCount, lineCount != after.lineCount {
+      name = .lineCount
+    } else if let sha256 = params.sha256, sha256.lowercased() != SHA256.hexDigest(of: after.utf8) {
+      name = .sha256
+    } else {
+      return
     }
+    guard case .text = params.content else { throw .contentModified }
+    throw .invalidParams(name.rawValue, "is not that of text in UTF-8")
   }
 }

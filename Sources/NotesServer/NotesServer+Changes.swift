@@ -67,17 +67,20 @@ extension NotesServer {
   ///   - session: the session that the operations were planned for, if they name it.
   ///   - source: the attachment that makes the change, if any.
   ///   - isTold: whether the client is told of it, because it is not the client that makes it.
+  ///   - isImport: whether the change is made from files that the client imports.
   ///   - announce: called with the change's name before the change is written. When it throws, the change is not made.
   @discardableResult
   mutating func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil,
     from source: Int? = nil, telling isTold: Bool = false,
+    importing isImport: Bool = false,
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(ResponseError) -> Effects {
     guard !operations.isEmpty else { return Effects() }
     do {
       let effects = try store!.commit(
-        operations, as: session, at: environment.now(), announce: announce)
+        operations, as: session, at: environment.now(), by: client.participant, isImport: isImport,
+        announce: announce)
       if isTold {
         take(effects)
       } else {
@@ -92,16 +95,18 @@ extension NotesServer {
   /// Merges an encoded `ChangeSet`, and tells the client of its effects.
   ///
   /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same.
+  /// - Returns: its effects, and the version of who knows the changes of the set.
   @discardableResult
   mutating func merge(
     changes: [UInt8], adopting isAdopting: Bool = false
-  ) throws(ResponseError) -> Effects {
-    let effects: Effects
-    do { effects = try store?.merge(changes, adopting: isAdopting) ?? Effects() } catch {
+  ) throws(ResponseError) -> (effects: Effects, version: Version) {
+    guard let store else { return (Effects(), Version()) }
+    let merged: (effects: Effects, version: Version)
+    do { merged = try store.merge(changes, adopting: isAdopting) } catch {
       throw ResponseError(error)
     }
-    take(effects)
-    return effects
+    take(merged.effects)
+    return merged
   }
 
   /// Merges a slice of what other processes have written, as far as it is noticed.
@@ -137,7 +142,11 @@ extension NotesServer {
     guard !effects.isEmpty else { return }
     record(effects, from: nil)
     forgetFiles()
-    untoldChanges.merge(effects.facets) { $0.union($1) }
+    untoldChanges.merge(effects.notes(by: client.participant)) { known, new in
+      var both = known
+      both.merge(new)
+      return both
+    }
   }
 
   /// Records the effects of changes on open texts. The attachments of notes that were purged end.
@@ -156,6 +165,11 @@ extension NotesServer {
   /// a client that then asks for more would wait for the rest of it.
   mutating func tellChanges() {
     if untoldChanges.isEmpty || store?.isMerging == true { return }
+    // A client that follows is told the changes themselves.
+    guard client.follower == nil else {
+      untoldChanges = [:]
+      return
+    }
     let revision = revision
     while !untoldChanges.isEmpty, connection.hasRoomForPushes {
       // Each message has the revision, which may be long.
@@ -163,7 +177,7 @@ extension NotesServer {
     }
   }
 
-  private mutating func takeUntold(_ count: Int) -> [NoteID: Effects.Facets] {
+  private mutating func takeUntold(_ count: Int) -> [NoteID: Effects.NoteEffect] {
     if untoldChanges.count <= count {
       defer { untoldChanges = [:] }
       return untoldChanges
@@ -173,16 +187,17 @@ extension NotesServer {
     return Dictionary(uniqueKeysWithValues: some.map { ($0, $1) })
   }
 
-  private mutating func tell(_ changes: [NoteID: Effects.Facets], _ revision: String) {
+  private mutating func tell(_ changes: [NoteID: Effects.NoteEffect], _ revision: String) {
     currentOutbox.notify("notebook/didChange") {
       $0.beginObject()
       $0.member("revision", revision)
       $0.key("changed")
       $0.beginArray()
-      for (id, facets) in changes.sorted(by: { $0.key < $1.key }) {
+      for (id, effect) in changes.sorted(by: { $0.key < $1.key }) {
         $0.beginObject()
         $0.member("id", "\(id)")
-        $0.member("what", facets.names)
+        $0.member("what", effect.facets.names)
+        if let author = effect.author { $0.author(author) }
         $0.endObject()
       }
       $0.endArray()

@@ -27,7 +27,7 @@ extension NotesServer {
     guard let store else { return [] }
     var descriptors = [(source: Source.disk, number: store.wakeDescriptor)]
     if let number = store.watchDescriptor { descriptors.append((.folder, number)) }
-    if let number = sharedPresence?.folder.watchDescriptor {
+    if let number = sharedPresence?.folder?.watchDescriptor {
       descriptors.append((.presence, number))
     }
     if let number = mirroring.mirror?.watcher?.descriptor { descriptors.append((.mirror, number)) }
@@ -42,7 +42,7 @@ extension NotesServer {
     case .folder: readNoticed()
     case .mirror: mirroring.mirror?.readReport()
     case .presence:
-      guard sharedPresence?.folder.drainWatch() == true else { return }
+      guard sharedPresence?.folder?.drainWatch() == true else { return }
       // A process writes elements before it tells of cursors beside them.
       readNoticed()
       readParticipants()
@@ -57,6 +57,15 @@ extension NotesServer {
     if wasMerging { return }
     mergeSlice()
     push()
+  }
+
+  /// True if peers are away that are to be tried as soon as the network has changed.
+  public var awaitsNetwork: Bool { peers.schedule.awaitsNetwork }
+
+  /// Notes that the machine's network is another one, or is there again.
+  public mutating func networkChanged() {
+    schedule.noteEvent()
+    peers.schedule.wake()
   }
 
   // MARK: - Time
@@ -99,7 +108,10 @@ extension NotesServer {
     } else {
       schedule.presence = nil
     }
+    wakeSchedule(at: now)
     schedule.exchanges = syncIfDue(at: now)
+    schedule.links = tendLinks(at: now)
+    schedule.follower = watchFollower(at: now)
     schedule.mirror = proceedWithMirror(at: now)
     work(at: now, isIdle: isIdle)
     // This comes after everything that may write, so that its data is put on disk in time.
@@ -107,6 +119,27 @@ extension NotesServer {
     schedule.seal = store?.sealIfDue(at: now)
     endIfDue(at: now)
     schedule.didAdvance(to: now)
+  }
+
+  /// Leaves when a client that follows has said nothing for so long that it must be gone.
+  ///
+  /// - Returns: when to call this again; nil if the client doesn't follow.
+  mutating func watchFollower(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    guard client.follower != nil, !isOver else { return nil }
+    let heard = client.follower!.heard ?? now
+    client.follower!.heard = heard
+    let due = heard + Follower.silence
+    if now >= due { outputFailed() }
+    return due
+  }
+
+  /// A process that is called this much later than it has asked for was stopped, or its machine slept.
+  private static let sleep = Duration.seconds(2)
+
+  /// After a sleep the peers that were away are tried at once.
+  private mutating func wakeSchedule(at now: ContinuousClock.Instant) {
+    guard let promised = schedule.promised, now > promised + Self.sleep else { return }
+    peers.schedule.wake()
   }
 
   private mutating func rescan(at now: ContinuousClock.Instant) {
@@ -125,15 +158,15 @@ extension NotesServer {
     reportRecovery()
   }
 
-  /// Does a slice of background work, of a few milliseconds at most: merging first, then searches, then files, then the other work of the
+  /// Does a slice of background work, of a few milliseconds at most: merging first, then searches and the like, then files, then the other work of the
   /// store.
   private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
     if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
       if store?.isMerging == true {
         mergeSlice()
         push()
-      } else if !requests.searches.isEmpty {
-        proceedSearching()
+      } else if !requests.lookups.isEmpty {
+        proceedLookingUp()
       } else if !requests.fileTasks.isEmpty {
         proceedWithFiles()
       } else {

@@ -5,13 +5,16 @@ internal import ReplicatingTypes
 
 // `initialize`: opens the notebook, and agrees with the client on the units in which positions count.
 
-/// The parameters of `initialize`. `clientInfo` is checked and not kept.
+/// The parameters of `initialize`.
 struct InitializeParameters: MethodParameters {
   enum Name: String, ParameterName, CaseIterable {
-    case processId, clientInfo, capabilities, initializationOptions, trace
+    case processId, clientInfo, participant, capabilities, initializationOptions, trace
   }
 
   let process: Int?
+  /// The name of the client, and that of its user; empty where there is none.
+  let program: String
+  let participant: String
   /// The first of the client's encodings that is known here; UTF-16 when it names none.
   let encoding: PositionEncoding
   let isTracing: Bool
@@ -31,10 +34,10 @@ struct InitializeParameters: MethodParameters {
     wantsDigest =
       try params.object(Name.capabilities)?.object("notebook")?.boolean("digest") ?? false
     encoding = offers?.lazy.compactMap(PositionEncoding.init).first ?? .utf16
-    if let info = try params.object(Name.clientInfo) {
-      _ = try info.string("name")
-      _ = try info.string("version")
-    }
+    let info = try params.object(Name.clientInfo)
+    program = try info?.string("name") ?? ""
+    _ = try info?.string("version")
+    participant = try params.object(Name.participant)?.string("name") ?? ""
     let traces = [("off", false), ("messages", true), ("verbose", true)]
     isTracing = try params.word(Name.trace, traces) ?? false
     notebook = try params.object(Name.initializationOptions)?.string("notebook")
@@ -55,6 +58,7 @@ extension NotesServer {
     }
     client.parentProcess = params.process
     client.isExchange = params.wantsDigest
+    client.participant = author(named: params.participant, with: params.program)
     client.encoding = params.encoding
     client.isTracing = params.isTracing
     do {
@@ -72,6 +76,16 @@ extension NotesServer {
         .log,
         "opened \(store?.path ?? ""): \(book.counts.live) notes, \(book.version.count) replicas")
     }
+  }
+
+  /// Who makes the changes of this process. A name that the client has not given, or of which nothing is left, is that of the
+  /// environment.
+  private func author(named name: String, with program: String) -> Author? {
+    let names = [name, environment.participant]
+    let programs = [program, environment.program]
+    return names.lazy.flatMap { name in
+      programs.lazy.compactMap { Author(name: name, program: $0) }
+    }.first
   }
 
   /// A path of the client, in which "~" stands for its user's folder.
@@ -103,11 +117,15 @@ extension NotesServer {
     result.member("change", ["text", "lines", "ranges"])
     result.member("push", ["lines", "ranges", "text"])
     result.member("check", ["sha256", "length", "none"])
-    for name in ["resume", "undo", "presence", "history"] { result.member(name, true) }
+    for name in ["resume", "undo", "presence", "history", "restoreVersion"] {
+      result.member(name, true)
+    }
     result.endObject()
     result.key("notebook")
     result.beginObject()
     result.member("search", true)
+    result.member("log", true)
+    result.member("follow", true)
     result.member("sync", !environment.isConfined)
     result.member("files", !environment.isConfined)
     result.endObject()

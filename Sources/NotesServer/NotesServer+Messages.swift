@@ -15,6 +15,7 @@ extension NotesServer {
   /// - Complexity: that of the requests in them.
   public mutating func receive(_ bytes: ArraySlice<UInt8>) {
     schedule.noteEvent()
+    client.follower?.heard = nil
     let wasMerging = store?.isMerging == true
     if store?.notice() == true, !wasMerging {
       mergeSlice()
@@ -41,7 +42,7 @@ extension NotesServer {
   /// ends.
   public mutating func outputFailed() {
     connection.loseOutput()
-    requests.searches = []
+    requests.lookups = []
     inputEnded()
   }
 
@@ -71,7 +72,7 @@ extension NotesServer {
   private mutating func leave() {
     forgetFiles()
     cancelWork()
-    mirroring.mirror = nil
+    endMirror()
     for id in exchanges.keys.sorted() { end(id, .failure(.requestCancelled)) }
     stopSharingPresence()
     // After `shutdown`, or without an open text, no client resumes. A client that has only closed the pipe may, so its journal stays,
@@ -95,10 +96,10 @@ extension NotesServer {
     while !requests.fileTasks.isEmpty { cancelFileTask(at: 0) }
     for id in requests.waitingForMirror { currentOutbox.respond(to: id, error: .requestCancelled) }
     requests.waitingForMirror = []
-    for search in requests.searches {
-      currentOutbox.respond(to: search.id, error: .requestCancelled)
+    for lookup in requests.lookups {
+      currentOutbox.respond(to: lookup.id, error: .requestCancelled)
     }
-    requests.searches = []
+    requests.lookups = []
   }
 
   // MARK: - Messages
@@ -135,6 +136,7 @@ extension NotesServer {
     case "note/cursor":
       // Others are told when all cursors that came one after the other are set.
       setCursor(params)
+    case "notebook/presence": takePresence(params)
     case "$/setTrace": client.isTracing = params["value"]?.string ?? "off" != "off"
     default: break
     }
@@ -149,8 +151,8 @@ extension NotesServer {
     } else {
       return
     }
-    if let index = requests.searches.firstIndex(where: { $0.id == id }) {
-      requests.searches.remove(at: index)
+    if let index = requests.lookups.firstIndex(where: { $0.id == id }) {
+      requests.lookups.remove(at: index)
       return currentOutbox.respond(to: id, error: .requestCancelled)
     }
     if let index = requests.fileTasks.firstIndex(where: { $0.id == id }) {
@@ -163,6 +165,7 @@ extension NotesServer {
     if let exchange = exchanges.values.first(where: { $0.request?.id == id }) {
       return end(exchange.id, .failure(.requestCancelled))
     }
+    if leavePeer(ofRequest: id) { return }
     guard
       let index = requests.waitingForDisk.firstIndex(where: { $0.id == id && $0.canBeCancelled })
     else { return }

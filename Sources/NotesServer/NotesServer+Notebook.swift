@@ -85,8 +85,9 @@ extension NotesServer {
       result.endObject()
     }
     result.endArray()
+    if let refusal = store?.writeRefusal { result.member("unwritable", "\(refusal)") }
     result.member("branches", book.version.branches.map(\.description))
-    writePeers(&result)
+    peers.states.write(&result, knowing: book.version)
     result.endObject()
   }
 }
@@ -100,6 +101,16 @@ struct ChangesParameters: MethodParameters {
   enum Start {
     case version(Version)
     case revision(Revision)
+
+    init(_ name: String, _ parameter: some ParameterName) throws(ResponseError) {
+      if let version = Version(name) {
+        self = .version(version)
+      } else if let revision = Revision(name) {
+        self = .revision(revision)
+      } else {
+        throw .invalidParams(parameter.rawValue, "must be a revision or a version")
+      }
+    }
   }
 
   /// The most bytes of changes in one answer, whatever the client's limit: a message must hold them in base64.
@@ -115,17 +126,10 @@ struct ChangesParameters: MethodParameters {
   let forks: [Fork]
 
   init(_ params: Parameters) throws(ResponseError) {
-    if let name = try params.string(Name.since) {
-      if let version = Version(name) {
-        since = .version(version)
-      } else if let revision = Revision(name) {
-        since = .revision(revision)
-      } else {
-        throw .invalidParams("since", "must be a revision or a version")
-      }
-    } else {
-      since = .version(Version())
-    }
+    since =
+      try params.string(Name.since).map { name throws(ResponseError) in
+        try Start(name, Name.since)
+      } ?? .version(Version())
     limit = min(try params.count(Name.limit) ?? .max, Self.largestAnswer)
     offset = try params.count(Name.offset)
     digest = try params.digest(Name.digest)
@@ -149,47 +153,11 @@ struct DigestsParameters: MethodParameters {
   }
 }
 
-/// The parameters of `notebook/merge`.
-struct MergeParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case changes, adopt, offset, size }
-
-  let changes: [UInt8]
-  let isAdopting: Bool
-  /// Where in the set this part of it begins, and the size of the set, in bytes; nil if it is the whole set.
-  let part: (offset: Int, size: Int)?
-
-  init(_ params: Parameters) throws(ResponseError) {
-    guard let changes = Base64.decode(try params.requiredText(Name.changes)) else {
-      throw .invalidParams("changes", "must be base64")
-    }
-    self.changes = changes
-    isAdopting = try params.boolean(Name.adopt) ?? false
-    let (offset, size) = (try params.count(Name.offset), try params.count(Name.size))
-    guard let size else {
-      guard offset == nil else { throw .invalidParams("size", "is missing") }
-      part = nil
-      return
-    }
-    guard size <= NoteStore.largestChangeSet else {
-      throw .invalidParams("size", "is more than \(NoteStore.largestChangeSet) bytes")
-    }
-    part = (offset ?? 0, size)
-    guard changes.count <= size - min(size, offset ?? 0) else {
-      throw .invalidParams("changes", "goes beyond the size")
-    }
-  }
-}
-
 extension NotesServer {
   func changes(
     _ params: ChangesParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    let since =
-      switch params.since {
-      case .version(let version): version
-      case .revision(let revision):
-        try recall { book throws(ArchiveFailure) in try book.knownVersion(of: revision) }
-      }
+    let since = try version(of: params.since)
     if let digest = params.digest {
       let here = try self.digest(of: since.intersection(book.version))
       guard here == digest else {
@@ -219,6 +187,15 @@ extension NotesServer {
     result.endObject()
   }
 
+  /// What a client knows that names it so. Of a revision only what is known here.
+  func version(of start: ChangesParameters.Start) throws(ResponseError) -> Version {
+    switch start {
+    case .version(let version): version
+    case .revision(let revision):
+      try recall { book throws(ArchiveFailure) in try book.knownVersion(of: revision) }
+    }
+  }
+
   func digests(
     _ params: DigestsParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
@@ -236,7 +213,9 @@ extension NotesServer {
   ) throws(ResponseError) {
     var effects = Effects()
     if let changes = try incomingChanges.append(params.changes, params.part) {
-      effects = try merge(changes: changes, adopting: params.isAdopting)
+      let merged = try merge(changes: changes, adopting: params.isAdopting)
+      client.follower?.listener.learn(merged.version)
+      effects = merged.effects
     }
     result.beginObject()
     result.member("revision", revision)

@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 
 // One note at a time, without opening its text: read, change, move, delete, restore, purge.
 
-// MARK: - note/get, note/history
+// MARK: - note/get
 
 /// The parameters of `note/get`.
 struct GetNoteParameters: MethodParameters {
@@ -20,19 +20,6 @@ struct GetNoteParameters: MethodParameters {
   }
 }
 
-/// The parameters of `note/history`.
-struct NoteHistoryParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case id, limit }
-
-  let id: String
-  let limit: Int
-
-  init(_ params: Parameters) throws(ResponseError) {
-    id = try params.requiredString(Name.id)
-    limit = try params.limit(Name.limit)
-  }
-}
-
 extension NotesServer {
   func getNote(
     _ params: GetNoteParameters, _ result: inout JSONWriter
@@ -41,21 +28,7 @@ extension NotesServer {
     var state = (note: present, utf8: [UInt8]())
     var name = revision
     if let wanted = params.revision, wanted != name {
-      guard
-        let version = try recall({ book throws(ArchiveFailure) in
-          try book.version(ofRevision: wanted)
-        })
-      else {
-        throw .requestFailed("unknownRevision", "revision: no state of this notebook has this name")
-      }
-      guard
-        let past = try recall({ book throws(ArchiveFailure) in
-          try book.note(present.id, at: version)
-        })
-      else {
-        throw .requestFailed("noSuchNote", "id: the note did not exist at that revision")
-      }
-      state = past
+      state = try pastNote(present.id, at: wanted)
       name = wanted
     } else {
       state.utf8 = present.text.utf8
@@ -68,27 +41,22 @@ extension NotesServer {
     result.endObject()
   }
 
-  func noteHistory(
-    _ params: NoteHistoryParameters, _ result: inout JSONWriter
-  ) throws(ResponseError) {
-    let id = try note(params.id).id
-    let entries = try recall { book throws(ArchiveFailure) in
-      try book.history(of: id, limit: params.limit)
+  /// A note that is here as it was at a revision, and its text then.
+  func pastNote(
+    _ id: NoteID, at revision: String
+  ) throws(ResponseError) -> (note: Note, utf8: [UInt8]) {
+    guard
+      let version = try recall({ book throws(ArchiveFailure) in
+        try book.version(ofRevision: revision)
+      })
+    else {
+      throw .requestFailed("unknownRevision", "revision: no state of this notebook has this name")
     }
-    result.beginObject()
-    result.key("entries")
-    result.beginArray()
-    for entry in entries {
-      result.beginObject()
-      result.member("revision", "\(entry.revision)")
-      result.member("time", iso8601(entry.time))
-      result.member("replica", "\(entry.replica)")
-      result.member("inserted", entry.inserted)
-      result.member("deleted", entry.deleted)
-      result.endObject()
+    guard let past = try recall({ book throws(ArchiveFailure) in try book.note(id, at: version) })
+    else {
+      throw .requestFailed("noSuchNote", "id: the note did not exist at that revision")
     }
-    result.endArray()
-    result.endObject()
+    return past
   }
 }
 
@@ -143,10 +111,7 @@ extension NotesServer {
     }
     switch params.tags {
     case .all(let tags)?:
-      // A tag stays in the form in which it is there.
-      let kept = note.tags.elements.filter { tags.hasEquivalent(of: $0) }
-      edits += note.operations(
-        settingTags: kept.union(tags.distinct.filter { !kept.hasEquivalent(of: $0) }))
+      edits += note.operations(making: tags)
     case .some(let added, let removed)?:
       let kept = note.tags.elements.filter { !removed.hasEquivalent(of: $0) }
       edits += note.operations(
@@ -155,6 +120,14 @@ extension NotesServer {
     }
     try commit(edits.map { .edit(note.id, $0) })
     try writeNoteAndRevision(note.id, &result)
+  }
+}
+
+extension Note {
+  /// The operations that make the tags these; a tag stays in the form in which it is there.
+  func operations(making tags: Set<Tag>) -> [Note.Operation] {
+    let kept = self.tags.elements.filter { tags.hasEquivalent(of: $0) }
+    return operations(settingTags: kept.union(tags.distinct.filter { !kept.hasEquivalent(of: $0) }))
   }
 }
 

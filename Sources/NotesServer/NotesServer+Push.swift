@@ -19,12 +19,14 @@ extension NotesServer {
   /// - Complexity: O(attachments with news), and what is sent.
   mutating func push() {
     schedule.noteEvent()
+    tellPeers()
     connection.flushNotifications()
     guard connection.hasRoomForPushes else {
       connection.isPushHeldBack = true
       return
     }
     connection.isPushHeldBack = false
+    tellFollower()
     tellChanges()
     for id in openTexts.takeEnded() {
       currentOutbox.notify("note/closed") {
@@ -128,7 +130,8 @@ extension NotesServer {
     let note = attachment.note
     // If an edit can't be pushed now, the participants wait for it.
     guard openTexts[text: note].view(of: attachment.pushed, by: id) == nil else { return }
-    let participants = openTexts.participants(besides: attachment)
+    let participants = openTexts.participants(
+      besides: attachment, named: client.participant?.name ?? "")
     let elements = Set(
       participants.flatMap { $0.selections.flatMap { [$0.start, $0.end] } }.compactMap(\.element))
     guard var buffer = try? buffer(of: note, nil),
@@ -146,6 +149,8 @@ extension NotesServer {
       for participant in participants {
         $0.beginObject()
         $0.member("id", participant.id)
+        if !participant.name.isEmpty { $0.member("name", participant.name) }
+        $0.member("color", participant.color)
         $0.key("ranges")
         $0.beginArray()
         for selection in participant.selections {

@@ -22,54 +22,63 @@ struct SearchParameters: MethodParameters {
   }
 }
 
-extension NotesServer {
-  /// The bytes that are searched at once: a few milliseconds.
-  private static let searchPiece = 1 << 20
-  /// The length of a result, in bytes, above which further matches are left out; the result says so.
-  private static let largestSearchResult = 8 << 20
+/// A search that is not complete.
+private struct SearchRequest: Lookup {
+  let id: RequestID
+  var search: NoteSearch
+  /// The most matches that are wanted.
+  let limit: Int
+  let encoding: PositionEncoding
+  /// The number of matches that were found.
+  private var count = 0
+  /// The result as far as it is known.
+  private var result = JSONWriter()
 
+  /// The bytes that are searched at once: a few milliseconds.
+  private static let piece = 1 << 20
+
+  init(_ id: RequestID, _ search: NoteSearch, limit: Int, _ encoding: PositionEncoding) {
+    self.id = id
+    self.search = search
+    self.limit = limit
+    self.encoding = encoding
+    result.beginObject()
+    result.key("matches")
+    result.beginArray()
+  }
+
+  mutating func proceed(in store: NoteStore?) throws(ResponseError) -> [UInt8]? {
+    var isMore = false
+    do {
+      let isIncomplete = try search.proceed(Self.piece) { match in
+        if count == limit || result.bytes.count >= Requests.largestLookup {
+          isMore = true
+          return false
+        }
+        count += 1
+        result.match(match, encoding)
+        return true
+      }
+      if isIncomplete { return nil }
+    } catch {
+      // The next search finds what is in the logs.
+      store?.giveUpArchive()
+      throw ResponseError(error)
+    }
+    result.endArray()
+    result.member("more", isMore)
+    result.endObject()
+    return result.bytes
+  }
+}
+
+extension NotesServer {
   /// Begins a search, which is answered when it is complete. A small notebook is searched at once.
   mutating func search(_ id: RequestID, _ params: SearchParameters) throws(ResponseError) {
     guard let search = NoteSearch(for: params.query, in: book) else {
       throw .invalidParams("query", "must have something else than marks")
     }
-    var result = JSONWriter()
-    result.beginObject()
-    result.key("matches")
-    result.beginArray()
-    requests.searches.append(
-      SearchRequest(id: id, search: search, limit: params.limit, result: result))
-    if requests.searches.count == 1 { proceedSearching() }
-  }
-
-  /// Does a piece of the search that came first.
-  mutating func proceedSearching() {
-    var request = requests.searches.removeFirst()
-    let encoding = client.encoding
-    var isMore = false
-    do {
-      let isIncomplete = try request.search.proceed(Self.searchPiece) { match in
-        if request.count == request.limit
-          || request.result.bytes.count >= Self.largestSearchResult
-        {
-          isMore = true
-          return false
-        }
-        request.count += 1
-        request.result.match(match, encoding)
-        return true
-      }
-      if isIncomplete { return requests.searches.insert(request, at: 0) }
-    } catch {
-      // The next search finds what is in the logs.
-      store?.giveUpArchive()
-      return currentOutbox.respond(to: request.id, error: ResponseError(error))
-    }
-    request.result.endArray()
-    request.result.member("more", isMore)
-    request.result.endObject()
-    let result = request.result.bytes
-    currentOutbox.respond(to: request.id) { $0.raw(result) }
+    begin(SearchRequest(id, search, limit: params.limit, client.encoding))
   }
 }
 

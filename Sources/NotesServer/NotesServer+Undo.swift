@@ -14,17 +14,21 @@ extension NotesServer {
   ) throws(ResponseError) {
     let note = try editableAttachment(id).note
     openTexts[undoListOf: id].close()
-    // A journal may name changes that did not come to be written.
-    let version = book.version
-    let steps = openTexts[undoListOf: id].withdrawals(direction).map { $0.intersection(version) }
+    let steps = try steps(direction, of: id, in: note)
     var isEffective = false
     if !steps.isEmpty {
-      let count: Int
+      var count: Int
       (count, isEffective) = try read(note) { Self.count(of: steps, toReverseIn: $0) }
+      var properties: [Note.Operation] = []
+      if let (first, operations) = try reversal(of: steps[..<count], in: note) {
+        (count, isEffective, properties) = (first, true, operations)
+      }
       let journal = journal
       var turning: ChangeID?
       let changes = ChangeRanges(steps[..<count].flatMap(\.runs))
-      try commit(changes.isEmpty ? [] : [.edit(note, .withdraw(changes))]) {
+      let operations = changes.isEmpty ? [] : [.withdraw(changes)] + properties
+      // The client is told of what it doesn't see in the text.
+      try commit(operations.map { .edit(note, $0) }, telling: !properties.isEmpty) {
         turning = $0
         journal?.append(.turn(direction, $0, count), of: id)
       }
@@ -33,6 +37,37 @@ extension NotesServer {
     result.beginObject()
     result.member("done", isEffective)
     result.endObject()
+  }
+
+  /// The changes to withdraw for undoing, or redoing, each step; the next step comes first.
+  private func steps(
+    _ direction: UndoList.Direction, of id: Int, in note: NoteID
+  ) throws(ResponseError) -> [ChangeRanges] {
+    // A journal may name changes that did not come to be written.
+    let version = book.version
+    let steps = openTexts[undoListOf: id].withdrawals(direction).map { $0.intersection(version) }
+    guard direction == .undo else { return steps }
+    // A version that was restored is a step of several attachments. What one has undone it can redo, so another does not undo it again.
+    let withdrawn = try read(note) { $0.text.withdrawn }
+    return steps.map { step in
+      let isKnown = step.runs.first.map { withdrawn.contains($0.first) } ?? false
+      return isKnown ? step.subtracting(withdrawn) : step
+    }
+  }
+
+  /// The number of steps up to the first one that did something to the title, the tags or the priority that still stands, and the operations
+  /// that take that back; nil if none did.
+  private func reversal(
+    of steps: ArraySlice<ChangeRanges>, in id: NoteID
+  ) throws(ResponseError) -> (count: Int, operations: [Note.Operation])? {
+    let note = try note("\(id)")
+    return try recall { book throws(ArchiveFailure) in
+      for (index, step) in steps.enumerated() {
+        let operations = try book.operations(takingBack: step, of: note, at: environment.now)
+        if !operations.isEmpty { return (index + 1, operations) }
+      }
+      return nil
+    }
   }
 
   /// So many steps without effect are looked at one by one, before many are looked at together.

@@ -30,6 +30,10 @@ public struct NotesServer: ~Copyable {
     public var memoryFolder: String?
     /// The path for which "~" stands at the beginning of a folder that the client names.
     public var homeFolder: String?
+    /// The name of whoever uses the program, where the client gives none; empty for no name.
+    public var participant = ""
+    /// The name of the program, where the client gives none.
+    public var program = "decent-notes"
     /// The framing of messages to and from the client.
     public var framing: Framing
     /// The length of the longest message that is taken, in bytes.
@@ -109,7 +113,7 @@ public struct NotesServer: ~Copyable {
   var incomingChanges = IncomingChanges()
   var openTexts = OpenTexts()
   /// The changes of which the client is not told yet.
-  var untoldChanges: [NoteID: Effects.Facets] = [:]
+  var untoldChanges: [NoteID: Effects.NoteEffect] = [:]
   /// The journal of the open texts, by which their clients can resume if this process dies; nil before the first open text.
   var journal: AttachmentJournal?
   /// The cursors of this process's client, and those of other processes; nil before the first open text.

@@ -91,6 +91,11 @@ struct OpenTexts {
     }
   }
 
+  /// The attachments through which clients edit a note, in order.
+  func editors(of note: NoteID) -> [Int] {
+    (attached[note] ?? []).filter { !attachments[$0]!.options.isObserver }
+  }
+
   /// Ends all attachments of a note that was purged.
   mutating func end(_ note: NoteID) {
     for id in attached[note] ?? [] {
@@ -208,6 +213,7 @@ struct OpenTexts {
     guard let attachment = attachments[id], attachment.selections != selections else { return }
     attachments[id]!.selections = selections
     noteMove(of: id, on: attachment.note)
+    attachments[id]!.moves = cursorMoves
   }
 
   private mutating func noteMove(of mover: Int, on note: NoteID) {
@@ -222,11 +228,13 @@ struct OpenTexts {
   }
 
   /// The participants in the note of an attachment, without itself, in order.
-  func participants(besides attachment: Attachment) -> [Participant] {
+  ///
+  /// - Parameter name: what those in this process are called.
+  func participants(besides attachment: Attachment, named name: String = "") -> [Participant] {
     (attached[attachment.note] ?? []).compactMap { id in
       let selections = attachments[id]!.selections
       guard id != attachment.id, !selections.isEmpty else { return nil }
-      return Participant(id: "\(id)", selections: selections)
+      return Participant(id: "\(id)", name: name, selections: selections)
     } + (participantsElsewhere[attachment.note] ?? [])
   }
 

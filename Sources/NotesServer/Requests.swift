@@ -1,4 +1,5 @@
 internal import JSONRPC
+internal import NoteStore
 internal import Notes
 
 /// A request that is answered when everything committed before it is on disk for good.
@@ -12,23 +13,21 @@ struct DiskRequest {
   var through: UInt64
 }
 
-/// A search that is not complete.
-struct SearchRequest {
-  let id: RequestID
-  var search: NoteSearch
-  /// The most matches that are wanted.
-  let limit: Int
-  /// The number of matches that were found.
-  var count = 0
-  /// The result as far as it is known.
-  var result: JSONWriter
+/// A request that looks something up for longer than others may be held up, so it is done in pieces.
+protocol Lookup {
+  var id: RequestID { get }
+
+  /// Does a piece of the work: a few milliseconds. Returns the result when it is complete, else nil.
+  mutating func proceed(in store: NoteStore?) throws(ResponseError) -> [UInt8]?
 }
 
 /// The requests that are not answered yet, and the results of those that a client may repeat.
 struct Requests {
   var waitingForDisk: [DiskRequest] = []
-  /// The searches in the order in which they came.
-  var searches: [SearchRequest] = []
+  /// The requests that take long to look something up, in the order in which they came.
+  var lookups: [any Lookup] = []
+  /// The length of the result of such a request, in bytes, above which the rest is left out; the result says so.
+  static let largestLookup = 8 << 20
   /// The requests that read or write files, in the order in which they came.
   var fileTasks: [FileTask] = []
   /// The requests that are answered when the mirror is at rest.
@@ -36,7 +35,7 @@ struct Requests {
   var remembered = RememberedResults()
 
   /// True if there is one that is answered after work that takes a while.
-  var hasWork: Bool { !searches.isEmpty || !fileTasks.isEmpty }
+  var hasWork: Bool { !lookups.isEmpty || !fileTasks.isEmpty }
 }
 
 /// The results of requests that carried a key: the same key again gives the same result.

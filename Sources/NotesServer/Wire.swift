@@ -47,6 +47,14 @@ extension JSONWriter {
     endObject()
   }
 
+  mutating func author(_ author: Author) {
+    key("author")
+    beginObject()
+    member("name", author.name)
+    member("program", author.program)
+    endObject()
+  }
+
   mutating func range(_ start: TextPosition, _ end: TextPosition) {
     beginObject()
     key("start")

@@ -34,6 +34,8 @@ struct Arguments: Equatable {
   var interval: Duration?
   /// The folder of files that are kept equal to the notes while serving; nil for none.
   var mirror: String?
+  /// The name of whoever uses the program; nil if none is given.
+  var name: String?
   /// The client may reach nothing but the notebook of the command line.
   var isConfined = false
   /// Makes every identifier and every reading of the clock the same in each run, for recorded sessions. Never for real notes:
@@ -83,6 +85,8 @@ struct Arguments: Equatable {
     options:
       --notebook DIR       the folder of the notebook (else $DECENT_NOTES, else
                            $XDG_DATA_HOME/decent-notes, else ~/.local/share/decent-notes)
+      --name NAME          who makes the changes, for history and for others who have the same
+                           note open (default: user@host)
       --framing FRAMING    auto, content-length or lines (default: auto, by the first byte)
       --max-message BYTES  the longest message taken (default: 33554432)
       --durability WHEN    when a change is answered: background, as soon as it is in the file
@@ -97,6 +101,21 @@ struct Arguments: Equatable {
       --help, --version
 
     """
+
+  /// The name of the program as it stands in history: with its command, if there is one.
+  var program: String {
+    let word: String? =
+      switch command {
+      case .call: "call"
+      case .purge, .purgeTrash: "purge"
+      case .sync: "sync"
+      case .files(.importing, _, _): "import"
+      case .files(.exporting, _, _): "export"
+      case .mirror: "mirror"
+      case .serve, .demo, .check, .compact, .help, .version: nil
+      }
+    return word.map { "decent-notes \($0)" } ?? "decent-notes"
+  }
 
   /// Arguments that can't be used; the message is one line.
   struct Misuse: Error {
@@ -136,6 +155,7 @@ struct Arguments: Equatable {
       }
       switch parts[0] {
       case "--notebook": folder = try value()
+      case "--name": name = try value()
       case "--framing":
         framing = try value()
         guard ["auto", "content-length", "lines"].contains(framing) else {
@@ -193,6 +213,7 @@ struct Arguments: Equatable {
       }
     }
     if folder == "" { throw Misuse(message: "--notebook must name a folder") }
+    if name == "" { throw Misuse(message: "--name must not be empty") }
     if isRepairing, words != ["check"] {
       throw Misuse(message: "--repair is an option of check")
     }

@@ -42,6 +42,7 @@ struct Check {
         + " both are here, and what follows them does not travel between the two"
     }
     lines += Self.damageLines(store)
+    if let refusal = store.writeRefusal { lines.append("nothing can be changed here: \(refusal)") }
     lines.append(
       isSound
         ? "everything can be read"

@@ -31,9 +31,10 @@ final class ChildProcess {
   ///   - ownSession: true for a session without the terminal, where it could ask for a password; `end` kills the whole session.
   ///   - keepingError: true if its standard error is that of this process.
   ///   - lock: a descriptor that it gets besides the three standard ones; -1 if there is none.
+  ///   - mask: its umask.
   init(
     _ words: [String], variables: [String: String] = [:], ownSession: Bool = false,
-    keepingError: Bool = false, holding lock: Int32 = -1
+    keepingError: Bool = false, holding lock: Int32 = -1, mask: mode_t = privateMask
   ) throws(Failure) {
     var pipes: [[Int32]] = []
     func close(_ pipes: [[Int32]]) {
@@ -66,7 +67,9 @@ final class ChildProcess {
     var arguments = words.map { strdup($0) } + [nil]
     var environment = Self.environment(with: variables).map { strdup($0) } + [nil]
     var child: pid_t = 0
+    let ownMask = umask(mask)
     let status = posix_spawnp(&child, words[0], &actions, &attributes, &arguments, &environment)
+    _ = umask(ownMask)
     for text in arguments + environment { free(text) }
     posix_spawn_file_actions_destroy(&actions)
     posix_spawnattr_destroy(&attributes)

@@ -40,6 +40,7 @@ struct Compact {
             ? " with words of notes that were purged" : " for which a snapshot has stood for a day")
       )
     }
+    for path in result.refused { lines.append("\(path) stays: this user may not remove it") }
     if isPurging {
       lines += Self.report(of: result, copies: store.removeCopies())
       self.lines = lines
@@ -64,7 +65,8 @@ struct Compact {
     for path in result.unfoldable {
       lines.append(
         "\(path) may have words of notes that were purged, and can't be folded now: a program is"
-          + " writing it, files before it are missing, or it has a name of another program")
+          + " writing it, this user may not read it, files before it are missing, or it has a name of another program"
+      )
     }
     if result.waitingWords > 0 {
       lines.append(

@@ -26,6 +26,8 @@ struct EventLoop: ~Copyable {
   /// The client has closed its end of our input; there may still be something in the pipe.
   private var hasInputHungUp = false
   private let signals = EndSignals()
+  /// Opened while peers are away that a link is to come back to.
+  private var network: NetworkWatch?
   /// The signal that ended the process.
   private(set) var signal: Int32?
   /// Reads the clock.
@@ -91,6 +93,8 @@ struct EventLoop: ~Copyable {
     for (id, link) in links {
       polls += link.polls(isSending: server.exchanges[id]?.outbox.isEmpty == false)
     }
+    watchNetwork()
+    polls.append(pollfd(fd: network?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     let count = poll(&polls, nfds_t(polls.count), milliseconds())
     guard count > 0 else { return count == 0 }
     if polls[2].revents != 0, let number = signals.take() {
@@ -101,6 +105,10 @@ struct EventLoop: ~Copyable {
     for (index, (source, _)) in descriptors.enumerated() where polls[3 + index].revents != 0 {
       server.handleReady(source)
     }
+    if polls[polls.count - 1].revents != 0 {
+      network?.drain()
+      server.networkChanged()
+    }
     if polls[1].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { outputFailed() }
     if isReading, isInputOpen {
       if polls[0].revents != 0 { read() }
@@ -109,6 +117,14 @@ struct EventLoop: ~Copyable {
       server.inputHungUp()
     }
     return false
+  }
+
+  private mutating func watchNetwork() {
+    guard server.awaitsNetwork else {
+      network = nil
+      return
+    }
+    if network == nil { network = NetworkWatch() }
   }
 
   /// The time to wait at most; -1 for as long as it takes.
@@ -136,10 +152,12 @@ struct EventLoop: ~Copyable {
       links[id] = link
       var events: [PeerLink.Event] = []
       let isOver = server.exchanges[id]!.isOver
-      let progress = server.exchanges[id]!.progress
-      link.proceed(&server.exchanges[id]!.outbox, isOver: isOver, progress: progress) {
-        events.append($0)
-      }
+      let (isStanding, progress) = (
+        server.exchanges[id]!.isStanding, server.exchanges[id]!.progress
+      )
+      link.proceed(
+        &server.exchanges[id]!.outbox, isOver: isOver, isStanding: isStanding, progress: progress
+      ) { events.append($0) }
       for event in events {
         switch event {
         case .received(let bytes): server.receive(bytes, fromPeer: id)

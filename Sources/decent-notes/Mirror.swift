@@ -283,6 +283,8 @@ final class Mirror {
   }
 
   private func write(_ text: String, to path: String) throws(ChildProcess.Failure) {
+    let ownMask = umask(privateMask)
+    defer { _ = umask(ownMask) }
     guard let file = fopen(path, "w") else { throw failure(path) }
     let isWritten = fputs(text, file) >= 0
     guard fclose(file) == 0, isWritten else { throw failure(path) }

@@ -129,10 +129,12 @@ final class PeerLink {
   /// - Parameters:
   ///   - outbox: bytes that the peer is still to read.
   ///   - isOver: true if nothing more will be put there.
+  ///   - isStanding: true if the owner finds out whether the peer is there.
   ///   - progress: a number that grows as the exchange goes on.
   ///   - report: is called with each event.
   func proceed(
-    _ outbox: inout Outbox, isOver: Bool, progress: Int, _ report: (Event) -> Void
+    _ outbox: inout Outbox, isOver: Bool, isStanding: Bool, progress: Int,
+    _ report: (Event) -> Void
   ) {
     if progress != self.progress {
       self.progress = progress
@@ -158,7 +160,8 @@ final class PeerLink {
         readError(of: process)
         return try end(of: step, status)
       }
-      let deadline = isLeaving ? deadline : min(deadline, progressDeadline)
+      let deadline =
+        isStanding ? now() + Self.unlimited : isLeaving ? deadline : min(deadline, progressDeadline)
       if step.role == .peer, now() >= deadline { return try giveUp(process) }
       due = isOutputClosed ? now() + Self.exitInterval : deadline
     } catch {
@@ -174,7 +177,8 @@ final class PeerLink {
     self.step = step
     (errorOutput, isOutputClosed, isErrorClosed) = ([], false, false)
     let process = try ChildProcess(
-      step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock)
+      step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock,
+      mask: step.role == .peer ? userMask : privateMask)
     process.stopBlocking()
     // A tool goes on when this process is killed, with the lock that it holds.
     if step.role == .tool { process.closeInput() } else { process.endWithThisProcess() }

@@ -13,7 +13,9 @@ struct Purge {
   private static let mostAtOnce = 256
 
   /// Purges the notes with these names, if all of them can be.
-  init(of names: [String], in store: NoteStore, at now: Int64) throws(StoreError) {
+  init(of names: [String], in store: NoteStore, by author: Author?, at now: Int64)
+    throws(StoreError)
+  {
     var notes: [NoteID] = []
     for name in names {
       let id = NoteID(name)
@@ -26,11 +28,13 @@ struct Purge {
         failures.append("\(name): there is no such note")
       }
     }
-    if failures.isEmpty { try purge(notes, in: store, at: now) }
+    if failures.isEmpty { try purge(notes, in: store, by: author, at: now) }
   }
 
   /// Purges the notes in the trash in which nothing has changed for `age` milliseconds.
-  init(trashOf store: NoteStore, olderThan age: Int64, at now: Int64) throws(StoreError) {
+  init(trashOf store: NoteStore, olderThan age: Int64, by author: Author?, at now: Int64)
+    throws(StoreError)
+  {
     var notes: [NoteID] = []
     try store.openOrder()
     do {
@@ -42,15 +46,15 @@ struct Purge {
         }
       }
     } catch { throw error }
-    try purge(notes, in: store, at: now)
+    try purge(notes, in: store, by: author, at: now)
   }
 
   private mutating func purge(
-    _ notes: [NoteID], in store: NoteStore, at now: Int64
+    _ notes: [NoteID], in store: NoteStore, by author: Author?, at now: Int64
   ) throws(StoreError) {
     var rest = notes[...]
     while !rest.isEmpty {
-      try store.commit(rest.prefix(Self.mostAtOnce).map { .purge($0) }, at: now)
+      try store.commit(rest.prefix(Self.mostAtOnce).map { .purge($0) }, at: now, by: author)
       rest = rest.dropFirst(Self.mostAtOnce)
     }
     guard !notes.isEmpty else {

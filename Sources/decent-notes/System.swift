@@ -4,6 +4,17 @@
   import Darwin
 #endif
 
+/// The umask that the user has. The first use of it, at the start of the program, leaves the process only what that keeps from other users:
+/// who else has access is said with each call that creates something.
+let userMask: mode_t = {
+  let mask = umask(0o077)
+  _ = umask(mask & 0o007)
+  return mask
+}()
+
+/// The umask of programs whose files are nobody else's.
+let privateMask: mode_t = 0o077
+
 /// Returns true if there is a process of this number.
 func isRunning(_ process: Int) -> Bool { kill(pid_t(process), 0) == 0 || errno != ESRCH }
 

@@ -3,6 +3,7 @@
 internal import FileTree
 internal import JSONRPC
 internal import NoteStore
+internal import Notes
 internal import NotesServer
 internal import ReplicatingTypes
 
@@ -54,8 +55,24 @@ private func memoryFolder() -> String? {
   return defect(ofPrivateFolder: folder) == nil ? folder : nil
 }
 
+/// The name of whoever uses the program, by the command line. The same in each run with a seed.
+private func name(_ arguments: Arguments) -> String {
+  arguments.name ?? (arguments.seed == nil ? defaultName() : "user@host")
+}
+
+/// The name of whoever uses the program, if the command line gives none: `user@host`.
+private func defaultName() -> String {
+  var user = variable("USER") ?? variable("LOGNAME")
+  if user == nil, let entry = getpwuid(geteuid()) { user = String(cString: entry.pointee.pw_name) }
+  var buffer = [CChar](repeating: 0, count: 256)
+  let isNamed = gethostname(&buffer, buffer.count) == 0
+  let bytes = isNamed ? buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)) : []
+  let host = String(decoding: bytes, as: UTF8.self)
+  return (user ?? "\(geteuid())") + (host.isEmpty ? "" : "@\(host)")
+}
+
 /// The server's environment for a command line; nil if there is no folder for the notebook.
-func environment(_ arguments: Arguments, mask: mode_t) -> NotesServer.Environment? {
+func environment(_ arguments: Arguments) -> NotesServer.Environment? {
   guard let folder = arguments.folder ?? defaultFolder() else { return nil }
   let framing: Framing =
     switch arguments.framing {
@@ -68,6 +85,8 @@ func environment(_ arguments: Arguments, mask: mode_t) -> NotesServer.Environmen
     maximumMessage: arguments.maximumMessage,
     durability: Durability(rawValue: arguments.durability)!, now: wallTime,
     makeIdentifier: randomIdentifier)
+  environment.participant = name(arguments)
+  environment.program = arguments.program
   environment.peers = arguments.peers
   environment.syncInterval = arguments.interval ?? environment.syncInterval
   environment.isConfined = arguments.isConfined
@@ -75,7 +94,7 @@ func environment(_ arguments: Arguments, mask: mode_t) -> NotesServer.Environmen
   environment.returnMemory = returnFreeMemory
   // What is exported is the user's, with the modes that the user wants.
   environment.openTree = { path, isMaking throws(FileTreeError) in
-    try SystemFileTree(path, making: isMaking, mask: UInt32(mask)) { "\(randomIdentifier())" }
+    try SystemFileTree(path, making: isMaking, mask: UInt32(userMask)) { "\(randomIdentifier())" }
   }
   environment.zone = localZone
   environment.mirror = arguments.mirror
@@ -172,8 +191,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
   // A write to a reader that is gone, or beyond a limit of size, is to be an error, and not to end the process.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
-  // Notes are private: no other user may enter the folders that are created here.
-  let mask = umask(0o077)
+  _ = userMask
   let arguments: Arguments
   do { arguments = try Arguments(commandLine()) } catch {
     printError("\(error.message) (decent-notes --help says more)")
@@ -207,12 +225,12 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     try printLines(check.lines)
     return check.isSound ? 0 : 1
   case .purge(let ids):
-    return try runPurge(arguments) { store throws(StoreError) in
-      try Purge(of: ids, in: store, at: wallTime())
+    return try runPurge(arguments) { store, author throws(StoreError) in
+      try Purge(of: ids, in: store, by: author, at: wallTime())
     }
   case .purgeTrash(let age):
-    return try runPurge(arguments) { store throws(StoreError) in
-      try Purge(trashOf: store, olderThan: age, at: wallTime())
+    return try runPurge(arguments) { store, author throws(StoreError) in
+      try Purge(trashOf: store, olderThan: age, by: author, at: wallTime())
     }
   case .compact(let isDue, let isPurging):
     guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
@@ -229,7 +247,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
     return 0
   case .serve, .call, .sync, .files, .mirror: break
   }
-  guard var environment = environment(arguments, mask: mask) else { return noFolder() }
+  guard var environment = environment(arguments) else { return noFolder() }
   switch arguments.command {
   case .call(let method, let params):
     environment.isSingleRequest = true
@@ -264,14 +282,14 @@ private func runCommand() throws(OutputFailure) -> Int32 {
 
 /// Forgets notes of the notebook of a command line; returns the exit status.
 private func runPurge(
-  _ arguments: Arguments, _ body: (NoteStore) throws(StoreError) -> Purge
+  _ arguments: Arguments, _ body: (NoteStore, Author?) throws(StoreError) -> Purge
 ) throws(OutputFailure) -> Int32 {
   guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
   let purge: Purge
   do {
     let store = try NoteStore(
       path: folder, state: stateFolder, isWatching: false, makeIdentifier: randomIdentifier)
-    purge = try body(store)
+    purge = try body(store, Author(name: name(arguments), program: arguments.program))
     try store.end()
     store.keep { true }
   } catch {

@@ -230,7 +230,8 @@ struct `The command line` {
       ["--help=1"], ["--seed", "x"], ["sync"], ["sync", ""], ["sync", "rclone:"],
       ["sync", "'open"],
       ["sync", "--every", "0s", "x"], ["sync", "--every", "25h", "x"], ["--every", "5s"],
-      ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"], ["--due"], ["check", "--due"],
+      ["--name"], ["--name", ""], ["--sync"], ["--sync", "a", "sync", "b"], ["--adopt"], ["--due"],
+      ["check", "--due"],
       ["sync", "--adopt", "--every=1s", "x"], ["--confined"], ["--confined=1"],
       ["compact", "--due", "--purged"], ["--purged"], ["purge"], ["purge", "a", "--trash"],
       ["--trash"],
@@ -313,6 +314,64 @@ struct `The command line` {
     let told = try server.notification("window/showMessage") { _ in true }
     #expect(told["message"]?.string?.contains(#"\x1b[2J\x9b1m"#) == true, "\(told.written)")
     try server.leave()
+  }
+
+  /// The authors of the log, the newest first.
+  private func authors() throws -> [[String]] {
+    let log = try Outcome(["--notebook", folder("notes"), "call", "notebook/log"])
+    let entries = try JSONValue(parsing: Array(log.output.utf8))["entries"]?.array
+    return entries.map(Array.init)!.map { entry in
+      ["name", "program"].map { entry["author"]?[$0]?.string ?? "nobody" }
+    }
+  }
+
+  @Test
+  func `Whose changes they are is said by an option, or by the system; commands are programs`()
+    throws
+  {
+    let options = ["--notebook", folder("notes")]
+    func run(_ arguments: String..., environment: [String: String?] = [:]) throws {
+      let outcome = try Outcome(options + arguments, environment: environment)
+      #expect(outcome.ending == .status(0), "\(outcome.errors)")
+    }
+    try run("call", "note/create", environment: ["USER": "zoe", "LOGNAME": nil])
+    let host = try shell("uname -n").trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(try authors() == [["zoe@\(host)", "decent-notes call"]])
+    try run("call", "note/create", environment: ["USER": nil, "LOGNAME": "leo"])
+    #expect(try authors()[0][0] == "leo@\(host)")
+    try run("call", "note/create", environment: ["USER": nil, "LOGNAME": nil])
+    let user = try shell("id -un").trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(try authors()[0][0] == "\(user)@\(host)")
+    try run("--name", " Zoë\u{1B}[2J\n", "call", "note/create")
+    #expect(try authors()[0] == ["Zoë [2J", "decent-notes call"])
+
+    let server = try Server(folder("notes"), ["--name=Max"])
+    try server.initialize()
+    let id = try server.call("note/create")["note"]!["id"]!.string!
+    try server.call("note/delete", ["id": .string(id)])
+    try server.leave()
+    #expect(try authors()[0] == ["Max", "decent-notes"])
+    try run("--name", "Eva", "purge", id)
+    #expect(try authors()[0] == ["Eva", "decent-notes purge"])
+    try "text".write(toFile: folder("a.md"), atomically: true, encoding: .utf8)
+    try run("--name", "Eva", "import", folder("a.md"))
+    #expect(try authors()[0] == ["Eva", "decent-notes import"])
+  }
+
+  @Test(.enabled(if: memoryFolder != stateFolder, "there is no folder in memory"))
+  func `A session that calls hand on has a name once, and another one where that changes`() throws {
+    let options = ["--notebook", folder("notes")]
+    for name in ["Anastasia", "Anastasia", "Anastasia", "Benedikt", "Anastasia"] {
+      let made = try Outcome(options + ["--name", name, "call", "note/create"])
+      #expect(made.ending == .status(0), "\(made.errors)")
+    }
+    #expect(try authors().map { $0[0].prefix(1) } == ["A", "B", "A", "A", "A"])
+    let logs = try logs(of: folder("notes"))
+    let bytes = try logs.map { try Data(contentsOf: URL(filePath: $0)) }.joined()
+    func count(_ word: String) -> Int {
+      Data(bytes).split(separator: Data(word.utf8), omittingEmptySubsequences: false).count - 1
+    }
+    #expect(logs.count == 1 && count("Anastasia") == 2 && count("Benedikt") == 1)
   }
 
   @Test

@@ -181,7 +181,7 @@ struct `A folder that refuses its owner` {
         continue
       }
       #expect(refusal.error.code == -32803)
-      #expect(refusal.reason == "writeFailed", "\(refusal.error.written)")
+      #expect(refusal.reason == "readOnly", "\(refusal.error.written)")
       #expect(refusal.error["message"]?.string?.contains("Permission denied") == true)
       // Who had a file before goes on in it.
       _ = try writer.append("going\(number)", to: note, &ledger).get()

@@ -194,6 +194,10 @@ struct `Live text` {
       ["sha256": .string(hash), "bytes": 4],
     ] as [[String: JSON]] {
       #expect(change(1, wrong).error?.code == -32801)
+      // Whoever sends the whole text again then must not be told to do so again.
+      var whole = wrong
+      whole["text"] = .string(after)
+      #expect(self.change(editor, 1, whole).error?.code == -32602)
     }
     #expect(change(1, ["sha256": 1]).error?.code == -32602)
     #expect(change(1, ["bytes": -1]).error?.code == -32602)

@@ -44,7 +44,7 @@ struct MetaModel: Sendable {
       guard let known = isRequest ? requests[method] : notifications[method] else {
         return problems + ["\(method) is unknown"]
       }
-      if known["messageDirection"]?.string != sender.rawValue {
+      if ![sender.rawValue, "both"].contains(known["messageDirection"]?.string) {
         problems.append("\(method) goes the other way")
       }
       problems += unknown(in: members, beside: ["jsonrpc", "id", "method", "params"], sender)

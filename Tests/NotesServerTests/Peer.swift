@@ -1,11 +1,12 @@
 import FileTree
 import Foundation
 import JSONRPC
-import NoteStore
+import Notes
 import ReplicatingTypes
 import TestSupport
 import Testing
 
+@testable import NoteStore
 @testable import NotesServer
 
 /// A client and its server, in this process: what is sent has been acted on when the call returns.
@@ -43,12 +44,14 @@ final class Peer {
   /// - Parameters:
   ///   - seed: of the server's identifiers, so that no two have the same.
   ///   - state: the folder for the state of the user's programs.
+  ///   - name: who uses it, where the client says nothing.
   ///   - files: makes what the server gets for a folder of files.
   init(
     _ folder: String, seed: UInt64 = .random(in: 0...(.max)), clock: Int64 = 1_767_225_600_000,
     state: String? = nil, longJournal: Int = 16 << 20, peers: [String] = [],
     syncInterval: Duration = .seconds(30), syncPiece: Int = 256 << 10,
     isSingleRequest: Bool = false, isConfined: Bool = false, mirror: MemoryTree? = nil,
+    name: String = "",
     isRunning: @escaping (_ process: Int) -> Bool = { _ in true },
     files: @escaping (any FileTree) -> any FileTree = { $0 }
   ) {
@@ -62,6 +65,7 @@ final class Peer {
         return time.time
       },
       makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators })
+    environment.participant = name
     environment.peers = peers
     environment.syncInterval = syncInterval
     environment.syncPiece = syncPiece
@@ -81,6 +85,9 @@ final class Peer {
     environment.zone = { _ in 3600 }
     server = NotesServer(environment)
   }
+
+  /// Who makes the changes of the server's process.
+  var participant: Author? { server.client.participant }
 
   var exitStatus: Int32? { server.exitStatus }
 
@@ -294,6 +301,21 @@ final class Peer {
     read()
   }
 
+  /// Whether the link of an exchange stands.
+  func isStanding(_ number: Int) -> Bool { server.exchanges[number]?.isStanding == true }
+
+  /// Takes bytes from a peer.
+  func receive(_ bytes: [UInt8], fromPeer number: Int) {
+    server.receive(bytes[...], fromPeer: number)
+    read()
+  }
+
+  /// The machine's network is another one.
+  func networkChanged() {
+    server.networkChanged()
+    wait(.zero)
+  }
+
   /// Begins what is due, some time after the last call; returns how long after that the next is.
   func syncIfDue(after time: Duration = .zero) -> Duration? {
     instant += time
@@ -350,6 +372,15 @@ extension Peer {
 }
 
 extension Peer {
+  /// Begins on a disk of which a test decides when the process is killed.
+  func initialize(on disk: DiskOfKilled) throws {
+    initialize()
+    let environment = server.environment
+    server.store = try NoteStore(
+      path: environment.folder, state: environment.stateFolder, on: disk,
+      makeIdentifier: environment.makeIdentifier)
+  }
+
   /// The process is gone, with all that it had in memory.
   func abandonMirror() { server.mirroring.mirror = nil }
 
@@ -359,6 +390,17 @@ extension Peer {
   /// True if it does so since very much has changed.
   var isBrakedByChanges: Bool {
     if case .changes = server.mirroring.mirror?.brake { true } else { false }
+  }
+
+  /// The texts of the notes outside the trash: the server is not asked for them, so that nothing happens meanwhile.
+  func readTexts() throws -> [String] {
+    var ids: [NoteID] = []
+    try server.book.forEachSummary { note in
+      if !note.isTrashed { ids.append(note.id) }
+      return true
+    }
+    return try ids.compactMap { try server.lookUp($0) }
+      .map { String(decoding: $0.text.utf8, as: UTF8.self) }
   }
 
   /// The clock of the machine is set.

@@ -66,6 +66,8 @@ import Testing
     case .reading: path(to: .comparing) + [.recognized(version(1))]
     case .pushing: path(to: .reading) + [piece(3)]
     case .flushing: path(to: .pushing) + [.accepted]
+    case .joining: tellingNews(path(to: .comparing)) + [.recognized(ours)]
+    case .standing: path(to: .joining) + [.following]
     case .leaving: path(to: .comparing) + [.recognized(ours)]
     case .over: path(to: .leaving) + [.shutDown]
     case .closed: path(to: .over) + [.ended(failure: nil)]
@@ -75,11 +77,23 @@ import Testing
   private static let morePieces = Event.changes([1, 2], reached: "b2", isMore: true)
   private static let lastPiece = Event.changes([1, 2], reached: "b2", isMore: false)
   /// Of a peer of an older version.
-  private static let initialized = Event.initialized(notebook: there, revision: "a1", digest: nil)
+  private static let initialized = Event.initialized(
+    notebook: there, revision: "a1", digest: nil, tellsNews: false)
+
+  /// The same way with a peer that can be followed.
+  private static func tellingNews(_ path: [Event]) -> [Event] {
+    path.map { event in
+      guard case .initialized(let notebook, let revision, let digest, _) = event else {
+        return event
+      }
+      return .initialized(notebook: notebook, revision: revision, digest: digest, tellsNews: true)
+    }
+  }
+
   /// The way to `asking` with a peer that tells digests.
   private static let askingWithDigests =
     path(to: .initializing) + [
-      .initialized(notebook: there, revision: "a1", digest: 5), .recognized(nil),
+      .initialized(notebook: there, revision: "a1", digest: 5, tellsNews: false), .recognized(nil),
     ]
   private static let fork = Fork(replica: replica, shared: 0, ours: 6, theirs: 7)
 
@@ -112,7 +126,7 @@ import Testing
   }
 
   /// The rows that begin with the name of a state.
-  static let rows: [Row] = beginning + locating + pulling + pushing + ending
+  static let rows: [Row] = beginning + locating + pulling + pushing + staying + ending
 
   private static let locating = [
     row(
@@ -186,6 +200,32 @@ import Testing
     row(
       "adopted, version unknown | send status", from: .adopting, .adopted, to: .asking,
       [.send(.status)], isAdopting: true),
+  ]
+
+  private static let follow = Effect.send(.follow(since: ours))
+
+  private static let staying = [
+    row(
+      "recognized, nothing lacks, stays | send follow", from: .comparing,
+      via: tellingNews(path(to: .comparing)), .recognized(ours), to: .joining, [follow]),
+    row(
+      "adopted, nothing lacks, stays | send follow", from: .adopting,
+      via: tellingNews(path(to: .comparing)) + [.foreign(there: there, here: here, ours)],
+      .adopted, to: .joining, [follow], isAdopting: true),
+    row(
+      "status, nothing lacks, stays | send follow", from: .asking,
+      via: tellingNews(path(to: .asking)), .status(ours), to: .joining, [follow]),
+    row(
+      "digested, nothing lacks, stays | send follow", from: .digesting,
+      via: tellingNews(path(to: .digesting)), .digested([[5]]), to: .joining, [follow]),
+    row(
+      "merged, nothing lacks, stays | report, send follow", from: .mergingLast,
+      via: tellingNews(path(to: .mergingLast)), .merged, to: .joining,
+      [.report(received: 2, sent: 0), .send(.follow(since: version(9)))], knowing: version(9)),
+    row(
+      "flushed, stays | send follow", from: .flushing, via: tellingNews(path(to: .flushing)),
+      .flushed, to: .joining, [follow]),
+    row("following | stand", from: .joining, .following, to: .standing, [.stand]),
   ]
 
   private static let pulling = [
@@ -305,11 +345,17 @@ import Testing
       ["any", "violated", "closed", "end badPeer"], .violated("a request"),
       [end("badPeer", "this does not speak our protocol: a request")]
     ),
-    (["any", "notified", "the same", ""], .notified(method: "window/logMessage"), nil),
+    (
+      ["any", "notified, arrived, presence", "the same", ""],
+      .notified(method: "window/logMessage"), nil
+    ), (["any", "notified, arrived, presence", "the same", ""], .arrived([1]), nil),
+    (["any", "notified, arrived, presence", "the same", ""], .presence([1]), nil),
   ]
 
   private func exchange(after path: [Event], isAdopting: Bool) -> PeerExchange {
-    var exchange = PeerExchange(with: "ben", isAdopting: isAdopting, pieceSize: Self.size)
+    // It stays only with a peer that can be followed.
+    var exchange = PeerExchange(
+      with: "ben", isAdopting: isAdopting, stays: true, pieceSize: Self.size)
     for event in path { _ = exchange.handle(event, knowing: Self.ours) }
     return exchange
   }
@@ -332,8 +378,8 @@ import Testing
       var exchange = exchange(after: Self.path(to: state), isAdopting: state == .adopting)
       #expect(exchange.state == state)
       let found = exchange.handle(event, knowing: Self.ours)
-      if state == .closed {
-        #expect(found == [] && exchange.state == .closed)
+      if state == .closed || state == .standing {
+        #expect(found == [] && exchange.state == state)
       } else {
         #expect(found == effects ?? [], "\(state), \(words)")
         #expect(exchange.state == (effects == nil ? state : .closed), "\(state), \(words)")
@@ -349,8 +395,9 @@ import Testing
       .notified(method: "window/logMessage"), .violated("a request"), .ended(failure: nil),
       .recognized(nil), .foreign(there: there, here: here, nil), .adopted, .merged, piece(3),
       .refused(refusal), .digests([[5]]), .digested([[5]]), .shared(version(2)),
+      .following, .alive(revision: "a1", digest: nil), .arrived([1]), .presence([1]),
     ]
-    #expect(Set(events.map(name)).count == 20)
+    #expect(Set(events.map(name)).count == 22)
     return events
   }()
 
@@ -376,6 +423,9 @@ import Testing
     case .digests: "digests"
     case .digested: "digested"
     case .shared: "shared"
+    case .following: "following"
+    case .alive: "alive"
+    case .arrived, .presence: "notified"
     }
   }
 
@@ -384,7 +434,8 @@ import Testing
     String(event.prefix { $0 != "," })
   }
 
-  @Test(arguments: State.allCases)
+  /// What comes on a link is the business of `StandingLink`.
+  @Test(arguments: State.allCases.filter { $0 != .standing })
   func `refuses every pair that is not in the table`(state: State) {
     let anywhere = Set(Self.general.map { Self.kind($0.words[1]) })
     let here = Set(
@@ -415,9 +466,19 @@ import Testing
         .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
     var tested = Self.rows.map(\.words) + Self.general.map(\.words)
-    tested.append(["closed", "any", "closed"])
+    tested += [["closed", "any", "closed"], ["standing", "any", "standing"]]
     #expect(Set(table) == Set(tested.map { $0.filter { !$0.isEmpty } }))
     #expect(Set(table).count == table.count)
+  }
+
+  @Test func `leaves when it is not to stay, and after forks were found`() {
+    var once = PeerExchange(with: "ben", isAdopting: false, pieceSize: Self.size)
+    for event in Self.path(to: .joining) { _ = once.handle(event, knowing: Self.ours) }
+    #expect(once.state == .leaving)
+    let sharing = Self.tellingNews(Self.path(to: .sharing))
+    var forked = exchange(after: sharing + [.shared(Self.ours), Self.lastPiece], isAdopting: false)
+    #expect(forked.handle(.merged, knowing: Self.ours).last == .send(.shutdown))
+    #expect(forked.state == .leaving)
   }
 
   // MARK: - Limits

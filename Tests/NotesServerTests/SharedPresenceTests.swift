@@ -340,7 +340,8 @@ struct `Presence between processes` {
     var forgeries: [Forgery] = []
     for number in 0..<300 {
       forgeries.append(
-        try Forgery("\(number)", in: folder, Forgery.content(note, [.start], attachments: 64)))
+        try Forgery(
+          "\(number)", in: folder, Forgery.content(note, [.start], attachments: 64, of: number)))
     }
     #expect(told(ben)?.count == 1000)
     for forgery in forgeries { forgery.unlock() }
@@ -385,18 +386,25 @@ private final class Forgery {
 
   static func file(_ content: [UInt8]) -> [UInt8] {
     var writer = ByteWriter()
-    let body = [1] + content
+    let body = [2] + content
     writer.fixed(CRC32C.checksum(of: body[...]))
     writer.raw(body)
     return writer.bytes
   }
 
-  static func content(_ note: String, _ places: [Place], attachments: Int = 1) -> [UInt8] {
+  static func content(
+    _ note: String, _ places: [Place], attachments: Int = 1, of process: Int = 1
+  ) -> [UInt8] {
     let parts = note.split(separator: "-")
     var writer = ByteWriter()
     writer.varint(attachments)
     for attachment in 1...attachments {
+      writer.identifier(Identifier(high: 10, low: UInt64(process)))
       writer.varint(attachment)
+      // Moves, the way here, and a name.
+      writer.varint(1)
+      writer.varint(0)
+      writer.counted("Carl".utf8)
       writer.identifier(Identifier(parts[1])!)
       writer.varint(UInt64(parts[0])!)
       writer.varint(places.count)

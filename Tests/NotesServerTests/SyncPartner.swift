@@ -1,9 +1,10 @@
 import Foundation
 import JSONRPC
-import NotesServer
 import ReplicatingTypes
 import TestSupport
 import Testing
+
+@testable import NotesServer
 
 /// The other end of an exchange: takes the bytes that were sent to it, and returns its answer.
 protocol SyncPartner: AnyObject {
@@ -18,41 +19,79 @@ final class ServerPartner: SyncPartner {
     FrameDecoder(framing: .contentLength), FrameDecoder(framing: .contentLength)
   )
   private var unanswered = 0
+  private var instant = ContinuousClock.now
+  /// True if it is of a version that nobody can follow.
+  private let isOlder: Bool
 
-  init(_ folder: String, seed: UInt64, clock: Int64 = 1_767_225_600_000) {
+  /// - Parameter state: the folder for the state of the user's programs.
+  init(
+    _ folder: String, seed: UInt64, clock: Int64 = 1_767_225_600_000, state: String? = nil,
+    isOlder: Bool = false, isConfined: Bool = false
+  ) {
     var random = SplitMix64(seed: seed)
     var time = clock
-    server = NotesServer(
-      NotesServer.Environment(
-        folder: folder, framing: .automatic,
-        now: {
-          time += 1000
-          return time
-        },
-        makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators }))
+    self.isOlder = isOlder
+    var environment = NotesServer.Environment(
+      folder: folder, stateFolder: state, framing: .automatic,
+      now: {
+        time += 1000
+        return time
+      },
+      makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators })
+    environment.isConfined = isConfined
+    server = NotesServer(environment)
+  }
+
+  /// The messages that came and that were sent, and their bytes.
+  private(set) var counts = (received: 0, sent: 0)
+  private(set) var bytes = (received: 0, sent: 0)
+
+  func inputEnded() { server.inputEnded() }
+
+  /// The status with which it ends, once it does.
+  var exitStatus: Int32? { server.exitStatus }
+
+  /// Lets some time pass, and takes in what other processes wrote to the folder.
+  func wait(_ time: Duration = .zero) {
+    instant += time
+    server.handleReady(.folder)
+    server.handleReady(.presence)
+    server.readFolder()
+    server.push()
+    server.advance(to: instant)
+  }
+
+  /// The version of this program before links could stay.
+  private func older(_ bytes: [UInt8]) -> [UInt8] {
+    guard isOlder else { return bytes }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return Array(text.replacing("\"follow\":true", with: "\"follow\":null").utf8)
   }
 
   func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     requests.append(bytes)
-    unanswered += Self.count(&requests)
+    unanswered += Self.count(&requests, &counts.received)
+    self.bytes.received += bytes.count
     server.receive(bytes)
     var answer: [UInt8] = []
     for _ in 0..<10_000 {
       answer += server.outbox.unsent
       answers.append(server.outbox.unsent)
       server.outbox.removeFirst(server.outbox.count)
-      unanswered -= Self.count(&answers)
+      unanswered -= Self.count(&answers, &counts.sent)
       if unanswered == 0 { break }
       server.handleReady(.disk)
       if server.outbox.isEmpty { Thread.sleep(forTimeInterval: 0.001) }
     }
-    return answer
+    self.bytes.sent += answer.count
+    return older(answer)
   }
 
   /// The number of requests, or answers, among the messages.
-  private static func count(_ frames: inout FrameDecoder) -> Int {
+  private static func count(_ frames: inout FrameDecoder, _ all: inout Int) -> Int {
     var count = 0
     while case .message(let bytes)? = frames.next() {
+      all += 1
       if (try? JSONValue(parsing: bytes))?["id"] != nil { count += 1 }
     }
     return count

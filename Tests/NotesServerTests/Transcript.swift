@@ -21,7 +21,7 @@ struct Transcript: Sendable {
 
   static let names = [
     "lifecycle", "notes", "files", "search", "live-text", "crossing", "undo", "cursors", "resume",
-    "merge", "sync", "errors",
+    "who", "merge", "link", "sync", "errors",
   ]
 
   static func file(_ name: String) -> URL {

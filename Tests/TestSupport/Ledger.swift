@@ -1,3 +1,4 @@
+package import Foundation
 package import JSONRPC
 package import Testing
 
@@ -98,8 +99,10 @@ extension Server {
   }
 
   /// Waits until `condition` holds, taking in what comes meanwhile.
-  package func wait(for what: String, until condition: () throws -> Bool) throws {
-    let deadline = Deadline()
+  package func wait(
+    for what: String, within seconds: TimeInterval = patience, until condition: () throws -> Bool
+  ) throws {
+    let deadline = Deadline(in: seconds)
     while try !condition() {
       guard !deadline.isOver else {
         throw Failure("waited in vain for \(what)\n\(errorText)")

@@ -7,6 +7,6 @@ extension Tag {
   @Tag package static var editor: Self
   /// Needs a program besides, such as strace, ssh or rclone.
   @Tag package static var tool: Self
-  /// Needs root, to mount a file system.
+  /// Needs root, to mount a file system or to run processes of several accounts.
   @Tag package static var root: Self
 }

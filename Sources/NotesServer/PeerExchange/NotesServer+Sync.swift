@@ -8,11 +8,13 @@ internal import ReplicatingTypes
 
 /// The parameters of `notebook/sync`.
 struct SyncParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case peer, adopt, workDoneToken }
+  enum Name: String, ParameterName, CaseIterable { case peer, adopt, stay, workDoneToken }
 
   /// The address of the peer, as the user gave it.
   let peer: String
   let isAdopting: Bool
+  /// Whether changes are to be exchanged with the peer from then on, or no longer; nil for once.
+  let stays: Bool?
   /// The token of the progress as the client wrote it; nil if the client wants no reports.
   let progress: [UInt8]?
 
@@ -23,6 +25,7 @@ struct SyncParameters: MethodParameters {
         "peer", "must be a folder, a command, or rclone: with the name of a remote")
     }
     isAdopting = try params.boolean(Name.adopt) ?? false
+    stays = try params.boolean(Name.stay)
     progress = try params.progressToken()
   }
 }
@@ -33,15 +36,38 @@ extension NotesServer {
 
   // MARK: - Beginning
 
-  /// `notebook/sync`: answered when the peer and this notebook have the changes of both.
+  /// `notebook/sync`: answered when the peer and this notebook have the changes of both. If it is to stay, this goes on then, until the
+  /// request is cancelled, or another one says that it is not to stay.
   mutating func sync(_ id: RequestID, _ params: SyncParameters) throws(ResponseError) {
+    if params.stays == false { leave(params.peer) }
     guard exchanges.count < Self.mostExchanges else {
       throw .requestFailed("peerFailed", "notebook/sync: so many are under way already")
     }
     if let token = params.progress { progress(token, "begin", "Exchanging changes") }
+    let stays = params.stays == true
     beginExchange(
-      with: params.peer, for: RunningExchange.Request(id: id, progress: params.progress),
-      adopting: params.isAdopting)
+      with: params.peer,
+      for: RunningExchange.Request(id: id, progress: params.progress, stays: stays),
+      adopting: params.isAdopting, staying: stays && link(to: params.peer) == nil)
+  }
+
+  /// The number of the exchange whose link to a peer stands; nil if there is none.
+  private func link(to peer: String) -> Int? {
+    exchanges.first { $0.value.peer == peer && $0.value.isStanding }?.key
+  }
+
+  /// Exchanges nothing more with a peer by itself.
+  private mutating func leave(_ peer: String) {
+    peers.schedule.remove(peer)
+    if let id = link(to: peer) { end(id, .failure(.requestCancelled)) }
+  }
+
+  /// Leaves the peer with which a request, that was answered, has begun to exchange; returns false if there is none.
+  mutating func leavePeer(ofRequest id: RequestID) -> Bool {
+    guard let peer = peers.stays.first(where: { $0.value == id })?.key else { return false }
+    peers.stays[peer] = nil
+    leave(peer)
+    return true
   }
 
   /// Begins the exchanges that are due.
@@ -57,19 +83,22 @@ extension NotesServer {
     }
     for peer in due {
       peers.states.insert(peer)
-      beginExchange(with: peer, for: nil, adopting: false)
+      beginExchange(with: peer, for: nil, adopting: false, staying: true)
     }
     return next
   }
 
   private mutating func beginExchange(
-    with peer: String, for request: RunningExchange.Request?, adopting isAdopting: Bool
+    with peer: String, for request: RunningExchange.Request?, adopting isAdopting: Bool,
+    staying isStaying: Bool
   ) {
+    // A remote of rclone is a store of files, which tells nothing.
+    let stays = isStaying && !PeerAddress.isStore(peer)
     peers.lastExchange += 1
     exchanges[peers.lastExchange] = RunningExchange(
       id: peers.lastExchange, request: request,
       exchange: PeerExchange(
-        with: peer, isAdopting: isAdopting, pieceSize: environment.syncPiece),
+        with: peer, isAdopting: isAdopting, stays: stays, pieceSize: environment.syncPiece),
       wire: PeerWire(programVersion: Self.programVersion))
     advance(peers.lastExchange, by: .begin)
   }
@@ -79,7 +108,9 @@ extension NotesServer {
   /// Takes bytes from a peer, and acts on every message that is whole.
   public mutating func receive(_ bytes: ArraySlice<UInt8>, fromPeer id: Int) {
     exchanges[id]?.wire.append(bytes)
-    while let event = exchanges[id]?.wire.next() { advance(id, by: event) }
+    while let event = exchanges[id]?.wire.next() {
+      if exchanges[id]!.isStanding { take(event, ofLink: id) } else { advance(id, by: event) }
+    }
     push()
   }
 
@@ -87,7 +118,8 @@ extension NotesServer {
   ///
   /// - Parameter failure: the reason in a user's words; nil if the link ended in order.
   public mutating func peerEnded(_ id: Int, failure: String?) {
-    advance(id, by: .ended(failure: failure))
+    let event = PeerExchange.Event.ended(failure: failure)
+    if exchanges[id]?.isStanding == true { take(event, ofLink: id) } else { advance(id, by: event) }
     push()
   }
 
@@ -130,6 +162,7 @@ extension NotesServer {
         if let token = exchanges[id]?.request?.progress {
           progress(token, "report", "received \(received) bytes, sent \(sent)")
         }
+      case .stand: stand(id)
       case .end(let outcome): end(id, outcome)
       }
       return nil
@@ -144,7 +177,14 @@ extension NotesServer {
       // Where the archive can't be read nothing is compared, and the exchange ends when that is read.
       digest = try? self.digest(of: common)
     }
-    exchanges[id]?.wire.send(message, digest: digest)
+    var revision: String?
+    if case .follow(let version) = message {
+      // A version is named in full where that can't be read.
+      revision = try? recall { book throws(ArchiveFailure) in
+        "\(try book.revision(of: version))"
+      }
+    }
+    exchanges[id]?.wire.send(message, digest: digest, revision: revision)
   }
 
   private func recognize(
@@ -177,48 +217,4 @@ extension NotesServer {
     let identity = store?.identity ?? Identifier(high: 0, low: 0)
     return .piece(changes.encoded(of: identity), upTo: reached)
   }
-
-  // MARK: - Ending
-
-  /// Ends an exchange: at its own effect, when the client cancels it, or when the process leaves. Its request is answered.
-  mutating func end(_ id: Int, _ outcome: PeerExchange.Outcome) {
-    guard let ended = exchanges.removeValue(forKey: id) else { return }
-    if let token = ended.request?.progress { progress(token, "end") }
-    record(outcome, of: ended)
-    guard let request = ended.request else { return }
-    switch outcome {
-    case .failure(let error): currentOutbox.respond(to: request.id, error: error)
-    case .done:
-      let revision = revision
-      currentOutbox.respond(to: request.id) {
-        $0.beginObject()
-        $0.member("sent", ended.exchange.sent)
-        $0.member("received", ended.exchange.received)
-        $0.member("revision", revision)
-        $0.endObject()
-      }
-    }
-  }
-
-  /// Records the outcome of an exchange, and logs when a peer of the schedule goes away or comes back.
-  private mutating func record(_ outcome: PeerExchange.Outcome, of ended: RunningExchange) {
-    let peer = ended.peer
-    switch outcome {
-    case .done:
-      if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
-      peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
-    case .failure(let error) where error.reason == "divergedSession":
-      // All that can be exchanged was. Both sides are told when the branch comes.
-      if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
-      peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
-      peers.states.failed(peer, error)
-    case .failure(.requestCancelled): peers.states.insert(peer)
-    case .failure(let error):
-      if peers.schedule.failed(peer) { logMessage(.error, error.message) }
-      peers.states.failed(peer, error)
-    }
-  }
-
-  /// Writes the member `peers` of `notebook/status`.
-  func writePeers(_ result: inout JSONWriter) { peers.states.write(&result, knowing: book.version) }
 }

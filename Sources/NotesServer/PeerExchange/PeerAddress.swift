@@ -8,6 +8,9 @@ public enum PeerAddress: Equatable, Sendable {
 
   private static let longest = 4096
 
+  /// True if the address means a store of files, which no process serves.
+  static func isStore(_ text: String) -> Bool { text.hasPrefix("rclone:") }
+
   /// - Returns: nil for text that cannot be an address: it is empty or too long, has a quotation without an end, or the like.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.longest, !text.utf8.contains(0) else { return nil }

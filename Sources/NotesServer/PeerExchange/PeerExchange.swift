@@ -11,6 +11,9 @@ internal import ReplicatingTypes
 //     notebook/merge {changes}, again        what is missing there, several pieces under way at once
 //     notebook/flush, shutdown, exit
 //
+// An exchange that is to stay ends with `notebook/follow` in place of `shutdown`, if the peer knows that: what comes then is the business of
+// `StandingLink`.
+//
 // Where the two know different changes under the same names (`Fork`), which digests tell, these are looked for, and then what is shared
 // is exchanged, the branches of what is not, and nothing else:
 //
@@ -21,7 +24,9 @@ internal import ReplicatingTypes
 // undone: the next one goes on from there. Two exchanges at the same time only send some changes twice.
 //
 // In the states comparing, adopting, digesting, sharing, merging, mergingLast and reading the machine waits for the result of its last effect,
-// which the driver gives before any other event. In all others but new and closed it waits for the peer.
+// which the driver gives before any other event. In all others but new, standing and closed it waits for the peer.
+//
+// "stays": the exchange is to stay, the peer can be followed, and no fork was found.
 //
 // "lacks": the peer does not know everything that was known here when the first piece was read (`goal`). Changes that are made
 // later go with the next exchange; otherwise an exchange during which the user types might never end.
@@ -32,22 +37,26 @@ internal import ReplicatingTypes
 //     initializing  initialized                            comparing     recognize
 //     comparing     recognized, peer lacks changes         reading       read
 //     comparing     recognized, peer lacks nothing         leaving       send shutdown
+//     comparing     recognized, nothing lacks, stays       joining       send follow
 //     comparing     recognized, version unknown            asking        send status
 //     comparing     foreign                                closed        end foreignNotebook
 //     comparing     foreign, to be adopted                 adopting      adopt
 //     adopting      adopted, peer lacks changes            reading       read
 //     adopting      adopted, peer lacks nothing            leaving       send shutdown
+//     adopting      adopted, nothing lacks, stays          joining       send follow
 //     adopting      adopted, version unknown               asking        send status
 //     asking        status, peer has more                  pulling       send changes
 //     asking        status, peer has no more and tells digests  locating  send digests
 //     asking        status, peer lacks changes             reading       read
 //     asking        status, peer lacks nothing             leaving       send shutdown
+//     asking        status, nothing lacks, stays           joining       send follow
 //     pulling       failed, diverged                       locating      send digests
 //     locating      digests                                digesting     digest
 //     digesting     digested, more to be looked for        locating      send digests
 //     digesting     digested, no fork, peer has more       pulling       send changes
 //     digesting     digested, no fork, peer lacks changes  reading       read
 //     digesting     digested, no fork, peer lacks nothing  leaving       send shutdown
+//     digesting     digested, nothing lacks, stays         joining       send follow
 //     digesting     digested, forks                        sharing       share
 //     sharing       shared                                 pulling       send changes
 //     pulling       changes, more to come                  merging       send changes, merge
@@ -56,12 +65,15 @@ internal import ReplicatingTypes
 //     merging       merged, too many empty pieces          closed        report, end badPeer
 //     mergingLast   merged, peer lacks changes             reading       report, read
 //     mergingLast   merged, peer lacks nothing             leaving       report, send shutdown
+//     mergingLast   merged, nothing lacks, stays           joining       report, send follow
 //     reading       piece, room for another                reading       send merge, read
 //     reading       piece                                  pushing       send merge
 //     pushing       accepted, peer lacks changes           reading       report, read
 //     pushing       accepted, others under way             pushing       report
 //     pushing       accepted                               flushing      report, send flush
 //     flushing      flushed                                leaving       send shutdown
+//     flushing      flushed, stays                         joining       send follow
+//     joining       following                              standing      stand
 //     leaving       shutDown                               over          send exit
 //     over          ended                                  closed        end done
 //     over          ended, after forks were found          closed        end divergedSession
@@ -77,7 +89,8 @@ internal import ReplicatingTypes
 //     any           failed                                 closed        end peerFailed
 //     any           failed, foreign                        closed        end foreignNotebook
 //     any           violated                               closed        end badPeer
-//     any           notified                               the same
+//     any           notified, arrived, presence            the same
+//     standing      any                                    standing
 //     closed        any                                    closed
 //
 // No other pair can come about, whatever the peer sends, because `PeerWire` passes on only answers to requests. If one does, the
@@ -115,6 +128,10 @@ struct PeerExchange {
     case pushing
     /// The answer to `notebook/flush` is to come.
     case flushing
+    /// The answer to `notebook/follow` is to come.
+    case joining
+    /// The exchange has ended, and its link stays.
+    case standing
     /// The answer to `shutdown` is to come.
     case leaving
     /// All was sent, `exit` last; the end of the link is to come.
@@ -128,16 +145,21 @@ struct PeerExchange {
     /// The link to the peer can be used.
     case begin
     /// Answers of the peer: to `initialize`, `notebook/status`, `notebook/digests`, `notebook/changes`, `notebook/merge`,
-    /// `notebook/flush`, `shutdown`. `digest` is that of the revision; nil if the peer, of an older version, tells none.
-    case initialized(notebook: Identifier?, revision: String, digest: UInt64?)
+    /// `notebook/flush`, `notebook/follow`, `shutdown`. `digest` is that of the revision; nil if the peer, of an older version, tells
+    /// none. `tellsNews` is true if the peer can be followed.
+    case initialized(notebook: Identifier?, revision: String, digest: UInt64?, tellsNews: Bool)
     case status(Version)
     case digests([[UInt64]])
     /// `reached` is the revision of the peer that the piece leads to.
     case changes([UInt8], reached: String, isMore: Bool)
-    case accepted, flushed, shutDown
+    case accepted, flushed, following, shutDown
     /// The peer has answered with an error.
     case failed(reason: String?, message: String?)
-    /// The peer has sent a notification.
+    /// On a link that stands: changes that are new there; the answer that the peer is there, with what it knows.
+    case arrived([UInt8])
+    case alive(revision: String, digest: UInt64?)
+    case presence([UInt8])
+    /// The peer has sent another notification.
     case notified(method: String)
     /// The peer has sent what this protocol does not allow.
     case violated(String)
@@ -169,6 +191,11 @@ struct PeerExchange {
     case changes(since: String, limit: Int, common: Version? = nil, without: [Fork] = [])
     case merge([UInt8], isAdopting: Bool)
     case flush, shutdown
+    /// Asks to be told at once what is new to who knows this version.
+    case follow(since: Version)
+    /// On a link that stands: asks the peer whether it is there; tells of participants, which has no answer.
+    case pulse
+    case presence([UInt8])
     /// A notification, which has no answer.
     case exit
   }
@@ -190,6 +217,8 @@ struct PeerExchange {
     case read(since: Version, limit: Int)
     /// Report the bytes of changes so far.
     case report(received: Int, sent: Int)
+    /// The exchange is complete, and the link stays.
+    case stand
     /// The exchange has ended.
     case end(Outcome)
   }
@@ -210,6 +239,8 @@ struct PeerExchange {
   let peer: String
   /// True if two notebooks that were begun independently are to become one.
   let isAdopting: Bool
+  /// True if the link is to stay when the exchange is complete.
+  let stays: Bool
   /// Bytes of changes in one piece.
   let pieceSize: Int
 
@@ -232,6 +263,8 @@ struct PeerExchange {
   private var emptyPiecesInARow = 0
   /// True if the peer tells digests.
   private var tellsDigests = false
+  /// True if the peer can be followed.
+  private var tellsNews = false
   private var search = ForkSearch(common: Version())
   /// The digests of the search's probes there.
   private var digestsThere: [[UInt64]] = []
@@ -239,9 +272,10 @@ struct PeerExchange {
   private var shared: Version?
 
   /// Creates an exchange that has not begun.
-  init(with peer: String, isAdopting: Bool, pieceSize: Int) {
+  init(with peer: String, isAdopting: Bool, stays: Bool = false, pieceSize: Int) {
     self.peer = peer
     self.isAdopting = isAdopting
+    self.stays = stays
     self.pieceSize = pieceSize
   }
 
@@ -251,7 +285,8 @@ struct PeerExchange {
   /// - Returns: the effects, to be carried out in this order.
   mutating func handle(_ event: Event, knowing ours: Version) -> [Effect] {
     switch (state, event) {
-    case (.closed, _), (_, .notified): return []
+    case (.closed, _), (.standing, _), (_, .notified), (_, .arrived), (_, .presence):
+      return []
     case (_, .violated(let detail)): return fail(violation(detail))
     case (.pulling, .failed("divergedSession", _)) where shared == nil: return locate(ours)
     case (_, .failed(let reason, let message)): return fail(failure(reason, message))
@@ -268,8 +303,9 @@ struct PeerExchange {
       return fail(error)
 
     case (.new, .begin): return go(to: .initializing, [.send(.initialize)])
-    case (.initializing, .initialized(let notebook, let revision, let digest)):
+    case (.initializing, .initialized(let notebook, let revision, let digest, let tellsNews)):
       tellsDigests = digest != nil
+      self.tellsNews = tellsNews
       return go(
         to: .comparing, [.recognize(notebook: notebook, revision: revision, digest: digest)])
     case (.comparing, .recognized(let version)): return compare(version, ours)
@@ -312,7 +348,8 @@ struct PeerExchange {
     case (.pushing, .accepted):
       sent += underWay.removeFirst()
       return [report] + continuePushing()
-    case (.flushing, .flushed): return go(to: .leaving, [.send(.shutdown)])
+    case (.flushing, .flushed): return finish()
+    case (.joining, .following): return go(to: .standing, [.stand])
     case (.leaving, .shutDown): return go(to: .over, [.send(.exit)])
     default: return fail(.internalError("\(peer): an exchange received an event out of turn"))
     }
@@ -397,7 +434,14 @@ struct PeerExchange {
     }
     if !underWay.isEmpty { return go(to: .pushing, []) }
     if sent > 0 { return go(to: .flushing, [.send(.flush)]) }
-    return go(to: .leaving, [.send(.shutdown)])
+    return finish()
+  }
+
+  private mutating func finish() -> [Effect] {
+    guard stays, tellsNews, search.forks.isEmpty else {
+      return go(to: .leaving, [.send(.shutdown)])
+    }
+    return go(to: .joining, [.send(.follow(since: theirs))])
   }
 
   // MARK: - Failures

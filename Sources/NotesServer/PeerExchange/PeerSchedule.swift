@@ -4,6 +4,8 @@
 /// - After one that succeeded, the next is due an interval after its beginning, and no sooner than half an interval after its end.
 /// - After a failure the time counts from the end: 1, 2, 4 seconds, at most the interval; then twice the interval, and twice as long
 ///   after each further failure, up to the longer of ten minutes and the interval.
+/// - After the end of a link that stood, the next exchange is due in a quarter of a second. If that comes to nothing, or its link does not last, the
+///   time is twice as long each time, up to a minute; after a sleep of the machine, or a change of its network, none.
 ///
 /// The end of an exchange counts from the first call of `takeDue` after it.
 struct PeerSchedule {
@@ -17,11 +19,23 @@ struct PeerSchedule {
     var due: Instant?
     /// Failures in a row.
     var failures = 0
+    /// True if an exchange was completed before the first one of the schedule.
+    var isReached = false
+    /// True if the last exchange that was completed has left a link.
+    var isLinked = false
+    /// True if the last exchange has left a link, and its end was not looked at yet.
+    var hasStood = false
+    /// The exchanges in a row, since a link that lasted, that have left none, or one that did not last.
+    var attempts = 0
   }
 
   /// After this many failures in a row at most, an exchange is retried soon and without a message: most failures pass by themselves.
   static let quietRetries = 3
   private static let longestBackOff = Duration.seconds(600)
+  private static let firstLinkRetry = Duration.milliseconds(250)
+  private static let longestLinkRetry = Duration.seconds(60)
+  /// A link that stood for so long has lasted.
+  private static let lasting = Duration.seconds(2)
 
   private let interval: Duration
   /// One for each peer, in the order of the user.
@@ -35,6 +49,13 @@ struct PeerSchedule {
     for peer in peers where index(of: peer) == nil { entries.append(Entry(peer: peer)) }
   }
 
+  /// Adds a peer with which an exchange has just been completed.
+  mutating func insert(_ peer: String) {
+    if index(of: peer) == nil { entries.append(Entry(peer: peer, isReached: true)) }
+  }
+
+  mutating func remove(_ peer: String) { entries.removeAll { $0.peer == peer } }
+
   private func index(of peer: String) -> Int? { entries.firstIndex { $0.peer == peer } }
 
   /// Takes the peers whose exchange is due. The schedule counts them as begun.
@@ -46,7 +67,7 @@ struct PeerSchedule {
   ) -> (due: [String], next: Instant?) {
     var (peers, next): ([String], Instant?) = ([], nil)
     for index in entries.indices where !isBusy(entries[index].peer) {
-      let due = entries[index].due ?? self.due(after: entries[index], at: now)
+      let due = entries[index].due ?? self.due(after: &entries[index], at: now)
       if due > now {
         entries[index].due = due
         next = min(next ?? due, due)
@@ -59,8 +80,17 @@ struct PeerSchedule {
   }
 
   /// The time of the next exchange, if the last one has just ended.
-  private func due(after entry: Entry, at now: Instant) -> Instant {
-    guard let began = entry.began else { return now }
+  private func due(after entry: inout Entry, at now: Instant) -> Instant {
+    guard let began = entry.began else {
+      defer { entry.isReached = false }
+      return entry.isReached && !entry.isLinked ? now + interval : now
+    }
+    if entry.isLinked {
+      let hasLasted = entry.hasStood && now - began >= Self.lasting
+      entry.attempts = hasLasted ? 0 : min(entry.attempts + 1, 16)
+      entry.hasStood = false
+      return now + min(Self.firstLinkRetry * (1 << entry.attempts), Self.longestLinkRetry)
+    }
     let failures = entry.failures
     if failures == 0 { return max(now + interval / 2, began + interval) }
     if failures <= Self.quietRetries { return now + min(.seconds(1 << (failures - 1)), interval) }
@@ -73,11 +103,28 @@ struct PeerSchedule {
   /// - Returns: true if the user is to be told that the peer can be reached again, after `failed` has returned true.
   mutating func succeeded(_ peer: String) -> Bool {
     guard let index = index(of: peer) else { return false }
+    entries[index].isLinked = false
     defer { entries[index].failures = 0 }
     return entries[index].failures > Self.quietRetries
   }
 
-  /// Notes that an exchange with a peer has failed.
+  /// Notes that the exchange with a peer that was completed last has left a link.
+  mutating func stands(_ peer: String) {
+    guard let index = index(of: peer) else { return }
+    (entries[index].isLinked, entries[index].hasStood) = (true, true)
+  }
+
+  /// True if an exchange waits for a link to come back.
+  var awaitsNetwork: Bool { entries.contains { $0.isLinked && $0.due != nil } }
+
+  /// Makes the exchanges due at once that wait for a link to come back.
+  mutating func wake() {
+    for index in entries.indices where entries[index].isLinked && entries[index].due != nil {
+      (entries[index].began, entries[index].due, entries[index].attempts) = (nil, nil, 0)
+    }
+  }
+
+  /// Notes that an exchange with a peer has failed, or that its link has ended.
   ///
   /// - Returns: true if the user is to be told: once, until the peer has been reached again.
   mutating func failed(_ peer: String) -> Bool {

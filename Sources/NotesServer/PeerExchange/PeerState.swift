@@ -9,6 +9,8 @@ struct PeerState {
   var version = Version()
   /// The error of the last exchange; nil if it was completed.
   var failure: ResponseError?
+  /// True while a link to the peer stands.
+  var isLive = false
 
   /// The number of changes that the peer lacked when it was reached last. Of each replica it knows the first ones, or all.
   ///
@@ -25,6 +27,8 @@ struct Peers {
   var states = PeerStates()
   /// The peers to exchange changes with all the time.
   var schedule: PeerSchedule
+  /// The answered requests by which the client can leave peers again.
+  var stays: [String: RequestID] = [:]
   /// The number of the exchange that was begun last.
   var lastExchange = 0
 }
@@ -48,8 +52,12 @@ struct PeerStates {
   ///   - time: milliseconds since 1970.
   mutating func exchanged(with peer: String, version: Version, at time: Int64) {
     guard hasRoom(for: peer) else { return }
-    states[peer] = PeerState(reached: time, version: version)
+    states[peer] = PeerState(
+      reached: time, version: version, isLive: states[peer]?.isLive ?? false)
   }
+
+  /// Notes that a link to the peer stands, or has ended.
+  mutating func setLive(_ peer: String, _ isLive: Bool) { states[peer]?.isLive = isLive }
 
   /// Notes that an exchange has failed.
   mutating func failed(_ peer: String, _ error: ResponseError) {
@@ -74,6 +82,7 @@ struct PeerStates {
         result.member("reached", iso8601(reached))
         result.member("owed", Int(clamping: state.owed(ours)))
       }
+      if state.isLive { result.member("live", true) }
       if let failure = state.failure { result.member("failure", failure.message) }
       result.endObject()
     }

@@ -45,8 +45,17 @@ struct PeerWire {
     /// The same for a part, which others follow.
     case mergePart
     case flush = "notebook/flush"
+    case follow = "notebook/follow"
+    /// The same of a link that stands.
+    case pulse
 
-    var method: String { self == .mergePart ? Self.merge.rawValue : rawValue }
+    var method: String {
+      switch self {
+      case .mergePart: Self.merge.rawValue
+      case .pulse: Self.follow.rawValue
+      default: rawValue
+      }
+    }
   }
 
   /// The changes that were asked for last, and the parts of them that have come.
@@ -60,6 +69,9 @@ struct PeerWire {
     var bytes: [UInt8] = []
   }
 
+  /// The part of a set of new changes that has come.
+  private var incomingChanges = IncomingChanges()
+
   /// - Parameter programVersion: the version of this program, for the peer.
   init(programVersion: String) { self.programVersion = programVersion }
 
@@ -67,8 +79,12 @@ struct PeerWire {
 
   /// Appends a message to the outbox.
   ///
-  /// - Parameter digest: that of the version `common` of `changes`.
-  mutating func send(_ message: PeerExchange.Message, digest: UInt64? = nil) {
+  /// - Parameters:
+  ///   - digest: that of the version `common` of `changes`.
+  ///   - revision: that of the version of `follow`.
+  mutating func send(
+    _ message: PeerExchange.Message, digest: UInt64? = nil, revision: String? = nil
+  ) {
     switch message {
     case .initialize: sendInitialize()
     case .status: ask(.status)
@@ -79,6 +95,15 @@ struct PeerWire {
       askForChanges()
     case .merge(let changes, let isAdopting): sendChanges(changes, isAdopting: isAdopting)
     case .flush: ask(.flush)
+    case .follow(let version):
+      ask(.follow) { $0.member("since", revision ?? version.description) }
+    case .pulse: ask(.pulse)
+    case .presence(let content):
+      outbox.notify("notebook/presence") {
+        $0.beginObject()
+        $0.member("participants", Base64.encode(content))
+        $0.endObject()
+      }
     case .shutdown: ask(.shutdown)
     case .exit: outbox.notify("exit") { _ in }
     }
@@ -186,8 +211,11 @@ struct PeerWire {
     }
     dripped = 0
     if let method = message["method"] {
-      return message["id"] == nil
-        ? .notified(method: method.string ?? "") : .violated("a request")
+      guard message["id"] == nil else { return .violated("a request") }
+      let params = Parameters(value: message["params"] ?? .emptyObject)
+      do throws(ResponseError) { return try event(method.string ?? "", params) } catch {
+        return .violated("\(method.string ?? ""): \(error.message)")
+      }
     }
     guard let request = unanswered.first,
       message["id"]?.integer == lastRequest - unanswered.count + 1
@@ -208,6 +236,23 @@ struct PeerWire {
     }
   }
 
+  /// The event that a notification is.
+  private mutating func event(
+    _ method: String, _ params: Parameters
+  ) throws(ResponseError) -> PeerExchange.Event? {
+    switch method {
+    case "notebook/newChanges":
+      let part = try MergeParameters(params)
+      return try incomingChanges.append(part.changes, part.part).map(PeerExchange.Event.arrived)
+    case "notebook/presence":
+      guard let content = Base64.decode(try params.requiredText("participants")) else {
+        throw .invalidParams("participants", "must be base64")
+      }
+      return .presence(content)
+    default: return .notified(method: method)
+    }
+  }
+
   private mutating func event(
     _ request: Request, answeredBy result: Parameters
   ) throws(ResponseError) -> PeerExchange.Event? {
@@ -221,9 +266,11 @@ struct PeerWire {
       guard (name == nil) == (identity == nil) else {
         throw .invalidParams("notebook.id", "is none")
       }
+      let capabilities = try result.object("capabilities")?.object("notebook")
       return .initialized(
         notebook: identity, revision: try notebook.requiredString("revision"),
-        digest: try notebook.digest("digest"))
+        digest: try notebook.digest("digest"),
+        tellsNews: try capabilities?.boolean("follow") ?? false)
     case .status:
       guard let version = Version(try result.requiredString("version")) else {
         throw .invalidParams("version", "is none")
@@ -253,6 +300,10 @@ struct PeerWire {
     case .mergePart: return nil
     case .merge: return .accepted
     case .flush: return .flushed
+    case .follow: return .following
+    case .pulse:
+      return .alive(
+        revision: try result.requiredString("revision"), digest: try result.digest("digest"))
     case .shutdown: return .shutDown
     }
   }

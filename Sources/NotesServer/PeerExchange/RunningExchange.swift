@@ -11,18 +11,22 @@ public struct RunningExchange {
     let id: RequestID
     /// The token of its progress as the client wrote it; nil if the client wants no reports.
     var progress: [UInt8]?
+    /// True if changes are to be exchanged with the peer from then on.
+    var stays = false
   }
 
   /// The number of the exchange. No other of this process has the same.
   public let id: Int
-  /// The request that began the exchange; nil if the schedule began it.
-  let request: Request?
+  /// The request that is to be answered; nil if the schedule began the exchange, or if it is answered.
+  var request: Request?
   /// The state machine.
   var exchange: PeerExchange
   /// What is exchanged with a peer that knows other changes under the same names; nil where everything is.
   var shared: SharedPart?
   /// The messages as bytes.
   var wire: PeerWire
+  /// The link, once the exchange is complete, if it stays.
+  var link: StandingLink?
 
   /// The peer as the user has called it.
   public var peer: String { exchange.peer }
@@ -35,6 +39,9 @@ public struct RunningExchange {
 
   /// A number that grows with each answer of the peer, and with each 16 KiB of one: not with its notifications, nor with single bytes.
   public var progress: Int { wire.progress }
+
+  /// True if the exchange is complete and its link stays: then it has no end of its own, and the server finds out whether the peer is there.
+  public var isStanding: Bool { link != nil }
 
   /// True if all was sent: the peer gets no further message and may end.
   public var isOver: Bool { exchange.state == .over }

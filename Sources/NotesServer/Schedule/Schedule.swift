@@ -2,9 +2,9 @@
 ///
 /// It reads no clock. `NotesServer.advance(to:isIdle:)` is called with the time, and has to be called again at `deadline`.
 struct Schedule {
-  /// The deadlines that other parts have: cursors of participants, exchanges with peers, the open segment and the mirror, as of the last call of
+  /// The deadlines that other parts have: cursors of participants, exchanges with peers and links to them, the open segment and the mirror, as of the last call of
   /// `advance`.
-  var presence, exchanges, seal, mirror: ContinuousClock.Instant?
+  var presence, exchanges, links, follower, seal, mirror: ContinuousClock.Instant?
   var flush = FlushTimer()
   var rescan = RescanTimer()
   var work = WorkTimer()
@@ -23,6 +23,8 @@ struct Schedule {
 
   /// The time of the last call of `advance`.
   private(set) var now: ContinuousClock.Instant?
+  /// The deadline that was right then: nothing else than a sleep of the process lets it pass.
+  private(set) var promised: ContinuousClock.Instant?
   /// True if nothing has happened since. Otherwise the deadlines may be wrong, and `advance` has to be called at once.
   private var isCurrent = false
 
@@ -33,13 +35,17 @@ struct Schedule {
   mutating func didAdvance(to now: ContinuousClock.Instant) {
     self.now = now
     isCurrent = true
+    promised = deadline
   }
 
   /// The earliest deadline; a time that has passed if there is something to do at once; nil before the first call of `advance`.
   var deadline: ContinuousClock.Instant? {
     if !isCurrent || hasWork { return now }
     var earliest = rescan.due
-    for due in [presence, exchanges, seal, mirror, flush.due, refusal.due, parent.due, farewell] {
+    for due in [
+      presence, exchanges, links, follower, seal, mirror, flush.due, refusal.due, parent.due,
+      farewell,
+    ] {
       if let due { earliest = min(earliest ?? due, due) }
     }
     return earliest

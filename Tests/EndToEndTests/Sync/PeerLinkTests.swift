@@ -30,7 +30,7 @@ import Testing
     @discardableResult
     func wait(_ time: Duration = .zero, isOver: Bool = false) -> Duration {
       now += time
-      link.proceed(&outbox, isOver: isOver, progress: progress) { event in
+      link.proceed(&outbox, isOver: isOver, isStanding: false, progress: progress) { event in
         switch event {
         case .received(let bytes): received += bytes
         case .ended(let failure): end = .some(failure)

@@ -263,6 +263,7 @@ struct `Exchanging changes with peers` {
       return state?["reached"] != nil && state?["owed"]?.integer == 0
     }
     _ = FileManager.default.createFile(atPath: away, contents: nil)
+    for child in server.children { kill(child, SIGKILL) }
     try server.write(["second"], &ledger)
     try server.wait(for: "a failure") { try server.peer(peer)?["failure"] != nil }
     let state = try server.peer(peer)!
@@ -295,11 +296,14 @@ struct `Exchanging changes with peers` {
 
   @Test(
     arguments: [["--sync"], ["sync"]])
-  func `Exchanges begin as often as --every says, also when nothing else happens`(way: [String])
+  func
+    `Exchanges with an older peer begin as often as --every says, also when nothing else happens`(
+      way: [String]
+    )
     throws
   {
     let times = folder("times")
-    let peer = "sh -c 'date +%s.%N >>\(times); exec \(Server.program) --notebook \(b)'"
+    let peer = "sh -c 'date +%s.%N >>\(times); exec \(try olderPeer(b))'"
     let words =
       way == ["sync"] ? ["sync", "--every", "1s", peer] : ["--every", "1s", "--sync", peer]
     let server = try Server(a, words)

@@ -164,7 +164,9 @@ struct `A remote that rclone reaches` {
     // then the exchange says so, and takes nothing.
     let early = try Outcome(["--notebook", c, "sync", remote.peer])
     if early.ending != .status(0) {
-      #expect(kill == .allButRcloneInDelivery && early.errors.contains("corrupted on transfer"))
+      #expect(
+        kill == .allButRcloneInDelivery && early.errors.contains("corrupted on transfer"),
+        "\(early.errors)")
       try waitUntil("the end of rclone") { rclone.allSatisfy { Foundation.kill($0, 0) != 0 } }
       try sync(c, with: remote.peer)
     }

@@ -32,6 +32,23 @@ func failure(
   return outcome.errors
 }
 
+/// The command of a peer that is of the version before links could stay: what comes from it goes through a program that leaves out what
+/// that version did not say.
+func olderPeer(_ folder: String) throws -> String {
+  let script = folder + ".older.py"
+  let program = """
+    import subprocess, sys, os
+    peer = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+    while True:
+      data = os.read(peer.stdout.fileno(), 65536)
+      if not data: break
+      os.write(1, data.replace(b'"follow":true', b'"follow":null'))
+    sys.exit(peer.wait())
+    """
+  try Data(program.utf8).write(to: URL(fileURLWithPath: script))
+  return "python3 \(script) \(Server.program) --notebook \(folder)"
+}
+
 /// A server of a notebook, ready.
 func serve(
   _ folder: String, _ arguments: [String] = [], environment: [String: String?] = [:]

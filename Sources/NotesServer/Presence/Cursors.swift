@@ -38,7 +38,21 @@ struct Selection: Equatable {
 struct Participant: Equatable {
   /// Unique among the participants of a note, here and in other processes.
   var id: String
+  /// What the participant is called; empty if that is not known.
+  var name: String
   var selections: [Selection]
+}
+
+extension Participant {
+  /// The number of colours among which clients choose.
+  private static let colors: UInt32 = 16
+
+  /// A number that participants of this name have everywhere, and at any time: FNV-1a (Fowler, Noll, Vo) of the name's bytes.
+  var color: Int {
+    var hash: UInt32 = 2_166_136_261
+    for byte in (name.isEmpty ? id : name).utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return Int((hash ^ hash >> 16) % Self.colors)
+  }
 }
 
 /// The knowledge that a client has of the participants in its note.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import JSONRPC
 internal import NoteStore
 internal import Notes
@@ -51,44 +52,95 @@ extension NotesServer {
 
   // MARK: - Cursors in other processes
 
-  /// Begins to share cursors with other processes, when the first text is opened. Before that no other process learns of this one.
+  /// Begins to share cursors with other processes, when the first text is opened, or a link stands. Before that no other process learns of
+  /// this one.
   mutating func beginSharingPresence() {
-    guard sharedPresence == nil, let folder = store?.openPresence() else { return }
-    sharedPresence = SharedPresence(folder)
+    guard sharedPresence == nil, let store else { return }
+    sharedPresence = SharedPresence()
+    sharedPresence!.open(store)
     readParticipants()
   }
 
   /// Tells other processes that there are no cursors here any more.
   mutating func stopSharingPresence() {
-    sharedPresence?.folder.tell(nil)
+    sharedPresence?.folder?.tellNothing()
     sharedPresence = nil
   }
 
   /// Tells other processes of the cursors here, and reads theirs, each if it is time.
   ///
-  /// - Returns: whether they were read, and when to call this again at the latest; nil while no text was opened.
+  /// - Returns: whether there are new ones, and when to call this again at the latest; nil while no text was opened and no link stands.
   mutating func sharePresence(
     at now: ContinuousClock.Instant
-  ) -> (isRead: Bool, due: ContinuousClock.Instant)? {
-    guard sharedPresence != nil else { return nil }
-    let telling = sharedPresence!.tell(openTexts, at: now)
-    var look = nextLook(at: now)
-    let isRead = now >= look
-    if isRead {
-      readParticipants()
-      look = nextLook(at: now)
-    }
-    return (isRead, min(telling ?? look, look))
+  ) -> (isRead: Bool, due: ContinuousClock.Instant?)? {
+    guard sharedPresence != nil, let store else { return nil }
+    sharedPresence!.open(store)
+    let look = nextLook(at: now)
+    if let look, now >= look { sharedPresence!.readFolder() }
+    var showing = sharedPresence!.nextShowing(at: now)
+    var isRead = false
+    if let due = showing, now >= due { (isRead, showing) = (showParticipants(), nil) }
+    let telling = tellParticipants(at: now)
+    let due = [showing, telling, nextLook(at: now)].compactMap { $0 }.min()
+    return (isRead, due)
   }
 
-  private mutating func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+  private mutating func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let isShowing = !openTexts.participantsElsewhere.isEmpty
     return sharedPresence!.nextLook(isShowing: isShowing, at: now)
   }
 
-  /// Reads the participants of which other processes tell.
+  /// Reads the participants of which other processes tell by files.
   mutating func readParticipants() {
-    guard let participants = sharedPresence?.readParticipants() else { return }
+    sharedPresence?.readFolder()
+    showParticipants()
+  }
+
+  /// Lets the client be told of the participants in other processes; returns whether there is something new.
+  @discardableResult
+  private mutating func showParticipants() -> Bool {
+    guard let participants = sharedPresence?.takeNews() else { return false }
     openTexts.setParticipantsElsewhere(participants)
+    return true
+  }
+
+  private mutating func tellParticipants(
+    at now: ContinuousClock.Instant
+  ) -> ContinuousClock.Instant? {
+    let attachments = openTexts.attachmentsWithCursors
+    let name = client.participant?.name ?? ""
+    var messages: [(content: [UInt8], to: KnownParticipants.Source)] = []
+    let due = sharedPresence!.tell(
+      openTexts.cursorMoves, at: now, makeIdentifier: environment.makeIdentifier
+    ) { process in
+      attachments.map { attachment in
+        ToldParticipant(
+          key: .init(process: process, attachment: attachment.id), moves: attachment.moves, hops: 0,
+          name: name, note: attachment.note, selections: attachment.selections)
+      }
+    } _: {
+      messages.append(($0, $1))
+    }
+    for (content, source) in messages {
+      switch source {
+      case .folder: break
+      case .follower:
+        currentOutbox.notify("notebook/presence") {
+          $0.beginObject()
+          $0.member("participants", Base64.encode(content))
+          $0.endObject()
+        }
+      case .link(let id): exchanges[id]?.wire.send(.presence(content))
+      }
+    }
+    return due
+  }
+
+  /// `notebook/presence` of a client that follows. What can't be understood is dropped.
+  mutating func takePresence(_ params: Parameters) {
+    guard client.follower != nil, let text = try? params.requiredText("participants"),
+      let content = Base64.decode(text)
+    else { return }
+    _ = sharedPresence?.take(content, from: .follower)
   }
 }

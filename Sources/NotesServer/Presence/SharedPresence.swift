@@ -1,0 +1,191 @@
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+/// What this process knows of participants in others, and what it tells of those here: to the other processes that have the notebook
+/// open, by files, and to those at the other ends of links.
+struct SharedPresence {
+  typealias Instant = ContinuousClock.Instant
+  typealias Key = ToldParticipant.Key
+  typealias Source = KnownParticipants.Source
+
+  /// Cursors move with each key. Others are told no more often than this.
+  static let tellingInterval = Duration.milliseconds(50)
+  /// The interval for reading others' files where there are no notifications of changes.
+  static let pollInterval = Duration.seconds(1)
+  /// The same while participants are shown: one may be gone without a notification.
+  static let checkInterval = Duration.seconds(2)
+  /// The same while none is shown.
+  static let idleInterval = Duration.seconds(30)
+  /// The most attachments of which a process tells.
+  private static let mostAttachments = 64
+
+  /// The files of the processes that have the notebook open; nil as long as there is no notebook, and where there is no state folder.
+  private(set) var folder: PresenceFolder?
+  private var isOpened = false
+  var known = KnownParticipants()
+  /// The name of this process among the others, once it has told of somebody.
+  private(set) var process: Identifier?
+  /// What was told, by whom it was told to.
+  private var told: [Source: [Key: ToldParticipant]] = [:]
+  /// The moves here and the news from elsewhere with which others were told last, and when they may be told again.
+  private var toldMoves = 0
+  private var toldNews = 0
+  private var nextTelling: Instant?
+  private var lookDue: Instant?
+  /// The news of which the client was told, and when it may be told again.
+  private var shownNews = 0
+  private var nextShowing: Instant?
+
+  /// Opens the files, as soon as there is a notebook.
+  mutating func open(_ store: NoteStore) {
+    guard !isOpened, store.identity != nil else { return }
+    isOpened = true
+    folder = store.openPresence()
+    // They are told what is known already.
+    toldNews = -1
+  }
+
+  // MARK: - Telling
+
+  /// True if others are to be told something.
+  private func hasNews(_ moves: Int) -> Bool { moves != toldMoves || known.news != toldNews }
+
+  /// Begins to tell the other end of a link, of all participants at first.
+  mutating func begin(_ source: Source) {
+    told[source] = [:]
+    toldNews = -1
+  }
+
+  /// Forgets the other end of a link, and all that it has told.
+  mutating func forget(_ source: Source) {
+    told[source] = nil
+    known.forget(source)
+  }
+
+  /// Tells the others what is new, if it is time.
+  ///
+  /// - Parameters:
+  ///   - moves: the number of moves here.
+  ///   - here: the participants here; asked for only if others are told.
+  ///   - makeIdentifier: makes the name of this process.
+  ///   - send: sends a content to the other end of a link.
+  /// - Returns: when to call it again, if there is something to be told then.
+  mutating func tell(
+    _ moves: Int, at now: Instant, makeIdentifier: () -> Identifier,
+    _ here: (_ process: Identifier) -> [ToldParticipant],
+    _ send: (_ content: [UInt8], _ to: Source) -> Void
+  ) -> Instant? {
+    guard hasNews(moves) else { return nil }
+    if let nextTelling, now < nextTelling { return nextTelling }
+    nextTelling = now + Self.tellingInterval
+    (toldMoves, toldNews) = (moves, known.news)
+    let process = process ?? makeIdentifier()
+    self.process = process
+    let here = here(process).prefix(Self.mostAttachments)
+    tellFolder(here, as: process)
+    for source in told.keys {
+      var present = relayed(besides: source)
+      for participant in here { present[participant.key] = participant }
+      let news = Self.news(in: present, since: told[source]!)
+      told[source] = present
+      for content in ToldParticipant.contents(news) { send(content, source) }
+    }
+    return nil
+  }
+
+  private mutating func tellFolder(_ here: some Sequence<ToldParticipant>, as process: Identifier) {
+    guard let folder else { return }
+    let all = Array(here) + relayed(besides: .folder).values
+    // What has no room in a file is left out.
+    let contents = ToldParticipant.contents(all.sorted { $0.key < $1.key })
+    folder.tell(contents.first, as: process)
+  }
+
+  /// The participants that others are told of who are not here.
+  private func relayed(besides source: Source) -> [Key: ToldParticipant] {
+    known.all(besides: source, excluding: process).compactMapValues { participant in
+      var participant = participant
+      participant.hops += 1
+      return participant.hops <= ToldParticipant.mostHops ? participant : nil
+    }
+  }
+
+  /// What is new in what is to be told: those who have moved or come, and those who are gone, without their selections; in order.
+  private static func news(
+    in present: [Key: ToldParticipant], since told: [Key: ToldParticipant]
+  ) -> [ToldParticipant] {
+    var news = present.values.filter { told[$0.key] != $0 }
+    for (key, participant) in told where present[key] == nil {
+      var gone = participant
+      gone.selections = []
+      news.append(gone)
+    }
+    return news.sorted { $0.key < $1.key }
+  }
+
+  // MARK: - Being told
+
+  /// The latest time at which to read what others tell; nil where there are no files.
+  mutating func nextLook(isShowing: Bool, at now: Instant) -> Instant? {
+    guard let folder else { return nil }
+    let interval =
+      if folder.mustPoll {
+        Self.pollInterval
+      } else if isShowing {
+        Self.checkInterval
+      } else {
+        Self.idleInterval
+      }
+    let due = min(lookDue ?? now + interval, now + interval)
+    lookDue = due
+    return due
+  }
+
+  /// Reads the participants of which the other processes tell by files.
+  mutating func readFolder() {
+    guard let folder else { return }
+    lookDue = nil
+    var participants: [Key: ToldParticipant] = [:]
+    for (_, content) in folder.others() {
+      for participant in ToldParticipant.list(in: content) ?? [] {
+        guard participants.count < ToldParticipant.most else { break }
+        let present = participants[participant.key]
+        if participant.selections.isEmpty || present?.moves ?? -1 >= participant.moves { continue }
+        participants[participant.key] = participant
+      }
+    }
+    known.replace(participants, from: .folder)
+  }
+
+  /// Takes what the other end of a link tells; returns false if that is nothing that a process writes.
+  mutating func take(_ content: [UInt8], from source: Source) -> Bool {
+    guard let participants = ToldParticipant.list(in: content[...]) else { return false }
+    known.update(participants, from: source)
+    return true
+  }
+
+  /// The time at which the client is to be told of news that came over links: no more often than others are told of the client's.
+  /// Nil if there are none.
+  mutating func nextShowing(at now: Instant) -> Instant? {
+    guard known.news != shownNews else { return nil }
+    if let nextShowing, now < nextShowing { return nextShowing }
+    nextShowing = now + Self.tellingInterval
+    return now
+  }
+
+  /// The participants in other processes by their notes, if there are other ones than those that were taken last; in order.
+  mutating func takeNews() -> [NoteID: [Participant]]? {
+    guard known.news != shownNews else { return nil }
+    shownNews = known.news
+    var participants: [NoteID: [Participant]] = [:]
+    let all = known.all(excluding: process).values.sorted { $0.key < $1.key }
+    for told in all.prefix(ToldParticipant.most) {
+      participants[told.note, default: []].append(
+        Participant(
+          id: "\(told.key.process).\(told.key.attachment)", name: told.name,
+          selections: told.selections))
+    }
+    return participants
+  }
+}
