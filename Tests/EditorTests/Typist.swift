@@ -238,7 +238,7 @@ final class Typist: @unchecked Sendable {
         "XDG_STATE_HOME": folder("state"),
       ])
     // The others may be seen already.
-    try wait("the note is open") { $0.status == "connected" || $0.status.contains("other") }
+    try wait("the note is open") { !["", "offline"].contains($0.status) }
   }
 
   // MARK: - Looking

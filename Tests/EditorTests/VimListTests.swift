@@ -149,7 +149,10 @@ struct `The client for Vim: the list` {
     try vim.wait("getline(2)", local("MM-dd HH:mm") + "  Note")
     try vim.terminal.type(":NoteHistory\r")
     try vim.wait(
-      "get(b:, 'note_title', '') .. getline(1)", "history\(local("yyyy-MM-dd HH:mm:ss"))  +3 -0")
+      "get(b:, 'note_title', '') .. getline(1)[: 36]",
+      "history\(local("yyyy-MM-dd HH:mm:ss"))  +3 -0  created  ")
+    // And who it was.
+    try vim.wait("getline(1)[37 :] =~ '^\\S'", "1")
   }
 
   @Test func `an old text is brought back, and what others do meanwhile stays`() throws {

@@ -681,10 +681,13 @@ struct `The client for Vim` {
         + " | call decent_notes#server#Notify('note/cursor', {'attachment': g:at, 'version': 0, 'rev': 0,"
         + " 'ranges': [{'start': {'line': 1, 'character': 0}, 'end': {'line': 1, 'character': 2}}]})"
     )
-    try vim.wait("decent_notes#Status()", "1 other")
-    try vim.wait("prop_list(2)->map('[v:val.col, v:val.length]')->string()", "[[1, 2]]")
+    try vim.wait("decent_notes#Status() =~ '@'", "1")
+    func marks(_ line: Int) -> String {
+      "prop_list(\(line))->filter('v:val.id >= 0')->map('[v:val.col, v:val.length]')->string()"
+    }
+    try vim.wait(marks(2), "[[1, 2], [3, 1]]")
     try vim.terminal.type("ggOzero\u{1b}")
-    try vim.wait("prop_list(3)->map('[v:val.col, v:val.length]')->string()", "[[1, 2]]")
+    try vim.wait(marks(3), "[[1, 2], [3, 1]]")
     try vim.run("call decent_notes#server#Call('note/close', {'attachment': g:at})")
     try vim.wait("decent_notes#Status()", "connected")
     try vim.wait("prop_list(3)->len()", "0")

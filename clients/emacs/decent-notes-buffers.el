@@ -120,7 +120,7 @@ mouse; `decent-notes-path' shows it, too.
      (cons "" (cons (cons 'buffer buffer) (bookmark-get-bookmark-record bookmark))))))
 
 (defun decent-notes-status ()
-  "Return the state of the note, or how many others are in it, as some words.
+  "Return the state of the note, or who else is in it, as some words.
 It is \"not answering\" while the process is stopped."
   (cond ((and decent-notes--here (decent-notes--note-forgotten-p decent-notes--here))
          "forgotten")
@@ -128,10 +128,8 @@ It is \"not answering\" while the process is stopped."
          "offline")
         ((decent-notes--stopped-p) "not answering")
         ((decent-notes--note-trashed-p decent-notes--here) "in the trash")
-        ((pcase (decent-notes--note-participants decent-notes--here)
-           (0 "connected")
-           (1 "1 other")
-           (count (format "%d others" count))))))
+        ((string-empty-p (decent-notes--note-participants decent-notes--here)) "connected")
+        (t (decent-notes--note-participants decent-notes--here))))
 
 (defun decent-notes--name (title)
   "The name for the buffer of a note with TITLE, perhaps not the only one."
@@ -223,7 +221,7 @@ not taken is written to a file besides."
   (unless (decent-notes--note-forgotten-p note)
     (let ((unsent (decent-notes--unsent-p note)))
       (setq decent-notes--notes (delq note decent-notes--notes))
-      (decent-notes--show-participants nil note)
+      (decent-notes--set-participants note nil)
       (setf (decent-notes--note-forgotten-p note) t
             (decent-notes--note-attachment note) nil) ; answers to come are nobody's
       (decent-notes--in-whole note
@@ -328,7 +326,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
   "Leave the note if the buffer visits a file now, as by `write-file'."
   (when-let ((note (and buffer-file-name decent-notes--here)))
     (decent-notes--close)
-    (decent-notes--show-participants nil note)
+    (decent-notes--set-participants note nil)
     (setf (decent-notes--note-buffer note) nil)
     (when (decent-notes--note-forgotten-p note) (setq buffer-read-only nil))
     (setq decent-notes--here nil decent-notes-note-mode nil)

@@ -29,8 +29,8 @@
   "The keys of `decent-notes-history-mode'.")
 
 (define-derived-mode decent-notes-history-mode tabulated-list-mode "History"
-  "The changes of the text of a note, the newest first.
-Each line stands for the changes of one program until it paused.
+  "The changes of a note, the newest first.
+Each line stands for what one person did with it until they paused.
 
 \\{decent-notes-history-mode-map}"
   (setq tabulated-list-padding 1)
@@ -67,22 +67,19 @@ The history of a note
          (entries (plist-get (decent-notes--call
                               'note/history
                               (list :id (plist-get decent-notes--of :id) :limit 1000))
-                             :entries))
-         ;; There is a column for the program only if there are several.
-         (several (cdr (seq-uniq (seq-map (lambda (entry) (plist-get entry :replica))
-                                          entries)))))
+                             :entries)))
     (setq decent-notes--present present
-          tabulated-list-format (vconcat '(("Time" 17 nil) ("Inserted" 10 nil) ("Deleted" 10 nil))
-                                         (if several '(("By" 0 nil)) '(("" 0 nil))))
+          tabulated-list-format [("Time" 17 nil) ("Inserted" 10 nil) ("Deleted" 10 nil)
+                                 ("What" 20 nil) ("By" 0 nil)]
           tabulated-list-entries
           (seq-map (lambda (entry)
                      (list (plist-get entry :revision)
                            (vector (decent-notes--local-time (plist-get entry :time))
                                    (format "%d" (plist-get entry :inserted))
                                    (format "%d" (plist-get entry :deleted))
-                                   (if several
-                                       (truncate-string-to-width (plist-get entry :replica) 6)
-                                     ""))))
+                                   (string-join (plist-get entry :what) ", ")
+                                   (or (plist-get (plist-get entry :author) :name)
+                                       (truncate-string-to-width (plist-get entry :replica) 6)))))
                    entries))
     (tabulated-list-init-header)
     (tabulated-list-print t)))

@@ -26,13 +26,9 @@
 
 (require 'cl-lib)
 (require 'seq)
+(require 'decent-notes-participants)
 (require 'decent-notes-process)
 (eval-when-compile (require 'subr-x))
-
-(defface decent-notes-participant '((t :inherit highlight))
-  "Where others have their cursors and selections."
-  :group 'decent-notes)
-(define-obsolete-face-alias 'decent-notes-peer 'decent-notes-participant "0.1.0")
 
 (cl-defstruct (decent-notes--note (:copier nil) (:predicate nil)
                                   (:constructor decent-notes--make-note))
@@ -60,7 +56,7 @@ Slots of this client:
   id title trashed-p forgotten-p path buffer attachment resume-token opening-p
   (version 0) (rev 0) (answered 0) (whole 0)
   pending-head pending-tail line-count size tick needs-whole-p problem base base-tick unhashed-p
-  (letters 0) half-sent-p jumping-p cursor-timer (participants 0) kept-tick)
+  (letters 0) half-sent-p jumping-p cursor-timer (participants "") kept-tick)
 
 (defvar decent-notes--notes nil "The open notes.")
 (defvar decent-notes--idle-timer nil "The timer for what can wait until the user pauses.")
@@ -469,25 +465,13 @@ Do nothing if their places are those of another version of the text."
                                             (plist-get presence :attachment))))
     (when (and (eql (decent-notes--note-version note) (plist-get presence :version))
                (eql (decent-notes--note-rev note) (plist-get presence :rev)))
-      (decent-notes--show-participants (append (plist-get presence :peers) nil) note))))
+      (decent-notes--set-participants note (append (plist-get presence :peers) nil)))))
 
-(defun decent-notes--show-participants (participants note)
-  "Show in NOTE where PARTICIPANTS are, as note/presence names them."
+(defun decent-notes--set-participants (note participants)
+  "PARTICIPANTS, as note/presence names them, are in NOTE."
+  (setf (decent-notes--note-participants note) (decent-notes--names participants))
   (decent-notes--in-whole note
-    (remove-overlays nil nil 'decent-notes-participant t)
-    (setf (decent-notes--note-participants note) (length participants))
-    (dolist (participant participants)
-      (dolist (edit (decent-notes--edits (seq-map (lambda (range) (list :range range))
-                                                  (plist-get participant :ranges))))
-        (let* ((beg (min (car edit) (cadr edit)))
-               (end (max (car edit) (cadr edit)))
-               (at-end (and (= beg end) (memq (char-after end) '(nil ?\n))))
-               (overlay (make-overlay beg (if (or at-end (< beg end)) end (1+ end)))))
-          (overlay-put overlay 'decent-notes-participant t)
-          (if at-end (overlay-put overlay 'after-string
-                                  ;; Our own cursor, at this place, stays before it.
-                                  (propertize " " 'face 'decent-notes-participant 'cursor t))
-            (overlay-put overlay 'face 'decent-notes-participant)))))
+    (decent-notes--show-participants participants)
     (force-mode-line-update)))
 
 ;;; Without the process, and back
@@ -499,7 +483,7 @@ Versions without an answer count as not sent."
         (decent-notes--note-attachment note) nil
         (decent-notes--note-opening-p note) nil
         (decent-notes--note-answered note) (decent-notes--note-version note))
-  (decent-notes--show-participants nil note)
+  (decent-notes--set-participants note nil)
   (decent-notes--show-modified note))
 
 (defun decent-notes--resume (note)

@@ -36,6 +36,11 @@
   "The folder of the notebook; nil means the one the program chooses."
   :type '(choice (const :tag "The program's own choice" nil) directory))
 
+(defcustom decent-notes-name nil
+  "What others see beside your cursor, and in the history.
+If nil, it is what the program takes, which is user@host."
+  :type '(choice (const :tag "The program's own choice" nil) string))
+
 (defvar decent-notes--connection nil "The connection, nil without a process.")
 (defvar decent-notes--process nil "The process of the connection.")
 (defvar decent-notes--outbox nil
@@ -341,9 +346,10 @@ The text of the largest note is a good deal shorter.")
    'initialize
    (append
     (list :processId (emacs-pid)
-          :clientInfo (list :name "decent-notes.el" :version "0.1.0")
+          :clientInfo (list :name "Emacs" :version "0.1.0")
           ;; Code points, as characters in buffers are.
           :capabilities '(:general (:positionEncodings ["utf-32"])))
+    (when decent-notes-name (list :participant (list :name decent-notes-name)))
     (when decent-notes-notebook
       (list :initializationOptions
             (list :notebook (expand-file-name decent-notes-notebook)))))

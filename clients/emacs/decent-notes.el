@@ -18,20 +18,24 @@
 ;; The parts, each of which uses only those before it:
 ;;
 ;; - `decent-notes-process': the process, and JSON-RPC;
+;; - `decent-notes-participants': the cursors and the names of others;
 ;; - `decent-notes-live': open notes, the client's side of the protocol;
 ;; - `decent-notes-buffers': the buffer of a note as a user meets it;
 ;; - `decent-notes-list': the list, and commands for the note of a line or buffer;
 ;; - `decent-notes-files': import and export, and notes forgotten for good;
+;; - `decent-notes-peers': links with other notebooks;
 ;; - `decent-notes-history', `decent-notes-grep', `decent-notes-places': the
 ;;   history, the matches of a search, and ways to a note from elsewhere in Emacs.
 
 ;;; Code:
 
 (require 'decent-notes-process)
+(require 'decent-notes-participants)
 (require 'decent-notes-live)
 (require 'decent-notes-buffers)
 (require 'decent-notes-list)
 (require 'decent-notes-files)
+(require 'decent-notes-peers)
 (require 'decent-notes-history)
 (require 'decent-notes-grep)
 (require 'decent-notes-places)

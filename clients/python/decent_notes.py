@@ -758,7 +758,8 @@ def show_note(client, options):
 
 def show_history(client, options):
     for e in client.request("note/history", {"id": resolve(client, options.NOTE)})["entries"]:
-        print(e["revision"], e["time"], f"+{e['inserted']}", f"-{e['deleted']}", sep="\t")
+        author = e.get("author", {}).get("name", "")
+        print(e["revision"], e["time"], f"+{e['inserted']}", f"-{e['deleted']}", ",".join(e["what"]), author, sep="\t")
 
 
 def append_text(client, options):
@@ -849,7 +850,7 @@ def main(arguments=None):
             ("show", show_note, "print a note's text", "NOTE", "--revision"),
             ("edit", edit_note, "edit a note in $VISUAL or $EDITOR", "NOTE"),
             ("append", append_text, "add lines from standard input to a note", "NOTE"),
-            ("history", show_history, "list what happened: revision, time, bytes", "NOTE"),
+            ("history", show_history, "list what happened: revision, time, bytes, what, who", "NOTE"),
             ("title", change_note("note/update", lambda o: {"title": o.TITLE}),
              "give a note another title", "NOTE", "TITLE"),
             ("tag", change_note("note/update", tag_changes), "add and remove tags", "NOTE", "TAG"),

@@ -37,6 +37,7 @@ command('NotePurge', 0, nil, function() notes().purge() end)
 command('NotesEmptyTrash', 0, nil, function() notes().empty_trash() end)
 command('NotesImport', 1, 'file', function(it) require('decent-notes.files').import(it.args) end)
 command('NotesExport', 1, 'dir', function(it) require('decent-notes.files').export(it.args, it.bang) end, true)
+command('NotesSync', '?', 'peer', function(it) require('decent-notes.peers').sync(it.args, it.bang) end, true)
 command('NotesRestart', 0, nil, function() notes().restart() end)
 command('NotesLog', 0, nil, function() notes().log() end)
 
@@ -93,9 +94,3 @@ on('VimLeavePre', '*', function()
     require('decent-notes.buffer').quit()
   end
 end)
-local function set_highlights()
-  api.nvim_set_hl(0, 'DecentNotesSelection', { link = 'Visual', default = true })
-  api.nvim_set_hl(0, 'DecentNotesCursor', { reverse = true, default = true })
-end
-set_highlights()
-on('ColorScheme', '*', set_highlights)

@@ -3,7 +3,7 @@ vim9script
 
 import autoload './decent_notes/buffer.vim'
 
-# For 'statusline': `connected`, `offline`, how many others are in the note, or nothing if the buffer shows no note.
+# For 'statusline': `connected`, `offline`, who else is in the note, or nothing if the buffer shows no note.
 export def Status(): string
   return buffer.Status()
 enddef

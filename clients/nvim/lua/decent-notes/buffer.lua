@@ -319,7 +319,7 @@ function M.quit()
   server.stop(5000)
 end
 
---- `connected`, `offline`, `in the trash`, `forgotten`, or how many others are in the note of the current buffer; empty elsewhere.
+--- `connected`, `offline`, `in the trash`, `forgotten`, or who else is in the note of the current buffer; empty elsewhere.
 function M.status()
   local shown = note.of()
   if not shown then
@@ -329,7 +329,7 @@ function M.status()
   elseif vim.b.decent_notes_trashed then
     return 'in the trash'
   end
-  return shown.participants == 0 and 'connected' or shown.participants == 1 and '1 other' or shown.participants .. ' others'
+  return shown.participants == '' and 'connected' or shown.participants
 end
 
 --- The title of the note in the current buffer.

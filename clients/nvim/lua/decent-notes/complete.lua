@@ -38,6 +38,16 @@ function M.tag(start)
   return vim.tbl_map(function(tag) return sign .. tag end, starting_with(start:sub(#sign + 1), words))
 end
 
+--- Peers that are known, and folders.
+function M.peer(start, line, cursor)
+  -- A peer may have blanks. All words typed so far are its beginning, but only the last one is completed.
+  local typed = line:sub(1, cursor):gsub('^.-NotesSync!?%s*', '')
+  local result = server.call('notebook/status')
+  local peers = vim.tbl_map(function(it) return it.peer end, result and result.peers or {})
+  local found = starting_with(typed, vim.list_extend(peers, vim.fn.getcompletion(typed, 'dir')))
+  return vim.tbl_map(function(it) return it:sub(#typed - #start + 1) end, found)
+end
+
 function M.priority(start)
   return starting_with(start, { 'low', 'normal', 'high' })
 end

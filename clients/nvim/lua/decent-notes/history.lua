@@ -54,7 +54,9 @@ function M.open(id)
   end
   local name = 'decent-notes://history/' .. present.note.title
   local lines = vim.tbl_map(function(entry)
-    return ('%s  +%d -%d'):format(time(entry), entry.inserted, entry.deleted)
+    local bytes = ('%s  +%d -%d'):format(time(entry), entry.inserted, entry.deleted)
+    local author = entry.author and '  ' .. entry.author.name or ''
+    return bytes .. '  ' .. table.concat(entry.what, ', ') .. author
   end, history.entries)
   local buffer = show(name, lines, 'decentnotes')
   map(buffer, 'r', function()

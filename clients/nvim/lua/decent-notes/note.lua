@@ -136,7 +136,7 @@ end
 
 --- Opens the note `id` for an empty buffer, which `fill(text)` fills. Returns the note; nil if the user was told of an error.
 function M.open(buffer, id, title, fill)
-  local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, participants = 0 }
+  local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, participants = '' }
   -- The result is taken before any other message is handled: the next message may be a push for this attachment.
   return server.call('note/open', { id = id, mode = 'edit', push = 'ranges' }, function(result)
     fill(result.text)
@@ -373,9 +373,12 @@ end
 server.on['note/presence'] = function(presence)
   local note = M.find(presence.attachment, 'attachment')
   if note and presence.version == note.version and presence.rev == note.rev then
-    note.participants = #presence.peers
     participants.show(note.buffer, presence.peers)
-    vim.cmd('redrawstatus!')
+    local names = participants.names(presence.peers)
+    if note.participants ~= names then
+      note.participants = names
+      vim.cmd('redrawstatus!')
+    end
   end
 end
 
@@ -405,7 +408,8 @@ end
 --- The note has lost its attachment. Changes without an answer count as not made.
 local function detach(note)
   note.needs_whole = note.needs_whole or note.answered < note.version
-  note.attachment, note.is_opening, note.answered = nil, false, note.version
+  note.attachment, note.is_opening, note.answered, note.participants = nil, false, note.version, ''
+  participants.show(note.buffer, {})
 end
 
 --- Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
@@ -518,8 +522,6 @@ function server.on_lost()
   unloaded = {}
   for _, note in pairs(notes) do
     detach(note)
-    note.participants = 0
-    participants.show(note.buffer, {})
     M.show_modified(note)
   end
 end

@@ -1,27 +1,168 @@
--- Shows the cursors and selections of other participants in a buffer. Knows nothing of notes.
+-- Shows the other participants in a buffer: their selections, their cursors, and their names beside these. Knows nothing of notes.
 
 local M = {}
 local api = vim.api
 local marks = api.nvim_create_namespace('decent-notes')
+local most = 32 -- more participants are not shown in the text: somebody may tell of thousands
+local width = 20 -- columns of a name
+-- The backgrounds of names, for terminals and otherwise: dark enough for white letters, light enough beside black.
+local colors = {
+  { 160, '#d70000' }, { 26, '#005fd7' }, { 28, '#008700' }, { 97, '#875faf' }, { 130, '#af5f00' }, { 30, '#007a7a' },
+  { 162, '#d70087' }, { 60, '#5f5f87' },
+}
 
---- Shows these participants, as note/presence names them, and no others. Places outside the text are passed over.
+local function set_highlights()
+  api.nvim_set_hl(0, 'DecentNotesSelection', { link = 'Visual', default = true })
+  for place, color in ipairs(colors) do
+    api.nvim_set_hl(0, 'DecentNotesParticipant' .. place - 1, {
+      fg = '#ffffff', bg = color[2], ctermfg = 231, ctermbg = color[1], default = true,
+    })
+  end
+end
+
+set_highlights()
+api.nvim_create_autocmd('ColorScheme', {
+  group = api.nvim_create_augroup('DecentNotesParticipants', {}), callback = set_highlights,
+})
+
+-- Names
+
+-- Characters that are not seen, or change how others are seen.
+local hidden = {
+  { 0xad, 0xad }, { 0x34f, 0x34f }, { 0x61c, 0x61c }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f },
+  { 0x202a, 0x202e }, { 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
+  { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+}
+-- Control characters, blanks and ends of lines.
+local blank = {
+  { 0x00, 0x20 }, { 0x7f, 0xa0 }, { 0x1680, 0x1680 }, { 0x2000, 0x200a }, { 0x2028, 0x2029 }, { 0x202f, 0x202f }, { 0x205f, 0x205f },
+  { 0x3000, 0x3000 },
+}
+local shown, count = {}, 0 -- names as they are shown, by those that were given
+
+local function is_in(ranges, code)
+  for _, range in ipairs(ranges) do
+    if range[1] <= code and code <= range[2] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Makes a name one that may be shown anywhere, whatever is in it: one line of a few columns. Empty if nothing of it can be seen.
+local function clean(name)
+  local text, accents = '', 0
+  for _, code in ipairs(vim.fn.str2list((name:gsub('%z', ' ')))) do
+    -- A status line takes "%" for the beginning of an item.
+    local char = code == 0x25 and '％' or vim.fn.nr2char(code)
+    local is_beginning = text == '' or text:sub(-1) == ' '
+    if is_in(blank, code) then
+      text = is_beginning and text or text .. ' '
+    elseif not is_in(hidden, code) then
+      -- An accent, or the like, stands on the letter before it. More of them on one letter would cover other lines.
+      accents = vim.fn.strchars('x' .. char, true) == 1 and accents + 1 or 0
+      if accents == 0 or accents <= 2 and not is_beginning then
+        text = text .. char
+      end
+    end
+  end
+  text = text:gsub(' $', '')
+  if api.nvim_strwidth(text) > width then
+    repeat
+      text = vim.fn.substitute(text, '.$', '', '')
+    until api.nvim_strwidth(text) < width
+    text = text .. '…'
+  end
+  return text
+end
+
+local function name_of(participant)
+  local name = participant.name or ''
+  if not shown[name] then
+    if count > 2000 then
+      shown, count = {}, 0
+    end
+    shown[name], count = clean(name), count + 1
+  end
+  return shown[name]
+end
+
+--- Says who these participants are, for a status line: three names, and how many there are besides. Empty if there are none.
+function M.names(participants)
+  local names, others = {}, 0
+  for _, participant in ipairs(participants) do
+    local name = name_of(participant)
+    if name == '' then
+      others = others + 1
+    elseif not vim.tbl_contains(names, name) then
+      names[#names + 1] = name -- somebody may have several windows
+    end
+  end
+  if #names == 0 then
+    return others == 0 and '' or others == 1 and '1 other' or others .. ' others'
+  end
+  others = others + math.max(0, #names - 3)
+  return table.concat(vim.list_slice(names, 1, 3), ', ') .. (others > 0 and ' +' .. others or '')
+end
+
+-- Cursors
+
+--- The columns that lines of a buffer have in all of its windows.
+local function columns_of(buffer)
+  local columns = vim.o.columns
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    columns = math.min(columns, api.nvim_win_get_width(window) - vim.fn.getwininfo(window)[1].textoff)
+  end
+  return columns
+end
+
+--- Shows a text at a place, or highlights the text there: `options` says which. Places outside the text are passed over.
+local function mark(buffer, line, character, options)
+  pcall(api.nvim_buf_set_extmark, buffer, marks, line, character, options)
+end
+
+local function show_selection(buffer, from, to)
+  if from.line > to.line or from.line == to.line and from.character > to.character then
+    from, to = to, from
+  end
+  mark(buffer, from.line, from.character, { end_row = to.line, end_col = to.character, hl_group = 'DecentNotesSelection' })
+end
+
+--- Shows a cursor, and a name beside it if that is not empty: behind the line, or in one that is wider than so many columns behind the
+--- word, because the end of the line may be far away. No `columns`: always behind the line.
+local function show_cursor(buffer, cursor, group, name, columns)
+  local line = api.nvim_buf_get_lines(buffer, cursor.line, cursor.line + 1, false)[1] or ''
+  local is_at_end = cursor.character >= #line
+  local last = cursor.character + #vim.fn.matchstr(line, '.', cursor.character)
+  if is_at_end then
+    mark(buffer, cursor.line, cursor.character, { virt_text = { { ' ', group } }, virt_text_pos = 'overlay' })
+  else
+    -- Above the selection.
+    mark(buffer, cursor.line, cursor.character, { end_col = last, hl_group = group, priority = 5000 })
+  end
+  if name == '' then
+    return
+  end
+  local is_far = not is_at_end and columns and api.nvim_strwidth(line) + api.nvim_strwidth(name) >= columns
+  local word = is_far and vim.fn.matchend(line, [[\S\{,12}]], last)
+  if word and word < #line then
+    mark(buffer, cursor.line, word, { virt_text = { { ' ' .. name, group } }, virt_text_pos = 'inline' })
+  else
+    mark(buffer, cursor.line, cursor.character, { virt_text = { { name, group } }, virt_text_pos = 'eol' })
+  end
+end
+
+--- Shows these participants, as note/presence names them, and no others.
 function M.show(buffer, participants)
   api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
-  local function mark(place, options)
-    pcall(api.nvim_buf_set_extmark, buffer, marks, place.line, place.character, options)
-  end
-  for _, participant in ipairs(participants) do
-    for _, range in ipairs(participant.ranges) do
-      local from, to = range.start, range['end']
-      if from.line > to.line or from.line == to.line and from.character > to.character then
-        from, to = to, from
-      end
-      mark(from, { end_row = to.line, end_col = to.character, hl_group = 'DecentNotesSelection' })
-      local cursor = range['end']
-      local line = api.nvim_buf_get_lines(buffer, cursor.line, cursor.line + 1, false)[1] or ''
-      mark(cursor, cursor.character < #line
-        and { end_col = cursor.character + 1, hl_group = 'DecentNotesCursor' }
-        or { virt_text = { { ' ', 'DecentNotesCursor' } }, virt_text_pos = 'overlay' })
+  -- Earlier versions show text only over other text, or behind the line.
+  local columns = vim.fn.has('nvim-0.10') == 1 and columns_of(buffer)
+  for place = 1, math.min(#participants, most) do
+    local participant = participants[place]
+    local group = 'DecentNotesParticipant' .. (participant.color or 0) % #colors
+    for index, range in ipairs(participant.ranges) do
+      show_selection(buffer, range.start, range['end'])
+      show_cursor(buffer, range['end'], group, index == 1 and name_of(participant) or '', columns)
     end
   end
 end

@@ -5,6 +5,7 @@ local M = {
   on = {}, -- functions of a notification's parameters, by method
   on_lost = function() end, -- called when the process has ended
   on_ready = function() end, -- called when a process was initialized, and when a refused change may be possible again
+  on_start = function() end, -- called when a process was initialized, after `on_ready`
   log = {}, -- lines for :NotesLog
 }
 local uv = vim.loop
@@ -229,12 +230,14 @@ function M.start(is_again)
   if vim.g.decent_notes_notebook then
     options.notebook = vim.fn.fnamemodify(vim.fn.expand(vim.g.decent_notes_notebook), ':p')
   end
+  local name = tostring(vim.g.decent_notes_name or '')
   M.request('initialize', {
     processId = uv.os_getpid(),
-    clientInfo = { name = 'neovim', version = tostring(vim.version().major .. '.' .. vim.version().minor) },
+    clientInfo = { name = 'Neovim', version = tostring(vim.version().major .. '.' .. vim.version().minor) },
     -- Bytes are what Neovim's columns count.
     capabilities = { general = { positionEncodings = { 'utf-8' } } },
     initializationOptions = options,
+    participant = name ~= '' and { name = name } or nil,
   }, function(problem, result)
     if problem then
       if not (problem.gone and is_again) then
@@ -246,6 +249,7 @@ function M.start(is_again)
     M.suggested_tags = result.suggestedTags or {}
     M.notify('initialized')
     M.on_ready()
+    M.on_start()
   end)
   return true
 end

@@ -63,7 +63,7 @@ export def Read()
     endif
   endif
   if &g:statusline == ''
-    setlocal statusline=%<%{decent_notes#buffer#Heading()}\ %h%m%r[%{decent_notes#buffer#Status()}]%=%-14.(%l,%c%V%)\ %P
+    setlocal statusline=%<%{decent_notes#buffer#Heading()}\ %h%m%r%{'['..decent_notes#buffer#Status()..']'}%=%-14.(%l,%c%V%)\ %P
   endif
   silent doautocmd <nomodeline> BufReadPost
   if &filetype == ''
@@ -256,11 +256,11 @@ export def Show(summary: dict<any>)
   endif
 enddef
 
-# One or two words for 'statusline': `connected`, `offline`, how many others are in the note, and so on. Empty where there is no note.
+# Some words for 'statusline': `connected`, `offline`, who else is in the note, and so on. Empty where there is no note.
 export def Status(): string
   var note = live.Of(bufnr())
   return empty(note) ? (get(b:, 'note_purged', false) ? 'forgotten' : '') : note.attachment == 0 ? 'offline' : note.needsWhole ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
-    : note.participants == 0 ? 'connected' : note.participants == 1 ? '1 other' : note.participants .. ' others'
+    : note.participants ?? 'connected'
 enddef
 
 # The path of the file of the current buffer's note, relative to the folder from which it was imported; empty if it has none.

@@ -121,11 +121,16 @@ export def History()
   var id = Id()
   var present = server.Call('note/get', {id: id})
   var entries = server.Call('note/history', {id: id, limit: 1000}).entries
-  Scratch(entries->mapnew((_, entry) => $'{Local(entry.time)}  +{entry.inserted} -{entry.deleted}'), 'history')
+  Scratch(entries->mapnew((_, entry) => Line(entry)), 'history')
   extend(b:, {note_id: id, note_base: present.revision, note_entries: entries})
   Map('<CR>', 'server.Try(() => ShowPast())')
   Map('R', 'server.Try(() => BringBack(b:note_entries[line(".") - 1].revision))')
   echo '<CR> shows the text of then, R brings it back, q closes'
+enddef
+
+def Line(entry: dict<any>): string
+  var author = entry->get('author', {})->get('name', '')
+  return $'{Local(entry.time)}  +{entry.inserted} -{entry.deleted}  {entry.what->join(", ")}  {author}'->trim(' ', 2)
 enddef
 
 def Local(at: string): string

@@ -2,8 +2,8 @@ vim9script
 # Open notes: what the user types goes to the server as note/change, what others do comes back as note/edit. The server merges. The
 # client's side is a few fields for each buffer. clients/README.md has the table of them, the states, and the transitions.
 
-import autoload './cursors.vim'
 import autoload './edit.vim'
+import autoload './participants.vim'
 import autoload './server.vim'
 import autoload './unsent.vim'
 
@@ -103,7 +103,7 @@ enddef
 export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
-    participants: 0, isBurst: false, since: reltime(), told: 0, before: [],
+    participants: '', isBurst: false, since: reltime(), told: 0, before: [],
     isApplying: false, isClosing: false, isJumping: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
   server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
@@ -454,9 +454,10 @@ export def TakePresence(presence: dict<any>)
   if note.version != presence.version || note.rev != presence.rev
     return
   endif
-  cursors.Show(note.buf, presence.peers)
-  if note.participants != len(presence.peers)
-    note.participants = len(presence.peers)
+  participants.Show(note.buf, presence.peers)
+  var names = participants.Names(presence.peers)
+  if note.participants != names
+    note.participants = names
     redrawstatus!
   endif
 enddef
@@ -468,8 +469,6 @@ def Lost()
   unloaded = {}
   for note in values(notes)
     Detach(note)
-    note.participants = 0
-    cursors.Clear(note.buf)
     decent_notes#live#ShowModified(note)
   endfor
 enddef
@@ -479,7 +478,8 @@ def Detach(note: dict<any>)
   if note.needsWhole || note.answered < note.version
     NeedWhole(note)
   endif
-  extend(note, {attachment: 0, isOpening: false, answered: note.version})
+  extend(note, {attachment: 0, isOpening: false, answered: note.version, participants: ''})
+  participants.Clear(note.buf)
 enddef
 
 # Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
@@ -586,7 +586,7 @@ def Purged(note: dict<any>)
   endif
   listener_remove(note.listener)
   timer_stop(note.timer)
-  cursors.Clear(note.buf)
+  participants.Clear(note.buf)
   remove(notes, note.buf)
   # Answers that are still to come are nobody's.
   note.attachment = 0

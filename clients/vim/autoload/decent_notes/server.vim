@@ -158,10 +158,13 @@ def Launch()
   # does not read.
   job = job_start(words, {mode: 'raw', stoponexit: '', noblock: 1, out_cb: Received, err_mode: 'nl',
     err_cb: (_, line) => decent_notes#server#Log(line), close_cb: Gone})
-  var params: dict<any> = {processId: getpid(), clientInfo: {name: 'decent-notes.vim'},
+  var params: dict<any> = {processId: getpid(), clientInfo: {name: 'Vim'},
     capabilities: {general: {positionEncodings: ['utf-8']}}}
   if get(g:, 'decent_notes_notebook', '') != ''
     params.initializationOptions = {notebook: expand(g:decent_notes_notebook)->fnamemodify(':p')}
+  endif
+  if get(g:, 'decent_notes_name', '') != ''
+    params.participant = {name: g:decent_notes_name}
   endif
   decent_notes#server#Request('initialize', params, Initialized)
 enddef
