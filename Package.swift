@@ -110,3 +110,14 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// A target of libFuzzer, which brings a main function of its own: only where it is asked for (Tests/README.md).
+if Context.environment["DECENT_NOTES_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzzing",
+      dependencies: [
+        "Bytes", "JSONRPC", "NoteFiles", "NoteStore", "Notes", "NotesServer", "ReplicatingTypes",
+      ],
+      path: "Tests/Fuzzing", swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

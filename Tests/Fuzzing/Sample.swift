@@ -1,0 +1,303 @@
+import Bytes
+import Foundation
+import JSONRPC
+import NoteFiles
+import Notes
+import NotesServer
+import ReplicatingTypes
+
+/// A small notebook in a folder in memory, and what it is made of as bytes.
+struct Sample {
+  private let folder: String
+  private let book: NoteBook
+  /// The path of its log below the folder, and the log's header.
+  private let log: String
+  private let header: [UInt8]
+  /// The parts of its archive that end with a checksum.
+  private let sealedRanges: Set<Range<Int>>
+  private(set) var inputs: [Kind: [[UInt8]]] = [:]
+
+  /// In memory where there is such a folder.
+  private static let scratch =
+    (FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory())
+    + "/decent-notes-fuzz-\(getpid())"
+
+  private static let notebook = Identifier(high: 1, low: 1)
+  private static let requests: [String] = [
+    #""method":"initialize","params":{"participant":{"name":"Ana"},"initializationOptions":{}}"#,
+    #""method":"note/create","params":{"title":"one","text":"a\nb c\n","tags":["x","y"]}"#,
+    #""method":"note/open","params":{"id":"ID","mode":"edit","push":"ranges"}"#,
+    #""method":"note/change","params":{"attachment":1,"version":1,"rev":0,"lines":[[0,1,["a","q"]]]}"#,
+    #""method":"note/change","params":{"attachment":1,"version":2,"rev":0,"ranges":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"newText":"zz"}]}"#,
+    #""method":"note/undo","params":{"attachment":1}"#,
+    #""method":"note/setText","params":{"id":"ID","text":"other"}"#,
+    #""method":"note/update","params":{"id":"ID","title":"t","tags":["x"],"priority":"high"}"#,
+    #""method":"note/move","params":{"id":"ID","index":0}"#,
+    #""method":"note/delete","params":{"id":"ID"}"#,
+    #""method":"note/restore","params":{"id":"ID"}"#,
+    #""method":"note/history","params":{"id":"ID"}"#,
+    #""method":"note/restoreVersion","params":{"id":"ID","revision":"REVISION"}"#,
+    #""method":"notebook/list","params":{"limit":2}"#,
+    #""method":"notebook/search","params":{"query":"b"}"#,
+    #""method":"notebook/log","params":{"limit":3}"#,
+    #""method":"notebook/changes","params":{}"#,
+    #""method":"notebook/status""#,
+    #""method":"shutdown""#,
+  ]
+
+  init() {
+    folder = Self.scratch
+    // A notebook that two machines have written.
+    let one = Self.session("\(folder)/sample", 0, Self.requests)
+    let merge = #""method":"notebook/merge","params":{"changes":"\#(one.changes)"}"#
+    let two = Self.session(
+      "\(folder)/other", 100, [Self.requests[0], merge] + Self.requests.dropFirst(2))
+    let purge = #""method":"note/purge","params":{"id":"ID"}"#
+    let three = Self.session(
+      "\(folder)/third", 200,
+      [Self.requests[0], merge, Self.requests[9], purge] + Self.requests.suffix(4))
+    let paths = FileManager.default.subpaths(atPath: "\(folder)/sample") ?? []
+    log = paths.first { $0.hasPrefix("log/") && $0.contains(".") } ?? ""
+    let bytes = [UInt8](FileManager.default.contents(atPath: "\(folder)/sample/\(log)") ?? Data())
+    precondition(bytes.count > Log.headerSize, "no log has been written: \(paths)")
+    header = Array(bytes[..<Log.headerSize])
+    var book = NoteBook()
+    let changes = [one, two, three].map { [UInt8](Data(base64Encoded: $0.changes) ?? Data()) }
+    do {
+      for set in changes { _ = try book.merge(foreign: ChangeSet.decode(set).changes) }
+    } catch {
+      fatalError("the sample is refused: \(error)")
+    }
+    self.book = book
+    inputs[.changes] = changes.map { Array($0.dropFirst(5).dropLast(4)) }
+    inputs[.log] = [Log.unsealed(bytes)]
+    inputs[.messages] = [one, two, three].map(\.messages)
+    inputs[.packed] = [(try? book.packed(of: Self.notebook)) ?? []]
+    var writer = ArchiveWriter(&book, appendix: [])
+    var archive: [UInt8] = []
+    while let piece = try? writer.next() { archive += piece }
+    inputs[.archive] = [archive]
+    inputs[.file] = [
+      "a.md\n---\ntitle: One\ntags: [a, b]\ndate: 2026-01-01T00:00:00Z\n---\n# Head\ntext",
+      "a.org\n#+title: One\n#+filetags: :a:b:\n* Head\n", "notes.json\n{\"activeNotes\":[]}",
+    ].map { Array($0.utf8) }
+    sealedRanges = Self.sealedRanges(archive)
+  }
+
+  /// The identifier of the note that is created first: every process here makes the same identifiers.
+  private static let noteID: String = {
+    var server = Self.server(scratch + "/first")
+    var answer = ""
+    for request in requests.prefix(2) {
+      server.receive(Array(#"{"jsonrpc":"2.0","id":1,\#(request)}"#.utf8)[...] + [0x0A])
+      answer = String(decoding: server.outbox.unsent, as: UTF8.self)
+      server.outbox.removeFirst(server.outbox.count)
+    }
+    return answer.components(separatedBy: #""note":{"id":""#).last!.components(separatedBy: "\"")[0]
+  }()
+
+  /// Puts the identifier of the note in the place of `ID`.
+  private static func naming(_ message: [UInt8]) -> [UInt8] {
+    let text = String(decoding: message, as: UTF8.self)
+    let named = text.replacingOccurrences(of: "\"ID\"", with: "\"\(noteID)\"")
+    let revision = "\(noteID.dropFirst(2)).1"
+    return Array(named.replacingOccurrences(of: "REVISION", with: revision).utf8)
+  }
+
+  /// A process that gets requests; returns what it was sent, and what it answers to `notebook/changes`.
+  private static func session(
+    _ folder: String, _ identifiers: UInt64, _ requests: [String]
+  ) -> (messages: [UInt8], changes: String) {
+    var server = server(folder, identifiers)
+    var (messages, changes): ([UInt8], String) = ([], "")
+    for (number, request) in requests.enumerated() {
+      let line = Array(#"{"jsonrpc":"2.0","id":\#(number),\#(request)}"#.utf8) + [0x0A]
+      messages += line
+      server.receive(naming(line)[...])
+      for answer in server.outbox.unsent.split(separator: 0x0A) {
+        let result = (try? JSONValue(parsing: Array(answer)))?["result"]
+        changes = result?["changes"]?.string ?? changes
+      }
+      server.outbox.removeFirst(server.outbox.count)
+    }
+    return (messages, changes)
+  }
+
+  private static func server(_ folder: String, _ identifiers: UInt64 = 0) -> NotesServer {
+    var time: Int64 = 1_767_225_600_000
+    var next = identifiers
+    let environment = NotesServer.Environment(
+      folder: folder, framing: .lines,
+      now: {
+        time += 1000
+        return time
+      },
+      makeIdentifier: {
+        next += 1
+        return Identifier(high: next, low: next << 32).sparingSeparators
+      })
+    return NotesServer(environment)
+  }
+
+  /// The parts of an archive that a reader asks for and that end with their checksum.
+  private static func sealedRanges(_ bytes: [UInt8]) -> Set<Range<Int>> {
+    final class Reads: @unchecked Sendable { var ranges: Set<Range<Int>> = [] }
+    let reads = Reads()
+    readAll(bytes.count) { range in
+      reads.ranges.insert(range)
+      return Array(bytes[range])
+    }
+    return reads.ranges.filter {
+      $0.count > 4
+        && Array(bytes[$0].suffix(4)) == checksum(of: bytes[$0.dropLast(4)])
+    }
+  }
+
+  // MARK: - What is fed
+
+  /// Changes of another machine: refused, and nothing has changed, or taken, and then they can be told on.
+  func feedChanges(_ body: [UInt8]) {
+    let bytes = sealed(Array("DNCH".utf8) + [1] + body)
+    guard let (_, changes) = try? ChangeSet.decode(bytes) else { return }
+    for before in [book, NoteBook()] {
+      var merged = before
+      do { _ = try merged.merge(foreign: changes) } catch {
+        precondition(merged == before, "a set that was refused has changed something")
+        continue
+      }
+      var notes: [NoteID] = []
+      try? merged.forEachSummary { summary in
+        notes.append(summary.id)
+        return true
+      }
+      for note in notes { _ = try? merged.note(note)?.text.utf8 }
+      let told = merged.changes(since: Version()).encoded(of: Self.notebook)
+      var other = NoteBook()
+      do { _ = try other.merge(foreign: ChangeSet.decode(told).changes) } catch {
+        fatalError("accepted, and refused elsewhere: \(error)")
+      }
+      precondition(other == merged, "two notebooks with the same changes differ")
+    }
+  }
+
+  func feedArchive(_ bytes: [UInt8]) {
+    guard bytes.count > 24 else { return }
+    let ranges = sealedRanges
+    Self.readAll(bytes.count) { range in
+      var piece = Array(bytes[range])
+      // The head is where the footer says, wherever that is.
+      let isHead = range.upperBound == bytes.count - 24
+      if isHead || ranges.contains(range), piece.count > 4 {
+        piece.replaceSubrange((piece.count - 4)..., with: checksum(of: piece.dropLast(4)[...]))
+      }
+      return piece
+    }
+  }
+
+  /// Asks for everything that an archive has.
+  private static func readAll(_ size: Int, _ read: @escaping @Sendable (Range<Int>) -> [UInt8]) {
+    let source: NotebookArchive.Source = { range throws(ArchiveFailure) in
+      guard range.lowerBound >= 0, range.upperBound <= size else {
+        throw ArchiveFailure(reason: "outside of the file")
+      }
+      return read(range)
+    }
+    guard let archive = try? NotebookArchive(size: size, source: source) else { return }
+    var book = NoteBook(archive)
+    var notes: [NoteID] = []
+    try? book.forEachSummary { summary in
+      notes.append(summary.id)
+      return notes.count < 100
+    }
+    for note in notes { _ = try? book.note(note)?.text.utf8 }
+    try? book.openOrder()
+    _ = try? book.changes(since: Version(), limit: .max)
+    for change in book.version.changes.prefix(20) {
+      guard let past = try? book.version(of: [change]), let note = notes.first else { continue }
+      _ = try? book.note(note, at: past)
+    }
+    _ = try? book.packed(of: notebook)
+  }
+
+  /// A log in a folder, for a process that starts.
+  func feedLog(_ records: [UInt8]) {
+    let folder = "\(self.folder)/log"
+    try? FileManager.default.removeItem(atPath: folder)
+    let path = "\(folder)/\(log)"
+    let parent = (path as NSString).deletingLastPathComponent
+    try? FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+    try? FileManager.default.copyItem(
+      atPath: "\(self.folder)/sample/decent.json", toPath: "\(folder)/decent.json")
+    let bytes = Log.sealed(header, records)
+    try? Data(bytes).write(to: URL(fileURLWithPath: path))
+    ask(folder, Self.reading)
+  }
+
+  /// What a client sends, in lines.
+  func feedMessages(_ bytes: [UInt8]) {
+    let folder = "\(self.folder)/messages"
+    try? FileManager.default.removeItem(atPath: folder)
+    ask(folder, [Self.naming(bytes)])
+  }
+
+  private static let reading = requests.enumerated().compactMap { number, request -> [UInt8]? in
+    let isReading = ["initialize", "history", "list", "log", "changes", "status", "search"]
+      .contains { request.contains($0) }
+    return isReading
+      ? Array(#"{"jsonrpc":"2.0","id":\#(number),\#(request)}"#.utf8) + [0x0A] : nil
+  }
+
+  private func ask(_ folder: String, _ messages: [[UInt8]]) {
+    var server = Self.server(folder)
+    for message in messages {
+      server.receive(message[...])
+      server.outbox.removeFirst(server.outbox.count)
+    }
+    var instant = ContinuousClock.now
+    for _ in 0..<4 {
+      server.advance(to: instant)
+      server.outbox.removeFirst(server.outbox.count)
+      instant += .seconds(1)
+    }
+  }
+}
+
+func checksum(of bytes: ArraySlice<UInt8>) -> [UInt8] {
+  let sum = CRC32C.checksum(of: bytes)
+  return (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
+}
+
+func sealed(_ bytes: [UInt8]) -> [UInt8] { bytes + checksum(of: bytes[...]) }
+
+/// A file of packed changes. Its directory and the blocks that this names get their checksums.
+func feedPacked(_ bytes: [UInt8]) {
+  guard bytes.count >= 12 else { return }
+  let footer = bytes.count - 12
+  var length = 0
+  for index in (0..<8).reversed() { length = (length & 0xFFFFFF) << 8 | Int(bytes[footer + index]) }
+  var file = bytes
+  if length <= footer {
+    file.replaceSubrange(
+      (bytes.count - 4)..., with: checksum(of: file[(footer - length)..<footer + 8]))
+  }
+  guard let packed = try? PackedChanges(file) else { return }
+  for (replica, _) in packed.ranges.prefix(100) {
+    for block in packed.blocks(of: replica).prefix(100) {
+      var piece = Array(file[block.bytes])
+      guard piece.count > 4 else { continue }
+      piece.replaceSubrange((piece.count - 4)..., with: checksum(of: piece.dropLast(4)[...]))
+      _ = try? packed.decode(block, piece[...]).numbers
+    }
+  }
+}
+
+/// A file of notes: its name stands in the first line.
+func feedFile(_ bytes: [UInt8]) {
+  guard let end = bytes.firstIndex(of: 0x0A) else { return }
+  let path = String(decoding: bytes[..<end], as: UTF8.self)
+  guard
+    let content = try? FileContent(
+      reading: Array(bytes[(end + 1)...]), path: path, limit: 1 << 20, zone: { _ in 0 })
+  else { return }
+  _ = content.file
+}
