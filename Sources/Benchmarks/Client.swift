@@ -113,23 +113,37 @@ final class Client {
     }
   }
 
+  /// The descriptor at which its messages come.
+  var descriptor: Int32 { output.fileHandleForReading.fileDescriptor }
+
+  /// The processes that it has started.
+  var children: [Int32] {
+    let process = process.processIdentifier
+    let path = "/proc/\(process)/task/\(process)/children"
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    return text.split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
+  }
+
   /// The processor time that it has taken, in nanoseconds, as exact as the system tells it: 10 ms.
-  var processorTime: Double {
-    let path = "/proc/\(process.processIdentifier)/stat"
+  var processorTime: Double { Self.processorTime(of: process.processIdentifier) }
+
+  static func processorTime(of process: Int32) -> Double {
+    let path = "/proc/\(process)/stat"
     let fields = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: " ") ?? []
     let ticks = fields.dropFirst(13).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
     return ticks * 1e9 / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
   /// The most memory that the process has had, in bytes.
-  var peakMemory: Int { status("VmHWM:") }
+  var peakMemory: Int { Self.status("VmHWM:", of: process.processIdentifier) }
 
   /// The memory that the process has, in bytes.
-  var memory: Int { status("VmRSS:") }
+  var memory: Int { Self.memory(of: process.processIdentifier) }
 
-  private func status(_ name: String) -> Int {
-    let status = try? String(
-      contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+  static func memory(of process: Int32) -> Int { status("VmRSS:", of: process) }
+
+  private static func status(_ name: String, of process: Int32) -> Int {
+    let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix(name) }
     return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 * 1024 } ?? 0
   }

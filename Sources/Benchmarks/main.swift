@@ -13,6 +13,7 @@ while let argument = arguments.popFirst() {
   case "--traces": folder = arguments.popFirst()
   case "--json": isJSON = true
   case "--echo": echo()
+  case "--delay": delay(arguments.popFirst().flatMap { Int($0) } ?? 0, Array(arguments))
   case "--help", "-h":
     print(
       """
@@ -20,7 +21,7 @@ while let argument = arguments.popFirst() {
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
                  positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, search,
-                 sync, files
+                 sync, link, files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -76,6 +77,7 @@ if isWanted("folder") { folderRows(&report) }
 if isWanted("process") { processRows(&report) }
 if isWanted("search") { searchRows(&report) }
 if isWanted("sync") { syncRows(&report) }
+if isWanted("link") { linkRows(&report) }
 if isWanted("files") { fileRows(&report) }
 if report.isEmpty {
   print("no group begins with \"\(filter)\"; --help names them")
