@@ -304,6 +304,32 @@ import Testing
     #expect(files("out") == ["a.md": later ?? "first"])
   }
 
+  @Test func `files have the ids of their notes where that is asked for, and are the same notes`()
+    throws
+  {
+    try write("---\nid: theirs # of another program\n---\nb", "in/b.md")
+    try write("a", "in/a.md")
+    _ = bring()
+    let ids = peer.list()
+    func out() -> JSON {
+      peer.call("notebook/export", ["path": .string(scratch("out")), "ids": true])
+    }
+    #expect(out()["written"] == 2)
+    #expect(text("out/a.md") == "---\nid: \(ids[0])\n---\na")
+    #expect(text("out/b.md") == "---\nid: theirs # of another program\n---\nb")
+    #expect(out() == ["written": 0, "unchanged": 2, "removed": 0, "skipped": []])
+    // Read again here nothing is new; and what is written into such a file is no change of its header.
+    #expect(bring("out") == counts(0, 0, 2))
+    try write("---\nid: \(ids[0])\n---\na, b", "out/a.md")
+    #expect(bring("out") == counts(0, 1, 1))
+    #expect(peer.list() == ids)
+    // Another machine keeps the field as one that it does not know.
+    let other = another("other", seed: 2)
+    #expect(bring("out", to: other) == counts(2, 0, 0))
+    #expect(self.out("back", from: other)["written"] == 2)
+    #expect(text("back/a.md") == "---\nid: \(ids[0])\n---\na, b")
+  }
+
   @Test func `a folder with files of others is refused, and the notebook's own`() throws {
     peer.create(["title": "a"])
     try write("x", "out/x.txt")

@@ -52,6 +52,8 @@ struct ExportTask {
   let id: RequestID
   /// The token for reports of the progress, as the client wrote it; nil if the client wants none.
   let progress: [UInt8]?
+  /// True if the header of each file gets the note's id.
+  let hasIDs: Bool
   let tree: any FileTree
   /// What was written to this folder before, or read from it.
   var records: FileRecords

@@ -8,16 +8,19 @@ internal import ReplicatingTypes
 
 /// The parameters of `notebook/export`.
 struct ExportParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case path, into, workDoneToken }
+  enum Name: String, ParameterName, CaseIterable { case path, into, ids, workDoneToken }
 
   let path: String
   /// True if the folder may have files that this program has not written.
   let isInto: Bool
+  /// True if the header of each file gets the note's id.
+  let hasIDs: Bool
   let progress: [UInt8]?
 
   init(_ params: Parameters) throws(ResponseError) {
     path = try params.requiredString(Name.path)
     isInto = try params.boolean(Name.into) ?? false
+    hasIDs = try params.boolean(Name.ids) ?? false
     progress = try params.progressToken()
   }
 }
@@ -43,7 +46,8 @@ extension NotesServer {
     let notes = try paths(records)
     let paths = Set(notes.map(\.path))
     let task = ExportTask(
-      id: id, progress: params.progress, tree: tree, records: records, notes: notes,
+      id: id, progress: params.progress, hasIDs: params.hasIDs, tree: tree, records: records,
+      notes: notes,
       removals: records.byPath.keys.filter { !paths.contains($0) }.sorted())
     // A folder without notes is known as ours, too.
     if let token = params.progress { progress(token, "begin", "Exporting") }
@@ -98,7 +102,9 @@ extension NotesServer {
       task.next += 1
       guard let note = try lookUp(id), !note.isTrashed else { continue }
       do {
-        let bytes = try file(of: note, at: path).rendered()
+        var file = file(of: note, at: path)
+        if task.hasIDs { file.id = "\(id)" }
+        let bytes = try file.rendered()
         size += bytes.count + 4096
         do { try write(bytes, of: note, to: path, &task) } catch {
           // Nothing else could be written either.
