@@ -30,8 +30,9 @@ struct Shelf: Sendable {
     var bytes: Int
   }
 
-  private var slots: [Slot] = []
-  private var places: [NoteID: Int] = [:]
+  private var slots = SegmentedArray<Slot>()
+  /// In which slot each note is.
+  private var places = NotePlaces()
   private var open: [Open] = []
   /// The slot that was used last: as a rule the one that is wanted again, found without hashing.
   private var latest = 0
@@ -324,12 +325,13 @@ struct Shelf: Sendable {
 
   /// Lets go of what an archive has that was made of the shelf when it was marked.
   mutating func adopt(_ archive: NotebookArchive, markedAt time: UInt64) {
-    var kept: [Slot] = []
-    places = [:]
+    var kept = SegmentedArray<Slot>()
+    places = NotePlaces()
     archivedCount = 0
     latest = 0
     self.archive = archive
-    for slot in slots where slot.place >= 0 || slot.changed > time {
+    for index in slots.indices where slots[index].place >= 0 || slots[index].changed > time {
+      let slot = slots[index]
       let place = archive.place(of: slot.id) ?? -1
       if place >= 0 { archivedCount += 1 }
       if slot.place >= 0 { open[slot.place].slot = kept.count }

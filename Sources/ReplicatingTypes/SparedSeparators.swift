@@ -42,7 +42,8 @@ extension ReplicatingArray<UInt8> {
     }
     let turned = try turnedEdits(&causality)
     var stretches: ShownStretches?
-    for edits in edits {
+    // Nothing is between elements where nothing was ever removed.
+    for edits in hasRemovals ? edits : [] {
       let (found, isUndecided) = separators(around: edits, &stretches)
       // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
       if !found.isEmpty { isContested = true }
@@ -68,6 +69,9 @@ extension ReplicatingArray<UInt8> {
       report(isShown ? .returned(range) : .withdrawn(range))
     }
   }
+
+  /// True if an element was removed. O(authors).
+  private var hasRemovals: Bool { authors.contains { !$0.removals.isEmpty } }
 
   /// The elements touched by the changes that were withdrawn, or are not any more: whether a change counts makes the same difference as
   /// whether it has come.
@@ -101,7 +105,7 @@ extension ReplicatingArray<UInt8> {
     var latest: (author: AuthorIndex, count: UInt32)?
     func knownCount(_ author: AuthorIndex) -> UInt32 {
       if let latest, latest.author == author { return latest.count }
-      let authors = authors.span
+      // Of a span the whole author would be copied, and counted as used once more with all that it holds.
       let count = authors[Int(author)].count(upTo: edits.known[authors[Int(author)].id])
       latest = (author, count)
       return count
