@@ -42,11 +42,7 @@ extension NotesServer {
     case .folder: readNoticed()
     case .mirror: mirroring.mirror?.readReport()
     case .presence:
-      guard sharedPresence?.folder?.drainWatch() == true else { return }
-      // A process writes elements before it tells of cursors beside them.
-      readNoticed()
-      readParticipants()
-      push()
+      if sharedPresence?.folder?.drainWatch() == true { sharedPresence!.noteFolder() }
     }
   }
 
@@ -102,6 +98,7 @@ extension NotesServer {
     }
     rescan(at: now)
     retryRefused(at: now)
+    if isPresenceDue(at: now) { readNoticed() }
     if let presence = sharePresence(at: now) {
       schedule.presence = presence.due
       if presence.isRead { push() }

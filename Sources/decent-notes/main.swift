@@ -16,10 +16,14 @@ internal import ReplicatingTypes
 /// sysexits.h: the command was used incorrectly.
 let misuse: Int32 = 64
 
-/// A variable of the environment; nil if it is not set or empty.
+/// A variable of the environment; nil if it is not set or empty. One that is no UTF-8 ends the program: it would name another folder.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
-  return String(cString: value)
+  guard let text = String(validatingCString: value) else {
+    printError("\(name): this variable of the environment is not UTF-8")
+    exit(misuse)
+  }
+  return text
 }
 
 /// The notebook's folder if the command line names none.
@@ -260,7 +264,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
       printError(error.message)
       return 1
     }
-    try printOutput(call.result + "\n")
+    try printOutput(call.result.escapingForTerminals + "\n")
     return 0
   case .sync(let peers, let isAdopting):
     guard arguments.interval != nil else {
