@@ -1,4 +1,4 @@
-/// Who makes changes: a name, for people, and the program that they use.
+/// The names of a person who makes changes and of the program that they use.
 ///
 /// Both are one line of text without blanks around it. A name has 1 to 100 bytes, a program 1 to 40. Authors are the same if their bytes are.
 public struct Author: Sendable {
@@ -67,7 +67,7 @@ extension Author: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // What is the same in bytes is the same as text.
+    // Authors with the same bytes have the same hash, because strings with the same bytes are equal.
     hasher.combine(name)
     hasher.combine(program)
   }

@@ -41,7 +41,7 @@ extension NoteBook {
     for run in changes.runs {
       var reader = EffectReader(of: run.replica, mentions: try mentions(of: run.replica))
       try forEachEncoded(of: run.replica, in: run.numbers) { number, encoded, lamport in
-        // What can't be read has been read before, and is damaged since.
+        // A change that can't be read was applied once, and is damaged since: it is left out.
         guard (try? reader.read(number, encoded)) != nil else { return true }
         if reader.effects.contains(where: {
           $0.note == note && !$0.what.isDisjoint(with: [.title, .tags, .priority])

@@ -48,7 +48,7 @@
                         (overlays-at 2)))
       (should (equal (buffer-string) (concat "milk\n\n" long)))
       (should-not (or (buffer-modified-p) buffer-undo-list))
-      ;; What is typed at the end of a line comes before the name.
+      ;; Text that is typed at the end of a line comes before the name.
       (goto-char 5)
       (insert " x")
       (should (equal (caar (decent-notes-participants-tests-shown)) "milk x"))
@@ -75,7 +75,7 @@
                                     (("A" "B" "C" "D" "") "A, B, C +2")
                                     (("Ana" "") "Ana +1")))
     (should (equal words (decent-notes--names (mapcar (lambda (name) (list :name name)) names)))))
-  ;; What is written from right to left does not turn round what is beside it.
+  ;; A name written from right to left does not turn round the text beside it.
   (should (string-suffix-p "\u200e" (decent-notes--names '((:name "שלום")))))
   (with-temp-buffer
     (let ((decent-notes--here (decent-notes--make-note :attachment 1))

@@ -84,7 +84,7 @@ def Shown(name: string): string
   return text
 enddef
 
-# Who these participants are, for a status line: three names, and how many there are besides. Empty if there are none.
+# The names of these participants for a status line: three, and the number of the others. Empty if there are none.
 export def Names(participants: list<dict<any>>): string
   var names: list<string> = []
   var others = 0
