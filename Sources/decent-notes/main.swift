@@ -16,10 +16,14 @@ internal import ReplicatingTypes
 /// sysexits.h: the command was used incorrectly.
 let misuse: Int32 = 64
 
-/// A variable of the environment; nil if it is not set or empty.
+/// A variable of the environment; nil if it is not set or empty. One that is no UTF-8 ends the program: it would name another folder.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
-  return String(cString: value)
+  guard let text = String(validatingCString: value) else {
+    printError("\(name): this variable of the environment is not UTF-8")
+    exit(misuse)
+  }
+  return text
 }
 
 /// The notebook's folder if the command line names none.
@@ -44,10 +48,10 @@ private let stateFolder: String? = {
   return nil
 }()
 
-/// A folder of this user in memory: `$XDG_RUNTIME_DIR`, or else one in `/dev/shm`; nil if that is not the user's alone.
+/// A folder of this user in memory: `$XDG_RUNTIME_DIR` if it is one, or else one in `/dev/shm`; nil if that is not the user's alone.
 private func memoryFolder() -> String? {
-  if let folder = variable("XDG_RUNTIME_DIR") {
-    return folder.hasPrefix("/") && defect(ofPrivateFolder: folder) == nil ? folder : nil
+  if let folder = variable("XDG_RUNTIME_DIR"), folder.hasPrefix("/"), NoteStore.isInMemory(folder) {
+    return defect(ofPrivateFolder: folder) == nil ? folder : nil
   }
   let folder = "/dev/shm/decent-notes-\(geteuid())"
   // Once it is the user's, nobody else can put another one there.
@@ -260,7 +264,7 @@ private func runCommand() throws(OutputFailure) -> Int32 {
       printError(error.message)
       return 1
     }
-    try printOutput(call.result + "\n")
+    try printOutput(call.result.escapingForTerminals + "\n")
     return 0
   case .sync(let peers, let isAdopting):
     guard arguments.interval != nil else {

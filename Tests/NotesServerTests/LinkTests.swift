@@ -301,14 +301,64 @@ final class LinkScene {
     scene.restart()
     scene.carry()
     #expect(scene.status?["live"] == true)
-    #expect(
-      scene.ana.take("window/logMessage").map { $0["message"] } == ["ben: can be reached again"])
-    // A link that ends at once, again and again, is not tried again and again.
+    // A link that ends at once, again and again, is not tried again and again, and nobody is told that it is back.
     #expect(end() == .milliseconds(500))
     scene.restart()
     scene.carry()
     #expect(scene.status?["live"] == true)
     #expect(end() == .seconds(1))
+    #expect(scene.ana.take("window/logMessage") == [])
+    scene.restart()
+    scene.carry()
+    for _ in 0..<3 { scene.wait(.seconds(1)) }
+    #expect(
+      scene.ana.take("window/logMessage").map { $0["message"] } == ["ben: can be reached again"])
+    #expect(end() == .milliseconds(250))
+  }
+
+  /// What comes from such a peer is no answer: it doesn't read what it is told.
+  @Test func `is given up, too, where the peer only notifies`() {
+    let scene = LinkScene()
+    scene.wait(.seconds(10))
+    let number = scene.ana.exchanges[0]
+    func drip() {
+      for notification in [
+        #"{"jsonrpc":"2.0","method":"notebook/presence","params":{"participants":"AA=="}}"#,
+        #"{"jsonrpc":"2.0","method":"$/other"}"#,
+      ] {
+        let frame = "Content-Length: \(notification.utf8.count)\r\n\r\n\(notification)"
+        scene.ana.receive(Array(frame.utf8), fromPeer: number)
+      }
+    }
+    var seconds = 0
+    while scene.ana.exchanges == [number], seconds < 60 {
+      drip()
+      scene.ana.run(for: .seconds(1))
+      seconds += 1
+    }
+    #expect(seconds >= 28 && seconds <= 32)
+    #expect(scene.status?["failure"] == "ben: no answer for 30 seconds")
+  }
+
+  @Test func `is one, also while it is made, and is given up then, too`() {
+    let scene = LinkScene(stays: false)
+    let first = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    _ = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    #expect(scene.ana.exchanges.count == 2 && scene.ana.linkCount == 1)
+    _ = scene.ana.send("notebook/sync", ["peer": "ben", "stay": false])
+    #expect(scene.ana.linkCount == 0)
+    #expect(scene.ana.answer(to: first)?.error?.code == -32800)
+
+    // One that comes back is given up before it stands.
+    let other = LinkScene()
+    other.ana.partnerEnded(other.ana.exchanges[0], failure: "away")
+    other.ana.run(for: .seconds(1))
+    #expect(other.ana.exchanges.count == 1 && other.ana.linkCount == 1)
+    _ = other.ana.send("notebook/sync", ["peer": "ben", "stay": false])
+    #expect(other.ana.exchanges.count == 1 && other.ana.linkCount == 0)
+    other.ana.partnerEnded(other.ana.exchanges[0], failure: "away")
+    other.ana.run(for: .seconds(120))
+    #expect(other.ana.exchanges == [])
   }
 
   @Test func `is tried at once when the network has changed`() {

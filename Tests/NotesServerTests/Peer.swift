@@ -186,6 +186,9 @@ final class Peer {
     server.readFolder()
     server.push()
     read()
+    // What others tell of cursors is read no more often than they tell it.
+    guard let due = server.sharedPresence?.nextReading(at: instant) else { return }
+    wait(due - instant)
   }
 
   /// Lets some time pass: the server does what is due then.
@@ -302,6 +305,9 @@ final class Peer {
   }
 
   /// Whether the link of an exchange stands.
+  /// The links that stand, and the exchanges that are to leave one.
+  var linkCount: Int { server.exchanges.values.filter(\.exchange.stays).count }
+
   func isStanding(_ number: Int) -> Bool { server.exchanges[number]?.isStanding == true }
 
   /// Takes bytes from a peer.

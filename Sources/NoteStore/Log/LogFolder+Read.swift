@@ -116,7 +116,10 @@ extension LogFolder {
         {
           completeFolders.remember(name, folder)
         }
-      case .other: return
+      case .other:
+        guard Identifier(name) != nil else { return }
+        // The notes in the folder of a session would be missing, and nobody would know.
+        damageList.report(path, 0, "is neither a folder nor a file, and not followed")
       }
     } catch {
       guard error.reason != .notFound else { return }

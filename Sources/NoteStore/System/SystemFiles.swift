@@ -245,3 +245,12 @@ extension FileStatus {
     changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 }
+
+extension NoteStore {
+  /// True if a folder is in a file system in memory, as far as the system tells: then what is written there does not outlive the machine.
+  public static func isInMemory(_ folder: String) -> Bool {
+    let system = SystemFiles.shared
+    guard let descriptor = try? FileDescriptor.folder(folder, on: system) else { return false }
+    return system.isInMemory(descriptor.number)
+  }
+}

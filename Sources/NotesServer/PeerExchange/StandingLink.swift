@@ -36,11 +36,16 @@ struct StandingLink {
   private var (looked, asked, answered): (Instant?, Instant?, Instant?) = (nil, nil, nil)
   /// The time until which an answer has to come after a sleep.
   private var awaited: Instant?
-  /// True if something has come since the last look at the clock.
-  private var hasAnswered = true
+  /// The progress of the peer (`RunningExchange.progress`) at the last look at the clock.
+  private var progress: Int
 
-  /// - Parameter version: what the peer knows.
-  init(knowing version: Version) { listener = Listener(knowing: version) }
+  /// - Parameters:
+  ///   - version: what the peer knows.
+  ///   - progress: of the exchange that has ended; an answer has just come.
+  init(knowing version: Version, progress: Int) {
+    listener = Listener(knowing: version)
+    self.progress = progress - 1
+  }
 
   var hasRoom: Bool { underWay < Self.mostUnderWay }
 
@@ -49,9 +54,6 @@ struct StandingLink {
 
   /// Notes that the peer has merged a piece.
   mutating func didAccept() { underWay -= 1 }
-
-  /// Notes that something has come from the peer.
-  mutating func noteAnswer() { hasAnswered = true }
 
   /// What is to be done now.
   enum Turn: Equatable {
@@ -62,10 +64,11 @@ struct StandingLink {
     case giveUp
   }
 
-  mutating func turn(at now: Instant) -> Turn {
+  /// - Parameter progress: of the peer. Notifications are none: a peer that only notifies does not read what it is told.
+  mutating func turn(at now: Instant, _ progress: Int) -> Turn {
     defer { looked = now }
-    if hasAnswered { (answered, awaited) = (now, nil) }
-    hasAnswered = false
+    if progress != self.progress { (answered, awaited) = (now, nil) }
+    self.progress = progress
     let asked = asked ?? now
     self.asked = asked
     if let looked, now > looked + Self.pulse + Self.sleep {

@@ -26,6 +26,8 @@ struct ToldParticipant: Equatable {
 
   /// The most participants that are taken from one source.
   static let most = 1000
+  /// The most selections of all of them together. Of a participant beyond that the cursor is left.
+  static let mostSelections = 4096
   /// Somebody of whom one heard over so many processes is not told on. Where links go round in a circle, each would otherwise go on
   /// believing the others about somebody who has left.
   static let mostHops = 16
@@ -41,6 +43,11 @@ struct ToldParticipant: Equatable {
   var name: String
   var note: NoteID
   var selections: [Selection]
+
+  /// Leaves so many selections, and of all that has any the first.
+  mutating func keepSelections(_ most: Int) {
+    if selections.count > max(1, most) { selections = Array(selections.prefix(max(1, most))) }
+  }
 
   // MARK: - Encoding
 
