@@ -17,6 +17,8 @@ struct EndSignals: ~Copyable {
 
   /// Readable when a signal has come; −1 where there is no pipe, and each signal ends the process at once.
   let descriptor: Int32
+  /// The signals that are taken.
+  private var taken: [Int32] = []
 
   /// Takes them from now on, but those that are ignored, as by `nohup`.
   init() {
@@ -56,7 +58,17 @@ struct EndSignals: ~Copyable {
       action.sa_flags =
         Int32(truncatingIfNeeded: SA_RESTART) | Int32(bitPattern: UInt32(SA_RESETHAND))
       sigaction(number, &action, nil)
+      taken.append(number)
     }
+  }
+
+  /// From now on each signal ends the process at once.
+  deinit {
+    for number in taken { signal(number, SIG_DFL) }
+    if descriptor < 0 { return }
+    close(descriptor)
+    close(writingEnd)
+    writingEnd = -1
   }
 
   private static func isIgnored(_ action: sigaction) -> Bool {
