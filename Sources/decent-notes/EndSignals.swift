@@ -11,6 +11,9 @@
 /// The end of the pipe into which the handler writes, which can be given no context.
 nonisolated(unsafe) private var writingEnd: Int32 = -1
 
+/// What becomes readable when such a signal has come, for who waits for something else than the event loop; −1 while none are taken.
+nonisolated(unsafe) private(set) var endSignalDescriptor: Int32 = -1
+
 /// Takes the signals that ask the process to end, and tells them through a descriptor.
 struct EndSignals: ~Copyable {
   private static let numbers = [SIGTERM, SIGHUP, SIGINT]
@@ -38,7 +41,7 @@ struct EndSignals: ~Copyable {
       return
     }
     descriptor = ends[0]
-    writingEnd = ends[1]
+    (endSignalDescriptor, writingEnd) = (ends[0], ends[1])
     for number in Self.numbers {
       var old = sigaction()
       guard sigaction(number, nil, &old) == 0, !Self.isIgnored(old) else { continue }
@@ -68,7 +71,7 @@ struct EndSignals: ~Copyable {
     if descriptor < 0 { return }
     close(descriptor)
     close(writingEnd)
-    writingEnd = -1
+    (endSignalDescriptor, writingEnd) = (-1, -1)
   }
 
   private static func isIgnored(_ action: sigaction) -> Bool {

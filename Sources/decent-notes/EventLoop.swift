@@ -79,6 +79,9 @@ struct EventLoop: ~Copyable {
     }
   }
 
+  /// Looks whether a signal has come that the loop has not waited for: `signal` tells.
+  mutating func noticeSignal() { signal = signal ?? signals.take() }
+
   /// Ends the input of the client in this process: it posts nothing more.
   mutating func hangUp() {
     isInputOpen = false

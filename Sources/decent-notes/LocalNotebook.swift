@@ -91,6 +91,8 @@ final class LocalNotebook {
     loop.hangUp()
     let mailbox = mailbox
     _ = loop.run { false }
+    // It may have come while the verb was writing.
+    loop.noticeSignal()
     if let signal = loop.signal { EndSignals.die(by: signal) }
     return !mailbox.hasError
   }

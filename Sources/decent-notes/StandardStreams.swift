@@ -50,20 +50,25 @@ func text(of bytes: [UInt8]) -> String? {
 
 /// Writes bytes to standard output, and waits until they are taken.
 ///
-/// - Returns: false if the reader has gone away: it has what it wanted.
+/// - Returns: false if the reader has gone away, which has what it wanted; or if the process is asked to end.
 @discardableResult
 func writeOutput(_ bytes: some Collection<UInt8>) throws(CommandFailure) -> Bool {
   var rest = Array(bytes)[...]
   while !rest.isEmpty {
-    let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    var polls = [
+      pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0),
+      pollfd(fd: endSignalDescriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&polls, 2, -1) >= 0 else { continue }
+    if polls[1].revents != 0 { return false }
+    // A pipe that takes something takes this much, so nothing waits here.
+    let piece = rest.prefix(Int(PIPE_BUF))
+    let count = piece.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
     if count > 0 {
       rest = rest.dropFirst(count)
     } else if errno == EPIPE {
       return false
-    } else if errno == EAGAIN {
-      var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-      _ = poll(&output, 1, -1)
-    } else if errno != EINTR {
+    } else if errno != EINTR, errno != EAGAIN {
       throw CommandFailure("standard output: \(String(cString: strerror(errno)))")
     }
   }

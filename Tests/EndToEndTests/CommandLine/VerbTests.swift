@@ -318,6 +318,24 @@ struct `Verbs` {
     #expect(try run("list").fields.count { $0[1] == "closed" } == 3)
   }
 
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `A signal ends a list that nobody reads`(_ number: Int32) throws {
+    try run.makeMany(3_000)
+    let listing = try Server(run.notebook, ["list", "--json"], environment: run.environment)
+    #expect(awaitInput([listing.output], milliseconds: Int32(patience * 1000)))
+    kill(listing.process, number)
+    #expect(try listing.waitForEnd(reading: false) == .signal(number))
+    #expect(try run("check").status == 0)
+  }
+
+  @Test func `A folder that is no notebook is told`() throws {
+    try "x".write(toFile: run.notebook, atomically: false, encoding: .utf8)
+    for words in [["list"], ["new", "x"], ["daily"], ["edit", "x"], ["append", "x", "y"]] {
+      let refused = try run.run(words)
+      #expect(refused.status == 1 && refused.errors.contains(run.notebook), "\(refused.errors)")
+    }
+  }
+
   // MARK: - Traces
 
   @Test(.enabled(if: memoryFolder != stateFolder, "there is no folder in memory"))
