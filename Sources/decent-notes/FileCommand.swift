@@ -15,8 +15,8 @@ struct FileCommand {
     case exporting(isInto: Bool)
   }
 
-  /// The exit status of the program: 1 if something failed, or was skipped.
-  private(set) var status: Int32 = 0
+  /// The status of the program: it failed if something failed, or was skipped.
+  let status: CommandFailure.Status
 
   /// - Parameters:
   ///   - paths: of files or folders that are imported, one after the other; or of the one that is exported to.
@@ -44,7 +44,7 @@ struct FileCommand {
       return (method: method, params: params.bytes)
     }
     var left = paths.count
-    var status: Int32 = 1
+    var status = CommandFailure.Status.failed
     var hasFailed = false
     let client = LocalClient(requests) { message in
       if message["method"]?.string == "$/progress",
@@ -70,7 +70,7 @@ struct FileCommand {
       } else if id > 0, let result = message["result"] {
         let skipped = result["skipped"]?.array.map(Array.init) ?? []
         hasFailed = hasFailed || !skipped.isEmpty
-        do throws(OutputFailure) {
+        do throws(CommandFailure) {
           if isJSON {
             try printLines([String(decoding: result.rawBytes, as: UTF8.self)])
           } else {
@@ -81,12 +81,12 @@ struct FileCommand {
             }
           }
         } catch {
-          printError(error.message)
+          report(error)
           hasFailed = true
         }
       }
       if id > 0 { left -= 1 }
-      if left == 0 { status = hasFailed ? 1 : 0 }
+      if left == 0 { status = hasFailed ? .failed : .done }
       return left == 0
     }
     serve(client)
