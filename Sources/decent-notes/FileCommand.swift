@@ -12,7 +12,7 @@ struct FileCommand {
   /// What is done.
   enum Kind: Equatable {
     case importing(isDryRun: Bool)
-    case exporting(isInto: Bool)
+    case exporting(isInto: Bool, hasIDs: Bool)
   }
 
   /// The status of the program: it failed if something failed, or was skipped.
@@ -33,9 +33,11 @@ struct FileCommand {
       case .importing(let isDryRun):
         params.key("dryRun")
         params.boolean(isDryRun)
-      case .exporting(let isInto):
+      case .exporting(let isInto, let hasIDs):
         params.key("into")
         params.boolean(isInto)
+        params.key("ids")
+        params.boolean(hasIDs)
       }
       params.key("workDoneToken")
       params.integer(index)

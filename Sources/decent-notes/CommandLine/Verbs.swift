@@ -166,6 +166,7 @@ extension Verb {
         "export", .notebook, [Argument("DIR", .folder)],
         options: [
           Option("--into", "DIR may have some files before the first export"),
+          Option("--ids", "the header of each file has the note's id"),
           .json("the result as JSON"),
         ],
         "write the notes as files",

@@ -161,7 +161,8 @@ func exportFiles(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
   try runFileCommand(
-    .exporting(isInto: command.has("--into")), command.words("DIR"), command, surroundings)
+    .exporting(isInto: command.has("--into"), hasIDs: command.has("--ids")), command.words("DIR"),
+    command, surroundings)
 }
 
 private func runFileCommand(
