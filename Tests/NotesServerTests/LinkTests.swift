@@ -531,6 +531,24 @@ final class LinkScene {
     #expect(ana.create() != "")
   }
 
+  @Test(arguments: ["A\nB", "\u{0}", " Ana", "A\u{1B}[31m", "A\u{202E}B", "A\u{85}"])
+  func `is ended by names that are no line`(_ name: String) throws {
+    let ana = Peer(TemporaryFolder()("notes"), seed: 1, peers: ["ben"])
+    ana.initialize()
+    let note = try #require(NoteID(ana.create(["text": "text"])))
+    for name in ["", "Ben", name] {
+      let told = ToldParticipant(
+        key: .init(process: Identifier(high: 7, low: 7), attachment: 1), moves: 1, hops: 0,
+        name: name, note: note, selections: [Selection(start: .start, end: .start)])
+      let content = Data(ToldParticipant.contents([told])[0]).base64EncodedString()
+      if ana.exchanges.isEmpty { link(ana, then: []) }
+      ana.receive(
+        notification("notebook/presence", ["participants": .string(content)]),
+        fromPeer: ana.exchanges[0])
+      #expect(ana.exchanges.isEmpty == (name != "" && name != "Ben"))
+    }
+  }
+
   @Test func `takes a thousand participants of a peer, with names of a hundred bytes`() throws {
     let ana = Peer(TemporaryFolder()("notes"), seed: 1, peers: ["ben"])
     ana.initialize()

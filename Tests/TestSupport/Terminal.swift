@@ -62,6 +62,16 @@ package final class Terminal {
       .map(String.init)
   }
 
+  /// The number of the background colour, of 256, of the last occurrence of a word in a row; nil if it has none, or is not there.
+  func background(of word: String, inRow row: Int) throws -> String? {
+    let lines = try tmux("capture-pane -e -p").split(
+      separator: "\n", omittingEmptySubsequences: false)
+    guard let place = lines[row].range(of: word, options: .backwards)?.lowerBound,
+      let color = lines[row][..<place].range(of: "48;5;", options: .backwards)?.upperBound
+    else { return nil }
+    return String(lines[row][color...].prefix { $0.isNumber })
+  }
+
   /// Looks at the screen until it is as it should be.
   package func wait(
     within seconds: TimeInterval = patience, _ what: String,
