@@ -63,7 +63,7 @@ package final class Terminal {
   }
 
   /// The number of the background colour, of 256, of the last occurrence of a word in a row; nil if it has none, or is not there.
-  func background(of word: String, inRow row: Int) throws -> String? {
+  package func background(of word: String, inRow row: Int) throws -> String? {
     let lines = try tmux("capture-pane -e -p").split(
       separator: "\n", omittingEmptySubsequences: false)
     guard let place = lines[row].range(of: word, options: .backwards)?.lowerBound,
