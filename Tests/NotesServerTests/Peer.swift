@@ -258,6 +258,11 @@ final class Peer {
     read()
   }
 
+  /// The names of all participants in other processes of which the server knows.
+  var participantsElsewhere: [String] {
+    server.openTexts.participantsElsewhere.values.joined().map(\.name)
+  }
+
   /// The work of merging what other processes wrote so far, and whether there is more of it.
   var merging: (work: Int, isMore: Bool) {
     server.store.map { ($0.mergedWork, $0.isMerging) } ?? (0, false)
