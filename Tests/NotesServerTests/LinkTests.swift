@@ -463,6 +463,36 @@ final class LinkScene {
     #expect(third.take("note/presence") == [])
   }
 
+  @Test(arguments: [true, false])
+  func `keeps little for an end that does not read, and tells it then where all are`(
+    isOurs: Bool
+  ) throws {
+    let scene = LinkScene()
+    let notes = (0..<60).map { _ in
+      scene.ana.create(["text": .string(String(repeating: "x", count: 300))])
+    }
+    scene.carry()
+    let (writer, reader) = isOurs ? (scene.ana, scene.ben) : (scene.ben, scene.ana)
+    let attachments = notes.map { open(writer, $0) }
+    let watching = open(reader, notes[59])
+    scene.wait(.seconds(1))
+    var most = 0
+    for move in 1...200 {
+      for attachment in attachments { cursor(writer, attachment, at: move) }
+      writer.wait(.milliseconds(50))
+      if !isOurs { scene.served.wait(.milliseconds(50)) }
+      let unread = isOurs ? scene.ana.unsent(scene.ana.exchanges[0]) : scene.served.unread
+      most = max(most, unread)
+    }
+    // A megabyte, and what was told when it was reached.
+    #expect((1 << 20..<(1 << 20) + 50_000).contains(most), "\(most)")
+    reader.notifications = []
+    scene.wait(.seconds(1))
+    let told = reader.take("note/presence").last { $0["attachment"] == watching }
+    #expect(told?["peers"]?[0]?["ranges"]?[0]?["end"]?["character"] == 200)
+    #expect(reader.participantsElsewhere.count == 60)
+  }
+
   @Test func `writes nothing of a cursor to a log`() throws {
     let scene = LinkScene()
     let note = scene.ana.create(["text": "one two three"])
@@ -573,6 +603,7 @@ final class LinkScene {
     link(ana, then: sends)
     ana.wait(.seconds(1))
     #expect(ana.take("note/presence").last?["peers"]?.array?.count == 1000)
+    #expect(ana.keptParticipants == 1000)
     #expect(ana.exchanges.count == 1)
     let name = String(repeating: "x", count: 10_000_000)
     let huge = ToldParticipant.contents(told(0..<1, name: name))[0]

@@ -263,6 +263,9 @@ final class Peer {
     server.openTexts.participantsElsewhere.values.joined().map(\.name)
   }
 
+  /// The number of participants of which the server was told and which it keeps, whether they are shown or not.
+  var keptParticipants: Int { server.sharedPresence?.known.all(excluding: nil).count ?? 0 }
+
   /// The work of merging what other processes wrote so far, and whether there is more of it.
   var merging: (work: Int, isMore: Bool) {
     server.store.map { ($0.mergedWork, $0.isMerging) } ?? (0, false)
@@ -302,6 +305,9 @@ final class Peer {
     for _ in 0..<2000 { if !carry(number, with: partner) { return } }
     Issue.record("an exchange never comes to an end")
   }
+
+  /// The bytes that wait for the peer of an exchange to read them.
+  func unsent(_ number: Int) -> Int { server.exchanges[number]?.outbox.count ?? 0 }
 
   /// The link of an exchange has ended.
   func partnerEnded(_ number: Int, failure: String? = nil) {

@@ -51,6 +51,9 @@ final class ServerPartner: SyncPartner {
 
   func inputEnded() { server.inputEnded() }
 
+  /// The bytes that wait to be read.
+  var unread: Int { server.outbox.count }
+
   /// The status with which it ends, once it does.
   var exitStatus: Int32? { server.exitStatus }
 
