@@ -305,4 +305,66 @@ struct `Editors that are linked` {
     try terminal.wait("no peers") { $0.joined().contains(none) }
     #expect(try text(reader, note) == "text one two three")
   }
+
+  /// Writes an ssh that asks for a password at the terminal, whatever its standard input is, and then does what it is to do here.
+  private func askingShell(in folder: TemporaryFolder) throws -> [String: String] {
+    try FileManager.default.createDirectory(
+      atPath: folder("bin"), withIntermediateDirectories: true)
+    try writeProgram(
+      """
+      #!/bin/sh
+      if ! (: <>/dev/tty) 2>/dev/null; then
+        echo 'Permission denied (publickey,password).' >&2
+        exit 255
+      fi
+      printf 'The password: ' >/dev/tty
+      read -r password </dev/tty
+      [ "$password" = secret ] || exit 255
+      shift
+      exec "$@"
+
+      """, to: folder("bin") + "/ssh")
+    return ["PATH": folder("bin") + ":" + pathWithProgram]
+  }
+
+  @Test(arguments: Editor.allCases)
+  func `a peer that asks for a password gets none from an editor, which goes on`(
+    _ editor: Editor
+  ) throws {
+    let folder = TemporaryFolder()
+    let server = try Server(folder("notes"))
+    try server.initialize()
+    let note = try server.call("note/create", ["title": "Note", "text": "text"])["note"]!["id"]!
+      .string!
+    let typist = try Typist(
+      editor, note: note, places: [], notebook: folder("notes"), folder: folder, seed: 1,
+      environment: try askingShell(in: folder))
+    let peer = "ssh home decent-notes --notebook \(folder("there"))"
+    try typist.terminal.type(
+      editor == .emacs ? "\u{1B}xdecent-notes-sync\r\(peer)\r" : ":NotesSync \(peer)\r")
+    try typist.terminal.wait("the failure") {
+      $0.joined().contains("Permission denied (publickey,password).")
+    }
+    #expect(!(try typist.terminal.screen().joined().contains("The password")))
+    try typist.terminal.press(editor == .emacs ? "C-g" : "Escape")
+    try typist.terminal.type(append(" typed", editor))
+    try waitUntil("what is typed") { try text(server, note) == "text typed" }
+  }
+
+  @Test func `who exchanges changes by a command line can be asked for a password`() throws {
+    let folder = TemporaryFolder()
+    let server = try Server(folder("here"))
+    try server.initialize()
+    let note = try server.call("note/create", ["text": "text"])["note"]!["id"]!.string!
+    let terminal = try Terminal(
+      "decent-notes --notebook \(folder("here")) sync 'ssh home decent-notes --notebook "
+        + "\(folder("there"))'; read line",
+      environment: try askingShell(in: folder))
+    try terminal.wait("the question") { $0.contains { $0.hasPrefix("The password:") } }
+    try terminal.type("secret\r")
+    try terminal.wait("the exchange") { $0.joined().contains("received 0") }
+    let reader = try Server(folder("there"))
+    try reader.initialize()
+    #expect(try text(reader, note) == "text")
+  }
 }

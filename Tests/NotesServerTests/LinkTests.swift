@@ -268,6 +268,24 @@ final class LinkScene {
     #expect(scene.status?["live"] == true)
   }
 
+  @Test func `stays when the clocks of the machines are set`() {
+    let scene = LinkScene()
+    let note = scene.ana.create(["text": "text"])
+    scene.carry()
+    for (number, years) in [-50, 30, -10, 60].enumerated() {
+      let peer = number.isMultiple(of: 2) ? scene.ana : scene.ben
+      peer.jumpClock(by: Int64(years) * 365 * 86_400_000)
+      for one in [scene.ana, scene.ben] {
+        one.call("note/append", ["id": .string(note), "text": .string(" \(number)")])
+        scene.carry()
+      }
+      for _ in 0..<10 { scene.wait(.seconds(10)) }
+      #expect(scene.status?["live"] == true && scene.ana.exchanges.count == 1)
+    }
+    #expect(scene.ana.text(note) == "text 0 0 1 1 2 2 3 3")
+    #expect(scene.ben.text(note) == scene.ana.text(note))
+  }
+
   /// Otherwise its cursors would stand there, and its process would hold what it holds.
   @Test func `is given up at the other end, too, after 45 seconds in which nothing came`() {
     let scene = LinkScene()
