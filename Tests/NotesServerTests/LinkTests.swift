@@ -180,6 +180,26 @@ final class LinkScene {
     #expect(scene.ana.revision == scene.ben.revision)
   }
 
+  @Test
+  func `stays where it stands already, after another exchange, until that request is cancelled`() {
+    let scene = LinkScene(stays: false)
+    scene.ana.create(["text": "milk"])
+    let first = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    scene.carry()
+    let link = scene.ana.exchanges
+    let id = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    let other = ServerPartner(scene.scratch("ben"), seed: 77, state: scene.scratch("ben.state"))
+    let number = scene.ana.exchanges.last!
+    scene.ana.carryAll(number, with: other)
+    scene.ana.partnerEnded(number)
+    #expect(scene.ana.answer(to: first) != nil && scene.ana.answer(to: id)?["sent"] == 0)
+    #expect(scene.ana.exchanges == link && scene.status?["live"] == true)
+    scene.ana.notify("$/cancelRequest", ["id": JSON(id)])
+    #expect(scene.ana.exchanges == [] && scene.status?["live"] == nil)
+    scene.wait(.seconds(120))
+    #expect(scene.ana.exchanges == [])
+  }
+
   @Test func `does not stay where the first exchange fails`() {
     let scene = LinkScene(stays: false)
     let id = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
