@@ -27,6 +27,10 @@ public struct Author: Sendable {
     self.program = program
   }
 
+  /// True for a text that may be the name of an author as it stands: one line of at most 100 bytes, without control characters and blanks
+  /// around it. O(bytes).
+  public static func isName(_ text: String) -> Bool { isLine(text, longestName) }
+
   private static func line(of text: String, _ limit: Int) -> String {
     let rest = text.unicodeScalars.drop(while: isBlank)
     var line = ""

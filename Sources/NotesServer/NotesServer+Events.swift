@@ -47,7 +47,7 @@ extension NotesServer {
   }
 
   /// Notices what other processes have written, and merges it if a slice is enough. The rest is merged as background work.
-  private mutating func readNoticed() {
+  mutating func readNoticed() {
     let wasMerging = store?.isMerging == true
     store?.beginRefresh()
     if wasMerging { return }

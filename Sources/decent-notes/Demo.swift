@@ -38,7 +38,9 @@ struct Demo {
   }
 
   private func say(_ line: String) throws(Failure) {
-    do { try printLines([line]) } catch { throw Failure(message: error.message) }
+    do { try printLines([line]) } catch {
+      throw Failure(message: error.lines.joined(separator: "; "))
+    }
   }
 
   private func show(_ name: String, _ text: String) throws(Failure) {

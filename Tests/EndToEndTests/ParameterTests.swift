@@ -58,7 +58,7 @@ struct `Parameters` {
       ("note/move", ["id": id]), ("note/delete", ["id": id]), ("note/restore", ["id": id]),
       ("note/open", ["id": id, "mode": "observe"]), ("note/change", change),
       ("note/close", ["attachment": attachment]), ("notebook/list", [:]),
-      ("notebook/changes", [:]), ("notebook/merge", [:]),
+      ("notebook/find", ["name": "t"]), ("notebook/changes", [:]), ("notebook/merge", [:]),
     ]
   }
 
@@ -108,6 +108,11 @@ struct `Parameters` {
     add("notebook/list", "trashed", .boolean)
     add("notebook/list", "limit", .count)
     add("notebook/list", "after", .string)
+    add("notebook/find", "name", .string)
+    add("notebook/find", "beginning", .boolean)
+    add("notebook/find", "trashed", .boolean)
+    add("notebook/find", "tags", .strings)
+    add("notebook/find", "limit", .count)
     add("notebook/changes", "since", .string)
     add("notebook/changes", "limit", .count)
     add("notebook/merge", "changes", .text)

@@ -8,7 +8,7 @@ internal import ReplicatingTypes
 //     participant  = process attachment moves hops name note count*(anchor anchor)
 //                                                                  the start and the end of each selection
 //     anchor       = 00 | (01 | 02) author offset                  the start of the text; behind, or before an element
-//     name         = count, that many bytes of UTF-8
+//     name         = count, that many bytes of UTF-8: none, or a name as authors have them (`Author.swift`)
 //     note         = replica number                                the change that created it
 //
 // Numbers are varints, a process, author or replica has 16 bytes. `PresenceFolder.swift` has the files in which a content stands. On
@@ -124,7 +124,7 @@ extension ByteReader {
     let bytes = try counted()
     guard key.attachment > 0, hops <= ToldParticipant.mostHops,
       bytes.count <= ToldParticipant.longestName,
-      let name = String(validating: bytes, as: UTF8.self)
+      let name = String(validating: bytes, as: UTF8.self), name.isEmpty || Author.isName(name)
     else { throw failure("no participant") }
     let note = NoteID(creation: ChangeID(replica: try identifier(), number: try varint()))
     let count = try self.count()
