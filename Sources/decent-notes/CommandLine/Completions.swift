@@ -19,7 +19,7 @@ enum Completions {
   }
 
   /// So many notes at most.
-  private static let mostNotes = 500
+  private static let mostNotes = 200
   /// Tags are those of so many notes.
   private static let notesForTags = 1000
 

@@ -11,7 +11,7 @@
 /// command that has one stands still, it is done without.
 struct DailyLock {
   /// The seconds to wait for a lock.
-  private static let patience = 5.0
+  private static let patience = 10.0
   private static let pause: UInt32 = 2_000
 
   private var descriptors: [Int32] = []

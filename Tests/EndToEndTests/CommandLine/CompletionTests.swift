@@ -250,7 +250,7 @@ struct `What completions offer` {
 
   @Test(.tags(.slow)) func `Of very many notes some are offered`() throws {
     try run.makeMany(20_000)
-    #expect(try offers("show", "").count == 501)
+    #expect(try offers("show", "").count == 201)
     #expect(try offers("show", "Note 1999").count == 12)
   }
 }

@@ -79,6 +79,22 @@ struct `The note of a day` {
     #expect(Set(output.split(separator: "\n")).count == 1, "\(output)")
   }
 
+  @Test(arguments: [true, false])
+  func `is looked for when the command before has made it`(_ isOfUser: Bool) throws {
+    #expect(try run("daily", "2026-11-24").status == 0)
+    let lock =
+      isOfUser
+      ? open(run.folder("state/decent-notes/daily.lock"), O_RDWR) : open(run.notebook, O_RDONLY)
+    #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
+    let waiting = try Server(run.notebook, ["daily", "2026-11-25"], environment: run.environment)
+    defer { withExtendedLifetime(waiting) {} }
+    let id = try run.make("2026-11-25")
+    close(lock)
+    #expect(try waiting.waitForEnd(reading: false) == .status(0))
+    #expect(try waiting.takeOutput() == id + "\n")
+    #expect(try titles() == ["2026-11-25", "2026-11-24"])
+  }
+
   @Test func `is found while another command stands still`() throws {
     let id = try run("daily", "2026-11-24").line
     let lock = open(run.folder("state/decent-notes/daily.lock"), O_RDWR)
