@@ -45,7 +45,7 @@ private let stateFolder: String? = {
   return nil
 }()
 
-/// A folder of this user in memory: `$XDG_RUNTIME_DIR` if it is one, or else one in `/dev/shm`; nil if that is not the user's alone.
+/// A folder of this user in memory: `$XDG_RUNTIME_DIR`, or else one in `/dev/shm`; nil if that is not the user's alone.
 private func memoryFolder() -> String? {
   if let folder = variable("XDG_RUNTIME_DIR") {
     return folder.hasPrefix("/") && defect(ofPrivateFolder: folder) == nil ? folder : nil

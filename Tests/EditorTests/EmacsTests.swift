@@ -38,7 +38,9 @@ struct `The client for Emacs` {
         exec emacs --batch -Q -L . -l "${3%.el}" --eval "(ert-run-tests-batch-and-exit
           '(satisfies (lambda (test) (equal \\"$3\\" (file-name-nondirectory
             (symbol-file (ert-test-name test) 'ert--test))))))"
-        """)
+        """,
+      // Emacs says nothing while it reads a note of 40 MB from a program without optimization, beside all other tests.
+      silence: 120)
     #expect(outcome.ending == .status(0), "\(outcome.output.suffix(5000))")
     #expect(outcome.output.contains(" 0 unexpected"))
   }

@@ -480,9 +480,11 @@ package struct Outcome {
   package var errors: String
 
   /// Runs the program with `input` as its standard input.
+  ///
+  /// - Parameter seconds: the longest silence before the program counts as stuck.
   package init(
     _ arguments: [String], input: String = "", environment: [String: String?] = [:],
-    shell: String? = nil
+    shell: String? = nil, silence seconds: TimeInterval = patience
   ) throws {
     let server = try Server(
       nil, arguments, delimiter: .lines, environment: environment, shell: shell)
@@ -490,7 +492,9 @@ package struct Outcome {
     // It may have left without reading.
     try? server.write(input)
     server.closeInput()
-    while let frame = try server.frame() { lines.append(String(decoding: frame, as: UTF8.self)) }
+    while let frame = try server.frame(within: seconds) {
+      lines.append(String(decoding: frame, as: UTF8.self))
+    }
     ending = try server.waitForEnd()
     output = lines.joined(separator: "\n")
     errors = server.errorText
