@@ -39,17 +39,10 @@ extension NoteBook {
   ) throws(ArchiveFailure) -> [ChangeID] {
     var writers: [LamportTimestamp: ChangeID] = [:]
     for run in changes.runs {
-      var reader = EffectReader(of: run.replica, mentions: try mentions(of: run.replica))
-      try forEachEncoded(of: run.replica, in: run.numbers) { number, encoded, lamport in
-        // What can't be read has been read before, and is damaged since.
-        guard (try? reader.read(number, encoded)) != nil else { return true }
-        if reader.effects.contains(where: {
-          $0.note == note && !$0.what.isDisjoint(with: [.title, .tags, .priority])
-        }) {
-          writers[LamportTimestamp(count: lamport, replica: run.replica)] = ChangeID(
-            replica: run.replica, number: number)
-        }
-        return true
+      try forEachEffect(of: run.replica, in: run.numbers) { number, lamport, changed, what in
+        if changed != note || what.isDisjoint(with: [.title, .tags, .priority]) { return }
+        writers[LamportTimestamp(count: lamport, replica: run.replica)] = ChangeID(
+          replica: run.replica, number: number)
       }
     }
     return writers.sorted { $0.key > $1.key }.map(\.value)

@@ -49,7 +49,7 @@ extension RawOperation.Tag {
 struct EffectReader {
   private var reader: RawChangeReader
   private var change = RawChange()
-  /// What the change that was read last did with notes: each at most once, and none with which it did nothing that is told.
+  /// What the change that was read last did with notes: each at most once; nothing, where it did something that is not told.
   private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
 
   /// - Parameter mentions: whom the replica has named by the last change that is read, or later.
@@ -83,7 +83,6 @@ struct EffectReader {
       if effects[place].what.contains(.created) { effects[place].what = .created }
       if isImport { effects[place].what.insert(.imported) }
     }
-    effects.removeAll { $0.what.isEmpty }
   }
 
   private func note(of operation: RawOperation, in number: UInt64) -> NoteID {
