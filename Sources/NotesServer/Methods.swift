@@ -38,6 +38,8 @@ struct Method: Sendable {
   /// out between two slices of merging: a client that only types never waits for a merge. Requests are carried out in their order all the
   /// same.
   let needsAll: Bool
+  /// True if a parameter that it does not have is an error. Where a filter was mistyped, the answer would have all.
+  var refusesUnknown = false
 
   /// The method of this name.
   static func named(_ name: String) -> Method? { byName[name] }
@@ -110,11 +112,11 @@ struct Method: Sendable {
       try server.reverse(.redo, of: params.attachment, &result)
     },
 
-    reading("notebook/list", ListNotesParameters.self) {
+    reading("notebook/list", ListNotesParameters.self, refusesUnknown: true) {
       server, params, result throws(ResponseError) in try server.listNotes(params, &result)
     },
-    longRunning("notebook/search", SearchParameters.Name.self) {
-      server, id, params throws(ResponseError) in try server.search(id, SearchParameters(params))
+    longRunning("notebook/search", SearchParameters.Name.self, refusesUnknown: true) {
+      server, id, params throws(ResponseError) in server.search(id, try SearchParameters(params))
     },
     longRunning("notebook/log", LogParameters.Name.self) {
       server, id, params throws(ResponseError) in try server.log(id, LogParameters(params))
@@ -152,12 +154,13 @@ struct Method: Sendable {
   ]
 
   private static func reading<Values: MethodParameters>(
-    _ name: String, _ parameters: Values.Type, needsAll: Bool = true,
+    _ name: String, _ parameters: Values.Type, needsAll: Bool = true, refusesUnknown: Bool = false,
     _ perform: @escaping Action<Values>
   ) -> Method {
     Method(
       name: name, kind: immediate(perform), parameters: Values.Name.allCases.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: false, needsAll: needsAll)
+      changesNotebook: false, mayBeginNotebook: false, needsAll: needsAll,
+      refusesUnknown: refusesUnknown)
   }
 
   private static func changing<Values: MethodParameters>(
@@ -188,19 +191,20 @@ struct Method: Sendable {
 
   private static func longRunning<Name: ParameterName & CaseIterable>(
     _ name: String, _ parameters: Name.Type, mayBeginNotebook: Bool = false,
-    _ begin: @escaping Beginning
+    refusesUnknown: Bool = false, _ begin: @escaping Beginning
   ) -> Method {
     Method(
       name: name, kind: .longRunning(begin), parameters: Name.allCases.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: mayBeginNotebook, needsAll: true)
+      changesNotebook: false, mayBeginNotebook: mayBeginNotebook, needsAll: true,
+      refusesUnknown: refusesUnknown)
   }
 
   // MARK: - Mistyped parameters
 
   /// Refuses parameters that the method does not have.
   ///
-  /// Only for a command line: a parameter that a person has mistyped would otherwise be ignored without a message. A program may
-  /// send parameters that only a later version understands.
+  /// For a command line: a parameter that a person has mistyped would otherwise be ignored without a message. A program may send parameters that
+  /// only a later version understands, but for methods that say otherwise.
   func refuseUnknown(_ params: JSONValue) throws(ResponseError) {
     for (name, value) in params.members {
       guard let parameter = parameters.first(where: { $0.name == name }) else {
