@@ -15,6 +15,9 @@ public struct NoteContent: Sendable {
 }
 
 extension NoteBook {
+  /// All notes, those in the trash too, in the order of their ids. O(notes).
+  public var noteIDs: [NoteID] { purged.isEmpty ? shelf.ids : shelf.ids.filter { !isPurged($0) } }
+
   /// What a note says; nil if there is none, or it is in the trash. Opens nothing. O(length) if the note is open, else O(its encoding).
   ///
   /// - Parameter hasText: whether the text is read, too.

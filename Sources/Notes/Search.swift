@@ -13,12 +13,11 @@ public struct NoteMatch: Sendable {
 
   /// The line of the first match in the text, or a part of it; else the first line that isn't blank.
   public var snippet: ArraySlice<UInt8> {
-    let place: Int
-    if let first = ranges.first {
-      place = first.lowerBound
-    } else {
-      place = utf8.firstIndex { $0 > 0x20 } ?? 0
-    }
+    Self.snippet(of: utf8, at: ranges.first?.lowerBound ?? utf8.firstIndex { $0 > 0x20 } ?? 0)
+  }
+
+  /// The line of a place in a text, where a scalar begins, or a part of it. O(its length).
+  public static func snippet(of utf8: [UInt8], at place: Int) -> ArraySlice<UInt8> {
     var start = utf8[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     if place - start > Self.lead { start = place - Self.lead }
     var end = utf8[place...].firstIndex(of: 0x0A) ?? utf8.count

@@ -93,6 +93,15 @@ struct Method: Sendable {
     changing("note/purge", NoteParameters.self) {
       server, params, result throws(ResponseError) in try server.purgeNote(params, &result)
     },
+    changing("note/rename", RenameNoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.renameNote(params, &result)
+    },
+    reading("note/links", NoteParameters.self) { server, params, result throws(ResponseError) in
+      try server.noteLinks(params, &result)
+    },
+    reading("note/backlinks", BacklinksParameters.self) {
+      server, params, result throws(ResponseError) in try server.backlinks(params, &result)
+    },
 
     reading("note/open", OpenNoteParameters.self) { server, params, result throws(ResponseError) in
       try server.openNote(params, &result)
@@ -117,6 +126,15 @@ struct Method: Sendable {
     },
     longRunning("notebook/search", SearchParameters.Name.self, refusesUnknown: true) {
       server, id, params throws(ResponseError) in server.search(id, try SearchParameters(params))
+    },
+    reading("notebook/resolve", ResolveParameters.self) {
+      server, params, result throws(ResponseError) in try server.resolve(params, &result)
+    },
+    reading("notebook/complete", CompleteParameters.self) {
+      server, params, result throws(ResponseError) in try server.complete(params, &result)
+    },
+    reading("notebook/tags", NoParameters.self) { server, _, result throws(ResponseError) in
+      try server.tags(&result)
     },
     longRunning("notebook/log", LogParameters.Name.self) {
       server, id, params throws(ResponseError) in try server.log(id, LogParameters(params))

@@ -88,7 +88,8 @@ import Testing
       #expect(NoteLink.name(for: title) == title)
     }
     for title in [
-      "", " ", "a#b", "a|b", "[a]", "a]", "a[", "`a`", "a`", "\\a", "http://a", "#", "|a", "a\nb",
+      "", " ", "a#b", "a#", "a|b", "[a]", "a]", "a[", "`a`", "a`", "\\a", "http://a", "#", "|a",
+      "a\nb",
     ] {
       #expect(NoteLink.name(for: title) == nil, "\(title)")
     }

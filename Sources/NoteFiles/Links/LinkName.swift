@@ -20,7 +20,7 @@ public struct LinkName: Hashable, Sendable {
     switch target {
     case .name(let name): self.init(name)
     case .path(let relative):
-      guard let path = Self.resolved(relative, from: path) else { return nil }
+      guard let path = Self.path(relative, from: path) else { return nil }
       self.init(folding: path, isPath: true)
     }
   }
@@ -60,7 +60,8 @@ public struct LinkName: Hashable, Sendable {
     return folded[..<dot]
   }
 
-  private static func resolved(_ relative: String, from path: String) -> String? {
+  /// The path from the folder of all notes of what is a relative path in the note at `path`; nil if it leads out of the folder. O(length).
+  public static func path(_ relative: String, from path: String) -> String? {
     var parts = path.utf8.split(separator: .slash).dropLast().map { Substring($0) }
     for part in relative.utf8.split(separator: .slash).map({ Substring($0) }) where part != "." {
       if part != ".." {

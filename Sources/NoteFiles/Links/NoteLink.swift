@@ -42,7 +42,8 @@ public struct NoteLink: Equatable, Sendable {
     if title.utf8.contains(where: { $0 == .backquote || $0 == .backslash }) { return nil }
     let links = all(in: Array("[[\(title)]]".utf8))
     guard links.count == 1, links[0].heading == nil, !links[0].hasWords,
-      links[0].range.count == title.utf8.count + 4, case .name(let name) = links[0].target
+      links[0].range.count == title.utf8.count + 4, case .name(let name) = links[0].target,
+      LinkName(name) == LinkName(title)
     else { return nil }
     return name
   }
