@@ -142,16 +142,3 @@ private struct CodeSpans {
     return rows
   }
 }
-
-extension UInt8 {
-  static let backquote = UInt8(ascii: "`")
-  static let exclamation = UInt8(ascii: "!")
-  static let openingParenthesis = UInt8(ascii: "(")
-  static let closingParenthesis = UInt8(ascii: ")")
-
-  /// True for the signs of ASCII that are neither letters nor digits: a backslash takes away what they mean.
-  var isPunctuation: Bool {
-    (0x21...0x2F).contains(self) || (0x3A...0x40).contains(self) || (0x5B...0x60).contains(self)
-      || (0x7B...0x7E).contains(self)
-  }
-}

@@ -5,17 +5,6 @@ internal import Notes
 // The index of links is made while there is nothing else to do, from when a client has opened a note, and whoever asks for something in it reads
 // first what is unread. Only this file reads notes for it.
 
-/// The index of links of a process.
-struct Indexing {
-  /// Nil before it was begun.
-  var index: LinkIndex?
-  /// True if a client may ask for links soon: whoever only lists, or exchanges changes, never does.
-  var isWanted = false
-
-  /// True if there is something to read while there is nothing else to do.
-  var isDue: Bool { isWanted && index.map(\.isBehind) ?? true }
-}
-
 extension NotesServer {
   /// The length of the texts that are read at once, in bytes: a few milliseconds.
   private static let indexingPiece = 1 << 18
