@@ -19,8 +19,13 @@ struct ListNotesParameters: MethodParameters {
   let isTrashed: Bool
   let order: NoteOrder
   let limit: Int
-  /// Where to begin.
-  let after: ListingPlace?
+  /// Where to begin: the place that an answer has named, or behind a note.
+  let after: Start?
+
+  enum Start {
+    case place(ListingPlace)
+    case note(String)
+  }
 
   init(_ params: Parameters) throws(ResponseError) {
     tags = try params.strings(Name.tags)?.map(Tag.init) ?? []
@@ -28,15 +33,12 @@ struct ListNotesParameters: MethodParameters {
     isTrashed = try params.boolean(Name.trashed) ?? false
     let sort = try params.word(Name.sort, NoteOrder.allCases.map { ($0.rawValue, $0) })
     limit = try params.limit(Name.limit)
-    after = try params.string(Name.after).map { text throws(ResponseError) in
-      guard let place = ListingPlace(text) else {
-        throw .invalidParams("after", "must be next of an answer")
-      }
-      return place
-    }
-    order = sort ?? after?.order ?? .order
-    if let after, after.order != order {
-      throw .invalidParams("after", "is of a list sorted by \(after.order.rawValue)")
+    let text = try params.string(Name.after)
+    let place = text.flatMap { ListingPlace($0) }
+    after = place.map { .place($0) } ?? text.map { .note($0) }
+    order = sort ?? place?.order ?? .order
+    if let place, place.order != order {
+      throw .invalidParams("after", "is of a list sorted by \(place.order.rawValue)")
     }
   }
 
@@ -50,10 +52,11 @@ extension NotesServer {
   func listNotes(
     _ params: ListNotesParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    if params.after != nil { _ = try orderedBook() }
+    let place = try place(params)
+    if place != nil { _ = try orderedBook() }
     let page = try recall { book throws(ArchiveFailure) in
       try book.listing(
-        in: params.order, from: params.after, atMost: params.limit, where: params.isWanted)
+        in: params.order, from: place, atMost: params.limit, where: params.isWanted)
     }
     guard let page else {
       throw .requestFailed("unknownRevision", "after: no state of this notebook has this name")
@@ -66,6 +69,18 @@ extension NotesServer {
     result.member("revision", revision)
     if let next = page.next { result.member("next", "\(next)") }
     result.endObject()
+  }
+
+  private func place(_ params: ListNotesParameters) throws(ResponseError) -> ListingPlace? {
+    switch params.after {
+    case nil: return nil
+    case .place(let place)?: return place
+    case .note(let text)?:
+      let id = try note(text, "after").id
+      return try recall { book throws(ArchiveFailure) in
+        try book.listingPlace(behind: id, in: params.order)
+      }
+    }
   }
 }
 

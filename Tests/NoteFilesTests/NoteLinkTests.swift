@@ -72,7 +72,9 @@ import Testing
     ("# `\n[[a]] `", ["[[a]] → a"]), ("``\\``[[a]]``", ["[[a]] → a"]),
     ("```\n[[a]]\n```\n[[b]]", ["[[b]] → b"]), ("~~~ x\n[[a]]\n~~~~\n[[b]]", ["[[b]] → b"]),
     ("````\n```\n[[a]]\n````\n[[b]]", ["[[b]] → b"]), ("```\n[[a]]\n~~~\n[[b]]", []),
-    ("```\n[[a]]", []), ("``` `x\n[[a]]", ["[[a]] → a"]), ("```[[a]]```", []),
+    ("```\n[[a]]", []),
+    ("```\n- ```\n[[a]]\n```\n[[b]]", ["[[b]] → b"]), ("``` `x\n[[a]]", ["[[a]] → a"]),
+    ("```[[a]]```", []),
     ("> ```\n> [[a]]\n> ```\n> [[b]]", ["[[b]] → b"]),
     ("1. x\n\n       ```\n       [[a]]\n       ```\n2. [[b]]", ["[[b]] → b"]),
     ("- ```\n  [[a]]\n  ```\n[[b]]", ["[[b]] → b"]),
@@ -155,7 +157,7 @@ import Testing
     for name in ["cafe", "places", "/cafe.v2", "x/cafe.v2", "cafe.v2.txt", "places/"] {
       #expect(!note.have(LinkName(name)), "\(name)")
     }
-    for (title, path) in [("x.md", "a/x.md.md"), ("TCP/IP", "y.md"), (".md", "z/.md.md")] {
+    for (title, path) in [("t", "a/x.md.md"), ("TCP/IP", "y.md"), (".md", "z/.md.md")] {
       let other = NoteNames(title: title, path: path)
       for name in [title, path, String(path.dropLast(3))] {
         #expect(other.have(LinkName(name)) && other.keys.contains(LinkName(name).key), "\(name)")

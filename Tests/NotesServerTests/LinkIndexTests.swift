@@ -156,6 +156,23 @@ import Testing
     #expect(peer.call("note/backlinks", ["id": .string(first)])["backlinks"]!.array!.count == 100)
   }
 
+  @Test func `notices what becomes of a note in which somebody types`() throws {
+    let peer = Peer(scratch("notes"), seed: 1)
+    peer.initialize()
+    let id = JSON.string(peer.create(["title": "a", "text": "[[x]]"]))
+    let changes: [(String, JSON)] = [
+      ("note/update", ["title": "b"]), ("note/update", ["tags": ["t"]]), ("note/delete", [:]),
+      ("note/restore", [:]), ("note/append", ["text": " [[y]]"]),
+    ]
+    for (number, (method, params)) in changes.enumerated() {
+      _ = try peer.linkIndexes()
+      peer.call("note/append", ["id": id, "text": .string(" [[\(number)]]")])
+      peer.call(method, JSON(params.members!.merging(["id": id], uniquingKeysWith: { $1 })))
+      let (kept, fresh) = try peer.linkIndexes()
+      #expect(kept == fresh && kept.sizes == fresh.sizes, "\(method)")
+    }
+  }
+
   @Test func `keeps the first names of many, as a look at all of them does`() {
     for seed in seeds(20) {
       var random = SplitMix64(seed: seed)

@@ -54,11 +54,12 @@ struct `The methods of the notebook` {
     #expect(peer.list(["tags": ["x"], "trashed": true]) == [a])
     for wrong in [
       ["tags": "x"], ["tags": [1]], ["priority": "x"], ["trashed": 1], ["limit": 0],
-      ["limit": -1], ["limit": "1"], ["after": 1], ["after": "x"], ["after": .string(a)],
+      ["limit": -1], ["limit": "1"], ["after": 1],
       ["sort": "size"], ["sort": 1], ["tag": "x"], ["trash": true], ["requestKey": "x"],
     ] as [JSON] {
       #expect(peer.ask("notebook/list", wrong).error?.code == -32602, "\(wrong)")
     }
+    #expect(peer.ask("notebook/list", ["after": "x"]).error?.reason == "noSuchNote")
     let next = peer.call("notebook/list", ["limit": 1])["next"]!
     #expect(
       peer.ask("notebook/list", ["after": next, "sort": "title"]).error?.code == -32602)
@@ -76,6 +77,13 @@ struct `The methods of the notebook` {
     #expect(peer.list(["sort": "title"]) == [b, a, c])
     #expect(peer.list(["sort": "created"]) == [c, a, b])
     #expect(peer.list(["sort": "modified"]) == [b, c, a])
+    // Behind a note as it is now.
+    #expect(peer.list(["after": .string(a)]) == [b, c])
+    #expect(peer.list(["after": .string(a), "sort": "title"]) == [c])
+    #expect(peer.list(["after": .string(c), "sort": "created"]) == [a, b])
+    #expect(peer.list(["after": .string(a), "sort": "modified"]) == [])
+    peer.call("note/delete", ["id": .string(b)])
+    #expect(peer.list(["after": .string(b)]) == [c])
   }
 
   @Test(arguments: ["order", "modified", "created", "title"])

@@ -52,6 +52,7 @@ import Testing
       ("note/delete", ["id": id]), ("note/restore", ["id": id]),
       ("note/open", ["id": id, "mode": "edit"]), ("note/links", ["id": id]),
       ("note/backlinks", ["id": id]), ("note/rename", ["id": id, "title": "x"]),
+      ("notebook/list", ["after": id]),
     ] as [(String, JSON)] {
       #expect(reason(method, params) == "purged", "\(method)")
     }

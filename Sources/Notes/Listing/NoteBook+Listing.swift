@@ -49,6 +49,16 @@ extension NoteBook {
     return page
   }
 
+  /// The place behind a note as it is now; nil if there is none. O(log notes), and what reading its summary takes.
+  public func listingPlace(
+    behind id: NoteID, in order: NoteOrder
+  ) throws(ArchiveFailure) -> ListingPlace? {
+    guard let note = try summary(of: id) else { return nil }
+    var folded = FoldedText()
+    return ListingStart(order: order, began: revision, since: nil)
+      .place(behind: note, order.key(title: note.title, modified: note.modified, note, &folded))
+  }
+
   // MARK: - The user's order
 
   /// Visits notes in the user's order as it was when a listing began.
@@ -98,15 +108,7 @@ extension NoteBook {
         guard since.contains(note.id.creation) else { return true }
         if let then = past?[note.id] { (title, modified) = then }
       }
-      let key: ListingPlace.Key
-      switch start.order {
-      case .order: key = .none
-      case .modified: key = .number(-modified)
-      case .created: key = .number(-note.created)
-      case .title:
-        folded.fold(Array(title.utf8)[...])
-        key = .text(Array(folded.utf8))
-      }
+      let key = start.order.key(title: title, modified: modified, note, &folded)
       if let place, (key, note.id) <= (place.key, place.note) { return true }
       rows.append(Row(key: key, note: note))
       // Of many only those are kept that may be on the page.
@@ -131,6 +133,22 @@ extension NoteBook {
       if let note = try note(id) { notes.append(note) }
     }
     return try pasts(of: notes, at: version).mapValues { ($0.title.value, $0.modified) }
+  }
+}
+
+extension NoteOrder {
+  /// The value by which a note is ordered that has, or had, this title and this time of its last change.
+  fileprivate func key(
+    title: String, modified: Int64, _ note: NoteSummary, _ folded: inout FoldedText
+  ) -> ListingPlace.Key {
+    switch self {
+    case .order: return .none
+    case .modified: return .number(-modified)
+    case .created: return .number(-note.created)
+    case .title:
+      folded.fold(Array(title.utf8)[...])
+      return .text(Array(folded.utf8))
+    }
   }
 }
 

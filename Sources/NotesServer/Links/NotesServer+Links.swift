@@ -70,7 +70,7 @@ extension NotesServer {
     try finishIndexing(.all)
     let target = try note(params.id).id
     let sources = try summaries(of: linkIndex.notes(linkingTo: target))
-      .sorted { (-$0.modified, $0.id) < (-$1.modified, $1.id) }
+      .sorted { ($1.modified, $1.id) < ($0.modified, $0.id) }
     var (count, isMore) = (0, false)
     result.beginObject()
     result.key("backlinks")
