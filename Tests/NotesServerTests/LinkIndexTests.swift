@@ -168,6 +168,11 @@ import Testing
       _ = try peer.linkIndexes()
       peer.call("note/append", ["id": id, "text": .string(" [[\(number)]]")])
       peer.call(method, JSON(params.members!.merging(["id": id], uniquingKeysWith: { $1 })))
+      // Names are asked for apart from texts.
+      let isThere = method != "note/delete"
+      let found = peer.call("notebook/resolve", ["text": number == 0 ? "b" : "B"])["id"]
+      #expect(found == (isThere ? id : .null), "\(method)")
+      #expect(peer.call("notebook/tags")["tags"]!.array!.count == (isThere && number > 0 ? 1 : 0))
       let (kept, fresh) = try peer.linkIndexes()
       #expect(kept == fresh && kept.sizes == fresh.sizes, "\(method)")
     }

@@ -180,7 +180,7 @@ struct LinkIndex {
 }
 
 extension LinkIndex: Equatable {
-  /// What they say is the same, in whichever order the notes were read. Both have read everything.
+  /// What they say is the same, in whichever order the notes were read. Both have read everything. For tests.
   static func == (a: Self, b: Self) -> Bool { a.rows == b.rows && a.tags == b.tags }
 
   private struct Row: Equatable {
@@ -202,7 +202,7 @@ extension LinkIndex: Equatable {
     }.sorted { $0.id < $1.id }
   }
 
-  /// The numbers of entries by which notes are looked up, and links.
+  /// The numbers of entries by which notes are looked up, and links. For tests.
   var sizes: [Int] { [named, linking].map { $0.values.reduce(0) { $0 + $1.count } } }
 }
 
