@@ -64,7 +64,7 @@ func linkRows(_ report: inout Report) {
   }
 }
 
-/// How long keystrokes took to be shown, in nanoseconds.
+/// The times from a keystroke until it was shown, in nanoseconds.
 private struct Typing {
   var latencies: [Double]
 

@@ -238,10 +238,8 @@ private func visibilityRows(
       goal: .floor(2)))
 }
 
-/// A notebook of so many notes of 1 kB: from the start of the process to its first reply, and its memory then.
-private func startRows(
-  _ program: URL, _ folder: String, notes: Int, state: String, _ report: inout Report
-) {
+/// Makes so many notes of 1 kB, called `Note 1` and so on, in a new notebook.
+func makeNotes(_ program: URL, _ folder: String, notes: Int, state: String) {
   let writer = Client(notebook: folder, program, state: state)
   var random = SeededRandom(seed: 11)
   var prose = Prose()
@@ -259,6 +257,13 @@ private func startRows(
     answered += writer.lines().count
   }
   writer.end()
+}
+
+/// A notebook of so many notes of 1 kB: from the start of the process to its first reply, and its memory then.
+private func startRows(
+  _ program: URL, _ folder: String, notes: Int, state: String, _ report: inout Report
+) {
+  makeNotes(program, folder, notes: notes, state: state)
   // The changes since the archive was written are read from the logs, and the archive is written anew, once.
   let clock = ContinuousClock()
   let start = clock.now

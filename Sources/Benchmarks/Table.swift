@@ -18,6 +18,8 @@ struct Row {
     case bytes(Double)
     /// The median, in nanoseconds.
     case median(Double)
+    /// The median, so many nanoseconds above that of the floor beside it.
+    case above(Double)
   }
 
   /// The first column, by which rows are chosen on the command line.
@@ -28,8 +30,9 @@ struct Row {
   /// The least of all runs, and their median; nanoseconds or bytes.
   var value: Double
   var median: Double?
-  /// The least time of the floor in this run, in nanoseconds; nil if there is none.
+  /// The least time of the floor in this run, in nanoseconds, and the median; nil if there is none.
   var floor: Double?
+  var medianOfFloor: Double?
   var goal: Goal?
 
   /// A row of times.
@@ -43,6 +46,7 @@ struct Row {
     value = timing.minimum
     median = timing.median
     self.floor = floor?.minimum
+    medianOfFloor = floor?.median
     self.goal = goal
   }
 
@@ -74,6 +78,7 @@ struct Row {
     case .units(let most): value / u <= most
     case .bytes(let most): value <= most
     case .median(let most): (median ?? value) <= most
+    case .above(let most): (median ?? value) - (medianOfFloor ?? 0) <= most
     case nil: nil
     }
   }
@@ -117,6 +122,7 @@ struct Report {
     case .units(let most): goal = "≤ \(number(most)) u"
     case .bytes(let most): goal = "≤ \(number(most)) B"
     case .median(let most): goal = "≤ (\(amount(most, row.unit)))"
+    case .above(let most): goal = "≤ +\(amount(most, row.unit))"
     case nil: break
     }
     print(
@@ -162,6 +168,7 @@ struct Report {
       case .units(let most): field("goalUnits", most)
       case .bytes(let most): field("goalBytes", most)
       case .median(let most): field("goalMedian", most)
+      case .above(let most): field("goalAboveFloor", most)
       case nil: break
       }
       if let isMet = row.isMet(u.minimum) {

@@ -20,8 +20,8 @@ while let argument = arguments.popFirst() {
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
-                 positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, search,
-                 sync, link (between machines), links (between notes), files
+                 positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
+                 search, sync, link (between machines), links (between notes), files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -75,6 +75,7 @@ if isWanted("notebook") { notebookRows(&report) }
 if isWanted("authors") { authorRows(&report) }
 if isWanted("folder") { folderRows(&report) }
 if isWanted("process") { processRows(&report) }
+if isWanted("commands") { commandRows(&report) }
 if isWanted("search") { searchRows(&report) }
 if isWanted("sync") { syncRows(&report) }
 if isWanted("link") { linkRows(&report) }

@@ -40,6 +40,10 @@ public final class PresenceFolder {
   /// The identity of this process, once it has written a message.
   private var process: Identifier?
   private var tellings: UInt64 = 0
+  /// The messages of others by the names of their files, which stand for one content for ever; and those files of which the system has told
+  /// something since: they may be there no longer, or their writers.
+  private var contents: [String: ArraySlice<UInt8>] = [:]
+  private var touched: Set<String> = []
   /// The file with this process's message; open, and thereby locked.
   private var told: (name: String, file: OpenDescriptor)?
 
@@ -80,7 +84,10 @@ public final class PresenceFolder {
   ///
   /// - Returns: whether `others` may find something new.
   public func drainWatch() -> Bool {
-    guard case .events(let events)? = watcher?.report() else { return true }
+    guard case .events(let events)? = watcher?.report() else {
+      contents = [:]
+      return true
+    }
     var isNew = false
     for event in events where event.watch == watch {
       if event.gone {
@@ -88,17 +95,24 @@ public final class PresenceFolder {
         watch = nil
         return true
       }
-      guard let (process, _) = Self.parse(event.name) else { continue }
-      isNew = isNew || process != self.process
+      guard let (process, _) = Self.parse(event.name), process != self.process else { continue }
+      touched.insert(event.name)
+      isNew = true
     }
     return isNew
   }
 
   /// The last message of each other process that is running. Removes the files of those that are not.
-  public func others() -> [(process: Identifier, content: ArraySlice<UInt8>)] {
+  ///
+  /// - Parameter isLook: whether each file is read. Otherwise those are whose names are new, or of which the system has told something: the end of a
+  ///   process is told as well, since its file is closed then.
+  public func others(isLook: Bool) -> [(process: Identifier, content: ArraySlice<UInt8>)] {
     guard let folder = try? openFolder(), let names = try? folder.names() else {
       return []
     }
+    let before = isLook || mustPoll ? [:] : contents
+    contents = [:]
+    defer { touched = [] }
     var found: [(process: Identifier, content: ArraySlice<UInt8>)] = []
     var count = 0
     // The names are in order, so the last message of a process comes last.
@@ -106,7 +120,9 @@ public final class PresenceFolder {
       guard let (process, _) = Self.parse(name), process != self.process else { continue }
       count += 1
       if count > Self.mostFiles { break }
-      guard let content = read(name, in: folder) else { continue }
+      let known = touched.contains(name) ? nil : before[name]
+      guard let content = known ?? read(name, in: folder) else { continue }
+      contents[name] = content
       if found.last?.process == process { found.removeLast() }
       found.append((process, content))
     }

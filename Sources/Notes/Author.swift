@@ -1,4 +1,4 @@
-/// Who makes changes: a name, for people, and the program that they use.
+/// The names of a person who makes changes and of the program that they use.
 ///
 /// Both are one line of text without blanks around it. A name has 1 to 100 bytes, a program 1 to 40. Authors are the same if their bytes are.
 public struct Author: Sendable {
@@ -26,6 +26,10 @@ public struct Author: Sendable {
     self.name = name
     self.program = program
   }
+
+  /// True for a text that may be the name of an author as it stands: one line of at most 100 bytes, without control characters and blanks
+  /// around it. O(bytes).
+  public static func isName(_ text: String) -> Bool { isLine(text, longestName) }
 
   private static func line(of text: String, _ limit: Int) -> String {
     let rest = text.unicodeScalars.drop(while: isBlank)
@@ -67,7 +71,7 @@ extension Author: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // What is the same in bytes is the same as text.
+    // Authors with the same bytes have the same hash, because strings with the same bytes are equal.
     hasher.combine(name)
     hasher.combine(program)
   }

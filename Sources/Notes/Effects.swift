@@ -28,7 +28,7 @@ public struct Effects: Sendable {
     public static let purged = Facets(rawValue: 512)
   }
 
-  /// What happened to one note.
+  /// The effects on one note.
   public struct NoteEffect: Sendable {
     /// The parts that changed.
     public fileprivate(set) var facets: Facets = []
@@ -36,7 +36,7 @@ public struct Effects: Sendable {
 
     fileprivate init() {}
 
-    /// Who made all changes of the note, if they are all of one author who is named.
+    /// The author of all changes of the note; nil if there are several, or one of them is not named.
     public var author: Author? { if case .author(let author)? = cause { author } else { nil } }
 
     /// Adds what happened to the note besides.
@@ -64,10 +64,10 @@ public struct Effects: Sendable {
   /// Nothing happened yet.
   public init() {}
 
-  /// What happens from now on is done by an author.
+  /// Notes that the next effects are those of changes by an author; nil for one who is not named.
   mutating func begin(by author: Author?) { begin(.author(author)) }
 
-  /// What happens from now on happens because changes have met: those that have been made before count as its cause.
+  /// Notes that the next effects are those of the rules of merging: where a note has a cause already, that stays its cause.
   mutating func beginMeeting() { begin(.meeting) }
 
   private mutating func begin(_ cause: Cause) {
@@ -82,7 +82,7 @@ public struct Effects: Sendable {
 
   /// The notes that changed, in what, and by whom.
   ///
-  /// - Parameter author: who makes the changes of this process.
+  /// - Parameter author: the author of the changes of this process.
   public func notes(by author: Author?) -> [NoteID: NoteEffect] {
     var all: [NoteID: NoteEffect] = [:]
     let own = (cause: Cause.author(author), text: 0, changed: 0)

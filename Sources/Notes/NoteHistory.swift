@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-/// What one session did with a note within some minutes.
+/// The changes that one session made to a note within some minutes.
 public struct HistoryEntry: Equatable, Sendable {
   /// The note as its author saw it after the last of these changes.
   public var revision: Revision
@@ -8,13 +8,13 @@ public struct HistoryEntry: Equatable, Sendable {
   public var time: Int64
   /// The session that made the changes.
   public var replica: ReplicaID
-  /// Who made them, if anybody is named.
+  /// The author of the changes; nil if none is named.
   public var author: Author?
-  /// What they did.
+  /// The kinds of the changes.
   public var what: WhatHappened
-  /// Bytes of text.
+  /// The bytes of text that the changes inserted.
   public var inserted = 0
-  /// Bytes of text.
+  /// The bytes of text that the changes removed.
   public var deleted = 0
 
   /// - Parameter contributions: those of its session up to the last of the changes, in order. Takes those of the changes.

@@ -1,7 +1,7 @@
 /// An array that never moves what it has: for what grows to a million while a client waits.
 ///
 /// Growing moves the elements of one segment at most. So an append is O(1), not only on average; and in a copy a change copies one segment.
-struct SegmentedArray<Element> {
+struct SegmentedArray<Element>: RandomAccessCollection {
   /// Elements of a segment, a power of two.
   private static var segment: Int { 1024 }
 
@@ -9,7 +9,8 @@ struct SegmentedArray<Element> {
   private var segments: [[Element]] = []
   private(set) var count = 0
 
-  var indices: Range<Int> { 0..<count }
+  var startIndex: Int { 0 }
+  var endIndex: Int { count }
 
   subscript(index: Int) -> Element {
     _read { yield segments[index / Self.segment][index % Self.segment] }

@@ -300,6 +300,48 @@ struct Shelf: Sendable {
     return .encoded(try archive!.note(at: archive!.place(of: id)!)[...], hasSummary: false)
   }
 
+  /// Calls `body` with each note whose title, in UTF-8, is wanted, in no order, until it returns false. O(bytes of all titles).
+  func forEachNote(
+    titled isWanted: (Span<UInt8>) -> Bool, _ body: (NoteID) throws(ArchiveFailure) -> Bool
+  ) throws(ArchiveFailure) {
+    var replaced: [Int] = []
+    for slot in slots where slot.archived < 0 || slot.changed > 0 {
+      if slot.archived >= 0 { replaced.append(slot.archived) }
+      let title = try title(of: slot)
+      if isWanted(title.span) { guard try body(slot.id) else { return } }
+    }
+    guard let archive else { return }
+    // Of those the archive has another title.
+    var skipped = replaced.sorted()[...]
+    try archive.forEachTitle { place, title throws(ArchiveFailure) in
+      if skipped.first == place {
+        skipped.removeFirst()
+        return true
+      }
+      return isWanted(title) ? try body(archive.id(at: place)) : true
+    }
+  }
+
+  /// The title, in UTF-8, of a note that the archive does not have as it is.
+  private func title(of slot: Slot) throws(ArchiveFailure) -> [UInt8] {
+    if slot.place >= 0 { return Array(open[slot.place].note.title.value.utf8) }
+    var reader = ByteReader(slot.packed)
+    do { return Array(try reader.counted()) } catch { throw ArchiveFailure(error) }
+  }
+
+  /// The notes whose ids have this number, in no order.
+  func ids(numbered number: UInt64) -> [NoteID] {
+    var ids: [NoteID] = []
+    for slot in slots where slot.archived < 0 && slot.id.creation.number == number {
+      ids.append(slot.id)
+    }
+    guard let archive else { return ids }
+    for place in 0..<archive.count where archive.number(at: place) == number {
+      ids.append(archive.id(at: place))
+    }
+    return ids
+  }
+
   /// True if a note of the archive is to be looked for there, and not among the slots.
   func isAsArchived(_ id: NoteID) -> Bool {
     guard let slot = slot(of: id) else { return true }

@@ -11,11 +11,11 @@ struct ClientState {
   var parentProcess: Int?
   /// The units in which positions count.
   var encoding = PositionEncoding.utf16
-  /// Who makes the changes of this process: for history, and for those who see its cursors. Nil if it has no name.
+  /// The author of the changes of this process, as histories and other participants name it; nil if it has no name.
   var participant: Author?
   /// True if the client is another process that exchanges changes: what it is told no user reads.
   var isExchange = false
-  /// What the client knows, if it is told at once what is new.
+  /// The state of a client that follows; nil if the client doesn't.
   var follower: Follower?
   /// True if the client wants `$/logTrace`.
   var isTracing = false

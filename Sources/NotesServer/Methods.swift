@@ -124,6 +124,9 @@ struct Method: Sendable {
     reading("notebook/list", ListNotesParameters.self, refusesUnknown: true) {
       server, params, result throws(ResponseError) in try server.listNotes(params, &result)
     },
+    reading("notebook/find", FindNotesParameters.self) {
+      server, params, result throws(ResponseError) in try server.findNotes(params, &result)
+    },
     longRunning("notebook/search", SearchParameters.Name.self, refusesUnknown: true) {
       server, id, params throws(ResponseError) in server.search(id, try SearchParameters(params))
     },
@@ -239,4 +242,9 @@ struct Method: Sendable {
     let names = parameters.isEmpty ? "none" : parameters.map(\.name).joined(separator: ", ")
     return .invalidParams(fullName, "\(name) has no such parameter; it has \(names)")
   }
+}
+
+extension NotesServer {
+  /// The names of all methods.
+  public static var methods: [String] { Method.all.map(\.name) }
 }

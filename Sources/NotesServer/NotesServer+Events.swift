@@ -42,16 +42,12 @@ extension NotesServer {
     case .folder: readNoticed()
     case .mirror: mirroring.mirror?.readReport()
     case .presence:
-      guard sharedPresence?.folder?.drainWatch() == true else { return }
-      // A process writes elements before it tells of cursors beside them.
-      readNoticed()
-      readParticipants()
-      push()
+      if sharedPresence?.folder?.drainWatch() == true { sharedPresence!.noteFolder() }
     }
   }
 
   /// Notices what other processes have written, and merges it if a slice is enough. The rest is merged as background work.
-  private mutating func readNoticed() {
+  mutating func readNoticed() {
     let wasMerging = store?.isMerging == true
     store?.beginRefresh()
     if wasMerging { return }
@@ -102,6 +98,7 @@ extension NotesServer {
     }
     rescan(at: now)
     retryRefused(at: now)
+    if isPresenceDue(at: now) { readNoticed() }
     if let presence = sharePresence(at: now) {
       schedule.presence = presence.due
       if presence.isRead { push() }

@@ -78,7 +78,7 @@ extension NotesServer {
     }
   }
 
-  /// Who makes the changes of this process. A name that the client has not given, or of which nothing is left, is that of the
+  /// The author of the changes of this process. A name that the client has not given, or of which nothing is left, is that of the
   /// environment.
   private func author(named name: String, with program: String) -> Author? {
     let names = [name, environment.participant]

@@ -3,7 +3,7 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-// What happened: in one note, and in the notebook.
+// `note/history` and `notebook/log`: the changes to one note, and to the notebook.
 
 /// The parameters of `note/history`.
 struct NoteHistoryParameters: MethodParameters {
@@ -96,7 +96,7 @@ private struct LogRequest: Lookup {
   }
 
   mutating func proceed(in store: NoteStore?) throws(ResponseError) -> [UInt8]? {
-    // What the archive can't tell is looked up once more without it, from here.
+    // If the archive can't be read, the notebook is made anew from the folder, and this piece is looked up again from here.
     let (before, room) = (self, Requests.largestLookup - result.bytes.count)
     var piece = Piece()
     do {

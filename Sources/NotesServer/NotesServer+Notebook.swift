@@ -210,7 +210,7 @@ extension NotesServer {
     result.endObject()
   }
 
-  /// What a client knows that names it so. Of a revision only what is known here.
+  /// The version that a client names. Of a revision it has only the changes that are known here.
   func version(of start: ChangesParameters.Start) throws(ResponseError) -> Version {
     switch start {
     case .version(let version): version

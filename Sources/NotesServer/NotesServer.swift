@@ -46,7 +46,7 @@ public struct NotesServer: ~Copyable {
     public var peers: [String] = []
     /// The interval from the beginning of one exchange with a peer to that of the next.
     public var syncInterval = Duration.seconds(30)
-    /// True for a single request from a command line. Then a parameter that the method does not have is an error, and so is a
+    /// True for the requests of one command of a command line. Then a parameter that the method does not have is an error, and so is a
     /// notebook that does not exist, unless the request may begin one: both are probably mistyped. Nothing is watched.
     public var isSingleRequest = false
     /// True if the client is not trusted with more than the notes in `folder`: it reaches no other folder and no peer.

@@ -8,6 +8,8 @@ struct OpenTexts {
   private var texts: [NoteID: OpenText] = [:]
   /// By note, the attachments in order.
   private var attached: [NoteID: [Int]] = [:]
+  /// The attachments with a cursor, by their notes, in order.
+  private var withCursors: [NoteID: [Int]] = [:]
   /// The attachments whose clients may have to be told something. Whatever may make that so puts them here: nobody looks through all.
   private var untold: Set<Int> = []
   /// By note, the attachments whose cursors have moved, come or gone since `takeUntold`: the others are told then, of all at once.
@@ -62,7 +64,7 @@ struct OpenTexts {
   ///   - version: the client's version, if it resumes.
   ///   - heads: the changes that no other one follows.
   /// - Returns: the number of the attachment.
-  /// - Complexity: O(cursors in the note).
+  /// - Complexity: O(1).
   mutating func open(
     _ note: NoteID, _ options: Attachment.Options, version: Int = 0, at heads: [ChangeID]
   ) -> Int {
@@ -71,7 +73,9 @@ struct OpenTexts {
     var attachment = Attachment(
       id: lastID, note: note, options, version: version,
       showing: Attachment.Shown(seen: self[text: note].count, heads: heads))
-    if !participants(besides: attachment).isEmpty { attachment.presence.moves = 1 }
+    if withCursors[note] != nil || participantsElsewhere[note]?.isEmpty == false {
+      attachment.presence.moves = 1
+    }
     attachments[lastID] = attachment
     attached[note, default: []].append(lastID)
     untold.insert(lastID)
@@ -84,7 +88,10 @@ struct OpenTexts {
     untold.remove(id)
     incomplete.remove(id)
     attached[attachment.note]!.removeAll { $0 == id }
-    if !attachment.selections.isEmpty { noteMove(of: id, on: attachment.note) }
+    if !attachment.selections.isEmpty {
+      setHasCursor(false, id, on: attachment.note)
+      noteMove(of: id, on: attachment.note)
+    }
     if attached[attachment.note]!.isEmpty {
       attached[attachment.note] = nil
       keptSize -= texts.removeValue(forKey: attachment.note)?.keptSize ?? 0
@@ -211,6 +218,9 @@ struct OpenTexts {
 
   mutating func setSelections(_ selections: [Selection], of id: Int) {
     guard let attachment = attachments[id], attachment.selections != selections else { return }
+    if attachment.selections.isEmpty != selections.isEmpty {
+      setHasCursor(!selections.isEmpty, id, on: attachment.note)
+    }
     attachments[id]!.selections = selections
     noteMove(of: id, on: attachment.note)
     attachments[id]!.moves = cursorMoves
@@ -231,11 +241,20 @@ struct OpenTexts {
   ///
   /// - Parameter name: what those in this process are called.
   func participants(besides attachment: Attachment, named name: String = "") -> [Participant] {
-    (attached[attachment.note] ?? []).compactMap { id in
-      let selections = attachments[id]!.selections
-      guard id != attachment.id, !selections.isEmpty else { return nil }
-      return Participant(id: "\(id)", name: name, selections: selections)
+    (withCursors[attachment.note] ?? []).filter { $0 != attachment.id }.map {
+      Participant(id: "\($0)", name: name, selections: attachments[$0]!.selections)
     } + (participantsElsewhere[attachment.note] ?? [])
+  }
+
+  /// Notes whether an attachment has a cursor. O(cursors in the note).
+  private mutating func setHasCursor(_ hasCursor: Bool, _ id: Int, on note: NoteID) {
+    var ids = withCursors[note] ?? []
+    if hasCursor {
+      ids.insert(id, at: ids.firstIndex { $0 > id } ?? ids.endIndex)
+    } else {
+      ids.removeAll { $0 == id }
+    }
+    withCursors[note] = ids.isEmpty ? nil : ids
   }
 
   /// Replaces the participants of which other processes tell.

@@ -206,3 +206,51 @@ private func sysWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> I
     Darwin.write(descriptor, bytes.baseAddress, bytes.count)
   #endif
 }
+
+/// Runs a command line of the user's, as `vim -f`, on a file in the terminal of this process, and waits until it has ended. CTRL-C in the
+/// terminal is its own meanwhile.
+///
+/// - Returns: the status that it has ended with; if a signal has ended it: 128 plus the signal.
+func runInTerminal(_ command: String, _ path: String) throws(CommandFailure) -> Int32 {
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var defaults = sigset_t()
+  sigemptyset(&defaults)
+  for number in [SIGPIPE, SIGXFSZ] { sigaddset(&defaults, number) }
+  let interrupts = [SIGINT, SIGQUIT]
+  let handlers = interrupts.map { signal($0, SIG_IGN) }
+  defer { for (number, handler) in zip(interrupts, handlers) { signal(number, handler) } }
+  for (number, handler) in zip(interrupts, handlers) where !isIgnoring(handler) {
+    sigaddset(&defaults, number)
+  }
+  posix_spawnattr_setsigdefault(&attributes, &defaults)
+  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+  // A shell takes the command apart, as git has it do: it may have options and quotes.
+  let words = ["sh", "-c", "\(command) \"$@\"", command, path]
+  var arguments = words.map { strdup($0) } + [nil]
+  defer { for text in arguments { free(text) } }
+  var child: pid_t = 0
+  let ownMask = umask(userMask)
+  let failure = posix_spawn(&child, "/bin/sh", nil, &attributes, &arguments, environ)
+  _ = umask(ownMask)
+  guard failure == 0 else {
+    throw CommandFailure("/bin/sh can't be started: \(String(cString: strerror(failure)))")
+  }
+  var status: Int32 = 0
+  while waitpid(child, &status, 0) < 0 {
+    if errno != EINTR { throw CommandFailure("\(command): \(String(cString: strerror(errno)))") }
+  }
+  let number = status & 0x7F
+  return number == 0 ? status >> 8 & 0xFF : 128 + number
+}
+
+#if canImport(Glibc)
+  private typealias Handler = __sighandler_t?
+#else
+  private typealias Handler = (@convention(c) (Int32) -> Void)?
+#endif
+
+private func isIgnoring(_ handler: Handler) -> Bool {
+  unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+}

@@ -37,8 +37,14 @@ struct Demo {
     try Demo(program: program, folder: folder).show(path, text)
   }
 
+  private func say(_ line: String) throws(Failure) {
+    do { try printLines([line]) } catch {
+      throw Failure(message: error.lines.joined(separator: "; "))
+    }
+  }
+
   private func show(_ name: String, _ text: String) throws(Failure) {
-    print("folder    \(folder)")
+    try say("folder    \(folder)")
     let first = try Editor(program, folder)
     let title = String(name.split(separator: "/").last ?? "Demo")
     let created = try first.request("note/create") {
@@ -48,7 +54,7 @@ struct Demo {
       $0.string(text)
     }
     guard let note = created["note"]?["id"]?.string else { throw Failure(message: "no note") }
-    print("note      \(title), \(text.utf8.count) bytes")
+    try say("note      \(title), \(text.utf8.count) bytes")
     let second = try Editor(program, folder)
     try first.open(note)
     try second.open(note)
@@ -56,8 +62,8 @@ struct Demo {
     // Both write before either has received the other's change.
     try first.write("Written at the top by editor 1.\n" + text)
     try second.write(text + "Written at the end by editor 2.\n")
-    print("editor 1  writes a line at the top")
-    print("editor 2  writes a line at the end, at the same moment")
+    try say("editor 1  writes a line at the top")
+    try say("editor 2  writes a line at the end, at the same moment")
     var rounds = 500
     while first.text != second.text {
       guard rounds > 0 else { throw Failure(message: "the editors don't agree") }
@@ -65,18 +71,18 @@ struct Demo {
       try first.receive(waiting: 20)
       try second.receive(waiting: 20)
     }
-    print("editor 1  shows \(first.text.utf8.count) bytes; they begin with")
-    print("          \(first.text.split(separator: "\n").first ?? "")")
-    print("editor 2  shows the same \(second.text.utf8.count) bytes; they end with")
-    print("          \(second.text.split(separator: "\n").last ?? "")")
+    try say("editor 1  shows \(first.text.utf8.count) bytes; they begin with")
+    try say("          \(first.text.split(separator: "\n").first ?? "")")
+    try say("editor 2  shows the same \(second.text.utf8.count) bytes; they end with")
+    try say("          \(second.text.split(separator: "\n").last ?? "")")
 
     first.kill()
     second.kill()
-    print("both      processes are killed (kill -9)")
+    try say("both      processes are killed (kill -9)")
     let third = try Editor(program, folder)
     try third.open(note)
     guard third.text == second.text else { throw Failure(message: "the texts differ") }
-    print("editor 3  opens the note and shows the same \(third.text.utf8.count) bytes")
+    try say("editor 3  opens the note and shows the same \(third.text.utf8.count) bytes")
     third.kill()
   }
 }

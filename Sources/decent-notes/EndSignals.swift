@@ -11,12 +11,17 @@
 /// The end of the pipe into which the handler writes, which can be given no context.
 nonisolated(unsafe) private var writingEnd: Int32 = -1
 
+/// What becomes readable when such a signal has come, for who waits for something else than the event loop; −1 while none are taken.
+nonisolated(unsafe) private(set) var endSignalDescriptor: Int32 = -1
+
 /// Takes the signals that ask the process to end, and tells them through a descriptor.
 struct EndSignals: ~Copyable {
   private static let numbers = [SIGTERM, SIGHUP, SIGINT]
 
   /// Readable when a signal has come; −1 where there is no pipe, and each signal ends the process at once.
   let descriptor: Int32
+  /// The signals that are taken.
+  private var taken: [Int32] = []
 
   /// Takes them from now on, but those that are ignored, as by `nohup`.
   init() {
@@ -36,7 +41,7 @@ struct EndSignals: ~Copyable {
       return
     }
     descriptor = ends[0]
-    writingEnd = ends[1]
+    (endSignalDescriptor, writingEnd) = (ends[0], ends[1])
     for number in Self.numbers {
       var old = sigaction()
       guard sigaction(number, nil, &old) == 0, !Self.isIgnored(old) else { continue }
@@ -56,7 +61,17 @@ struct EndSignals: ~Copyable {
       action.sa_flags =
         Int32(truncatingIfNeeded: SA_RESTART) | Int32(bitPattern: UInt32(SA_RESETHAND))
       sigaction(number, &action, nil)
+      taken.append(number)
     }
+  }
+
+  /// From now on each signal ends the process at once.
+  deinit {
+    for number in taken { signal(number, SIG_DFL) }
+    if descriptor < 0 { return }
+    close(descriptor)
+    close(writingEnd)
+    (endSignalDescriptor, writingEnd) = (-1, -1)
   }
 
   private static func isIgnored(_ action: sigaction) -> Bool {

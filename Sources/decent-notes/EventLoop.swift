@@ -54,7 +54,15 @@ struct EventLoop: ~Copyable {
     let isShared = client != nil || isatty(STDOUT_FILENO) == 1
     if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
     defer { if !isShared { _ = fcntl(STDOUT_FILENO, F_SETFL, flags) } }
-    if let client { server.receive(client.requests[...]) }
+    return run(until: { false })!
+  }
+
+  /// Serves until something is so, which is found out each time that the client in this process has what was said to it; or until the
+  /// client has left, or a signal has come. It can be called again after the former.
+  ///
+  /// - Returns: the exit status; nil if it is so.
+  mutating func run(until isSo: () -> Bool) -> Int32? {
+    flush()
     server.advance(to: now())
     while true {
       flush()
@@ -62,12 +70,22 @@ struct EventLoop: ~Copyable {
         server.keep(now: now)
         return status
       }
+      if isSo() { return nil }
       let isIdle = wait()
       // Before the rest, which may take a moment.
       flush()
       carryExchanges()
       server.advance(to: now(), isIdle: isIdle)
     }
+  }
+
+  /// Looks whether a signal has come that the loop has not waited for: `signal` tells.
+  mutating func noticeSignal() { signal = signal ?? signals.take() }
+
+  /// Ends the input of the client in this process: it posts nothing more.
+  mutating func hangUp() {
+    isInputOpen = false
+    server.inputEnded()
   }
 
   /// Waits for the next thing to happen, and hands it to the server; returns whether nothing has happened.
@@ -185,15 +203,15 @@ struct EventLoop: ~Copyable {
     #endif
   }
 
-  /// Writes what the pipe takes now.
+  /// Writes what the pipe takes now. Between the server and a client in this process goes all that they have to say.
   private mutating func flush() {
-    if let client {
+    while let client {
+      let posted = client.takeUnsent()
+      if !posted.isEmpty { server.receive(posted[...]) }
+      if server.outbox.isEmpty { break }
       client.take(server.outbox.unsent)
       server.outbox.removeFirst(server.outbox.count)
-      if client.isDone, isInputOpen {
-        isInputOpen = false
-        server.inputEnded()
-      }
+      if client.isDone, isInputOpen { hangUp() }
     }
     while isOutputOpen, !server.outbox.isEmpty {
       let count = server.outbox.unsent.withUnsafeBytes {

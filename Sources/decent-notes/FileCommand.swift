@@ -12,11 +12,11 @@ struct FileCommand {
   /// What is done.
   enum Kind: Equatable {
     case importing(isDryRun: Bool)
-    case exporting(isInto: Bool)
+    case exporting(isInto: Bool, hasIDs: Bool)
   }
 
-  /// The exit status of the program: 1 if something failed, or was skipped.
-  private(set) var status: Int32 = 0
+  /// The status of the program: it failed if something failed, or was skipped.
+  let status: CommandFailure.Status
 
   /// - Parameters:
   ///   - paths: of files or folders that are imported, one after the other; or of the one that is exported to.
@@ -33,9 +33,11 @@ struct FileCommand {
       case .importing(let isDryRun):
         params.key("dryRun")
         params.boolean(isDryRun)
-      case .exporting(let isInto):
+      case .exporting(let isInto, let hasIDs):
         params.key("into")
         params.boolean(isInto)
+        params.key("ids")
+        params.boolean(hasIDs)
       }
       params.key("workDoneToken")
       params.integer(index)
@@ -44,7 +46,7 @@ struct FileCommand {
       return (method: method, params: params.bytes)
     }
     var left = paths.count
-    var status: Int32 = 1
+    var status = CommandFailure.Status.failed
     var hasFailed = false
     let client = LocalClient(requests) { message in
       if message["method"]?.string == "$/progress",
@@ -70,7 +72,7 @@ struct FileCommand {
       } else if id > 0, let result = message["result"] {
         let skipped = result["skipped"]?.array.map(Array.init) ?? []
         hasFailed = hasFailed || !skipped.isEmpty
-        do throws(OutputFailure) {
+        do throws(CommandFailure) {
           if isJSON {
             try printLines([String(decoding: result.rawBytes, as: UTF8.self)])
           } else {
@@ -81,12 +83,12 @@ struct FileCommand {
             }
           }
         } catch {
-          printError(error.message)
+          report(error)
           hasFailed = true
         }
       }
       if id > 0 { left -= 1 }
-      if left == 0 { status = hasFailed ? 1 : 0 }
+      if left == 0 { status = hasFailed ? .failed : .done }
       return left == 0
     }
     serve(client)

@@ -3,14 +3,14 @@ internal import NotesServer
 
 /// Makes the files in a folder and the notes equal, once, from the command line.
 struct MirrorCommand {
-  /// The exit status of the program.
-  let status: Int32
+  /// The status of the program.
+  let status: CommandFailure.Status
 
   /// - Parameters:
   ///   - isAnswering: whether another process that mirrors the folder is only told what the user says.
   ///   - serve: serves a client of this process.
   init(_ path: String, isAnswering: Bool, _ serve: (LocalClient) -> Void) {
-    var status: Int32 = 1
+    var status = CommandFailure.Status.failed
     let client = LocalClient([("notebook/mirror", Array("{}".utf8))]) { message in
       guard message["id"]?.integer == 1 || message["error"] != nil else {
         if ["window/logMessage", "window/showMessage"].contains(message["method"]?.string),
@@ -23,13 +23,13 @@ struct MirrorCommand {
       if let error = message["error"] {
         let isTold = isAnswering && error["data"]?["reason"]?.string == "mirrored"
         printError((error["message"]?.string ?? "an error") + (isTold ? ", and was told" : ""))
-        status = isTold ? 0 : 1
+        status = isTold ? .done : .failed
         return true
       }
-      do throws(OutputFailure) {
+      do throws(CommandFailure) {
         try printLines(["\(path): \(message["result"]?["files"]?.integer ?? 0) files"])
-        status = 0
-      } catch { printError(error.message) }
+        status = .done
+      } catch { report(error) }
       return true
     }
     serve(client)

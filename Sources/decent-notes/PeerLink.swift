@@ -205,7 +205,9 @@ final class PeerLink {
 
   private func end(of step: Step, _ status: Int32) throws(ChildProcess.Failure) {
     guard step.role == .tool || isLeaving else {
-      throw ChildProcess.Failure(message: "it ended before everything was said\(errorSuffix)")
+      // What it has said itself, as ssh does, is the better reason.
+      let reason = errorSuffix.isEmpty ? " before everything was said" : errorSuffix
+      throw ChildProcess.Failure(message: "it ended\(reason)")
     }
     guard step.role == .peer || status == 0 || step.accepted.contains(status) else {
       throw ChildProcess.Failure(

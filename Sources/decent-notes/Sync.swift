@@ -9,8 +9,8 @@ internal import NotesServer
 
 /// Exchanges changes with peers from the command line: once, or for as long as it runs.
 struct Sync {
-  /// The exit status of the program.
-  let status: Int32
+  /// The status of the program.
+  let status: CommandFailure.Status
 
   /// Exchanges with each peer once, with all at the same time, and prints the results.
   ///
@@ -30,7 +30,7 @@ struct Sync {
       return (method: "notebook/sync", params: params.bytes)
     }
     var left = peers.count
-    var status: Int32 = left > 0 ? 1 : 0
+    var status = left > 0 ? CommandFailure.Status.failed : .done
     var failures = 0
     var isOutputGone = false
     let client = LocalClient(requests) { message in
@@ -51,15 +51,15 @@ struct Sync {
         if id == 0 { return true }
       } else if id > 0, let result = message["result"] {
         let (sent, received) = (result["sent"]?.integer ?? 0, result["received"]?.integer ?? 0)
-        do throws(OutputFailure) {
+        do throws(CommandFailure) {
           try printLines(["\(peers[id - 1]): sent \(sent) bytes, received \(received)"])
         } catch {
-          if !isOutputGone { printError(error.message) }
+          if !isOutputGone { report(error) }
           isOutputGone = true
         }
       }
       if id > 0 { left -= 1 }
-      if left == 0 { status = failures > 0 || isOutputGone ? 1 : 0 }
+      if left == 0 { status = failures > 0 || isOutputGone ? .failed : .done }
       return left == 0
     }
     serve(client)
@@ -68,7 +68,7 @@ struct Sync {
 
   /// Exchanges with the peers of the server's schedule until the process is ended.
   init(_ serve: (LocalClient) -> Void) {
-    var status: Int32 = 0
+    var status = CommandFailure.Status.done
     serve(
       LocalClient([]) { message in
         guard let error = message["error"] else {
@@ -76,7 +76,7 @@ struct Sync {
           return false
         }
         printError(error["message"]?.string ?? "an error")
-        status = 1
+        status = .failed
         return true
       })
     self.status = status

@@ -13,13 +13,14 @@ internal import ReplicatingTypes
   import Darwin
 #endif
 
-/// sysexits.h: the command was used incorrectly.
-let misuse: Int32 = 64
-
-/// A variable of the environment; nil if it is not set or empty.
+/// A variable of the environment; nil if it is not set or empty. One that is no UTF-8 ends the program: it would name another folder.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
-  return String(cString: value)
+  guard let text = String(validatingCString: value) else {
+    printError("\(name): this variable of the environment is not UTF-8")
+    exit(CommandFailure.Status.misuse.rawValue)
+  }
+  return text
 }
 
 /// The notebook's folder if the command line names none.
@@ -44,7 +45,7 @@ private let stateFolder: String? = {
   return nil
 }()
 
-/// A folder of this user in memory: `$XDG_RUNTIME_DIR`, or else one in `/dev/shm`; nil if that is not the user's alone.
+/// A folder of this user in memory: `$XDG_RUNTIME_DIR` if it is one, or else one in `/dev/shm`; nil if that is not the user's alone.
 private func memoryFolder() -> String? {
   if let folder = variable("XDG_RUNTIME_DIR") {
     return folder.hasPrefix("/") && defect(ofPrivateFolder: folder) == nil ? folder : nil
@@ -53,11 +54,6 @@ private func memoryFolder() -> String? {
   // Once it is the user's, nobody else can put another one there.
   _ = mkdir(folder, 0o700)
   return defect(ofPrivateFolder: folder) == nil ? folder : nil
-}
-
-/// The name of whoever uses the program, by the command line. The same in each run with a seed.
-private func name(_ arguments: Arguments) -> String {
-  arguments.name ?? (arguments.seed == nil ? defaultName() : "user@host")
 }
 
 /// The name of whoever uses the program, if the command line gives none: `user@host`.
@@ -71,45 +67,68 @@ private func defaultName() -> String {
   return (user ?? "\(geteuid())") + (host.isEmpty ? "" : "@\(host)")
 }
 
-/// The server's environment for a command line; nil if there is no folder for the notebook.
-func environment(_ arguments: Arguments) -> NotesServer.Environment? {
-  guard let folder = arguments.folder ?? defaultFolder() else { return nil }
-  let framing: Framing =
-    switch arguments.framing {
-    case "lines": .lines
-    case "content-length": .contentLength
-    default: .automatic
+/// The name of the program as it stands in history: with its verb, if that is of interest.
+private func programName(_ command: Command) -> String {
+  command.verb.isNamed ? "decent-notes \(command.verb.name)" : "decent-notes"
+}
+
+/// What the verb of a command has of this process.
+private func surroundings(_ command: Command) -> Surroundings {
+  let seed = command.value("--seed").map { UInt64($0)! }
+  let name = command.value("--name") ?? (seed == nil ? defaultName() : "user@host")
+  // A session that another process has left has random names: with a seed none is gone on with.
+  let memory: () -> String? = { seed == nil ? memoryFolder() : nil }
+  let (now, makeIdentifier) = seed.map(seeded) ?? (wallTime, randomIdentifier)
+  let folder = { () throws(CommandFailure) in
+    guard let folder = command.value("--notebook") ?? defaultFolder() else {
+      throw CommandFailure("no folder: give --notebook DIR, or set DECENT_NOTES or HOME", .misuse)
     }
-  var environment = NotesServer.Environment(
-    folder: folder, stateFolder: stateFolder, homeFolder: variable("HOME"), framing: framing,
-    maximumMessage: arguments.maximumMessage,
-    durability: Durability(rawValue: arguments.durability)!, now: wallTime,
-    makeIdentifier: randomIdentifier)
-  environment.participant = name(arguments)
-  environment.program = arguments.program
-  environment.peers = arguments.peers
-  environment.syncInterval = arguments.interval ?? environment.syncInterval
-  environment.isConfined = arguments.isConfined
-  environment.isRunning = isRunning
-  environment.returnMemory = returnFreeMemory
-  // What is exported is the user's, with the modes that the user wants.
-  environment.openTree = { path, isMaking throws(FileTreeError) in
-    try SystemFileTree(path, making: isMaking, mask: UInt32(userMask)) { "\(randomIdentifier())" }
+    return folder
   }
-  environment.zone = localZone
-  environment.mirror = arguments.mirror
-  if let seed = arguments.seed {
-    var state = seed
-    var time: Int64 = 1_767_225_600_000
-    environment.now = {
+  return Surroundings(
+    variable: variable, now: now, makeIdentifier: makeIdentifier, name: name,
+    program: programName(command), folder: folder, stateFolder: { stateFolder },
+    memoryFolder: memory,
+    environment: { () throws(CommandFailure) in
+      var environment = NotesServer.Environment(
+        folder: try folder(), stateFolder: stateFolder, homeFolder: variable("HOME"),
+        durability: command.value("--durability").map { Durability(rawValue: $0)! } ?? .background,
+        now: now, makeIdentifier: makeIdentifier)
+      environment.participant = name
+      environment.program = programName(command)
+      environment.isRunning = isRunning
+      environment.returnMemory = returnFreeMemory
+      // What is exported is the user's, with the modes that the user wants.
+      environment.openTree = { path, isMaking throws(FileTreeError) in
+        try SystemFileTree(path, making: isMaking, mask: UInt32(userMask)) {
+          "\(randomIdentifier())"
+        }
+      }
+      environment.zone = localZone
+      return environment
+    },
+    makeLoop: { environment, client in
+      EventLoop(NotesServer(environment), for: client, now: steadyTime) { peer, folder in
+        // Only the user of a command line can be asked for a password at the terminal.
+        PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
+      }
+    })
+}
+
+/// A clock and identifiers that are the same in each run with this seed, for recorded sessions. Never for real notes: two runs with one seed
+/// would be one replica.
+private func seeded(
+  _ seed: UInt64
+) -> (now: () -> Int64, makeIdentifier: () -> Identifier) {
+  var state = seed
+  var time: Int64 = 1_767_225_600_000
+  return (
+    {
       defer { time += 1000 }
       return time
-    }
-    environment.makeIdentifier = {
-      Identifier(high: splitMix(&state), low: splitMix(&state)).sparingSeparators
-    }
-  }
-  return environment
+    },
+    { Identifier(high: splitMix(&state), low: splitMix(&state)).sparingSeparators }
+  )
 }
 
 /// An identifier of random bits. Deletions by replicas of such names spare separators.
@@ -160,162 +179,38 @@ func ownProgram() -> String {
 }
 
 /// The arguments after the program's name.
-private func commandLine() throws(Arguments.Misuse) -> [String] {
+private func commandLine() throws(CommandFailure) -> [String] {
   var words: [String] = []
   for index in 1..<max(1, Int(CommandLine.argc)) {
     guard let bytes = CommandLine.unsafeArgv[index] else { break }
     // Repaired it would be another path.
     guard let word = String(validatingCString: bytes) else {
-      throw Arguments.Misuse(message: "argument \(index) is no UTF-8: \(String(cString: bytes))")
+      throw .misuse("argument \(index) is no UTF-8: \(String(cString: bytes))")
     }
     words.append(word)
   }
   return words
 }
 
-/// Reports that there is no folder for the notebook; returns the exit status.
-func noFolder() -> Int32 {
-  printError("no folder: give --notebook DIR, or set DECENT_NOTES or HOME")
-  return misuse
-}
-
 /// Runs the command of the command line; returns the exit status.
-func run() -> Int32 {
-  do { return try runCommand() } catch {
-    printError(error.message)
-    return 1
-  }
-}
-
-private func runCommand() throws(OutputFailure) -> Int32 {
+private func run() -> CommandFailure.Status {
   // A write to a reader that is gone, or beyond a limit of size, is to be an error, and not to end the process.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
+  fillClosedStreams()
   _ = userMask
-  let arguments: Arguments
-  do { arguments = try Arguments(commandLine()) } catch {
-    printError("\(error.message) (decent-notes --help says more)")
-    return misuse
-  }
-  switch arguments.command {
-  case .help:
-    try printOutput(Arguments.usage)
-    return 0
-  case .version:
-    try printLines(["decent-notes \(NotesServer.programVersion)"])
-    return 0
-  case .demo(let path):
-    do {
-      try Demo.run(CommandLine.arguments[0], path: path)
-      return 0
-    } catch {
-      printError("demo: \(error.message)")
-      return 1
-    }
-  case .check(let isRepairing):
-    guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
-    let check: Check
-    do {
-      check = try Check(
-        folder: folder, repair: isRepairing ? stateFolder : nil, makeIdentifier: randomIdentifier)
-    } catch {
-      printError("\(error)")
-      return 1
-    }
-    try printLines(check.lines)
-    return check.isSound ? 0 : 1
-  case .purge(let ids):
-    return try runPurge(arguments) { store, author throws(StoreError) in
-      try Purge(of: ids, in: store, by: author, at: wallTime())
-    }
-  case .purgeTrash(let age):
-    return try runPurge(arguments) { store, author throws(StoreError) in
-      try Purge(trashOf: store, olderThan: age, by: author, at: wallTime())
-    }
-  case .compact(let isDue, let isPurging):
-    guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
-    let compact: Compact
-    do {
-      compact = try Compact(
-        folder: folder, stateFolder: stateFolder, isDue: isDue, isPurging: isPurging,
-        makeIdentifier: randomIdentifier)
-    } catch {
-      printError("\(error)")
-      return 1
-    }
-    try printLines(compact.lines)
-    return 0
-  case .serve, .call, .sync, .files, .mirror: break
-  }
-  guard var environment = environment(arguments) else { return noFolder() }
-  switch arguments.command {
-  case .call(let method, let params):
-    environment.isSingleRequest = true
-    if arguments.seed == nil { environment.memoryFolder = memoryFolder() }
-    let call: Call
-    do {
-      let input = params == "-" ? readStandardInput() : Array(params.utf8)
-      call = try Call(method, params: input) { serve(environment, $0) }
-    } catch {
-      printError(error.message)
-      return 1
-    }
-    try printOutput(call.result + "\n")
-    return 0
-  case .sync(let peers, let isAdopting):
-    guard arguments.interval != nil else {
-      if arguments.seed == nil { environment.memoryFolder = memoryFolder() }
-      return Sync(peers, adopting: isAdopting) { serve(environment, $0) }.status
-    }
-    environment.peers = peers
-    return Sync { serve(environment, $0) }.status
-  case .mirror(let path, let answer, let isOnce):
-    environment.mirror = path
-    environment.mirrorAnswer = answer
-    guard isOnce else { return Sync { serve(environment, $0) }.status }
-    return MirrorCommand(path, isAnswering: answer != nil) { serve(environment, $0) }.status
-  case .files(let kind, let paths, let isJSON):
-    return FileCommand(kind, paths, isJSON: isJSON) { serve(environment, $0) }.status
-  default: return serve(environment, nil)
-  }
-}
-
-/// Forgets notes of the notebook of a command line; returns the exit status.
-private func runPurge(
-  _ arguments: Arguments, _ body: (NoteStore, Author?) throws(StoreError) -> Purge
-) throws(OutputFailure) -> Int32 {
-  guard let folder = arguments.folder ?? defaultFolder() else { return noFolder() }
-  let purge: Purge
   do {
-    let store = try NoteStore(
-      path: folder, state: stateFolder, isWatching: false, makeIdentifier: randomIdentifier)
-    purge = try body(store, Author(name: name(arguments), program: arguments.program))
-    try store.end()
-    store.keep { true }
+    let command = try Command(commandLine(), verbs: Verb.all, common: Option.common)
+    if command.has("--version") {
+      try printLines(["decent-notes \(NotesServer.programVersion)"])
+      return .done
+    }
+    let perform = command.has("--help") ? showHelp : command.verb.perform
+    return try perform(command, surroundings(command))
   } catch {
-    printError("\(error)")
-    return 1
+    report(error)
+    return error.status
   }
-  for message in purge.failures { printError(message) }
-  try printLines(purge.lines)
-  return purge.failures.isEmpty ? 0 : 1
 }
 
-/// Serves a client until it has left; returns the exit status.
-///
-/// - Parameter client: a client of this process; nil for the one at standard input and output.
-@discardableResult
-func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> Int32 {
-  var environment = environment
-  if client != nil { environment.framing = .lines }
-  let server = NotesServer(environment)
-  var loop = EventLoop(server, for: client, now: steadyTime) { peer, folder in
-    // Only the user of a command line can be asked for a password at the terminal.
-    PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
-  }
-  let status = loop.run()
-  if let signal = loop.signal { EndSignals.die(by: signal) }
-  return status
-}
-
-exit(run())
+exit(run().rawValue)

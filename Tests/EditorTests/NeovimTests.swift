@@ -836,6 +836,24 @@ struct `The client for Neovim: buffers, commands, the list` {
   }
 
   @Test(arguments: Neovim.programs)
+  func `others are not shown in a text that was changed since`(_ program: String) throws {
+    let scene = try Scene(program, text: "one\ntwo and more")
+    let shown = try scene.editor.lua(
+      """
+      local note = require('decent-notes.note').of()
+      vim.api.nvim_buf_set_lines(0, 1, 2, true, { 't' })
+      local place = { line = 1, character = 1 }
+      require('decent-notes.server').on['note/presence']({
+        attachment = note.attachment, version = note.version, rev = note.rev,
+        peers = { { name = 'Ana', ranges = { { start = place, ['end'] = place } } } },
+      })
+      local marks = vim.api.nvim_get_namespaces()['decent-notes']
+      return #vim.api.nvim_buf_get_extmarks(0, marks, 0, -1, {}) .. require('decent-notes').status()
+      """)
+    #expect(shown?.string == "0connected")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `in a terminal the status line says connected, and messages do not stop the typing`(
     _ program: String
   ) throws {

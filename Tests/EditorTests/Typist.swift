@@ -59,16 +59,18 @@ enum Editor: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - folder: where the editor's settings may be written.
   ///   - client: the folder of the client, instead of the one of this project.
-  func command(showing note: String, folder: TemporaryFolder, client: String? = nil) throws
-    -> String
-  {
+  ///   - name: what others call the typist, if the user's settings say it.
+  func command(
+    showing note: String, folder: TemporaryFolder, client: String? = nil, name: String? = nil
+  ) throws -> String {
     let settings = folder("settings.\(["vim", "lua", "el"][index])")
-    try self.settings(client ?? clients + "/\(["vim", "nvim", "emacs"][index])")
+    let client = client ?? clients + "/\(["vim", "nvim", "emacs"][index])"
+    try (self.settings(client) + (name.map(naming) ?? ""))
       .write(toFile: settings, atomically: true, encoding: .utf8)
     switch self {
     case .vim:
       // The client belongs to the driver, whose folder is the client's.
-      let driver = quoted((client ?? clients + "/vim") + "/test/driver.vim")
+      let driver = quoted(client + "/test/driver.vim")
       return "exec vim -N -n -i NONE -u \(driver) -S \(settings) -c 'edit note://\(note)'"
     case .neovim:
       return "exec nvim -n -i NONE -u \(settings) -c 'edit note://\(note)'"
@@ -82,12 +84,21 @@ enum Editor: String, CaseIterable, Sendable {
 
   private var clients: String { projectFolder.path + "/clients" }
 
+  /// The setting that says what others call the user.
+  private func naming(_ name: String) -> String {
+    switch self {
+    case .vim: "\nlet g:decent_notes_name = '\(name)'\n"
+    case .neovim: "\nvim.g.decent_notes_name = '\(name)'\n"
+    case .emacs: "\n(setq decent-notes-name \"\(name)\")\n"
+    }
+  }
+
   /// The user's settings, and what answers the request in the file `in` by the state in the file `out`; Vim's own driver has that.
   private func settings(_ client: String) -> String {
     switch self {
     case .vim:
       #"""
-      set textwidth=40 nojoinspaces
+      set textwidth=40 nojoinspaces laststatus=2 statusline=%{decent_notes#Status()} maxcombine=6
       let g:cuts = 0
       function! CutLine()
         let @" = ''
@@ -103,6 +114,7 @@ enum Editor: String, CaseIterable, Sendable {
       vim.opt.runtimepath:prepend([[\#(client)]])
       vim.opt.textwidth = 40
       vim.opt.joinspaces = false
+      vim.opt.statusline = "%{v:lua.require'decent-notes'.status()}"
       local cuts = 0
       vim.keymap.set('n', '<F7>', function()
         vim.fn.setreg('"', '')
@@ -223,7 +235,8 @@ final class Typist: @unchecked Sendable {
 
   init(
     _ editor: Editor, note: String, places: Set<String>, notebook: String,
-    folder: TemporaryFolder, seed: UInt64, client: String? = nil
+    folder: TemporaryFolder, seed: UInt64, client: String? = nil, name: String? = nil,
+    environment: [String: String] = [:]
   ) throws {
     self.editor = editor
     self.places = places
@@ -232,11 +245,11 @@ final class Typist: @unchecked Sendable {
     try FileManager.default.createDirectory(atPath: control, withIntermediateDirectories: true)
     try "0\n".write(toFile: control + "/in", atomically: false, encoding: .utf8)
     terminal = try Terminal(
-      try editor.command(showing: note, folder: folder, client: client),
+      try editor.command(showing: note, folder: folder, client: client, name: name),
       environment: [
         "DECENT_NOTES": notebook, "DN_TEST": control, "HOME": folder.path,
         "XDG_STATE_HOME": folder("state"),
-      ])
+      ].merging(environment) { $1 })
     // The others may be seen already.
     try wait("the note is open") { !["", "offline"].contains($0.status) }
   }

@@ -61,7 +61,7 @@ struct `Parameters` {
       ("note/rename", ["id": id, "title": "t"]), ("note/links", ["id": id]),
       ("note/backlinks", ["id": id]), ("notebook/resolve", ["text": "t"]),
       ("notebook/complete", ["kind": "link"]),
-      ("notebook/changes", [:]), ("notebook/merge", [:]),
+      ("notebook/find", ["name": "t"]), ("notebook/changes", [:]), ("notebook/merge", [:]),
     ]
   }
 
@@ -119,6 +119,11 @@ struct `Parameters` {
     add("notebook/complete", "prefix", .string)
     add("notebook/complete", "kind", .word)
     add("notebook/complete", "limit", .count)
+    add("notebook/find", "name", .string)
+    add("notebook/find", "beginning", .boolean)
+    add("notebook/find", "trashed", .boolean)
+    add("notebook/find", "tags", .strings)
+    add("notebook/find", "limit", .count)
     add("notebook/changes", "since", .string)
     add("notebook/changes", "limit", .count)
     add("notebook/merge", "changes", .text)

@@ -135,7 +135,7 @@ struct `A folder of a team` {
     #expect(ledger.kept.count == 41)
     try expectModes(0o2770, 0o640)
     for server in servers { try server.leave() }
-    // What has final names, what is handed over, and what is folded.
+    // Files with final names, a session that is handed over, and a snapshot.
     for account in [anna, ben, anna, ben] {
       let id = note.text
       let outcome = try command(
@@ -380,7 +380,7 @@ struct `A folder of a team` {
 
   // MARK: - What may not be read or written
 
-  /// What an account keeps from the others.
+  /// The files that an account keeps from the others.
   enum Secret: CaseIterable, Sendable { case complete, open, session, snapshot, copy }
 
   @Test(arguments: Secret.allCases)
@@ -502,7 +502,7 @@ struct `A folder of a team` {
     var ledger = Ledger()
     let writer = try server(anna)
     let note = try writer.create("first", &ledger).get()
-    // Whoever is not in the group.
+    // An account that is not in the group.
     let reader = try server(clara)
     let client = try AttachedClient(reader, note)
     #expect(try reader.words()["first"] == 1)
@@ -520,7 +520,7 @@ struct `A folder of a team` {
         message.contains("Permission denied") && message.contains("\(folder)/log"), "\(message)")
     }
     try reader.call("notebook/flush")
-    // What others write goes on to be seen, also in what is open.
+    // Changes of others are still seen, in open notes, too.
     _ = try writer.append("more", to: note, &ledger).get()
     try run([client]) { client.words["more"] == 1 }
     let check = try command(clara, "check")

@@ -5,7 +5,7 @@
 
 import Foundation
 
-/// What is fuzzed, by the first byte of an input.
+/// The parts that are fuzzed, by the first byte of an input.
 enum Kind: UInt8, CaseIterable {
   case changes, packed, archive, log, messages, file
 

@@ -240,7 +240,7 @@ struct Sample {
     ask(folder, Self.reading)
   }
 
-  /// What a client sends, in lines.
+  /// The messages of a client, in lines.
   func feedMessages(_ bytes: [UInt8]) {
     let folder = "\(self.folder)/messages"
     try? FileManager.default.removeItem(atPath: folder)

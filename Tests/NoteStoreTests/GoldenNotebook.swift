@@ -130,7 +130,7 @@ final class GoldenScenario {
   private let disk = MemoryDisk()
   private var lastIdentity: UInt64 = 0
   private var clock: Int64 = 1_767_225_600_000
-  /// Who uses each store.
+  /// The author of the changes in each store.
   private var authors: [ObjectIdentifier: Author] = [:]
 
   /// The files in the notebook's folder, after everything was done.

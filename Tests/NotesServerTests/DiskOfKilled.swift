@@ -9,7 +9,7 @@ final class DiskOfKilled: FileSystem, @unchecked Sendable {
   private let system = SystemFiles.shared
   /// So many calls that change something are left before the process is killed; nil if it is not killed there.
   var callsLeft: Int?
-  /// Whether they are counted at this time.
+  /// True while calls are counted.
   var isWatched = true
   /// Called when it is killed.
   var didKill: () -> Void = {}

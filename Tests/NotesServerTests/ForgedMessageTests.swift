@@ -96,6 +96,7 @@ extension SplitMix64 {
         ("notebook/changes", ["since": revision]),
         ("note/get", ["id": "0.1", "revision": revision]),
         ("notebook/list", ["limit": 2, "tags": ["b"]]),
+        ("notebook/find", ["name": "b", "limit": 2, "tags": ["b"]]),
       ]
       let others = [notebook, version, revision, all["changes"]!]
       try feed(seeds(25), trace: path) { seed in

@@ -47,7 +47,7 @@ final class LinkScene {
 
   /// Lets some time pass everywhere.
   func wait(_ time: Duration) {
-    // What is told at first is told on a moment later.
+    // A process tells on a moment later what it was told.
     for part in 1...4 {
       let time = part == 1 ? time - .milliseconds(180) : .milliseconds(60)
       ana.wait(time)
@@ -180,6 +180,26 @@ final class LinkScene {
     #expect(scene.ana.revision == scene.ben.revision)
   }
 
+  @Test
+  func `stays where it stands already, after another exchange, until that request is cancelled`() {
+    let scene = LinkScene(stays: false)
+    scene.ana.create(["text": "milk"])
+    let first = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    scene.carry()
+    let link = scene.ana.exchanges
+    let id = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    let other = ServerPartner(scene.scratch("ben"), seed: 77, state: scene.scratch("ben.state"))
+    let number = scene.ana.exchanges.last!
+    scene.ana.carryAll(number, with: other)
+    scene.ana.partnerEnded(number)
+    #expect(scene.ana.answer(to: first) != nil && scene.ana.answer(to: id)?["sent"] == 0)
+    #expect(scene.ana.exchanges == link && scene.status?["live"] == true)
+    scene.ana.notify("$/cancelRequest", ["id": JSON(id)])
+    #expect(scene.ana.exchanges == [] && scene.status?["live"] == nil)
+    scene.wait(.seconds(120))
+    #expect(scene.ana.exchanges == [])
+  }
+
   @Test func `does not stay where the first exchange fails`() {
     let scene = LinkScene(stays: false)
     let id = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
@@ -268,6 +288,24 @@ final class LinkScene {
     #expect(scene.status?["live"] == true)
   }
 
+  @Test func `stays when the clocks of the machines are set`() {
+    let scene = LinkScene()
+    let note = scene.ana.create(["text": "text"])
+    scene.carry()
+    for (number, years) in [-50, 30, -10, 60].enumerated() {
+      let peer = number.isMultiple(of: 2) ? scene.ana : scene.ben
+      peer.jumpClock(by: Int64(years) * 365 * 86_400_000)
+      for one in [scene.ana, scene.ben] {
+        one.call("note/append", ["id": .string(note), "text": .string(" \(number)")])
+        scene.carry()
+      }
+      for _ in 0..<10 { scene.wait(.seconds(10)) }
+      #expect(scene.status?["live"] == true && scene.ana.exchanges.count == 1)
+    }
+    #expect(scene.ana.text(note) == "text 0 0 1 1 2 2 3 3")
+    #expect(scene.ben.text(note) == scene.ana.text(note))
+  }
+
   /// Otherwise its cursors would stand there, and its process would hold what it holds.
   @Test func `is given up at the other end, too, after 45 seconds in which nothing came`() {
     let scene = LinkScene()
@@ -301,14 +339,64 @@ final class LinkScene {
     scene.restart()
     scene.carry()
     #expect(scene.status?["live"] == true)
-    #expect(
-      scene.ana.take("window/logMessage").map { $0["message"] } == ["ben: can be reached again"])
-    // A link that ends at once, again and again, is not tried again and again.
+    // A link that ends at once, again and again, is not tried again and again, and nobody is told that it is back.
     #expect(end() == .milliseconds(500))
     scene.restart()
     scene.carry()
     #expect(scene.status?["live"] == true)
     #expect(end() == .seconds(1))
+    #expect(scene.ana.take("window/logMessage") == [])
+    scene.restart()
+    scene.carry()
+    for _ in 0..<3 { scene.wait(.seconds(1)) }
+    #expect(
+      scene.ana.take("window/logMessage").map { $0["message"] } == ["ben: can be reached again"])
+    #expect(end() == .milliseconds(250))
+  }
+
+  /// What comes from such a peer is no answer: it doesn't read what it is told.
+  @Test func `is given up, too, where the peer only notifies`() {
+    let scene = LinkScene()
+    scene.wait(.seconds(10))
+    let number = scene.ana.exchanges[0]
+    func drip() {
+      for notification in [
+        #"{"jsonrpc":"2.0","method":"notebook/presence","params":{"participants":"AA=="}}"#,
+        #"{"jsonrpc":"2.0","method":"$/other"}"#,
+      ] {
+        let frame = "Content-Length: \(notification.utf8.count)\r\n\r\n\(notification)"
+        scene.ana.receive(Array(frame.utf8), fromPeer: number)
+      }
+    }
+    var seconds = 0
+    while scene.ana.exchanges == [number], seconds < 60 {
+      drip()
+      scene.ana.run(for: .seconds(1))
+      seconds += 1
+    }
+    #expect(seconds >= 28 && seconds <= 32)
+    #expect(scene.status?["failure"] == "ben: no answer for 30 seconds")
+  }
+
+  @Test func `is one, also while it is made, and is given up then, too`() {
+    let scene = LinkScene(stays: false)
+    let first = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    _ = scene.ana.send("notebook/sync", ["peer": "ben", "stay": true])
+    #expect(scene.ana.exchanges.count == 2 && scene.ana.linkCount == 1)
+    _ = scene.ana.send("notebook/sync", ["peer": "ben", "stay": false])
+    #expect(scene.ana.linkCount == 0)
+    #expect(scene.ana.answer(to: first)?.error?.code == -32800)
+
+    // One that comes back is given up before it stands.
+    let other = LinkScene()
+    other.ana.partnerEnded(other.ana.exchanges[0], failure: "away")
+    other.ana.run(for: .seconds(1))
+    #expect(other.ana.exchanges.count == 1 && other.ana.linkCount == 1)
+    _ = other.ana.send("notebook/sync", ["peer": "ben", "stay": false])
+    #expect(other.ana.exchanges.count == 1 && other.ana.linkCount == 0)
+    other.ana.partnerEnded(other.ana.exchanges[0], failure: "away")
+    other.ana.run(for: .seconds(120))
+    #expect(other.ana.exchanges == [])
   }
 
   @Test func `is tried at once when the network has changed`() {
@@ -413,6 +501,36 @@ final class LinkScene {
     #expect(third.take("note/presence") == [])
   }
 
+  @Test(arguments: [true, false])
+  func `keeps little for an end that does not read, and tells it then where all are`(
+    isOurs: Bool
+  ) throws {
+    let scene = LinkScene()
+    let notes = (0..<60).map { _ in
+      scene.ana.create(["text": .string(String(repeating: "x", count: 300))])
+    }
+    scene.carry()
+    let (writer, reader) = isOurs ? (scene.ana, scene.ben) : (scene.ben, scene.ana)
+    let attachments = notes.map { open(writer, $0) }
+    let watching = open(reader, notes[59])
+    scene.wait(.seconds(1))
+    var most = 0
+    for move in 1...200 {
+      for attachment in attachments { cursor(writer, attachment, at: move) }
+      writer.wait(.milliseconds(50))
+      if !isOurs { scene.served.wait(.milliseconds(50)) }
+      let unread = isOurs ? scene.ana.unsent(scene.ana.exchanges[0]) : scene.served.unread
+      most = max(most, unread)
+    }
+    // A megabyte, and what was told when it was reached.
+    #expect((1 << 20..<(1 << 20) + 50_000).contains(most), "\(most)")
+    reader.notifications = []
+    scene.wait(.seconds(1))
+    let told = reader.take("note/presence").last { $0["attachment"] == watching }
+    #expect(told?["peers"]?[0]?["ranges"]?[0]?["end"]?["character"] == 200)
+    #expect(reader.participantsElsewhere.count == 60)
+  }
+
   @Test func `writes nothing of a cursor to a log`() throws {
     let scene = LinkScene()
     let note = scene.ana.create(["text": "one two three"])
@@ -481,6 +599,24 @@ final class LinkScene {
     #expect(ana.create() != "")
   }
 
+  @Test(arguments: ["A\nB", "\u{0}", " Ana", "A\u{1B}[31m", "A\u{202E}B", "A\u{85}"])
+  func `is ended by names that are no line`(_ name: String) throws {
+    let ana = Peer(TemporaryFolder()("notes"), seed: 1, peers: ["ben"])
+    ana.initialize()
+    let note = try #require(NoteID(ana.create(["text": "text"])))
+    for name in ["", "Ben", name] {
+      let told = ToldParticipant(
+        key: .init(process: Identifier(high: 7, low: 7), attachment: 1), moves: 1, hops: 0,
+        name: name, note: note, selections: [Selection(start: .start, end: .start)])
+      let content = Data(ToldParticipant.contents([told])[0]).base64EncodedString()
+      if ana.exchanges.isEmpty { link(ana, then: []) }
+      ana.receive(
+        notification("notebook/presence", ["participants": .string(content)]),
+        fromPeer: ana.exchanges[0])
+      #expect(ana.exchanges.isEmpty == (name != "" && name != "Ben"))
+    }
+  }
+
   @Test func `takes a thousand participants of a peer, with names of a hundred bytes`() throws {
     let ana = Peer(TemporaryFolder()("notes"), seed: 1, peers: ["ben"])
     ana.initialize()
@@ -505,6 +641,7 @@ final class LinkScene {
     link(ana, then: sends)
     ana.wait(.seconds(1))
     #expect(ana.take("note/presence").last?["peers"]?.array?.count == 1000)
+    #expect(ana.keptParticipants == 1000)
     #expect(ana.exchanges.count == 1)
     let name = String(repeating: "x", count: 10_000_000)
     let huge = ToldParticipant.contents(told(0..<1, name: name))[0]

@@ -194,7 +194,7 @@ struct `Live text` {
       ["sha256": .string(hash), "bytes": 4],
     ] as [[String: JSON]] {
       #expect(change(1, wrong).error?.code == -32801)
-      // Whoever sends the whole text again then must not be told to do so again.
+      // A client that sends the whole text again must not be told to do so again.
       var whole = wrong
       whole["text"] = .string(after)
       #expect(self.change(editor, 1, whole).error?.code == -32602)

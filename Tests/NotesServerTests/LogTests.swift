@@ -5,7 +5,7 @@ import ReplicatingTypes
 import TestSupport
 import Testing
 
-/// Who did what: in the history of a note, in the log of the notebook, and in what is told of changes.
+/// The authors of changes in the history of a note, in the log of the notebook, and in `notebook/didChange`.
 @Suite struct `Who did what` {
   let scratch = TemporaryFolder()
 
@@ -216,7 +216,7 @@ import Testing
     #expect(!ana.hasAnswer(to: id))
     ana.notify("$/cancelRequest", ["id": JSON(other)])
     #expect(ana.answer(to: other)?.error?.code == -32800)
-    // What comes meanwhile is no part of it.
+    // A change that comes meanwhile is no part of the answer.
     let new = ana.create(["title": "meanwhile"])
     for _ in 0..<20 where !ana.hasAnswer(to: id) { ana.work() }
     let entries = ana.answer(to: id)?["entries"]?.array ?? []

@@ -54,7 +54,7 @@ struct `The metaModel` {
   func `describes what clients may say, and the server refuses the rest`(name: String) throws {
     let messages = try messages(of: name)
     for (index, entry) in messages.enumerated() where entry.sender == .client {
-      // What is no JSON may be answered with the id of the request that it was to be.
+      // A message that is no JSON may be answered with the id of the request that it was to be.
       let answer = messages[(index + 1)...].prefix { $0.sender == .server }.first {
         entry.message == nil || $0.message?["id"] == entry.message?["id"] ?? .null
       }

@@ -25,7 +25,7 @@ import Testing
     case .files: (tree.callsLeft, tree.didKill) = (calls, disk.kill)
     case .disk: (disk.callsLeft, disk.didKill) = (calls, { tree.callsLeft = 0 })
     }
-    // What a client has got an answer to was written.
+    // A request that was answered has written its change.
     disk.isWatched = false
     doing(peer, tree)
     disk.isWatched = true

@@ -23,7 +23,7 @@ import Testing
       participant(["participant": nil, "clientInfo": nil]) == ["ana@laptop", "decent-notes"])
     #expect(participant(["participant": ["name": "Ana"]], name: "") == ["Ana", "decent-notes"])
     #expect(participant([:], name: "") == nil)
-    // What is nothing but blanks names nobody.
+    // A name of nothing but blanks is none.
     #expect(
       participant(["participant": ["name": " \n"], "clientInfo": ["name": ""]])
         == ["ana@laptop", "decent-notes"])

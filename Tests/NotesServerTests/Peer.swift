@@ -86,7 +86,7 @@ final class Peer {
     server = NotesServer(environment)
   }
 
-  /// Who makes the changes of the server's process.
+  /// The author of the changes of the server's process.
   var participant: Author? { server.client.participant }
 
   var exitStatus: Int32? { server.exitStatus }
@@ -186,6 +186,9 @@ final class Peer {
     server.readFolder()
     server.push()
     read()
+    // What others tell of cursors is read no more often than they tell it.
+    guard let due = server.sharedPresence?.nextReading(at: instant) else { return }
+    wait(due - instant)
   }
 
   /// Lets some time pass: the server does what is due then.
@@ -255,6 +258,14 @@ final class Peer {
     read()
   }
 
+  /// The names of all participants in other processes of which the server knows.
+  var participantsElsewhere: [String] {
+    server.openTexts.participantsElsewhere.values.joined().map(\.name)
+  }
+
+  /// The number of participants of which the server was told and which it keeps, whether they are shown or not.
+  var keptParticipants: Int { server.sharedPresence?.known.all(excluding: nil).count ?? 0 }
+
   /// The work of merging what other processes wrote so far, and whether there is more of it.
   var merging: (work: Int, isMore: Bool) {
     server.store.map { ($0.mergedWork, $0.isMerging) } ?? (0, false)
@@ -295,13 +306,19 @@ final class Peer {
     Issue.record("an exchange never comes to an end")
   }
 
+  /// The bytes that wait for the peer of an exchange to read them.
+  func unsent(_ number: Int) -> Int { server.exchanges[number]?.outbox.count ?? 0 }
+
   /// The link of an exchange has ended.
   func partnerEnded(_ number: Int, failure: String? = nil) {
     server.peerEnded(number, failure: failure)
     read()
   }
 
-  /// Whether the link of an exchange stands.
+  /// The links that stand, and the exchanges that are to leave one.
+  var linkCount: Int { server.exchanges.values.filter(\.exchange.stays).count }
+
+  /// True if the link of an exchange stands.
   func isStanding(_ number: Int) -> Bool { server.exchanges[number]?.isStanding == true }
 
   /// Takes bytes from a peer.

@@ -434,7 +434,7 @@ import Testing
     String(event.prefix { $0 != "," })
   }
 
-  /// What comes on a link is the business of `StandingLink`.
+  /// Messages on a link are for `StandingLink`.
   @Test(arguments: State.allCases.filter { $0 != .standing })
   func `refuses every pair that is not in the table`(state: State) {
     let anywhere = Set(Self.general.map { Self.kind($0.words[1]) })

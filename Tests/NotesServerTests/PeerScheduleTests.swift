@@ -10,8 +10,10 @@ import Testing
     private var now = ContinuousClock.now
     var busy: Set<String> = []
 
-    init(_ peers: [String] = ["ben"], every interval: Duration) {
+    /// - Parameter mayLink: whether a link may be kept with the peers; otherwise it was found out that they are of a version without links.
+    init(_ peers: [String] = ["ben"], every interval: Duration, mayLink: Bool = false) {
       schedule = PeerSchedule(peers, every: interval)
+      if !mayLink { for peer in peers { _ = schedule.succeeded(peer, mayLink: true) } }
     }
 
     /// Lets time pass; returns the peers that are due then, and how long after that the next is.
@@ -32,7 +34,12 @@ import Testing
       return wait(.zero).next
     }
 
-    func succeeded(_ peer: String = "ben") -> Bool { schedule.succeeded(peer) }
+    func succeeded(_ peer: String = "ben", mayLink: Bool = true) -> Bool {
+      schedule.succeeded(peer, mayLink: mayLink)
+    }
+
+    /// An exchange that a request has asked for, beside the link or the tries to make one.
+    func askedFor(_ peer: String = "ben") { _ = schedule.succeeded(peer, mayLink: false) }
 
     func failed(_ peer: String = "ben") -> Bool { schedule.failed(peer) }
   }
@@ -108,6 +115,29 @@ import Testing
     #expect(run.end(after: .zero) == interval)
     #expect(run.wait(interval).due == ["ben"])
     #expect(run.end(after: .zero, fails: true) == min(.seconds(1), interval))
+  }
+
+  /// Who starts an editor without a network has the notes of others when the network is there, whatever the interval.
+  @Test func `tries a peer that was not reached yet like one whose link is broken`() {
+    let run = Run(every: .seconds(3600), mayLink: true)
+    _ = run.wait(.zero)
+    for milliseconds in [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
+      #expect(run.end(after: .zero, fails: true) == .milliseconds(milliseconds))
+      #expect(run.wait(.milliseconds(milliseconds)).due == ["ben"])
+    }
+    // An exchange that somebody has asked for meanwhile says nothing about links.
+    run.askedFor()
+    #expect(run.end(after: .zero, fails: true) == .seconds(60))
+    #expect(run.wait(.seconds(60)).due == ["ben"])
+    // It is of a version without links.
+    #expect(run.end(after: .zero) == .seconds(3600))
+  }
+
+  /// No link is kept with files.
+  @Test func `asks a store of files in intervals from the first time on`() {
+    let run = Run(["rclone:remote:notes"], every: .seconds(30), mayLink: true)
+    _ = run.wait(.zero)
+    #expect(run.end("rclone:remote:notes", after: .zero, fails: true) == .seconds(1))
   }
 
   @Test func `backs off from a peer that fails for days`() {

@@ -45,4 +45,21 @@ import Testing
     #expect(total <= 2048)
     #expect(progress(&wire, long) == 0)
   }
+
+  /// Otherwise a peer could go on for years with one byte each time.
+  @Test func `is not made by small parts of an answer`() {
+    var wire = PeerWire(programVersion: "1")
+    wire.send(.changes(since: "0", limit: 1 << 20))
+    func part(_ number: Int, _ bytes: Int) -> [UInt8] {
+      let text = String(repeating: "AAAA", count: bytes / 3)
+      return framed([
+        "jsonrpc": "2.0", "id": JSON(number),
+        "result": ["changes": .string(text), "revision": "a.1", "size": 60_000_000, "offset": 0],
+      ])
+    }
+    var total = 0
+    for number in 1...100 { total += progress(&wire, part(number, 3)) }
+    #expect(total == 0)
+    #expect(progress(&wire, part(101, 60_000)) > 0)
+  }
 }

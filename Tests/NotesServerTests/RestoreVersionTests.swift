@@ -46,7 +46,7 @@ import Testing
     #expect(result["revision"]?.string == peer.revision)
     peer.call("note/restoreVersion", ["id": id, "revision": .string(second)])
     #expect(get() == ("oat milk\nbread\n", "two", ["b", "c"], "high"))
-    // What is so already is not made so again.
+    // A value that is restored already is not written again.
     let third = peer.revision
     peer.call("note/restoreVersion", ["id": id, "revision": .string(second)])
     peer.call("note/restoreVersion", ["id": id, "revision": .string(third)])

@@ -1,8 +1,11 @@
 import Bytes
 import Foundation
+import Notes
 import ReplicatingTypes
 import TestSupport
 import Testing
+
+@testable import NotesServer
 
 @Suite
 struct `Presence between processes` {
@@ -332,6 +335,33 @@ struct `Presence between processes` {
     ana.sharePresence()
     #expect(told(ben) == [[range(4, 4)]])
     #expect(files.contains("notes.txt"))
+  }
+
+  @Test func `takes of all together so many selections, and of each the first`() {
+    let notes = NoteID(creation: ChangeID(replica: ReplicaID(high: 1, low: 1), number: 1))
+    func told(_ number: Int, _ moves: Int, _ selections: Int) -> ToldParticipant {
+      ToldParticipant(
+        key: .init(process: Identifier(high: 0, low: UInt64(number)), attachment: 1), moves: moves,
+        hops: 0, name: "", note: notes,
+        selections: Array(repeating: Selection(start: .start, end: .start), count: selections))
+    }
+    func count(_ known: KnownParticipants) -> Int {
+      known.all(excluding: nil).values.reduce(0) { $0 + $1.selections.count }
+    }
+    for isWhole in [true, false] {
+      var known = KnownParticipants()
+      for moves in 1...3 {
+        let all = (1...1000).map { told($0, moves, 100) }
+        for part in isWhole ? [all] : all.map({ [$0] }) { known.update(part, from: .link(1)) }
+        #expect(known.all(excluding: nil).count == 1000)
+        #expect(count(known) <= ToldParticipant.mostSelections + 1000)
+        #expect(known.all(excluding: nil).values.allSatisfy { !$0.selections.isEmpty })
+      }
+      // Who leaves makes room for others.
+      known.update((1...999).map { told($0, 9, 0) }, from: .link(1))
+      known.update([told(1000, 9, 100), told(1001, 1, 100)], from: .link(1))
+      #expect(count(known) == 200)
+    }
   }
 
   @Test func `takes no more than so much of so many`() throws {

@@ -45,8 +45,14 @@ final class ServerPartner: SyncPartner {
   /// The messages that came and that were sent, and their bytes.
   private(set) var counts = (received: 0, sent: 0)
   private(set) var bytes = (received: 0, sent: 0)
+  /// The messages that were sent of a method, and those that came of it.
+  private(set) var sentOf: [String: Int] = [:]
+  private(set) var receivedOf: [String: Int] = [:]
 
   func inputEnded() { server.inputEnded() }
+
+  /// The bytes that wait to be read.
+  var unread: Int { server.outbox.count }
 
   /// The status with which it ends, once it does.
   var exitStatus: Int32? { server.exitStatus }
@@ -70,7 +76,7 @@ final class ServerPartner: SyncPartner {
 
   func answer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     requests.append(bytes)
-    unanswered += Self.count(&requests, &counts.received)
+    unanswered += Self.count(&requests, &counts.received, &receivedOf)
     self.bytes.received += bytes.count
     server.receive(bytes)
     var answer: [UInt8] = []
@@ -78,7 +84,7 @@ final class ServerPartner: SyncPartner {
       answer += server.outbox.unsent
       answers.append(server.outbox.unsent)
       server.outbox.removeFirst(server.outbox.count)
-      unanswered -= Self.count(&answers, &counts.sent)
+      unanswered -= Self.count(&answers, &counts.sent, &sentOf)
       if unanswered == 0 { break }
       server.handleReady(.disk)
       if server.outbox.isEmpty { Thread.sleep(forTimeInterval: 0.001) }
@@ -88,11 +94,15 @@ final class ServerPartner: SyncPartner {
   }
 
   /// The number of requests, or answers, among the messages.
-  private static func count(_ frames: inout FrameDecoder, _ all: inout Int) -> Int {
+  private static func count(
+    _ frames: inout FrameDecoder, _ all: inout Int, _ methods: inout [String: Int]
+  ) -> Int {
     var count = 0
     while case .message(let bytes)? = frames.next() {
       all += 1
-      if (try? JSONValue(parsing: bytes))?["id"] != nil { count += 1 }
+      let message = try? JSONValue(parsing: bytes)
+      if message?["id"] != nil { count += 1 }
+      if let method = message?["method"]?.string { methods[method, default: 0] += 1 }
     }
     return count
   }

@@ -41,7 +41,7 @@ import Testing
     // The mark, the length, the name, a line feed, and the program.
     #expect(named[0] - plain[0] == 2 + 10 + 1 + 6)
     #expect(named.dropFirst() == plain.dropFirst())
-    // What is packed may need a step for the mark, and how many operations the change has.
+    // A packed change may need a step for the mark, and one for the number of its operations.
     func packed(_ book: NoteBook) throws -> Int {
       var packer = ChangePacker(notebook: notebook)
       packer.begin(replica)
@@ -76,7 +76,7 @@ import Testing
       try book.author(of: ChangeID(replica: replica, number: number))
     }
     #expect(try author(2) == ana && author(7) == ana)
-    // Who has no name is taken for the one before.
+    // A change without a name is taken for one of the author before it.
     #expect(try author(4) == others[2] && author(6) == others[5])
     #expect(try author(0) == nil && author(8) == nil)
     #expect(try book.author(of: ChangeID(replica: replicaID(2), number: 1)) == nil)
@@ -124,7 +124,7 @@ import Testing
     let effects = try carol.book.merge(foreign: bob.book.changes(since: known)).notes(by: nil)
     #expect(effects[shared]?.facets == [.title, .text] && effects[shared]?.author == nil)
     #expect(effects[other]?.author == bob.author && effects.count == 2)
-    // What this process does is its own.
+    // Changes of this process are its own author's.
     let own = carol.make([.edit(other, .tags(.insert(Tag("work"))))]).notes(by: carol.author)
     #expect(own[other]?.author == carol.author)
   }

@@ -174,7 +174,7 @@ extension NotebookLog {
     }
   }
 
-  /// What several people did, with pauses.
+  /// Changes of several people, with pauses.
   private func people(_ seed: UInt64, steps: Int) throws -> [Person] {
     var generator = SplitMix64(seed: seed)
     let people = (1...4).map { Person($0) }
@@ -289,7 +289,7 @@ extension NotebookLog {
       #expect(isOrdered, at(seed))
       let changes = told.map { "\($0.last) \($0.note)" }
       #expect(Set(changes).count == changes.count, at(seed))
-      // What was there is told, but for entries that have gone on, or were purged.
+      // Entries that were there are told, except those that have gone on or were purged.
       let later = Set(NaiveLog(person.book).entries().map(\.last))
       let missed = Set(before).subtracting(told.map(\.last))
       #expect(missed.isDisjoint(with: later), at(seed))

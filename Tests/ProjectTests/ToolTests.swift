@@ -84,4 +84,42 @@ struct `The project` {
     let readme = try Data(contentsOf: projectFolder.appendingPathComponent("README.md")).count
     #expect(lines.last == "editor 3  opens the note and shows the same \(readme + 64) bytes")
   }
+
+  @Test(.enabled(if: hasTool("groff") || isContinuousIntegration, "groff is missing"))
+  func `The manual page is made from the table of verbs`() throws {
+    let path = "clients/shell/decent-notes.1"
+    let made = try run([Server.program, "help", "--man"])
+    #expect(made.status == 0)
+    if ProcessInfo.processInfo.environment["DECENT_NOTES_RECORD"] == "1" {
+      try made.output.write(
+        to: projectFolder.appendingPathComponent(path), atomically: true, encoding: .utf8)
+    }
+    #expect(try contents(of: projectFolder.appendingPathComponent(path)) == made.output)
+    let warnings = try run(["groff", "-man", "-Tutf8", "-ww", "-z", path])
+    #expect(warnings.status == 0 && warnings.output == "")
+    // All that help has.
+    let text = try run(["groff", "-man", "-rHY=0", "-Tascii", "-P-cbuo", path]).output.lowercased()
+    let help = try run([Server.program, "--help"]).output.lowercased()
+    let words = Set(
+      help.split { !$0.isLetter }.filter { $0.count > 3 && !["usage", "says"].contains($0) })
+    #expect(words.count > 150)
+    for word in words { #expect(text.contains(word), "\(word)") }
+  }
+
+  @Test func `Help says more about every verb, and no line of it is long`() throws {
+    let help = try run([Server.program, "--help"]).output
+    var count = 0
+    for match in help.matches(of: /\n  ([a-z]+)[ \n]/) {
+      count += 1
+      let more = try run([Server.program, "help", String(match.1)])
+      #expect(more.status == 0 && more.output.hasPrefix("usage: decent-notes \(match.1)"))
+      let option = try run([Server.program, String(match.1), "--help"])
+      #expect(option.output == (match.1 == "help" ? help : more.output))
+      #expect(more.output.split(separator: "\n").allSatisfy { $0.count <= 79 })
+    }
+    #expect(count > 20)
+    #expect(help.split(separator: "\n").allSatisfy { $0.count <= 79 })
+    #expect(try run([Server.program, "help"]).output == help)
+    #expect(try run([Server.program, "help", "nothing"]).status == 64)
+  }
 }

@@ -13,7 +13,7 @@ package struct Account: Sendable {
     self.groups = groups
   }
 
-  /// Whether tests may use accounts: only root may become another user.
+  /// True if tests may use accounts: only root may become another user.
   package static let areUsable =
     getuid() == 0
     && (try? shell("exec setpriv --reuid=31001 --regid=31001 --clear-groups true")) != nil

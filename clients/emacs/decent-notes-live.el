@@ -460,12 +460,16 @@ beginning of a line, it stays with that line."
 
 (defun decent-notes--take-presence (presence)
   "Show the participants of PRESENCE, the parameters of note/presence.
-Do nothing if their places are those of another version of the text."
+Do nothing if their places are those of another version of the text.  Where
+nobody is left there are none."
   (when-let ((note (decent-notes--find-note #'decent-notes--note-attachment
                                             (plist-get presence :attachment))))
-    (when (and (eql (decent-notes--note-version note) (plist-get presence :version))
-               (eql (decent-notes--note-rev note) (plist-get presence :rev)))
-      (decent-notes--set-participants note (append (plist-get presence :peers) nil)))))
+    (let ((participants (append (plist-get presence :peers) nil)))
+      (when (or (null participants)
+                (and (not (decent-notes--note-pending-head note))
+                     (eql (decent-notes--note-version note) (plist-get presence :version))
+                     (eql (decent-notes--note-rev note) (plist-get presence :rev))))
+        (decent-notes--set-participants note participants)))))
 
 (defun decent-notes--set-participants (note participants)
   "PARTICIPANTS, as note/presence names them, are in NOTE."

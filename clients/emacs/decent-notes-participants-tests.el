@@ -48,7 +48,7 @@
                         (overlays-at 2)))
       (should (equal (buffer-string) (concat "milk\n\n" long)))
       (should-not (or (buffer-modified-p) buffer-undo-list))
-      ;; What is typed at the end of a line comes before the name.
+      ;; Text that is typed at the end of a line comes before the name.
       (goto-char 5)
       (insert " x")
       (should (equal (caar (decent-notes-participants-tests-shown)) "milk x"))
@@ -61,7 +61,18 @@
     (insert "text")
     (let ((all (mapcar (lambda (number)
                          (decent-notes-participants-tests-at 0 4 (format "N%d" number)))
-                       (number-sequence 1 1000))))
+                       (number-sequence 1 1000)))
+          (clean (symbol-function 'decent-notes--clean-name))
+          (cleaned 0))
+      ;; Of the others not even the names are looked at.
+      (cl-letf (((symbol-function 'decent-notes--clean-name)
+                 (lambda (name) (cl-incf cleaned) (funcall clean name))))
+        (decent-notes--names (mapcar (lambda (number) (list :name (format "\u200b%d" number)))
+                                     (number-sequence 1 1000)))
+        (should (= 3 cleaned))
+        (decent-notes--names (mapcar (lambda (number) (list :name (make-string number ?\u200b)))
+                                     (number-sequence 1 100)))
+        (should (= 35 cleaned)))
       (decent-notes--show-participants all)
       (should (= 32 (length (overlays-in 1 (point-max)))))
       (should (> 100 (apply #'+ (mapcar (lambda (shown) (length (cadr shown)))
@@ -75,7 +86,7 @@
                                     (("A" "B" "C" "D" "") "A, B, C +2")
                                     (("Ana" "") "Ana +1")))
     (should (equal words (decent-notes--names (mapcar (lambda (name) (list :name name)) names)))))
-  ;; What is written from right to left does not turn round what is beside it.
+  ;; A name written from right to left does not turn round the text beside it.
   (should (string-suffix-p "\u200e" (decent-notes--names '((:name "שלום")))))
   (with-temp-buffer
     (let ((decent-notes--here (decent-notes--make-note :attachment 1))

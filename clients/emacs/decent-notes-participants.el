@@ -42,38 +42,61 @@
 ;;; Names
 
 (defconst decent-notes--hidden-characters
-  '((#xad . #xad) (#x34f . #x34f) (#x61c . #x61c) (#x115f . #x1160) (#x17b4 . #x17b5)
-    (#x180b . #x180f) (#x200b . #x200f) (#x202a . #x202e) (#x2060 . #x206f) (#x3164 . #x3164)
-    (#xfe00 . #xfe0f) (#xfeff . #xfeff) (#xffa0 . #xffa0) (#xfff0 . #xfffb) (#x1bca0 . #x1bca3)
+  '((#xad . #xad) (#x34f . #x34f) (#x600 . #x605) (#x61c . #x61c) (#x6dd . #x6dd) (#x70f . #x70f)
+    (#x890 . #x891) (#x8e2 . #x8e2) (#x115f . #x1160) (#x17b4 . #x17b5) (#x180b . #x180f)
+    (#x200b . #x200f) (#x202a . #x202e) (#x2060 . #x206f) (#x3164 . #x3164) (#xfdd0 . #xfdef)
+    (#xfe00 . #xfe0f) (#xfeff . #xfeff) (#xffa0 . #xffa0) (#xfff0 . #xfffb) (#xfffe . #xffff)
+    (#x110bd . #x110bd) (#x110cd . #x110cd) (#x13430 . #x1343f) (#x1bca0 . #x1bca3)
     (#x1d173 . #x1d17a) (#xe0000 . #xe0fff))
-  "Characters that are not seen, or change how others are seen.")
+  "Characters that are not seen, or change how others are seen, or are none.")
 
 (defconst decent-notes--blank-characters
   '((0 . #x20) (#x7f . #xa0) (#x1680 . #x1680) (#x2000 . #x200a) (#x2028 . #x2029)
-    (#x202f . #x202f) (#x205f . #x205f) (#x3000 . #x3000))
+    (#x202f . #x202f) (#x205f . #x205f) (#x2800 . #x2800) (#x3000 . #x3000))
   "Control characters, blanks and ends of lines.")
+
+(defconst decent-notes--character-kinds
+  (let ((kinds (make-char-table 'decent-notes--character-kinds)))
+    (dolist (range decent-notes--hidden-characters kinds)
+      (set-char-table-range kinds range 'hidden))
+    (dolist (range decent-notes--blank-characters kinds)
+      (set-char-table-range kinds range 'blank)))
+  "What characters are in names, where they are not as any other.")
+
+(defconst decent-notes--name-width 20
+  "The columns of a name.")
 
 (defun decent-notes--clean-name (name)
   "Return NAME as it may be shown anywhere, whatever is in it.
 It is one line of a few columns, and empty if nothing of it can be seen."
-  (let (letters (accents 0))
-    (cl-flet ((in-p (ranges char)
-                (seq-some (lambda (range) (<= (car range) char (cdr range))) ranges)))
-      (seq-doseq (char name)
-        (let ((beginning (memq (car letters) '(nil ?\s))))
-          (cond ((in-p decent-notes--blank-characters char)
-                 (unless beginning (push ?\s letters)))
-                ((in-p decent-notes--hidden-characters char))
-                ((< 0 (char-width char))
-                 ;; The mode line takes "%" for the beginning of a construct.
-                 (push (if (eql char ?%) ?％ char) letters)
-                 (setq accents 0))
-                ;; More accents on one letter would cover other lines.
-                ((and (not beginning) (< accents 2))
-                 (push char letters)
-                 (cl-incf accents))))))
-    (when (eql (car letters) ?\s) (pop letters))
-    (truncate-string-to-width (apply #'string (nreverse letters)) 20 nil nil "…")))
+  (let ((letters nil) (columns 0) (accents 0) (place 0))
+    ;; What follows is left out, were it only a blank.
+    (while (and (< place (length name)) (<= columns (1+ decent-notes--name-width)))
+      (let* ((char (aref name place))
+             (kind (aref decent-notes--character-kinds char))
+             (beginning (memq (car letters) '(nil ?\s))))
+        (cond ((eq kind 'blank)
+               (unless beginning
+                 (push ?\s letters)
+                 (setq columns (1+ columns))))
+              ((eq kind 'hidden))
+              ((< 0 (char-width char))
+               ;; The mode line takes "%" for the beginning of a construct.
+               (push (if (eql char ?%) ?％ char) letters)
+               (setq columns (+ columns (char-width (car letters))) accents 0))
+              ;; More accents on one letter would cover other lines.
+              ((and (not beginning) (< accents 2))
+               (push char letters)
+               (setq accents (1+ accents)))))
+      (setq place (1+ place)))
+    (when (eql (car letters) ?\s)
+      (pop letters)
+      (setq columns (1- columns)))
+    (when (< decent-notes--name-width columns)
+      (while (<= decent-notes--name-width columns)
+        (setq columns (- columns (char-width (pop letters)))))
+      (push ?… letters))
+    (apply #'string (nreverse letters))))
 
 (defvar decent-notes--shown-names (make-hash-table :test #'equal)
   "Names as they are shown, by those that were given.")
@@ -89,13 +112,21 @@ It is one line of a few columns, and empty if nothing of it can be seen."
 (defun decent-notes--names (participants)
   "Say who PARTICIPANTS are, for the mode line.
 These are three names, and how many there are besides; empty if there are none."
-  (let* ((all (mapcar #'decent-notes--name-of participants))
-         (named (delete "" (copy-sequence all)))
-         ;; Somebody may have several windows.
-         (names (seq-uniq named))
-         (others (+ (- (length all) (length named)) (max 0 (- (length names) 3)))))
+  (let ((names nil) (others 0)
+        (met (make-hash-table :test #'equal))) ; somebody may have several windows
+    (seq-doseq (participant participants)
+      (let ((name (or (plist-get participant :name) "")))
+        (unless (gethash name met)
+          ;; Of very many names most are only counted.
+          (let ((text (if (or (nthcdr 2 names)
+                              (<= decent-notes--most-participants (hash-table-count met)))
+                          ""
+                        (decent-notes--name-of participant))))
+            (unless (string-empty-p name) (puthash name t met))
+            (cond ((string-empty-p text) (setq others (1+ others)))
+                  ((not (member text names)) (push text names)))))))
     (cond (names
-           (concat (mapconcat #'bidi-string-mark-left-to-right (seq-take names 3) ", ")
+           (concat (mapconcat #'bidi-string-mark-left-to-right (nreverse names) ", ")
                    (when (< 0 others) (format " +%d" others))))
           ((= others 0) "")
           ((= others 1) "1 other")

@@ -609,6 +609,15 @@
                                    (lambda (a b) (< (overlay-start a) (overlay-start b)))))))
       (decent-notes--call 'note/close (list :attachment (plist-get other :attachment)))
       (decent-notes-tests-until (equal (decent-notes-status) "connected"))
+      (should-not (overlays-in 1 (point-max)))
+      ;; Places are those of the text without what is pending.
+      (insert "zero\n")
+      (decent-notes--take-presence
+       (list :attachment (decent-notes--note-attachment decent-notes--here)
+             :version (decent-notes--note-version decent-notes--here)
+             :rev (decent-notes--note-rev decent-notes--here)
+             :peers [(:name "Ana" :ranges [(:start (:line 1 :character 0)
+                                            :end (:line 1 :character 0))])]))
       (should-not (overlays-in 1 (point-max))))))
 
 ;;; Undo

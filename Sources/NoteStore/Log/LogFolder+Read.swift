@@ -104,7 +104,7 @@ extension LogFolder {
         // The watch comes before the listing, so that a change in between is noticed or listed.
         watch.watchSession(name, openSession: writer.session)
         if completeFolders.isUnchanged(name, status) { return }
-        // What was read of one that this user may not read any more is known as before.
+        // If this user may not read the folder any more, this throws, and the records that were read before stay known.
         let folder = try log.folder(name)
         forgetCompleteFolder(name)
         let now = root.system.now
@@ -116,7 +116,10 @@ extension LogFolder {
         {
           completeFolders.remember(name, folder)
         }
-      case .other: return
+      case .other:
+        guard Identifier(name) != nil else { return }
+        // The notes in the folder of a session would be missing, and nobody would know.
+        damageList.report(path, 0, "is neither a folder nor a file, and not followed")
       }
     } catch {
       guard error.reason != .notFound else { return }

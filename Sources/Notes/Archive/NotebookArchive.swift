@@ -118,6 +118,8 @@ public final class NotebookArchive: Sendable {
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
   static let listed = 1024
+  /// Bytes of the summaries that are read at once for their titles.
+  private static let titlePiece = 1 << 18
 
   /// Bytes of all of it.
   public let size: Int
@@ -234,6 +236,11 @@ public final class NotebookArchive: Sendable {
         number: index.integer(at: entry + 4, UInt64.self)))
   }
 
+  /// The number in the id of a note.
+  func number(at place: Int) -> UInt64 {
+    index.integer(at: place * Self.entrySize + 4, UInt64.self)
+  }
+
   /// Where a note is in the index. O(log notes).
   func place(of id: NoteID) -> Int? {
     var low = 0
@@ -303,6 +310,53 @@ public final class NotebookArchive: Sendable {
     let bytes = try source(summaries.start..<summaries.start + summaries.size)
     guard bytes.count == summaries.size else { throw ArchiveFailure(reason: "it is too short") }
     return bytes
+  }
+
+  /// Calls `body` with the place of each note in the index, and its title in UTF-8, until it returns false. The summaries are read in
+  /// pieces, and their checksums are not looked at: `summary(at:among:)` does that for the notes that are wanted.
+  func forEachTitle(
+    _ body: (Int, Span<UInt8>) throws(ArchiveFailure) -> Bool
+  ) throws(ArchiveFailure) {
+    var first = 0
+    while first < count {
+      let start = try summaryRange(at: first).lowerBound
+      var (end, place) = (start, first)
+      repeat {
+        end = try summaryRange(at: place).upperBound
+        place += 1
+      } while place < count && end - start < Self.titlePiece
+      guard start < end else { throw ArchiveFailure(reason: "summaries out of order") }
+      let bytes = try source(summaries.start + start..<summaries.start + end)
+      guard bytes.count == end - start else { throw ArchiveFailure(reason: "it is too short") }
+      for place in first..<place {
+        let range = try summaryRange(at: place)
+        guard start <= range.lowerBound, range.upperBound <= end else {
+          throw ArchiveFailure(reason: "summaries out of order")
+        }
+        let title = try Self.title(
+          bytes.span, range.lowerBound - start..<range.upperBound - start - 4)
+        guard try body(place, bytes.span.extracting(title)) else { return }
+      }
+      first = place
+    }
+  }
+
+  /// Where the title is with which a summary begins.
+  private static func title(
+    _ bytes: Span<UInt8>, _ summary: Range<Int>
+  ) throws(ArchiveFailure) -> Range<Int> {
+    var (length, start, shift) = (0, summary.lowerBound, 0)
+    while start < summary.upperBound, shift < 21 {
+      let byte = bytes[start]
+      length |= Int(byte & 0x7F) << shift
+      start += 1
+      if byte < 0x80 {
+        guard length <= summary.upperBound - start else { break }
+        return start..<start + length
+      }
+      shift += 7
+    }
+    throw ArchiveFailure(reason: "a title beyond its summary")
   }
 
   /// The order's encoding.

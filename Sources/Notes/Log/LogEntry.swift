@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-/// What one author did with one note within some minutes.
+/// The changes that one author made to one note within some minutes, as one row of a history or log.
 ///
 /// The changes of a replica are cut into sittings: a sitting ends when another author is named, with every tenth minute of the author's
 /// clock, and after at most 4,096 changes. The changes of one note in a sitting are one entry, and several where the author left the note
@@ -15,9 +15,9 @@ public struct LogEntry: Equatable, Sendable {
   public let time: Int64
   /// The note.
   public let note: NoteID
-  /// What was done, all together.
+  /// The kinds of changes that were made.
   public internal(set) var what: WhatHappened
-  /// Who did it, if anybody is named.
+  /// The author of the changes; nil if none is named.
   public let author: Author?
   /// The last tick of logical time of the last change.
   let lamport: UInt64

@@ -21,14 +21,14 @@ extension NoteBook {
     }
   }
 
-  /// Visits what some changes of a replica, known here, did with notes: with each once for each change. O(those changes).
+  /// Calls `body` with each note that a change of a replica, known here, has changed, once for each change. O(those changes).
   func forEachEffect(
     of replica: ReplicaID, in numbers: ClosedRange<UInt64>,
     _ body: (_ number: UInt64, _ lamport: UInt64, NoteID, WhatHappened) -> Void
   ) throws(ArchiveFailure) {
     var reader = EffectReader(of: replica, mentions: try mentions(of: replica))
     try forEachEncoded(of: replica, in: numbers) { number, encoded, lamport in
-      // What can't be read has been read before, and is damaged since.
+      // A change that can't be read was applied once, and is damaged since: it is left out.
       guard (try? reader.read(number, encoded)) != nil else { return true }
       for (note, what) in reader.effects { body(number, lamport, note, what) }
       return true

@@ -90,7 +90,7 @@ public struct NotebookLog: Sendable {
 }
 
 extension NoteBook {
-  /// What happened here. O(replicas).
+  /// The log of this notebook. O(replicas).
   ///
   /// - Parameter end: a state, known here: only entries are told whose last change comes, in logical time, before the last change of that. Nil
   ///   for all.
@@ -103,13 +103,13 @@ extension NoteBook {
       of: self, upTo: times?.isEmpty == true ? Version() : version, before: times?.max(), only: nil)
   }
 
-  /// What happened with one note, which is here, but for moves. O(replicas that have changed it).
+  /// The log of one note, which is here, without moves. O(replicas that have changed it).
   func log(of note: Note) throws(ArchiveFailure) -> NotebookLog {
     try NotebookLog(
       of: self, upTo: note.version.intersection(version), before: nil, only: note.id)
   }
 
-  /// What a list shows of a note; nil if there is none of this name, or it was forgotten for good. O(log notes).
+  /// The summary of a note; nil if there is no such note, or it was purged. O(log notes).
   public func summary(of id: NoteID) throws(ArchiveFailure) -> NoteSummary? {
     guard shelf.contains(id), !isPurged(id) else { return nil }
     return try shelf.summary(of: id, among: nil)

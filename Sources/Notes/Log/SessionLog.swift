@@ -10,7 +10,7 @@ struct SessionLog {
     let number: UInt64
     let time: Int64
     let lamport: UInt64
-    /// What of it is told: where that is in `told`.
+    /// The places in `told` of what entries say about the change.
     let told: Range<Int>
   }
   /// In the order of their numbers, and what is told of them.
@@ -144,7 +144,7 @@ struct SessionLog {
     return 16 + 2 * read.count + size / 256
   }
 
-  /// What is told of what was done with a note.
+  /// The kinds of changes to a note that an entry names. The log of one note has no moves of it, and that of the notebook of a purged note only the purge.
   private static func told(
     _ what: WhatHappened, of changed: NoteID, in book: borrowing NoteBook, only note: NoteID?
   ) -> WhatHappened {

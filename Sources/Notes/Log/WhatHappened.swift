@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// What changes did with a note, for people to read.
+/// The kinds of changes that were made to a note, for people to read.
 public struct WhatHappened: OptionSet, Hashable, Sendable {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -28,7 +28,7 @@ public struct WhatHappened: OptionSet, Hashable, Sendable {
 }
 
 extension RawOperation.Tag {
-  /// What an operation of this kind does with its note.
+  /// The kind of change that an operation of this kind makes to its note.
   var effect: WhatHappened {
     switch self {
     case .create: .created
@@ -49,7 +49,7 @@ extension RawOperation.Tag {
 struct EffectReader {
   private var reader: RawChangeReader
   private var change = RawChange()
-  /// What the change that was read last did with notes: each at most once; nothing, where it did something that is not told.
+  /// The notes that the change which was read last has changed, each once. A note is left out if nothing about it is told.
   private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
 
   /// - Parameter mentions: whom the replica has named by the last change that is read, or later.

@@ -135,7 +135,7 @@ struct FileRecords {
   mutating func settle(isMade: (ChangeID) -> Bool) {
     for (path, record) in byPath where !record.states.allSatisfy(\.own.isEmpty) {
       var kept = record
-      // What follows such a state was noted with it.
+      // States behind one whose change was not made were noted together with it, and are dropped with it.
       if let unmade = kept.states.firstIndex(where: { !$0.own.allSatisfy(isMade) }) {
         kept.states.removeSubrange(unmade...)
       }

@@ -1,11 +1,11 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// What the other end of a link knows of the notebook, and what it is to be told.
+/// The version of the notebook that the other end of a link knows, and the changes that it is to be told next.
 ///
-/// Whoever knows a change knows all that it follows. So what has come from there is known there, and is not told back.
+/// A notebook that knows a change knows all that the change follows. So changes that came from there are known there, and are not told back.
 struct Listener {
-  /// What is known there once everything is read that was sent.
+  /// The version that is known there once everything is read that was sent.
   private(set) var known: Version
   /// The last changes of the notebook when nothing was left to be told; nil if something may be.
   private var heads: [ChangeID]?

@@ -40,17 +40,25 @@ extension NotesServer {
     let peer = ended.peer
     switch outcome {
     case .done:
-      if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
+      noteReached(ended)
       peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
     case .failure(let error) where error.reason == "divergedSession":
       // All that can be exchanged was. Both sides are told when the branch comes.
-      if peers.schedule.succeeded(peer) { logMessage(.info, "\(peer): can be reached again") }
+      noteReached(ended)
       peers.states.exchanged(with: peer, version: ended.exchange.theirs, at: environment.now())
       peers.states.failed(peer, error)
     case .failure(.requestCancelled): peers.states.insert(peer)
     case .failure(let error):
       if peers.schedule.failed(peer) { logMessage(.error, error.message) }
       peers.states.failed(peer, error)
+    }
+  }
+
+  /// Tells that a peer can be reached again, if it was told that it could not. Of a link that is told when it has lasted.
+  private mutating func noteReached(_ ended: RunningExchange) {
+    if ended.isStanding { return }
+    if peers.schedule.succeeded(ended.peer, mayLink: ended.exchange.stays) {
+      logMessage(.info, "\(ended.peer): can be reached again")
     }
   }
 }

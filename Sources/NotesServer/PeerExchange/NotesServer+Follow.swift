@@ -9,7 +9,7 @@ internal import ReplicatingTypes
 struct FollowParameters: MethodParameters {
   enum Name: String, ParameterName, CaseIterable { case since }
 
-  /// What the client knows; nil if it follows already, and only asks whether this process is there.
+  /// The version that the client knows; nil if it follows already, and only asks whether this process is there.
   let since: ChangesParameters.Start?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -31,7 +31,7 @@ extension NotesServer {
     }
     beginSharingPresence()
     if params.since != nil { sharedPresence?.begin(.follower) }
-    // What is new is told behind the answer.
+    // New changes are told behind the answer.
     let digest = try digest(of: book.version)
     result.beginObject()
     result.member("revision", revision)

@@ -14,10 +14,11 @@ extension NotesServer {
   /// Keeps the link of an exchange that is complete; the request is answered.
   mutating func stand(_ id: Int) {
     guard let exchange = exchanges[id] else { return }
-    exchanges[id]?.link = StandingLink(knowing: exchange.exchange.theirs)
+    exchanges[id]?.link = StandingLink(
+      knowing: exchange.exchange.theirs, progress: exchange.progress)
     answer(exchange, .done)
     exchanges[id]?.request = nil
-    record(.done, of: exchange)
+    record(.done, of: exchanges[id]!)
     peers.schedule.stands(exchange.peer)
     peers.states.setLive(exchange.peer, true)
     tellPeer(id)
@@ -46,7 +47,6 @@ extension NotesServer {
 
   /// Takes an event of the peer of a link.
   mutating func take(_ event: PeerExchange.Event, ofLink id: Int) {
-    exchanges[id]?.link?.noteAnswer()
     let peer = exchanges[id]?.peer ?? ""
     switch event {
     case .arrived(let changes):
@@ -56,7 +56,10 @@ extension NotesServer {
         noteReached(id)
         reportDamage(afterFullLook: false)
       } catch {
-        end(id, .failure(.requestFailed("badPeer", "\(peer): \(error.message)")))
+        // What fails here is no fault of the peer.
+        let isTheirs = error.reason.map(Self.reasonsOfChanges.contains) ?? true
+        let reason = isTheirs ? "badPeer" : error.reason!
+        end(id, .failure(.requestFailed(reason, "\(peer): \(error.message)")))
       }
     case .accepted:
       exchanges[id]?.link?.didAccept()
@@ -85,6 +88,11 @@ extension NotesServer {
     }
   }
 
+  /// The reasons that lie in changes themselves.
+  private static let reasonsOfChanges: Set<String> = [
+    "damagedChanges", "foreignNotebook", "invalidChanges", "missingChanges",
+  ]
+
   /// Notes what the peer of a link knows. Where that has the same name here and is something else, an exchange finds out what.
   private mutating func note(_ revision: String, _ digest: UInt64?, ofLink id: Int) {
     guard let peer = exchanges[id]?.peer else { return }
@@ -111,7 +119,15 @@ extension NotesServer {
   mutating func tendLinks(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     var next: ContinuousClock.Instant?
     for id in exchanges.keys.sorted() where exchanges[id]!.isStanding {
-      switch exchanges[id]!.link!.turn(at: now) {
+      if let due = peers.schedule.lasting(of: exchanges[id]!.peer) {
+        if now < due {
+          next = min(next ?? due, due)
+        } else if peers.schedule.lasted(exchanges[id]!.peer) {
+          logMessage(.info, "\(exchanges[id]!.peer): can be reached again")
+          connection.flushNotifications()
+        }
+      }
+      switch exchanges[id]!.link!.turn(at: now, exchanges[id]!.progress) {
       case .wait(let due): next = min(next ?? due, due)
       case .ask:
         exchanges[id]!.wire.send(.pulse)

@@ -13,7 +13,7 @@ struct SyncParameters: MethodParameters {
   /// The address of the peer, as the user gave it.
   let peer: String
   let isAdopting: Bool
-  /// Whether changes are to be exchanged with the peer from then on, or no longer; nil for once.
+  /// True if a link to the peer is to stay, false if none is to; nil if changes are exchanged once.
   let stays: Bool?
   /// The token of the progress as the client wrote it; nil if the client wants no reports.
   let progress: [UInt8]?
@@ -31,7 +31,7 @@ struct SyncParameters: MethodParameters {
 }
 
 extension NotesServer {
-  /// The most exchanges under way for requests. Each needs a process, and three descriptors here.
+  /// The most exchanges under way for requests. Each needs two processes, and six descriptors here.
   private static let mostExchanges = 64
 
   // MARK: - Beginning
@@ -48,18 +48,19 @@ extension NotesServer {
     beginExchange(
       with: params.peer,
       for: RunningExchange.Request(id: id, progress: params.progress, stays: stays),
-      adopting: params.isAdopting, staying: stays && link(to: params.peer) == nil)
+      adopting: params.isAdopting, staying: stays && !isLinking(to: params.peer))
   }
 
-  /// The number of the exchange whose link to a peer stands; nil if there is none.
-  private func link(to peer: String) -> Int? {
-    exchanges.first { $0.value.peer == peer && $0.value.isStanding }?.key
+  /// True if a link to a peer stands, or an exchange is under way that is to leave one.
+  private func isLinking(to peer: String) -> Bool {
+    exchanges.values.contains { $0.peer == peer && $0.exchange.stays }
   }
 
-  /// Exchanges nothing more with a peer by itself.
+  /// Exchanges nothing more with a peer by itself: links end, and so do exchanges that would leave one.
   private mutating func leave(_ peer: String) {
     peers.schedule.remove(peer)
-    if let id = link(to: peer) { end(id, .failure(.requestCancelled)) }
+    let links = exchanges.values.filter { $0.peer == peer && $0.exchange.stays }
+    for id in links.map(\.id).sorted() { end(id, .failure(.requestCancelled)) }
   }
 
   /// Leaves the peer with which a request, that was answered, has begun to exchange; returns false if there is none.

@@ -5,7 +5,8 @@
 /// - After a failure the time counts from the end: 1, 2, 4 seconds, at most the interval; then twice the interval, and twice as long
 ///   after each further failure, up to the longer of ten minutes and the interval.
 /// - After the end of a link that stood, the next exchange is due in a quarter of a second. If that comes to nothing, or its link does not last, the
-///   time is twice as long each time, up to a minute; after a sleep of the machine, or a change of its network, none.
+///   time is twice as long each time, up to a minute; after a sleep of the machine, or a change of its network, none. The same holds for a peer that was
+///   not reached yet, and may be one that a link can be kept with.
 ///
 /// The end of an exchange counts from the first call of `takeDue` after it.
 struct PeerSchedule {
@@ -21,12 +22,18 @@ struct PeerSchedule {
     var failures = 0
     /// True if an exchange was completed before the first one of the schedule.
     var isReached = false
-    /// True if the last exchange that was completed has left a link.
+    /// False if the last exchange that was completed could have left a link, and has left none; true before the first.
     var isLinked = false
     /// True if the last exchange has left a link, and its end was not looked at yet.
     var hasStood = false
     /// The exchanges in a row, since a link that lasted, that have left none, or one that did not last.
     var attempts = 0
+
+    /// Ends a row of failures; true if the user knows of it.
+    mutating func noteReached() -> Bool {
+      defer { failures = 0 }
+      return failures > PeerSchedule.quietRetries
+    }
   }
 
   /// After this many failures in a row at most, an exchange is retried soon and without a message: most failures pass by themselves.
@@ -46,7 +53,9 @@ struct PeerSchedule {
   ///   - interval: the time from the beginning of one exchange to the beginning of the next.
   init(_ peers: [String], every interval: Duration) {
     self.interval = interval
-    for peer in peers where index(of: peer) == nil { entries.append(Entry(peer: peer)) }
+    for peer in peers where index(of: peer) == nil {
+      entries.append(Entry(peer: peer, isLinked: !PeerAddress.isStore(peer)))
+    }
   }
 
   /// Adds a peer with which an exchange has just been completed.
@@ -98,20 +107,33 @@ struct PeerSchedule {
     return now + min(interval * (1 << min(failures - Self.quietRetries, 16)), longest)
   }
 
-  /// Notes that an exchange with a peer was completed.
+  /// Notes that an exchange with a peer was completed and has left no link.
   ///
+  /// - Parameter mayLink: whether it would have left one with a peer that can be followed.
   /// - Returns: true if the user is to be told that the peer can be reached again, after `failed` has returned true.
-  mutating func succeeded(_ peer: String) -> Bool {
+  mutating func succeeded(_ peer: String, mayLink: Bool) -> Bool {
     guard let index = index(of: peer) else { return false }
-    entries[index].isLinked = false
-    defer { entries[index].failures = 0 }
-    return entries[index].failures > Self.quietRetries
+    if mayLink { entries[index].isLinked = false }
+    return entries[index].noteReached()
   }
 
-  /// Notes that the exchange with a peer that was completed last has left a link.
+  /// Notes that the exchange with a peer that was completed last has left a link. Whether it is of any use is seen when it has lasted.
   mutating func stands(_ peer: String) {
     guard let index = index(of: peer) else { return }
     (entries[index].isLinked, entries[index].hasStood) = (true, true)
+  }
+
+  /// The time at which the link to a peer, which stands, has lasted; nil if it is not the first after a failure.
+  func lasting(of peer: String) -> Instant? {
+    guard let index = index(of: peer), entries[index].failures > 0 else { return nil }
+    return entries[index].began.map { $0 + Self.lasting }
+  }
+
+  /// Notes that the link to a peer has lasted.
+  ///
+  /// - Returns: true if the user is to be told that the peer can be reached again, after `failed` has returned true.
+  mutating func lasted(_ peer: String) -> Bool {
+    index(of: peer).map { entries[$0].noteReached() } ?? false
   }
 
   /// True if an exchange waits for a link to come back.

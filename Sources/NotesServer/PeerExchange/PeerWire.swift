@@ -222,8 +222,14 @@ struct PeerWire {
     else { return .violated("an answer to nothing") }
     unanswered.removeFirst()
     isAnswered = true
-    progress += 1
-    counted = 0
+    let pulled = pull.bytes.count
+    // A small part of an answer is none, or a peer could give one byte each time.
+    defer {
+      if pull.bytes.count == 0 || pull.bytes.count - pulled >= Self.progressSize {
+        progress += 1
+        counted = 0
+      }
+    }
     if let error = message["error"] {
       return .failed(
         reason: error["data"]?["reason"]?.string, message: error["message"]?.string)

@@ -11,7 +11,7 @@ internal import ReplicatingTypes
 //     notebook/presence             (a notification, both ways) where participants are
 //
 // The peer answers each request of ours, so a link is alive as long as answers come. It is given up when for half a minute none does.
-// What was sent and not merged there is found out by the exchange with which the next link begins.
+// The next link begins with an exchange, which finds the changes that were sent and not merged there.
 
 /// A link to a peer after the exchange that it began with.
 struct StandingLink {
@@ -36,11 +36,16 @@ struct StandingLink {
   private var (looked, asked, answered): (Instant?, Instant?, Instant?) = (nil, nil, nil)
   /// The time until which an answer has to come after a sleep.
   private var awaited: Instant?
-  /// True if something has come since the last look at the clock.
-  private var hasAnswered = true
+  /// The progress of the peer (`RunningExchange.progress`) at the last look at the clock.
+  private var progress: Int
 
-  /// - Parameter version: what the peer knows.
-  init(knowing version: Version) { listener = Listener(knowing: version) }
+  /// - Parameters:
+  ///   - version: what the peer knows.
+  ///   - progress: of the exchange that has ended; an answer has just come.
+  init(knowing version: Version, progress: Int) {
+    listener = Listener(knowing: version)
+    self.progress = progress - 1
+  }
 
   var hasRoom: Bool { underWay < Self.mostUnderWay }
 
@@ -50,10 +55,7 @@ struct StandingLink {
   /// Notes that the peer has merged a piece.
   mutating func didAccept() { underWay -= 1 }
 
-  /// Notes that something has come from the peer.
-  mutating func noteAnswer() { hasAnswered = true }
-
-  /// What is to be done now.
+  /// The action that is due.
   enum Turn: Equatable {
     case wait(until: Instant)
     /// Ask whether the peer is there.
@@ -62,10 +64,11 @@ struct StandingLink {
     case giveUp
   }
 
-  mutating func turn(at now: Instant) -> Turn {
+  /// - Parameter progress: of the peer. Notifications are none: a peer that only notifies does not read what it is told.
+  mutating func turn(at now: Instant, _ progress: Int) -> Turn {
     defer { looked = now }
-    if hasAnswered { (answered, awaited) = (now, nil) }
-    hasAnswered = false
+    if progress != self.progress { (answered, awaited) = (now, nil) }
+    self.progress = progress
     let asked = asked ?? now
     self.asked = asked
     if let looked, now > looked + Self.pulse + Self.sleep {

@@ -38,7 +38,7 @@ struct Selection: Equatable {
 struct Participant: Equatable {
   /// Unique among the participants of a note, here and in other processes.
   var id: String
-  /// What the participant is called; empty if that is not known.
+  /// The participant's name; empty if it is not known.
   var name: String
   var selections: [Selection]
 }

@@ -3,8 +3,8 @@ internal import ReplicatingTypes
 
 /// The participants in other processes, by whom they were told of.
 ///
-/// What one source tells is told to the others, and not back. Of what several tell of one participant the newest counts, and of equally new
-/// tellings the one that came the shorter way.
+/// A participant of whom one source tells is told to the others, and not back. If several tell of one, the newest telling counts, and of equally new
+/// ones that which came over fewer processes.
 struct KnownParticipants {
   typealias Key = ToldParticipant.Key
 
@@ -18,6 +18,8 @@ struct KnownParticipants {
   }
 
   private var told: [Source: [Key: ToldParticipant]] = [:]
+  /// How many selections all of them have that a source tells of.
+  private var selectionCounts: [Source: Int] = [:]
   /// Grows whenever something may have changed.
   private(set) var news = 0
 
@@ -25,19 +27,23 @@ struct KnownParticipants {
   mutating func replace(_ participants: [Key: ToldParticipant], from source: Source) {
     guard told[source] ?? [:] != participants else { return }
     told[source] = participants
+    selectionCounts[source] = participants.values.reduce(0) { $0 + $1.selections.count }
     news += 1
   }
 
   /// Takes what a source tells besides. One without selections is forgotten; of more than there may be the rest is left out.
   mutating func update(_ participants: [ToldParticipant], from source: Source) {
-    for participant in participants {
-      if participant.selections.isEmpty {
-        told[source]?[participant.key] = nil
-      } else if told[source]?[participant.key] != nil
-        || told[source]?.count ?? 0 < ToldParticipant.most
-      {
+    for var participant in participants {
+      let old = told[source]?.removeValue(forKey: participant.key)
+      let rest = selectionCounts[source, default: 0] - (old?.selections.count ?? 0)
+      let isTaken =
+        !participant.selections.isEmpty
+        && (old != nil || told[source]?.count ?? 0 < ToldParticipant.most)
+      if isTaken {
+        participant.keepSelections(ToldParticipant.mostSelections - rest)
         told[source, default: [:]][participant.key] = participant
       }
+      selectionCounts[source] = rest + (isTaken ? participant.selections.count : 0)
     }
     if !participants.isEmpty { news += 1 }
   }
@@ -45,6 +51,7 @@ struct KnownParticipants {
   /// Forgets what a source has told: it is gone.
   mutating func forget(_ source: Source) {
     if told.removeValue(forKey: source) != nil { news += 1 }
+    selectionCounts[source] = nil
   }
 
   /// The participants as far as others than a source tell of them, and that source does not know as much.

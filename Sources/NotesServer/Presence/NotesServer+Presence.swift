@@ -58,13 +58,20 @@ extension NotesServer {
     guard sharedPresence == nil, let store else { return }
     sharedPresence = SharedPresence()
     sharedPresence!.open(store)
-    readParticipants()
+    sharedPresence!.readFolder(isLook: true, at: nil)
+    showParticipants()
   }
 
   /// Tells other processes that there are no cursors here any more.
   mutating func stopSharingPresence() {
     sharedPresence?.folder?.tellNothing()
     sharedPresence = nil
+  }
+
+  /// True if `sharePresence` will read what other processes have told. A process writes elements before it tells of cursors beside them: so
+  /// look first for what they have written.
+  func isPresenceDue(at now: ContinuousClock.Instant) -> Bool {
+    sharedPresence?.nextReading(at: now).map { now >= $0 } ?? false
   }
 
   /// Tells other processes of the cursors here, and reads theirs, each if it is time.
@@ -76,24 +83,23 @@ extension NotesServer {
     guard sharedPresence != nil, let store else { return nil }
     sharedPresence!.open(store)
     let look = nextLook(at: now)
-    if let look, now >= look { sharedPresence!.readFolder() }
+    if let look, now >= look { sharedPresence!.readFolder(isLook: true, at: now) }
+    var reading = sharedPresence!.nextReading(at: now)
+    if let due = reading, now >= due {
+      sharedPresence!.readFolder(isLook: false, at: now)
+      reading = nil
+    }
     var showing = sharedPresence!.nextShowing(at: now)
     var isRead = false
     if let due = showing, now >= due { (isRead, showing) = (showParticipants(), nil) }
     let telling = tellParticipants(at: now)
-    let due = [showing, telling, nextLook(at: now)].compactMap { $0 }.min()
+    let due = [reading, showing, telling, nextLook(at: now)].compactMap { $0 }.min()
     return (isRead, due)
   }
 
   private mutating func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let isShowing = !openTexts.participantsElsewhere.isEmpty
     return sharedPresence!.nextLook(isShowing: isShowing, at: now)
-  }
-
-  /// Reads the participants of which other processes tell by files.
-  mutating func readParticipants() {
-    sharedPresence?.readFolder()
-    showParticipants()
   }
 
   /// Lets the client be told of the participants in other processes; returns whether there is something new.
@@ -104,12 +110,17 @@ extension NotesServer {
     return true
   }
 
+  /// The bytes that the other end of a link has not read with which it is told nothing more of participants: what is new by then is enough.
+  private static let fullOfPresence = 1 << 20
+
   private mutating func tellParticipants(
     at now: ContinuousClock.Instant
   ) -> ContinuousClock.Instant? {
     let attachments = openTexts.attachmentsWithCursors
     let name = client.participant?.name ?? ""
     var messages: [(content: [UInt8], to: KnownParticipants.Source)] = []
+    let isClientFull = !connection.hasRoomForPushes
+    let full = Set(exchanges.filter { $0.value.outbox.count >= Self.fullOfPresence }.keys)
     let due = sharedPresence!.tell(
       openTexts.cursorMoves, at: now, makeIdentifier: environment.makeIdentifier
     ) { process in
@@ -117,6 +128,12 @@ extension NotesServer {
         ToldParticipant(
           key: .init(process: process, attachment: attachment.id), moves: attachment.moves, hops: 0,
           name: name, note: attachment.note, selections: attachment.selections)
+      }
+    } hasRoom: { source in
+      switch source {
+      case .folder: true
+      case .follower: !isClientFull
+      case .link(let id): !full.contains(id)
       }
     } _: {
       messages.append(($0, $1))

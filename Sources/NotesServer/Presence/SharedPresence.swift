@@ -2,7 +2,7 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-/// What this process knows of participants in others, and what it tells of those here: to the other processes that have the notebook
+/// The participants in other processes, and the telling of those here: to the other processes that have the notebook
 /// open, by files, and to those at the other ends of links.
 struct SharedPresence {
   typealias Instant = ContinuousClock.Instant
@@ -26,13 +26,18 @@ struct SharedPresence {
   var known = KnownParticipants()
   /// The name of this process among the others, once it has told of somebody.
   private(set) var process: Identifier?
-  /// What was told, by whom it was told to.
+  /// The participants that each other process was told of.
   private var told: [Source: [Key: ToldParticipant]] = [:]
   /// The moves here and the news from elsewhere with which others were told last, and when they may be told again.
   private var toldMoves = 0
   private var toldNews = 0
   private var nextTelling: Instant?
+  /// Those who had no room to be told then.
+  private var late: Set<Source> = []
   private var lookDue: Instant?
+  /// True if there is something new in the files, and the time of the last reading.
+  private var isFolderNew = false
+  private var lastReading: Instant?
   /// The news of which the client was told, and when it may be told again.
   private var shownNews = 0
   private var nextShowing: Instant?
@@ -60,6 +65,7 @@ struct SharedPresence {
   /// Forgets the other end of a link, and all that it has told.
   mutating func forget(_ source: Source) {
     told[source] = nil
+    late.remove(source)
     known.forget(source)
   }
 
@@ -69,49 +75,76 @@ struct SharedPresence {
   ///   - moves: the number of moves here.
   ///   - here: the participants here; asked for only if others are told.
   ///   - makeIdentifier: makes the name of this process.
+  ///   - hasRoom: whether the other end of a link has read nearly all that it was told. If not, it is told later what is new then.
   ///   - send: sends a content to the other end of a link.
   /// - Returns: when to call it again, if there is something to be told then.
   mutating func tell(
     _ moves: Int, at now: Instant, makeIdentifier: () -> Identifier,
-    _ here: (_ process: Identifier) -> [ToldParticipant],
+    _ here: (_ process: Identifier) -> [ToldParticipant], hasRoom: (Source) -> Bool,
     _ send: (_ content: [UInt8], _ to: Source) -> Void
   ) -> Instant? {
-    guard hasNews(moves) else { return nil }
+    guard hasNews(moves) || !late.isEmpty else { return nil }
     if let nextTelling, now < nextTelling { return nextTelling }
+    if !hasNews(moves), !late.contains(where: hasRoom) { return now + Self.tellingInterval }
     nextTelling = now + Self.tellingInterval
     (toldMoves, toldNews) = (moves, known.news)
     let process = process ?? makeIdentifier()
     self.process = process
     let here = here(process).prefix(Self.mostAttachments)
     tellFolder(here, as: process)
+    late = []
     for source in told.keys {
+      guard hasRoom(source) else {
+        late.insert(source)
+        continue
+      }
       var present = relayed(besides: source)
       for participant in here { present[participant.key] = participant }
       let news = Self.news(in: present, since: told[source]!)
       told[source] = present
       for content in ToldParticipant.contents(news) { send(content, source) }
     }
-    return nil
+    return late.isEmpty ? nil : nextTelling
   }
 
   private mutating func tellFolder(_ here: some Sequence<ToldParticipant>, as process: Identifier) {
     guard let folder else { return }
     let all = Array(here) + relayed(besides: .folder).values
-    // What has no room in a file is left out.
+    // A file has one content: participants that have no room in it are left out.
     let contents = ToldParticipant.contents(all.sorted { $0.key < $1.key })
     folder.tell(contents.first, as: process)
   }
 
   /// The participants that others are told of who are not here.
   private func relayed(besides source: Source) -> [Key: ToldParticipant] {
-    known.all(besides: source, excluding: process).compactMapValues { participant in
+    var all = known.all(besides: source, excluding: process).compactMapValues { participant in
       var participant = participant
       participant.hops += 1
       return participant.hops <= ToldParticipant.mostHops ? participant : nil
     }
+    Self.bound(&all)
+    return all
   }
 
-  /// What is new in what is to be told: those who have moved or come, and those who are gone, without their selections; in order.
+  /// Leaves no more participants and selections than are taken from one source, whatever all of them tell together.
+  private static func bound(_ participants: inout [Key: ToldParticipant]) {
+    guard
+      participants.count > ToldParticipant.most
+        || participants.values.reduce(0, { $0 + $1.selections.count })
+          > ToldParticipant.mostSelections
+    else { return }
+    var room = ToldParticipant.mostSelections
+    for (number, key) in participants.keys.sorted().enumerated() {
+      if number < ToldParticipant.most {
+        participants[key]!.keepSelections(room)
+        room -= participants[key]!.selections.count
+      } else {
+        participants[key] = nil
+      }
+    }
+  }
+
+  /// The participants that have moved or come since, and those that are gone, without their selections; in order.
   private static func news(
     in present: [Key: ToldParticipant], since told: [Key: ToldParticipant]
   ) -> [ToldParticipant] {
@@ -142,12 +175,25 @@ struct SharedPresence {
     return due
   }
 
+  /// Notes that other processes have told something by files.
+  mutating func noteFolder() { isFolderNew = true }
+
+  /// The time at which to read what other processes have told by files; nil if there is nothing new. They are read no more often than a process tells
+  /// something: where there are many, each moment one of them does.
+  func nextReading(at now: Instant) -> Instant? {
+    isFolderNew ? max(now, lastReading.map { $0 + Self.tellingInterval } ?? now) : nil
+  }
+
   /// Reads the participants of which the other processes tell by files.
-  mutating func readFolder() {
+  ///
+  /// - Parameter isLook: whether all files are looked at, and not only those of which the system has told something.
+  mutating func readFolder(isLook: Bool, at now: Instant?) {
     guard let folder else { return }
-    lookDue = nil
+    isFolderNew = false
+    lastReading = now
+    if isLook { lookDue = nil }
     var participants: [Key: ToldParticipant] = [:]
-    for (_, content) in folder.others() {
+    for (_, content) in folder.others(isLook: isLook) {
       for participant in ToldParticipant.list(in: content) ?? [] {
         guard participants.count < ToldParticipant.most else { break }
         let present = participants[participant.key]
@@ -179,8 +225,9 @@ struct SharedPresence {
     guard known.news != shownNews else { return nil }
     shownNews = known.news
     var participants: [NoteID: [Participant]] = [:]
-    let all = known.all(excluding: process).values.sorted { $0.key < $1.key }
-    for told in all.prefix(ToldParticipant.most) {
+    var all = known.all(excluding: process)
+    Self.bound(&all)
+    for told in all.values.sorted(by: { $0.key < $1.key }) {
       participants[told.note, default: []].append(
         Participant(
           id: "\(told.key.process).\(told.key.attachment)", name: told.name,

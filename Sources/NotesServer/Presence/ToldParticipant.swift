@@ -8,7 +8,7 @@ internal import ReplicatingTypes
 //     participant  = process attachment moves hops name note count*(anchor anchor)
 //                                                                  the start and the end of each selection
 //     anchor       = 00 | (01 | 02) author offset                  the start of the text; behind, or before an element
-//     name         = count, that many bytes of UTF-8
+//     name         = count, that many bytes of UTF-8: none, or a name as authors have them (`Author.swift`)
 //     note         = replica number                                the change that created it
 //
 // Numbers are varints, a process, author or replica has 16 bytes. `PresenceFolder.swift` has the files in which a content stands. On
@@ -26,6 +26,8 @@ struct ToldParticipant: Equatable {
 
   /// The most participants that are taken from one source.
   static let most = 1000
+  /// The most selections of all of them together. Of a participant beyond that the cursor is left.
+  static let mostSelections = 4096
   /// Somebody of whom one heard over so many processes is not told on. Where links go round in a circle, each would otherwise go on
   /// believing the others about somebody who has left.
   static let mostHops = 16
@@ -37,10 +39,15 @@ struct ToldParticipant: Equatable {
   var moves: Int
   /// The number of processes by way of which it has come here.
   var hops: Int
-  /// What the participant is called.
+  /// The participant's name.
   var name: String
   var note: NoteID
   var selections: [Selection]
+
+  /// Leaves so many selections, and of all that has any the first.
+  mutating func keepSelections(_ most: Int) {
+    if selections.count > max(1, most) { selections = Array(selections.prefix(max(1, most))) }
+  }
 
   // MARK: - Encoding
 
@@ -117,7 +124,7 @@ extension ByteReader {
     let bytes = try counted()
     guard key.attachment > 0, hops <= ToldParticipant.mostHops,
       bytes.count <= ToldParticipant.longestName,
-      let name = String(validating: bytes, as: UTF8.self)
+      let name = String(validating: bytes, as: UTF8.self), name.isEmpty || Author.isName(name)
     else { throw failure("no participant") }
     let note = NoteID(creation: ChangeID(replica: try identifier(), number: try varint()))
     let count = try self.count()

@@ -125,23 +125,27 @@ private final class TwoMachines {
     try machines.ben.leave()
   }
 
-  @Test func `A peer that goes on after a moment gets everything once`() throws {
-    var random = SplitMix64(seed: 3)
+  /// After 30 seconds the one gives the link up, after 45 the other.
+  @Test(arguments: [true, false])
+  func `An end that is stopped for a minute gets everything once`(isOurs: Bool) throws {
+    var random = SplitMix64(seed: 4)
     let machines = try TwoMachines()
     try machines.awaitLink()
     let ana = try AttachedClient(machines.ana, machines.note)
     let ben = try AttachedClient(machines.ben, machines.note)
-    for child in machines.ana.children { kill(child, SIGSTOP) }
+    let stopped = isOurs ? [machines.ana.process] : machines.ana.children
+    for process in stopped { kill(process, SIGSTOP) }
     for number in 0..<50 {
       try ana.type("w\(number)x0w", &random)
       try ben.type("w\(number)x1w", &random)
     }
-    pause(2)
-    for child in machines.ana.children { kill(child, SIGCONT) }
+    pause(TimeInterval(scaled(1, 60)))
+    for process in stopped { kill(process, SIGCONT) }
     try run([ana, ben]) {
       ana.isIdle && ben.isIdle && ana.text == ben.text && ana.words.count > 100
     }
     #expect(Set(ana.words.values) == [1])
+    try machines.awaitLink()
     try machines.ana.leave()
     try machines.ben.leave()
   }

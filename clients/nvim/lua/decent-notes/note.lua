@@ -369,10 +369,11 @@ function M.cursor_moved(note)
   end, 100)
 end
 
---- Shows the other participants, unless their places are those of another version of the text.
+--- Shows the other participants, unless their places are those of another version of the text. Where nobody is left there are none.
 server.on['note/presence'] = function(presence)
   local note = M.find(presence.attachment, 'attachment')
-  if note and presence.version == note.version and presence.rev == note.rev then
+  local is_of_text = note and not note.pending and presence.version == note.version and presence.rev == note.rev
+  if note and (is_of_text or #presence.peers == 0) then
     participants.show(note.buffer, presence.peers)
     local names = participants.names(presence.peers)
     if note.participants ~= names then

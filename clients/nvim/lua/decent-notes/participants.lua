@@ -27,23 +27,25 @@ api.nvim_create_autocmd('ColorScheme', {
 
 -- Names
 
--- Characters that are not seen, or change how others are seen.
+-- Characters that are not seen, or change how others are seen, and what is no character.
 local hidden = {
-  { 0xad, 0xad }, { 0x34f, 0x34f }, { 0x61c, 0x61c }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f },
-  { 0x202a, 0x202e }, { 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
-  { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+  { 0xad, 0xad }, { 0x34f, 0x34f }, { 0x600, 0x605 }, { 0x61c, 0x61c }, { 0x6dd, 0x6dd }, { 0x70f, 0x70f }, { 0x890, 0x891 },
+  { 0x8e2, 0x8e2 }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x202a, 0x202e },
+  { 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfdd0, 0xfdef }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
+  { 0xfff0, 0xfffb }, { 0xfffe, 0xffff }, { 0x110bd, 0x110bd }, { 0x110cd, 0x110cd }, { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 },
+  { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 }
 -- Control characters, blanks and ends of lines.
 local blank = {
   { 0x00, 0x20 }, { 0x7f, 0xa0 }, { 0x1680, 0x1680 }, { 0x2000, 0x200a }, { 0x2028, 0x2029 }, { 0x202f, 0x202f }, { 0x205f, 0x205f },
-  { 0x3000, 0x3000 },
+  { 0x2800, 0x2800 }, { 0x3000, 0x3000 },
 }
 local shown, count = {}, 0 -- names as they are shown, by those that were given
 
 local function is_in(ranges, code)
   for _, range in ipairs(ranges) do
-    if range[1] <= code and code <= range[2] then
-      return true
+    if code <= range[2] then
+      return range[1] <= code
     end
   end
   return false
@@ -51,19 +53,22 @@ end
 
 --- Makes a name one that may be shown anywhere, whatever is in it: one line of a few columns. Empty if nothing of it can be seen.
 local function clean(name)
-  local text, accents = '', 0
+  local text, columns, accents = '', 0, 0
   for _, code in ipairs(vim.fn.str2list((name:gsub('%z', ' ')))) do
     -- A status line takes "%" for the beginning of an item.
     local char = code == 0x25 and '％' or vim.fn.nr2char(code)
     local is_beginning = text == '' or text:sub(-1) == ' '
     if is_in(blank, code) then
-      text = is_beginning and text or text .. ' '
+      text, columns = is_beginning and text or text .. ' ', columns + (is_beginning and 0 or 1)
     elseif not is_in(hidden, code) then
       -- An accent, or the like, stands on the letter before it. More of them on one letter would cover other lines.
       accents = vim.fn.strchars('x' .. char, true) == 1 and accents + 1 or 0
       if accents == 0 or accents <= 2 and not is_beginning then
-        text = text .. char
+        text, columns = text .. char, columns + (accents == 0 and api.nvim_strwidth(char) or 0)
       end
+    end
+    if columns > width + 1 then
+      break -- what follows is left out, were it only a blank
     end
   end
   text = text:gsub(' $', '')
@@ -90,19 +95,26 @@ end
 --- Says who these participants are, for a status line: three names, and how many there are besides. Empty if there are none.
 function M.names(participants)
   local names, others = {}, 0
+  local met, distinct = {}, 0 -- somebody may have several windows
   for _, participant in ipairs(participants) do
-    local name = name_of(participant)
-    if name == '' then
-      others = others + 1
-    elseif not vim.tbl_contains(names, name) then
-      names[#names + 1] = name -- somebody may have several windows
+    local name = participant.name or ''
+    if not met[name] then
+      -- Of very many names most are only counted.
+      local text = (#names == 3 or distinct >= most) and '' or name_of(participant)
+      if name ~= '' then
+        met[name], distinct = true, distinct + 1
+      end
+      if text == '' then
+        others = others + 1
+      elseif not vim.tbl_contains(names, text) then
+        names[#names + 1] = text
+      end
     end
   end
   if #names == 0 then
     return others == 0 and '' or others == 1 and '1 other' or others .. ' others'
   end
-  others = others + math.max(0, #names - 3)
-  return table.concat(vim.list_slice(names, 1, 3), ', ') .. (others > 0 and ' +' .. others or '')
+  return table.concat(names, ', ') .. (others > 0 and ' +' .. others or '')
 end
 
 -- Cursors
@@ -128,42 +140,50 @@ local function show_selection(buffer, from, to)
   mark(buffer, from.line, from.character, { end_row = to.line, end_col = to.character, hl_group = 'DecentNotesSelection' })
 end
 
---- Shows a cursor, and a name beside it if that is not empty: behind the line, or in one that is wider than so many columns behind the
---- word, because the end of the line may be far away. No `columns`: always behind the line.
-local function show_cursor(buffer, cursor, group, name, columns)
-  local line = api.nvim_buf_get_lines(buffer, cursor.line, cursor.line + 1, false)[1] or ''
-  local is_at_end = cursor.character >= #line
-  local last = cursor.character + #vim.fn.matchstr(line, '.', cursor.character)
-  if is_at_end then
+--- Shows a cursor, which is at the end of its line or before a character.
+local function show_cursor(buffer, cursor, line, group)
+  if cursor.character >= #line then
     mark(buffer, cursor.line, cursor.character, { virt_text = { { ' ', group } }, virt_text_pos = 'overlay' })
   else
     -- Above the selection.
+    local last = cursor.character + #vim.fn.matchstr(line, '.', cursor.character)
     mark(buffer, cursor.line, cursor.character, { end_col = last, hl_group = group, priority = 5000 })
-  end
-  if name == '' then
-    return
-  end
-  local is_far = not is_at_end and columns and api.nvim_strwidth(line) + api.nvim_strwidth(name) >= columns
-  local word = is_far and vim.fn.matchend(line, [[\S\{,12}]], last)
-  if word and word < #line then
-    mark(buffer, cursor.line, word, { virt_text = { { ' ' .. name, group } }, virt_text_pos = 'inline' })
-  else
-    mark(buffer, cursor.line, cursor.character, { virt_text = { { name, group } }, virt_text_pos = 'eol' })
   end
 end
 
 --- Shows these participants, as note/presence names them, and no others.
 function M.show(buffer, participants)
   api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
-  -- Earlier versions show text only over other text, or behind the line.
-  local columns = vim.fn.has('nvim-0.10') == 1 and columns_of(buffer)
+  local columns = columns_of(buffer)
+  local behind = {} -- what is shown behind lines, and the columns that are left there
   for place = 1, math.min(#participants, most) do
     local participant = participants[place]
-    local group = 'DecentNotesParticipant' .. (participant.color or 0) % #colors
-    for index, range in ipairs(participant.ranges) do
-      show_selection(buffer, range.start, range['end'])
-      show_cursor(buffer, range['end'], group, index == 1 and name_of(participant) or '', columns)
+    local group, name = 'DecentNotesParticipant' .. (participant.color or 0) % #colors, name_of(participant)
+    for _, range in ipairs(participant.ranges) do
+      local cursor = range['end']
+      local line = api.nvim_buf_get_lines(buffer, cursor.line, cursor.line + 1, false)[1] or ''
+      show_selection(buffer, range.start, cursor)
+      show_cursor(buffer, cursor, line, group)
+      local here = behind[cursor.line] or { texts = {}, left = columns - api.nvim_strwidth(line) }
+      local left = here.left - api.nvim_strwidth(name) - 1
+      -- A name is behind the line. In one that is wider than the window it is behind the word, because the end of the line may be far
+      -- away; earlier versions cannot show it there.
+      local is_far = left < 0 and cursor.character < #line and vim.fn.has('nvim-0.10') == 1
+      local word = is_far and vim.fn.matchend(line, [[.\S\{,12}]], cursor.character)
+      if name == '' then
+        -- It is beside the first cursor.
+      elseif word and word < #line then
+        mark(buffer, cursor.line, word, { virt_text = { { ' ' .. name, group } }, virt_text_pos = 'inline' })
+      elseif left >= 0 or #here.texts == 0 then
+        -- Others' names there are long enough otherwise.
+        vim.list_extend(here.texts, { { #here.texts > 0 and ' ' or '' }, { name, group } })
+        here.left, behind[cursor.line] = left, here
+      end
+      name = ''
     end
+  end
+  for line, here in pairs(behind) do
+    mark(buffer, line, 0, { virt_text = here.texts, virt_text_pos = 'eol' })
   end
 end
 

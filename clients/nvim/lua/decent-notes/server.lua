@@ -28,6 +28,10 @@ end
 --- Cuts a line to the width of the screen: after a longer one Neovim asks for a key.
 local function fit(line)
   local width = math.max(20, vim.o.columns - 13)
+  if vim.fn.strdisplaywidth(line) > width then
+    -- The cause before what it is about, a folder or a command, which may be long.
+    line = line:gsub('^(Decent Notes: )(.*/.-): ([^/]+)$', '%1%3 (%2)')
+  end
   line = vim.fn.strcharpart(line, 0, width)
   while vim.fn.strdisplaywidth(line) > width do
     line = vim.fn.strcharpart(line, 0, vim.fn.strchars(line) - 1)

@@ -443,7 +443,7 @@ def Position(at: list<number>): dict<number>
   return {line: at[1] - 1, character: min([at[2] - 1, strlen(getline(at[1]))])}
 enddef
 
-# Shows the other participants, unless their places are those of another version of the text.
+# Shows the other participants, unless their places are those of another version of the text. Where nobody is left there are none.
 export def TakePresence(presence: dict<any>)
   var note = Find((one) => one.attachment == presence.attachment)
   if empty(note) || !bufloaded(note.buf)
@@ -451,7 +451,7 @@ export def TakePresence(presence: dict<any>)
   endif
   # Pending changes have moved those places.
   decent_notes#live#SendPending(note)
-  if note.version != presence.version || note.rev != presence.rev
+  if !empty(presence.peers) && (note.version != presence.version || note.rev != presence.rev)
     return
   endif
   participants.Show(note.buf, presence.peers)

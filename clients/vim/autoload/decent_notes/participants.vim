@@ -28,20 +28,21 @@ augroup END
 
 # Names {{{1
 
-# Characters that are not seen, or change how others are seen.
-const HIDDEN = [[0xad, 0xad], [0x34f, 0x34f], [0x61c, 0x61c], [0x115f, 0x1160], [0x17b4, 0x17b5], [0x180b, 0x180f],
-  [0x200b, 0x200f], [0x202a, 0x202e], [0x2060, 0x206f], [0x3164, 0x3164], [0xfe00, 0xfe0f], [0xfeff, 0xfeff], [0xffa0, 0xffa0],
-  [0xfff0, 0xfffb], [0x1bca0, 0x1bca3], [0x1d173, 0x1d17a], [0xe0000, 0xe0fff]]
+# Characters that are not seen, or change how others are seen, and what is no character.
+const HIDDEN = [[0xad, 0xad], [0x34f, 0x34f], [0x600, 0x605], [0x61c, 0x61c], [0x6dd, 0x6dd], [0x70f, 0x70f], [0x890, 0x891],
+  [0x8e2, 0x8e2], [0x115f, 0x1160], [0x17b4, 0x17b5], [0x180b, 0x180f], [0x200b, 0x200f], [0x202a, 0x202e], [0x2060, 0x206f],
+  [0x3164, 0x3164], [0xfdd0, 0xfdef], [0xfe00, 0xfe0f], [0xfeff, 0xfeff], [0xffa0, 0xffa0], [0xfff0, 0xfffb], [0xfffe, 0xffff],
+  [0x110bd, 0x110bd], [0x110cd, 0x110cd], [0x13430, 0x1343f], [0x1bca0, 0x1bca3], [0x1d173, 0x1d17a], [0xe0000, 0xe0fff]]
 # Control characters, blanks and ends of lines.
 const BLANK = [[0x00, 0x20], [0x7f, 0xa0], [0x1680, 0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f, 0x202f],
-  [0x205f, 0x205f], [0x3000, 0x3000]]
+  [0x205f, 0x205f], [0x2800, 0x2800], [0x3000, 0x3000]]
 # Names as they were given, and as they are shown.
 var shown: dict<string> = {}
 
 def IsIn(ranges: list<list<number>>, code: number): bool
   for [first, last] in ranges
-    if first <= code && code <= last
-      return true
+    if code <= last
+      return first <= code
     endif
   endfor
   return false
@@ -54,23 +55,29 @@ def Shown(name: string): string
   elseif len(shown) > 2000
     shown = {}
   endif
-  var [text, marks] = ['', 0]
+  var [text, width, marks] = ['', 0, 0]
   for code in str2list(name, 1)
     var char = code == char2nr('%') ? '％' : nr2char(code, 1)
     if IsIn(BLANK, code)
       # Blanks in a row are one.
       if text !~ '^$\| $'
         text ..= ' '
+        width += 1
       endif
     elseif IsIn(HIDDEN, code)
       continue
     elseif strchars('x' .. char, true) > 1
       text ..= char
+      width += strwidth(char)
       marks = 0
     elseif text !~ '^$\| $' && marks < 2
       # An accent, or the like: more of them on one letter would cover other lines.
       text ..= char
       marks += 1
+    endif
+    if width > WIDTH + 1
+      # What follows is left out, were it only a blank.
+      break
     endif
   endfor
   text = substitute(text, ' $', '', '')
@@ -84,24 +91,31 @@ def Shown(name: string): string
   return text
 enddef
 
-# Who these participants are, for a status line: three names, and how many there are besides. Empty if there are none.
+# The names of these participants for a status line: three, and the number of the others. Empty if there are none.
 export def Names(participants: list<dict<any>>): string
-  var names: list<string> = []
-  var others = 0
+  var [names, others] = [[], 0]
+  # Somebody may have several windows.
+  var met: dict<bool> = {}
   for participant in participants
-    var name = Shown(get(participant, 'name', ''))
-    if name == ''
+    var name = get(participant, 'name', '')
+    if name != '' && has_key(met, name)
+      continue
+    endif
+    # Of very many names most are only counted.
+    var text = len(names) == 3 || len(met) >= MOST ? '' : Shown(name)
+    if name != ''
+      met[name] = true
+    endif
+    if text == ''
       others += 1
-    elseif index(names, name) < 0
-      # Somebody may have several windows.
-      add(names, name)
+    elseif index(names, text) < 0
+      add(names, text)
     endif
   endfor
   if empty(names)
     return others == 0 ? '' : others == 1 ? '1 other' : others .. ' others'
   endif
-  others += max([0, len(names) - 3])
-  return join(names[: 2], ', ') .. (others > 0 ? ' +' .. others : '')
+  return join(names, ', ') .. (others > 0 ? ' +' .. others : '')
 enddef
 
 # Cursors {{{1

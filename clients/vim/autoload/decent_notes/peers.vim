@@ -51,7 +51,7 @@ def End(peer: string)
   })
 enddef
 
-# How the peers are, a line for each.
+# The state of the peers, a line for each.
 def ShowPeers()
   var peers: list<dict<any>> = server.Call('notebook/status').peers
   if empty(peers)

@@ -1,9 +1,8 @@
-import Foundation
-import TestSupport
+package import Foundation
 
 /// A terminal in which a program runs, to be typed into and looked at: the one window of a tmux of its own.
-final class Terminal {
-  static let isPossible = hasTool("tmux")
+package final class Terminal {
+  package static let isPossible = hasTool("tmux")
 
   private let socket: String
 
@@ -13,7 +12,7 @@ final class Terminal {
   ///   - command: a command line for `sh`.
   ///   - environment: variables in addition to those of the tests. Those that name a notebook or the state folder are set
   ///     as they are for a `Server`.
-  init(
+  package init(
     _ command: String, columns: Int = 80, rows: Int = 24, environment: [String: String] = [:]
   ) throws {
     // Short: the name of a socket may have no more than 107 bytes.
@@ -34,7 +33,7 @@ final class Terminal {
   deinit { _ = try? tmux("kill-server") }
 
   /// Types text as it stands.
-  func type(_ text: String) throws {
+  package func type(_ text: String) throws {
     // One argument of a command must not become too long.
     var rest = text[...]
     while !rest.isEmpty {
@@ -44,12 +43,12 @@ final class Terminal {
   }
 
   /// Presses keys by tmux's names for them: `Escape`, `Enter`, `C-x`, `M-f`, `Up`.
-  func press(_ keys: String...) throws {
+  package func press(_ keys: String...) throws {
     try tmux("send-keys -- \(keys.map(quoted).joined(separator: " "))")
   }
 
   /// Pastes text as a terminal does for a program that has asked for brackets around it.
-  func paste(_ text: String) throws {
+  package func paste(_ text: String) throws {
     let file = socket + "-paste"
     try text.write(toFile: file, atomically: false, encoding: .utf8)
     defer { unlink(file) }
@@ -58,13 +57,23 @@ final class Terminal {
   }
 
   /// The lines on the screen, without the spaces at their ends.
-  func screen() throws -> [String] {
+  package func screen() throws -> [String] {
     try tmux("capture-pane -p").split(separator: "\n", omittingEmptySubsequences: false)
       .map(String.init)
   }
 
+  /// The number of the background colour, of 256, of the last occurrence of a word in a row; nil if it has none, or is not there.
+  package func background(of word: String, inRow row: Int) throws -> String? {
+    let lines = try tmux("capture-pane -e -p").split(
+      separator: "\n", omittingEmptySubsequences: false)
+    guard let place = lines[row].range(of: word, options: .backwards)?.lowerBound,
+      let color = lines[row][..<place].range(of: "48;5;", options: .backwards)?.upperBound
+    else { return nil }
+    return String(lines[row][color...].prefix { $0.isNumber })
+  }
+
   /// Looks at the screen until it is as it should be.
-  func wait(
+  package func wait(
     within seconds: TimeInterval = patience, _ what: String,
     until isMet: ([String]) throws -> Bool
   ) throws {
@@ -76,10 +85,10 @@ final class Terminal {
   }
 
   /// Whether the program still runs.
-  var isRunning: Bool { (try? tmux("has-session")) != nil }
+  package var isRunning: Bool { (try? tmux("has-session")) != nil }
 
   /// Waits until the program has ended by itself.
-  func waitForEnd(within seconds: TimeInterval = patience) throws {
+  package func waitForEnd(within seconds: TimeInterval = patience) throws {
     try waitUntil(
       "the program did not end:\n" + (try screen().joined(separator: "\n")), within: seconds,
       every: 0.02
@@ -93,12 +102,12 @@ final class Terminal {
 }
 
 /// The PATH of the tests with the program under test before everything else: how editors find it.
-let pathWithProgram: String = {
+package let pathWithProgram: String = {
   let folder = URL(fileURLWithPath: Server.program).deletingLastPathComponent().path
   return folder + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
 }()
 
 /// A word of a command line for `sh`, whatever is in it.
-func quoted(_ word: String) -> String {
+package func quoted(_ word: String) -> String {
   "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
 }

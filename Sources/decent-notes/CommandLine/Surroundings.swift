@@ -1,0 +1,48 @@
+internal import NotesServer
+internal import ReplicatingTypes
+
+/// What a verb has of the process and the world around it. Made by `main`, which alone reads the environment and the clock.
+struct Surroundings {
+  /// The value of a variable of the environment; nil if it is not set or empty.
+  let variable: (String) -> String?
+  /// The present time, in milliseconds since 1970.
+  let now: () -> Int64
+  /// 128 random bits.
+  let makeIdentifier: () -> Identifier
+  /// Who uses the program.
+  let name: String
+  /// The name of the program in history.
+  let program: String
+  /// The notebook's folder.
+  let folder: () throws(CommandFailure) -> String
+  /// The folder for data that may be lost; nil for none.
+  let stateFolder: () -> String?
+  /// A folder in memory in which a command leaves its session to the next one; nil for none.
+  let memoryFolder: () -> String?
+  /// The environment of a server for this command.
+  var environment: () throws(CommandFailure) -> NotesServer.Environment
+  /// A loop that serves a client of this process; or, without one, the client at standard input and output.
+  let makeLoop: (NotesServer.Environment, LocalClient?) -> EventLoop
+
+  /// The same for the notebook in another folder; nil for that of the command.
+  func inFolder(_ folder: String?) -> Surroundings {
+    guard let folder else { return self }
+    var surroundings = self
+    let environment = environment
+    surroundings.environment = { () throws(CommandFailure) in
+      var other = try environment()
+      other.folder = folder
+      return other
+    }
+    return surroundings
+  }
+
+  /// Serves a client until it has left; returns the exit status.
+  @discardableResult
+  func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> Int32 {
+    var loop = makeLoop(environment, client)
+    let status = loop.run()
+    if let signal = loop.signal { EndSignals.die(by: signal) }
+    return status
+  }
+}

@@ -1,0 +1,97 @@
+internal import JSONRPC
+
+// Changes of notes that print nothing.
+
+/// `append`: adds lines to the end of a note.
+///
+/// The text gets a line end where it has none, and so does the note before it. So what several write at once are lines, too.
+func appendText(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  var text = command["TEXT"]
+  if text == "-" { text = try readText() }
+  if !text.isEmpty, text.utf8.last != 0x0A { text += "\n" }
+  try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+    let note = try notebook.note(named: command["NOTE"])
+    if text.isEmpty { return }
+    let before = try notebook.request("note/get") { $0.member("id", note.id) }["text"]?.utf8
+    let start = before?.last.map { $0 == 0x0A } ?? true ? "" : "\n"
+    try notebook.request("note/append") {
+      $0.member("id", note.id)
+      $0.member("text", start + text)
+    }
+  }
+  return .done
+}
+
+/// `tag`: gives a note tags.
+func addTags(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try changeTags("add", command, surroundings)
+}
+
+/// `untag`: takes tags away from a note.
+func removeTags(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try changeTags("remove", command, surroundings)
+}
+
+private func changeTags(
+  _ change: String, _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+    let note = try notebook.note(named: command["NOTE"])
+    try notebook.request("note/update") {
+      $0.member("id", note.id)
+      $0.key("tags")
+      $0.beginObject()
+      $0.member(change, command.words("TAG"))
+      $0.endObject()
+    }
+  }
+  return .done
+}
+
+/// `rename`: gives a note another title.
+func renameNote(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+    let note = try notebook.note(named: command["NOTE"])
+    try notebook.request("note/update") {
+      $0.member("id", note.id)
+      $0.member("title", command["TITLE"])
+    }
+  }
+  return .done
+}
+
+/// `trash`: puts notes into the trash.
+func trashNotes(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try forEachNote("note/delete", isTrashed: false, command, surroundings)
+}
+
+/// `restore`: takes notes out of the trash.
+func restoreNotes(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try forEachNote("note/restore", isTrashed: true, command, surroundings)
+}
+
+/// Makes a request for each of some notes; for none of them if one is not there.
+private func forEachNote(
+  _ method: String, isTrashed: Bool, _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+    var ids: [String] = []
+    for name in command.words("NOTE") {
+      ids.append(try notebook.note(named: name, isTrashed: isTrashed).id)
+    }
+    for id in ids { try notebook.request(method) { $0.member("id", id) } }
+  }
+  return .done
+}

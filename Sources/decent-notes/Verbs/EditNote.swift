@@ -1,0 +1,89 @@
+internal import JSONRPC
+internal import NotesServer
+
+/// `edit`: the text of a note in the user's editor.
+///
+/// The text is written to a file, and the editor is run. What it has changed is merged with what others have changed meanwhile, by the
+/// revision of the text that it was given. Whatever goes wrong then, an edited text stays in a file.
+func editNote(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  let fetched = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+    let note = try notebook.note(named: command["NOTE"])
+    return try notebook.request("note/get") { $0.member("id", note.id) }
+  }
+  let before = fetched["text"]?.utf8 ?? []
+  let id = fetched["note"]?.id ?? ""
+  let file = try EditedFile(
+    before, in: surroundings.variable("TMPDIR") ?? "/tmp", named: fileName(fetched["note"]))
+  var after: [UInt8]?
+  do throws(CommandFailure) {
+    try runEditor(surroundings, file.path)
+    let bytes = try file.read()
+    after = bytes
+    guard let text = text(of: withoutLastLineEnd(bytes, before)) else {
+      throw CommandFailure("it is no text in UTF-8, or has U+0000")
+    }
+    if !text.utf8.elementsEqual(before) {
+      try save(text, fetched, surroundings)
+    }
+  } catch {
+    after = after ?? (try? file.read())
+    guard let after, after != before else {
+      file.remove()
+      throw error
+    }
+    let kept = file.keep(after, for: id, in: surroundings.stateFolder())
+    throw CommandFailure(error.status, error.lines + ["the text is kept in \(kept)"])
+  }
+  file.remove()
+  return .done
+}
+
+/// Merges a text with what the note is now, and tells the user what else has come of it.
+private func save(
+  _ text: String, _ fetched: JSONValue, _ surroundings: Surroundings
+) throws(CommandFailure) {
+  let (result, wasTrashed) = try LocalNotebook.open(surroundings) {
+    notebook throws(CommandFailure) in
+    let id = fetched["note"]?.id ?? ""
+    let present = try notebook.notes(named: id, atMost: 1).notes.first
+    let result = try notebook.request("note/setText") {
+      $0.member("id", id)
+      $0.member("text", text)
+      $0.member("base", fetched["revision"]?.string ?? "")
+    }
+    return (result, present?["trashed"]?.boolean == true)
+  }
+  if result["text"]?.utf8?.elementsEqual(text.utf8) == false {
+    printError("saved, and merged with what others have changed")
+  }
+  if wasTrashed { printError("the note was in the trash, and is not any more") }
+}
+
+/// Runs the user's editor on a file, and waits until it has ended.
+private func runEditor(_ surroundings: Surroundings, _ path: String) throws(CommandFailure) {
+  let editor = surroundings.variable("VISUAL") ?? surroundings.variable("EDITOR") ?? "vi"
+  let status = try runInTerminal(editor, path)
+  if status != 0 { throw CommandFailure("\(editor) ended with status \(status)") }
+}
+
+/// The text without its last line end, which editors add, unless the text had one before.
+private func withoutLastLineEnd(_ text: [UInt8], _ before: [UInt8]) -> [UInt8] {
+  guard before.last != 0x0A, text.last == 0x0A else { return text }
+  let isWindows = text.count > 1 && text[text.count - 2] == 0x0D && before.contains(0x0D)
+  return Array(text.dropLast(isWindows ? 2 : 1))
+}
+
+/// The name of the file for a note: that of its own file, or its title, with an ending by which editors know what it is.
+func fileName(_ note: JSONValue?) -> String {
+  if let name = note?["path"]?.string?.split(separator: "/").last {
+    return String(name).escapingControlCharacters
+  }
+  let title = (note?.title ?? "").split { $0.isWhitespace || $0 == "/" }.joined(separator: " ")
+  var name = title.escapingControlCharacters.utf8.prefix(100)
+  // It may end inside a code point.
+  while String(name) == nil { name.removeLast() }
+  let stem = Substring(name).drop { $0 == "." || $0 == "-" }
+  return (stem.isEmpty ? "note" : String(stem)) + ".md"
+}
