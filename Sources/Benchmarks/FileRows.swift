@@ -107,14 +107,15 @@ private func mirrorRows(
       rest(client)
     },
     check: { _, _ in
-      let status = client.request("notebook/search", #"{"query":"round \#(round)","limit":1000}"#)
+      let status = client.request(
+        "notebook/search", #"{"query":"round \#(round)","mode":"text","limit":1000}"#)
       expect(status.components(separatedBy: "\"note\":").count == 1001, "2,000 files")
     })
   report.add(
     Row("files", "2,000 files of them changed, to rest", many, floor: floor, goal: .median(3e9)))
 
   // The client shows the note of a file that another program saves.
-  let list = client.request("notebook/search", #"{"query":"Note 5000"}"#)
+  let list = client.request("notebook/search", #"{"query":"Note 5000","mode":"text"}"#)
   guard let name = list.range(of: #""id":""#) else { fatalError("no note: \(list)") }
   let id = String(list[name.upperBound...].prefix { $0 != "\"" })
   _ = client.request("note/open", #"{"id":"\#(id)","mode":"observe","check":"none"}"#)

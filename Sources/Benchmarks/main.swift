@@ -20,8 +20,8 @@ while let argument = arguments.popFirst() {
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
-                 positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process,
-                 commands, search, sync, link, files
+                 positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
+                 search, sync, link (between machines), links (between notes), files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -79,6 +79,7 @@ if isWanted("commands") { commandRows(&report) }
 if isWanted("search") { searchRows(&report) }
 if isWanted("sync") { syncRows(&report) }
 if isWanted("link") { linkRows(&report) }
+if isWanted("links") { noteLinkRows(&report) }
 if isWanted("files") { fileRows(&report) }
 if report.isEmpty {
   print("no group begins with \"\(filter)\"; --help names them")

@@ -105,6 +105,16 @@ public struct Effects: Sendable {
     return all.filter { !$0.value.facets.isEmpty }
   }
 
+  /// Visits the notes that changed, and in what; one may come several times. O(effects).
+  public func forEachChange(_ body: (NoteID, Facets) -> Void) {
+    var last: NoteID?
+    for (note, _) in text where note != last {
+      body(note, .text)
+      last = note
+    }
+    for (note, facets) in changed where !facets.isEmpty { body(note, facets) }
+  }
+
   /// The notes that were forgotten for good. O(parts that changed).
   public var purged: [NoteID] {
     changed.compactMap { $0.facets.contains(.purged) ? $0.note : nil }

@@ -73,7 +73,7 @@ extension Note {
     encodeLastChange(into: &writer)
   }
 
-  private static var format: UInt8 { 3 }
+  fileprivate static var format: UInt8 { 3 }
 
   private func encodeLastChange(into writer: inout ByteWriter) {
     writer.varint(lastChange.logical.count)
@@ -199,29 +199,13 @@ extension Note {
     return text
   }
 
-  /// Reads the title and the text alone from what `encode(into:)` wrote, both in UTF-8.
-  static func content(
+  /// Reads the text alone, and what stands before it, in UTF-8.
+  fileprivate static func text(
     from reader: inout ByteReader
-  ) throws(DecodingFailure) -> (title: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
-    let start = reader
-    let format = try reader.byte()
-    guard format == Self.format else { throw start.failure("format \(format) of a note") }
-    _ = try reader.varint()
-    var title: ArraySlice<UInt8> = []
-    try reader.skipRegister { reader throws(DecodingFailure) in title = try reader.counted() }
-    try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.byte() }
-    if try Bool(from: &reader) {
-      try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
-    }
-    for _ in 0..<(try reader.count()) {
-      _ = try reader.counted()
-      try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.counted() }
-    }
+  ) throws(DecodingFailure) -> ArraySlice<UInt8> {
     let merging = try Merging(from: &reader)
-    if merging.isPlain {
-      return (title, try ReplicatingText.utf8(from: &reader))
-    }
-    return (title, try decodeText(merging, from: &reader).utf8[...])
+    if merging.isPlain { return try ReplicatingText.utf8(from: &reader) }
+    return try decodeText(merging, from: &reader).utf8[...]
   }
 
   /// Reads what `encode(into:)` wrote of the note called `id`.
@@ -263,5 +247,43 @@ extension Note {
       tags.elements.allSatisfy({ Self.isTag($0.name) })
     else { throw start.failure("no note") }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
+  }
+}
+
+/// What an encoded note says at present, in UTF-8, read without its past.
+struct EncodedContent {
+  private(set) var title: ArraySlice<UInt8> = []
+  /// Empty where they were not asked for.
+  private(set) var tags: Set<Tag> = []
+  /// The properties that were ever set; one whose value is empty isn't there.
+  private(set) var properties: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
+  /// Empty where it was not asked for.
+  private(set) var text: ArraySlice<UInt8> = []
+
+  /// Reads what `Note.encode(into:)` wrote.
+  init(
+    from reader: inout ByteReader, withTags hasTags: Bool, withText hasText: Bool
+  ) throws(DecodingFailure) {
+    let start = reader
+    let format = try reader.byte()
+    guard format == Note.format else { throw start.failure("format \(format) of a note") }
+    _ = try reader.varint()
+    var value: ArraySlice<UInt8> = []
+    try reader.skipRegister { reader throws(DecodingFailure) in value = try reader.counted() }
+    title = value
+    try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.byte() }
+    if try Bool(from: &reader) {
+      if hasTags {
+        tags = try ReplicatingSet<Tag>(from: &reader).elements
+      } else {
+        try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
+      }
+    }
+    for _ in 0..<(try reader.count()) {
+      let name = try reader.counted()
+      try reader.skipRegister { reader throws(DecodingFailure) in value = try reader.counted() }
+      properties.append((name, value))
+    }
+    if hasText { text = try Note.text(from: &reader) }
   }
 }

@@ -41,24 +41,6 @@ extension NoteBook {
     return try session(of: replica)?.authors ?? AuthorRuns()
   }
 
-  /// The notes that changes are about which a version has not. O(replicas + changes of those replicas that have made such a change)
-  public func notes(changedSince version: Version) throws(ArchiveFailure) -> Set<NoteID> {
-    var notes: Set<NoteID> = []
-    for replica in self.version.replicas where version[replica] < self.version[replica] {
-      try forEachChange(of: replica, upTo: self.version[replica]) { change, _ in
-        if change.id.number <= version[replica] { return }
-        for operation in change.operations {
-          switch operation {
-          case .create: notes.insert(NoteID(creation: change.id))
-          case .place(let placement): notes.insert(NoteID(creation: placement.element))
-          case .edit(let note, _), .purge(let note), .redacted(let note, _, _): notes.insert(note)
-          }
-        }
-      }
-    }
-    return notes
-  }
-
   /// The revision of the state that contains `version`, which is all known here. O(replicas + merges).
   public func revision(of version: Version) throws(ArchiveFailure) -> Revision {
     var heads: Set<ChangeID> = []

@@ -14,15 +14,28 @@ extension NoteBook {
 
   /// A note as it was, but for its text; it existed then. `version` is known here.
   func past(of present: Note, at version: Version) throws(ArchiveFailure) -> Note {
-    let id = present.id
-    let part = version.intersection(present.version)
-    var edits: [(moment: Moment, stamp: Stamp, operation: Note.Operation)] = []
+    try pasts(of: [present], at: version)[present.id]!
+  }
+
+  /// Notes as they were, but for their texts; they existed then. `version` is known here.
+  ///
+  /// O(changes, up to then, of the sessions that have changed one of the notes).
+  func pasts(of present: [Note], at version: Version) throws(ArchiveFailure) -> [NoteID: Note] {
+    var part = Version()
+    var notes: [NoteID: Note] = [:]
+    for note in present {
+      part.merge(version.intersection(note.version))
+      notes[note.id] = Note(id: note.id, created: note.created)
+    }
+    var edits: [(moment: Moment, stamp: Stamp, note: NoteID, operation: Note.Operation)] = []
     for replica in part.replicas {
       try forEachChange(of: replica, upTo: part[replica]) { change, first in
         let moment = Moment(logical: first.timestamp, clock: change.time)
         var stamp = first
         for operation in change.operations {
-          if case .edit(id, let edit) = operation { edits.append((moment, stamp, edit)) }
+          if case .edit(let id, let edit) = operation, notes[id] != nil {
+            edits.append((moment, stamp, id, edit))
+          }
           stamp.lamport += operation.ticks
         }
       }
@@ -32,12 +45,11 @@ extension NoteBook {
     let order = edits.indices.sorted {
       (edits[$0].moment.logical, $0) < (edits[$1].moment.logical, $1)
     }
-    var note = Note(id: id, created: present.created)
     for place in order {
       let edit = edits[place]
-      note.record(edit.operation, edit.stamp, at: edit.moment)
+      notes[edit.note]!.record(edit.operation, edit.stamp, at: edit.moment)
     }
-    return note
+    return notes
   }
 
   /// The state of a note's text at a version that is known here. The note is open.

@@ -33,23 +33,43 @@ extension NoteBook {
     return operations + note.operations(settingTags: tags)
   }
 
+  /// The operations that take back what changes did to other notes than one, and to their texts: none, if nothing of that stands any more. Notes in the
+  /// trash stay there, as they are.
+  ///
+  /// O(changes), and for each other note what reading it takes, and its past.
+  ///
+  /// - Parameter now: the time, in milliseconds since 1970; asked if there is something to take back.
+  public func operations(
+    takingBack changes: ChangeRanges, ofOthersThan note: NoteID, at now: () -> Int64
+  ) throws(ArchiveFailure) -> [Change.Operation] {
+    var others: Set<NoteID> = []
+    for run in changes.runs {
+      try forEachEffect(of: run.replica, in: run.numbers) { _, _, changed, _ in
+        if changed != note, isLive(changed) { others.insert(changed) }
+      }
+    }
+    var operations: [Change.Operation] = []
+    var isEffective = false
+    for other in others.sorted() {
+      guard let present = try self.note(other) else { continue }
+      let edits = try self.operations(takingBack: changes, of: present, at: now)
+      isEffective = isEffective || !edits.isEmpty || present.isTextChanged(withdrawing: changes)
+      // Also where there is nothing to take back any more: then it is known that this was done.
+      operations += ([.withdraw(changes)] + edits).map { .edit(other, $0) }
+    }
+    return isEffective ? operations : []
+  }
+
   /// Those of some changes, known here, that wrote the title, tags or the priority of a note after it was created: the newest first.
   private func writers(
     among changes: ChangeRanges, of note: NoteID
   ) throws(ArchiveFailure) -> [ChangeID] {
     var writers: [LamportTimestamp: ChangeID] = [:]
     for run in changes.runs {
-      var reader = EffectReader(of: run.replica, mentions: try mentions(of: run.replica))
-      try forEachEncoded(of: run.replica, in: run.numbers) { number, encoded, lamport in
-        // A change that can't be read was applied once, and is damaged since: it is left out.
-        guard (try? reader.read(number, encoded)) != nil else { return true }
-        if reader.effects.contains(where: {
-          $0.note == note && !$0.what.isDisjoint(with: [.title, .tags, .priority])
-        }) {
-          writers[LamportTimestamp(count: lamport, replica: run.replica)] = ChangeID(
-            replica: run.replica, number: number)
-        }
-        return true
+      try forEachEffect(of: run.replica, in: run.numbers) { number, lamport, changed, what in
+        if changed != note || what.isDisjoint(with: [.title, .tags, .priority]) { return }
+        writers[LamportTimestamp(count: lamport, replica: run.replica)] = ChangeID(
+          replica: run.replica, number: number)
       }
     }
     return writers.sorted { $0.key > $1.key }.map(\.value)

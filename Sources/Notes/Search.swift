@@ -13,12 +13,11 @@ public struct NoteMatch: Sendable {
 
   /// The line of the first match in the text, or a part of it; else the first line that isn't blank.
   public var snippet: ArraySlice<UInt8> {
-    let place: Int
-    if let first = ranges.first {
-      place = first.lowerBound
-    } else {
-      place = utf8.firstIndex { $0 > 0x20 } ?? 0
-    }
+    Self.snippet(of: utf8, at: ranges.first?.lowerBound ?? utf8.firstIndex { $0 > 0x20 } ?? 0)
+  }
+
+  /// The line of a place in a text, where a scalar begins, or a part of it. O(its length).
+  public static func snippet(of utf8: [UInt8], at place: Int) -> ArraySlice<UInt8> {
     var start = utf8[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     if place - start > Self.lead { start = place - Self.lead }
     var end = utf8[place...].firstIndex(of: 0x0A) ?? utf8.count
@@ -58,7 +57,7 @@ extension NoteMatch {
 
 /// A search through the notes of a notebook, as they were when it began, in steps.
 ///
-///     var search = NoteSearch(for: "grun", in: book)!
+///     var search = NoteSearch(for: try SearchQuery(parsing: Array("green tag:home".utf8)), in: book)
 ///     while try search.proceed(1 << 20, { show($0); return true }) {}
 ///
 /// First all notes are looked through where they lie, since that is quick: the archive from its beginning to its end, of most
@@ -66,7 +65,7 @@ extension NoteMatch {
 /// archive, for one note, and for the names of the notes found.
 public struct NoteSearch: Sendable {
   private let book: NoteBook
-  private var query: Query
+  private var matcher: Matcher
   private var slot = 0
   private var place = 0
   private var found: Set<NoteID> = []
@@ -82,10 +81,9 @@ public struct NoteSearch: Sendable {
   private static let opening = 1 << 14
   private static let telling = 1 << 10
 
-  /// `nil` if nothing is left of the text when case and marks are taken away.
-  public init?(for text: [UInt8], in book: NoteBook) {
-    guard let query = Query(text) else { return nil }
-    self.query = query
+  /// Begins a search; nothing is read yet.
+  public init(for query: SearchQuery, in book: NoteBook) {
+    matcher = Matcher(query)
     var book = book
     // A change that is made meanwhile need not copy them.
     book.histories = Histories()
@@ -104,7 +102,8 @@ public struct NoteSearch: Sendable {
       guard let note = try book.note(listed[next]) else { throw ArchiveFailure(reason: "no note") }
       next += 1
       let match = match(note)
-      rest -= Self.opening + 4 * note.text.count + Self.telling * match.ranges.count
+      rest -=
+        Self.opening + 4 * matcher.effort * note.text.count + Self.telling * match.ranges.count
       guard report(match) else { return false }
     }
     return next < listed.count
@@ -113,18 +112,19 @@ public struct NoteSearch: Sendable {
   private mutating func match(_ note: Note) -> NoteMatch {
     let utf8 = note.text.utf8
     return NoteMatch(
-      note: NoteSummary(note), titleRanges: query.ranges(in: Array(note.title.value.utf8)),
-      ranges: query.ranges(in: utf8), utf8: utf8)
+      note: NoteSummary(note),
+      titleRanges: matcher.ranges(in: Array(note.title.value.utf8), isTitle: true),
+      ranges: matcher.ranges(in: utf8, isTitle: false), utf8: utf8)
   }
 
   /// Looks through some notes.
   private mutating func look(_ rest: inout Int) throws(ArchiveFailure) {
     let shelf = book.shelf
     if slot < shelf.slotCount {
-      let (id, bytes) = shelf.content(ofSlot: slot)
+      let (id, content) = shelf.content(ofSlot: slot, inTrash: matcher.query.isTrashed)
       slot += 1
       rest -= 64
-      if let bytes { try look(at: id, bytes, &rest) }
+      if let content, !book.isPurged(id) { try look(at: id, content, &rest) }
     } else if let archive = book.archive, place < archive.count {
       try look(into: archive, &rest)
     } else {
@@ -150,7 +150,9 @@ public struct NoteSearch: Sendable {
     let bytes = try archive.blocks(from: first, to: blocks[blocks.count - 1])
     for block in blocks {
       let id = archive.id(at: place)
-      if !archive.isTrashed(at: place), book.shelf.isAsArchived(id) {
+      if archive.isTrashed(at: place) == matcher.query.isTrashed, book.shelf.isAsArchived(id),
+        !book.isPurged(id)
+      {
         let start = block.start - first.start
         try look(at: id, .encoded(bytes[start..<start + block.size], hasSummary: false), &rest)
       } else {
@@ -165,107 +167,89 @@ public struct NoteSearch: Sendable {
   ) throws(ArchiveFailure) {
     switch content {
     case .open(let note):
-      rest -= note.text.count + 64
-      if query.isIn(Array(note.title.value.utf8)[...]) || query.isIn(note.text.utf8[...]) {
+      rest -= matcher.effort * note.text.count + 64
+      let tags = matcher.query.hasTags ? note.tags.elements : []
+      if matcher.fits(Array(note.title.value.utf8)[...], tags, { note.text.utf8[...] }) {
         found.insert(id)
       }
     case .encoded(let bytes, let hasSummary):
-      rest -= bytes.count + 64
+      rest -= matcher.effort * bytes.count + 64
       do {
         var reader = ByteReader(bytes)
         if hasSummary { try NoteSummary.skip(&reader) }
-        let (title, text) = try Note.content(from: &reader)
-        if query.isIn(title) || query.isIn(text) { found.insert(id) }
+        let content = try EncodedContent(
+          from: &reader, withTags: matcher.query.hasTags, withText: true)
+        if matcher.fits(content.title, content.tags, { content.text }) { found.insert(id) }
       } catch { throw ArchiveFailure(error) }
     }
   }
 }
 
-/// The words that are looked for.
-private struct Query: Sendable {
-  private let needle: [UInt8]
-  /// Where in it the three bytes are that texts have least.
-  private let rarest: (Int, Int, Int)
+/// Holds notes against a query.
+private struct Matcher: Sendable {
+  let query: SearchQuery
   private var folded = FoldedText()
+  /// The terms that the title leaves open.
+  private var open: [Int] = []
 
-  init?(_ text: [UInt8]) {
-    folded.fold(text[...])
-    needle = Array(folded.utf8)
-    if needle.isEmpty { return nil }
-    // From the commonest to the rarest; what is not among them is rarer still.
-    let common = [UInt8](" etaoinsrhldcumfpgwybvkxjqz\n".utf8)
-    let order = needle.indices.sorted { [needle] in
-      (common.firstIndex(of: needle[$0]) ?? 99, $0) > (common.firstIndex(of: needle[$1]) ?? 99, $1)
+  init(_ query: SearchQuery) { self.query = query }
+
+  /// By how much longer it takes than to look for one word.
+  var effort: Int { 1 + query.terms.count / 4 }
+
+  mutating func fits(
+    _ title: ArraySlice<UInt8>, _ tags: Set<Tag>, _ text: () -> ArraySlice<UInt8>
+  ) -> Bool {
+    folded.fold(title)
+    open.removeAll(keepingCapacity: true)
+    for (index, term) in query.terms.enumerated() {
+      switch term.field {
+      case .title: if term.needle.isIn(folded) == term.isNegated { return false }
+      case .any:
+        if !term.needle.isIn(folded) {
+          open.append(index)
+        } else if term.isNegated {
+          return false
+        }
+      case .tag: break
+      }
     }
-    rarest = (order[0], order[min(1, order.count - 1)], order[min(2, order.count - 1)])
+    if query.hasTags, !fits(tags) { return false }
+    if open.isEmpty { return true }
+    folded.fold(text())
+    return open.allSatisfy { query.terms[$0].needle.isIn(folded) != query.terms[$0].isNegated }
   }
 
-  mutating func isIn(_ text: ArraySlice<UInt8>) -> Bool {
-    folded.fold(text)
-    return folded.utf8.span.firstRange(of: needle.span, rarest, from: 0) != nil
+  private mutating func fits(_ tags: Set<Tag>) -> Bool {
+    let names = tags.map { tag in
+      folded.fold(Array(tag.name.utf8)[...])
+      return Array(folded.utf8)
+    }
+    return query.terms.allSatisfy { term in
+      term.field != .tag || names.contains(term.needle.bytes) != term.isNegated
+    }
   }
 
-  mutating func ranges(in text: [UInt8]) -> [Range<Int>] {
+  /// Where the words are that are looked for there: of very many the first, in order, and where they touch as one.
+  mutating func ranges(in text: [UInt8], isTitle: Bool) -> [Range<Int>] {
     folded.fold(text[...], withOrigins: true)
+    var all: [Range<Int>] = []
+    for term in query.terms where !term.isNegated {
+      guard term.field == .any || isTitle && term.field == .title else { continue }
+      all += term.needle.ranges(in: folded, atMost: NoteSearch.mostRanges)
+    }
+    if query.terms.count == 1 { return all }
+    all.sort { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
     var ranges: [Range<Int>] = []
-    var start = 0
-    while ranges.count < NoteSearch.mostRanges,
-      let found = folded.utf8.span.firstRange(of: needle.span, rarest, from: start)
-    {
-      let range = folded.range(of: found)
-      // Two matches may be within what one scalar folds to.
-      if range.lowerBound >= ranges.last?.upperBound ?? 0 { ranges.append(range) }
-      start = found.upperBound
+    for range in all {
+      if let last = ranges.last, range.lowerBound < last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else if ranges.count < NoteSearch.mostRanges {
+        ranges.append(range)
+      } else {
+        break
+      }
     }
     return ranges
-  }
-}
-
-extension Span<UInt8> {
-  /// Where a text of at least one byte stands first, at `start` or later. O(n), and the length of the text for each place where
-  /// three bytes of it stand as they do in it.
-  fileprivate func firstRange(
-    of needle: Span<UInt8>, _ places: (Int, Int, Int), from start: Int
-  ) -> Range<Int>? {
-    let length = needle.count
-    guard length <= count - start else { return nil }
-    let end = count &- length &+ 1
-    let bytes = (needle[places.0], needle[places.1], needle[places.2])
-    var block = start
-    while block < end {
-      let stop = Swift.min(block &+ 128, end)
-      let first = extracting(block &+ places.0..<stop &+ places.0)
-      let second = extracting(block &+ places.1..<stop &+ places.1)
-      let third = extracting(block &+ places.2..<stop &+ places.2)
-      if Self.haveInOnePlace(first, second, third, bytes) {
-        for index in first.indices where first[index] == bytes.0 && second[index] == bytes.1 {
-          let place = block &+ index
-          var offset = 0
-          while offset < length, self[place &+ offset] == needle[offset] { offset &+= 1 }
-          if offset == length { return place..<place &+ length }
-        }
-      }
-      block = stop
-    }
-    return nil
-  }
-
-  /// True if at some index each has its byte. Not inlined, so that the compiler makes vectors of it.
-  @inline(never)
-  private static func haveInOnePlace(
-    _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>,
-    _ bytes: (UInt8, UInt8, UInt8)
-  ) -> Bool {
-    let count = first.count
-    precondition(second.count == count && third.count == count)
-    var isFound: UInt8 = 0
-    var index = 0
-    while index < count {
-      let difference =
-        (first[index] ^ bytes.0) | (second[index] ^ bytes.1) | (third[index] ^ bytes.2)
-      isFound |= difference == 0 ? 1 : 0
-      index &+= 1
-    }
-    return isFound != 0
   }
 }

@@ -283,12 +283,21 @@ struct Shelf: Sendable {
 
   var slotCount: Int { slots.count }
 
-  /// A note and what it holds; `nil` if that is in the trash, or in the archive as it is.
-  func content(ofSlot index: Int) -> (NoteID, Content?) {
+  /// A note and what it holds; `nil` if that is in the archive as it is, or in the trash and is not looked for there, or the other way round.
+  func content(ofSlot index: Int, inTrash isTrashed: Bool) -> (NoteID, Content?) {
     let slot = slots[index]
-    if slot.isTrashed { return (slot.id, nil) }
+    if slot.isTrashed != isTrashed { return (slot.id, nil) }
     if slot.place >= 0 { return (slot.id, .open(open[slot.place].note)) }
     return (slot.id, slot.changed > 0 ? .encoded(slot.packed[...], hasSummary: true) : nil)
+  }
+
+  /// What a note that is here holds.
+  func content(of id: NoteID) throws(ArchiveFailure) -> Content {
+    if let slot = slot(of: id) {
+      if slots[slot].place >= 0 { return .open(open[slots[slot].place].note) }
+      if slots[slot].changed > 0 { return .encoded(slots[slot].packed[...], hasSummary: true) }
+    }
+    return .encoded(try archive!.note(at: archive!.place(of: id)!)[...], hasSummary: false)
   }
 
   /// Calls `body` with each note whose title, in UTF-8, is wanted, in no order, until it returns false. O(bytes of all titles).

@@ -38,6 +38,8 @@ struct Method: Sendable {
   /// out between two slices of merging: a client that only types never waits for a merge. Requests are carried out in their order all the
   /// same.
   let needsAll: Bool
+  /// True if a parameter that it does not have is an error. Where a filter was mistyped, the answer would have all.
+  var refusesUnknown = false
 
   /// The method of this name.
   static func named(_ name: String) -> Method? { byName[name] }
@@ -91,6 +93,15 @@ struct Method: Sendable {
     changing("note/purge", NoteParameters.self) {
       server, params, result throws(ResponseError) in try server.purgeNote(params, &result)
     },
+    changing("note/rename", RenameNoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.renameNote(params, &result)
+    },
+    reading("note/links", NoteParameters.self) { server, params, result throws(ResponseError) in
+      try server.noteLinks(params, &result)
+    },
+    reading("note/backlinks", BacklinksParameters.self) {
+      server, params, result throws(ResponseError) in try server.backlinks(params, &result)
+    },
 
     reading("note/open", OpenNoteParameters.self) { server, params, result throws(ResponseError) in
       try server.openNote(params, &result)
@@ -110,14 +121,23 @@ struct Method: Sendable {
       try server.reverse(.redo, of: params.attachment, &result)
     },
 
-    reading("notebook/list", ListNotesParameters.self) {
+    reading("notebook/list", ListNotesParameters.self, refusesUnknown: true) {
       server, params, result throws(ResponseError) in try server.listNotes(params, &result)
     },
     reading("notebook/find", FindNotesParameters.self) {
       server, params, result throws(ResponseError) in try server.findNotes(params, &result)
     },
-    longRunning("notebook/search", SearchParameters.Name.self) {
-      server, id, params throws(ResponseError) in try server.search(id, SearchParameters(params))
+    longRunning("notebook/search", SearchParameters.Name.self, refusesUnknown: true) {
+      server, id, params throws(ResponseError) in server.search(id, try SearchParameters(params))
+    },
+    reading("notebook/resolve", ResolveParameters.self) {
+      server, params, result throws(ResponseError) in try server.resolve(params, &result)
+    },
+    reading("notebook/complete", CompleteParameters.self) {
+      server, params, result throws(ResponseError) in try server.complete(params, &result)
+    },
+    reading("notebook/tags", NoParameters.self) { server, _, result throws(ResponseError) in
+      try server.tags(&result)
     },
     longRunning("notebook/log", LogParameters.Name.self) {
       server, id, params throws(ResponseError) in try server.log(id, LogParameters(params))
@@ -155,12 +175,13 @@ struct Method: Sendable {
   ]
 
   private static func reading<Values: MethodParameters>(
-    _ name: String, _ parameters: Values.Type, needsAll: Bool = true,
+    _ name: String, _ parameters: Values.Type, needsAll: Bool = true, refusesUnknown: Bool = false,
     _ perform: @escaping Action<Values>
   ) -> Method {
     Method(
       name: name, kind: immediate(perform), parameters: Values.Name.allCases.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: false, needsAll: needsAll)
+      changesNotebook: false, mayBeginNotebook: false, needsAll: needsAll,
+      refusesUnknown: refusesUnknown)
   }
 
   private static func changing<Values: MethodParameters>(
@@ -191,19 +212,20 @@ struct Method: Sendable {
 
   private static func longRunning<Name: ParameterName & CaseIterable>(
     _ name: String, _ parameters: Name.Type, mayBeginNotebook: Bool = false,
-    _ begin: @escaping Beginning
+    refusesUnknown: Bool = false, _ begin: @escaping Beginning
   ) -> Method {
     Method(
       name: name, kind: .longRunning(begin), parameters: Name.allCases.map { Parameter($0) },
-      changesNotebook: false, mayBeginNotebook: mayBeginNotebook, needsAll: true)
+      changesNotebook: false, mayBeginNotebook: mayBeginNotebook, needsAll: true,
+      refusesUnknown: refusesUnknown)
   }
 
   // MARK: - Mistyped parameters
 
   /// Refuses parameters that the method does not have.
   ///
-  /// Only for a command line: a parameter that a person has mistyped would otherwise be ignored without a message. A program may
-  /// send parameters that only a later version understands.
+  /// For a command line: a parameter that a person has mistyped would otherwise be ignored without a message. A program may send parameters that
+  /// only a later version understands, but for methods that say otherwise.
   func refuseUnknown(_ params: JSONValue) throws(ResponseError) {
     for (name, value) in params.members {
       guard let parameter = parameters.first(where: { $0.name == name }) else {

@@ -156,6 +156,7 @@ extension NotesServer {
     // Later, with those that are purged by other requests that came together.
     notesToForget.formUnion(effects.purged)
     mirroring.mirror?.note(effects)
+    indexing.index?.note(effects)
   }
 
   /// At most so many changed notes are told of in one message.

@@ -155,8 +155,8 @@ extension NotesServer {
     reportRecovery()
   }
 
-  /// Does a slice of background work, of a few milliseconds at most: merging first, then searches and the like, then files, then the other work of the
-  /// store.
+  /// Does a slice of background work, of a few milliseconds at most: merging first, then searches and the like, then files, then the index of links, then
+  /// the other work of the store.
   private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
     if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
       if store?.isMerging == true {
@@ -166,6 +166,8 @@ extension NotesServer {
         proceedLookingUp()
       } else if !requests.fileTasks.isEmpty {
         proceedWithFiles()
+      } else if indexing.isDue {
+        proceedIndexing()
       } else {
         let effects = store?.work() ?? .init()
         if !effects.isEmpty {
@@ -179,7 +181,9 @@ extension NotesServer {
     schedule.hasWork = hasWork
   }
 
-  private var hasWork: Bool { requests.hasWork || store?.hasWork == true }
+  private var hasWork: Bool {
+    requests.hasWork || store?.hasWork == true || store != nil && indexing.isDue
+  }
 
   /// Gives memory back to the system when much has become free. By itself the allocator keeps free memory between used pieces, and
   /// so nearly all memory that was ever used.

@@ -124,6 +124,7 @@ extension NotesServer {
     result.key("notebook")
     result.beginObject()
     result.member("search", true)
+    result.member("links", true)
     result.member("log", true)
     result.member("follow", true)
     result.member("sync", !environment.isConfined)

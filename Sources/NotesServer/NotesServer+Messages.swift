@@ -182,7 +182,8 @@ extension NotesServer {
         throw .confined("\(name): this process serves one notebook, and nothing else")
       }
       guard let method = Method.named(name) else { throw .methodNotFound(name) }
-      if environment.isSingleRequest { try refuseMistyped(method, params) }
+      if environment.isSingleRequest || method.refusesUnknown { try method.refuseUnknown(params) }
+      if environment.isSingleRequest { try refuseMissingNotebook(method) }
       let params = Parameters(value: params)
       // What the folder lacks is told from what is not merged yet only when all is.
       if method.needsAll || store?.isInDoubt == true, mergeAll() { push() }
@@ -218,8 +219,7 @@ extension NotesServer {
     }
   }
 
-  private func refuseMistyped(_ method: Method, _ params: JSONValue) throws(ResponseError) {
-    try method.refuseUnknown(params)
+  private func refuseMissingNotebook(_ method: Method) throws(ResponseError) {
     if let store, store.identity == nil, !method.mayBeginNotebook {
       throw .requestFailed("noNotebook", "there is no notebook in \(store.path)")
     }

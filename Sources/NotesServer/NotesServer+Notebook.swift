@@ -10,21 +10,41 @@ internal import ReplicatingTypes
 
 /// The parameters of `notebook/list`.
 struct ListNotesParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case tags, priority, trashed, limit, after }
+  enum Name: String, ParameterName, CaseIterable {
+    case tags, priority, trashed, sort, limit, after
+  }
 
   let tags: [Tag]
   let priority: Priority?
   let isTrashed: Bool
+  let order: NoteOrder
   let limit: Int
-  /// The note after which to begin.
-  let after: String?
+  /// Where to begin: the place that an answer has named, or behind a note.
+  let after: Start?
+
+  enum Start {
+    case place(ListingPlace)
+    case note(String)
+  }
 
   init(_ params: Parameters) throws(ResponseError) {
     tags = try params.strings(Name.tags)?.map(Tag.init) ?? []
     priority = try params.priority(Name.priority)
     isTrashed = try params.boolean(Name.trashed) ?? false
+    let sort = try params.word(Name.sort, NoteOrder.allCases.map { ($0.rawValue, $0) })
     limit = try params.limit(Name.limit)
-    after = try params.string(Name.after)
+    let text = try params.string(Name.after)
+    let place = text.flatMap { ListingPlace($0) }
+    after = place.map { .place($0) } ?? text.map { .note($0) }
+    order = sort ?? place?.order ?? .order
+    if let place, place.order != order {
+      throw .invalidParams("after", "is of a list sorted by \(place.order.rawValue)")
+    }
+  }
+
+  func isWanted(_ note: NoteSummary) -> Bool {
+    note.isTrashed == isTrashed && priority.map { $0 == note.priority } ?? true
+      && tags.allSatisfy { note.tags.hasEquivalent(of: $0) }
   }
 }
 
@@ -32,32 +52,35 @@ extension NotesServer {
   func listNotes(
     _ params: ListNotesParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    let last = try params.after.map { id throws(ResponseError) in try note(id, "after").id }
-    var listed: [NoteSummary] = []
-    var next: NoteID?
-    try recall { book throws(ArchiveFailure) in
-      (listed, next) = ([], nil)
-      try book.forEachSummary(after: last) { note in
-        guard note.isTrashed == params.isTrashed,
-          params.priority.map({ $0 == note.priority }) ?? true,
-          params.tags.allSatisfy({ note.tags.hasEquivalent(of: $0) })
-        else { return true }
-        if listed.count == params.limit {
-          next = listed.last?.id
-          return false
-        }
-        listed.append(note)
-        return true
-      }
+    let place = try place(params)
+    if place != nil { _ = try orderedBook() }
+    let page = try recall { book throws(ArchiveFailure) in
+      try book.listing(
+        in: params.order, from: place, atMost: params.limit, where: params.isWanted)
+    }
+    guard let page else {
+      throw .requestFailed("unknownRevision", "after: no state of this notebook has this name")
     }
     result.beginObject()
     result.key("notes")
     result.beginArray()
-    for note in listed { result.summary(note) }
+    for note in page.notes { result.summary(note) }
     result.endArray()
     result.member("revision", revision)
-    if let next { result.member("next", "\(next)") }
+    if let next = page.next { result.member("next", "\(next)") }
     result.endObject()
+  }
+
+  private func place(_ params: ListNotesParameters) throws(ResponseError) -> ListingPlace? {
+    switch params.after {
+    case nil: return nil
+    case .place(let place)?: return place
+    case .note(let text)?:
+      let id = try note(text, "after").id
+      return try recall { book throws(ArchiveFailure) in
+        try book.listingPlace(behind: id, in: params.order)
+      }
+    }
   }
 }
 

@@ -48,6 +48,8 @@ extension NotesServer {
     if let resumption = params.resumption { return try resume(params, resumption, &result) }
     let note = try note(params.id)
     beginSharingPresence()
+    // Whoever writes will ask what there is to link to, unless it is another process that exchanges changes.
+    if !params.options.isObserver, !client.isExchange { indexing.isWanted = true }
     let id = openTexts.open(note.id, params.options, at: book.revision.heads)
     journal(opening: id)
     let text = openTexts[text: note.id].present ?? TextBuffer(note.text.utf8)

@@ -6,19 +6,35 @@ internal import Notes
 
 /// The parameters of `notebook/search`.
 struct SearchParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case query, limit }
+  enum Name: String, ParameterName, CaseIterable { case query, mode, limit }
 
   private static let longestQuery = 1000
 
-  let query: [UInt8]
+  let query: SearchQuery
   let limit: Int
 
   init(_ params: Parameters) throws(ResponseError) {
-    query = try params.requiredText(Name.query)
-    guard query.count <= Self.longestQuery else {
+    let text = try params.requiredText(Name.query)
+    guard text.count <= Self.longestQuery else {
       throw .invalidParams("query", "must be at most \(Self.longestQuery) bytes")
     }
+    let isText = try params.word(Name.mode, [("words", false), ("text", true)]) ?? false
+    do { query = try isText ? SearchQuery(text: text) : SearchQuery(parsing: text) } catch {
+      throw .invalidParams("query", error.reason)
+    }
     limit = try params.limit(Name.limit)
+  }
+}
+
+extension QueryMistake {
+  fileprivate var reason: String {
+    switch self {
+    case .empty: "must have something to look for"
+    case .nothingBut(marks: ""): "must have something between its quotes"
+    case .nothingBut(let marks): "must have something else than the marks \(marks)"
+    case .unknownFilter(let filter):
+      "there is no filter \(filter); there are tag:, title: and is:trashed, and what stands in quotes is none"
+    }
   }
 }
 
@@ -74,10 +90,8 @@ private struct SearchRequest: Lookup {
 
 extension NotesServer {
   /// Begins a search, which is answered when it is complete. A small notebook is searched at once.
-  mutating func search(_ id: RequestID, _ params: SearchParameters) throws(ResponseError) {
-    guard let search = NoteSearch(for: params.query, in: book) else {
-      throw .invalidParams("query", "must have something else than marks")
-    }
+  mutating func search(_ id: RequestID, _ params: SearchParameters) {
+    let search = NoteSearch(for: params.query, in: book)
     begin(SearchRequest(id, search, limit: params.limit, client.encoding))
   }
 }

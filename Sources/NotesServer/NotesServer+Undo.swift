@@ -19,16 +19,16 @@ extension NotesServer {
     if !steps.isEmpty {
       var count: Int
       (count, isEffective) = try read(note) { Self.count(of: steps, toReverseIn: $0) }
-      var properties: [Note.Operation] = []
+      var others: [Change.Operation] = []
       if let (first, operations) = try reversal(of: steps[..<count], in: note) {
-        (count, isEffective, properties) = (first, true, operations)
+        (count, isEffective, others) = (first, true, operations)
       }
       let journal = journal
       var turning: ChangeID?
       let changes = ChangeRanges(steps[..<count].flatMap(\.runs))
-      let operations = changes.isEmpty ? [] : [.withdraw(changes)] + properties
+      let operations = changes.isEmpty ? [] : [.edit(note, .withdraw(changes))] + others
       // The client is told of what it doesn't see in the text.
-      try commit(operations.map { .edit(note, $0) }, telling: !properties.isEmpty) {
+      try commit(operations, telling: !others.isEmpty) {
         turning = $0
         journal?.append(.turn(direction, $0, count), of: id)
       }
@@ -55,15 +55,18 @@ extension NotesServer {
     }
   }
 
-  /// The number of steps up to the first one that did something to the title, the tags or the priority that still stands, and the operations
-  /// that take that back; nil if none did.
+  /// The number of steps up to the first one that did something elsewhere than in the text of the note that still stands, and the operations that
+  /// take that back; nil if none did. Elsewhere is the title, the tags and the priority, and other notes that were changed with this one.
   private func reversal(
     of steps: ArraySlice<ChangeRanges>, in id: NoteID
-  ) throws(ResponseError) -> (count: Int, operations: [Note.Operation])? {
+  ) throws(ResponseError) -> (count: Int, operations: [Change.Operation])? {
     let note = try note("\(id)")
     return try recall { book throws(ArchiveFailure) in
       for (index, step) in steps.enumerated() {
-        let operations = try book.operations(takingBack: step, of: note, at: environment.now)
+        var operations = try book.operations(takingBack: step, of: note, at: environment.now)
+          .map { Change.Operation.edit(id, $0) }
+        operations += try book.operations(
+          takingBack: step, ofOthersThan: id, at: environment.now)
         if !operations.isEmpty { return (index + 1, operations) }
       }
       return nil

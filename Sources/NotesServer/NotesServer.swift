@@ -122,6 +122,8 @@ public struct NotesServer: ~Copyable {
   var damageReports = DamageReports()
   var schedule = Schedule()
   var mirroring = Mirroring()
+  /// Which note links to which, as far as it was read.
+  var indexing = Indexing()
   /// The notes that were purged, whose files `forgetFiles` is to forget.
   var notesToForget: Set<NoteID> = []
   /// The exchanges with peers that are under way, by number.

@@ -84,6 +84,22 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     } while tree.stepForward()
   }
 
+  /// The elements that had a slot at a version, in the order of then. The version has all that its changes follow. O(slots).
+  @specialized(where Element == ChangeID)
+  public func elements(at version: Version) -> [Element] {
+    // Most elements have one slot, which needs no look at others.
+    var newest: [Element: LamportTimestamp] = [:]
+    sequence.forEachSlot(in: version) { element, time in
+      guard places[element] != nil else { return }
+      newest[element] = newest[element].map { max($0, time) } ?? time
+    }
+    var elements: [Element] = []
+    sequence.forEachSlot(in: version) { element, time in
+      if newest[element] ?? time == time { elements.append(element) }
+    }
+    return elements
+  }
+
   /// Where an element stands; `nil` if it has no slot.
   @specialized(where Element == ChangeID)
   public func position(of element: Element) -> Int? { place(of: element).map(position(before:)) }
@@ -267,6 +283,24 @@ extension ReplicatingArray {
       for offset in piece.offset..<piece.end {
         body(
           author.content[Int(offset)], ElementID(author: author.id, offset: Int(offset)),
+          LamportTimestamp(count: author.lamport(of: offset), replica: author.id))
+      }
+    }
+  }
+
+  /// Visits the elements that a version has, in order, with the times of their insertion. Nothing is open.
+  fileprivate func forEachSlot(in version: Version, _ body: (Element, LamportTimestamp) -> Void) {
+    let known = authors.map { author in
+      let number = version[author.id]
+      return number == 0 ? 0 : author.count(upTo: number)
+    }
+    tree.forEachPiece { piece in
+      let author = authors[Int(piece.author)]
+      let end = min(piece.end, known[Int(piece.author)])
+      guard piece.offset < end else { return }
+      for offset in piece.offset..<end {
+        body(
+          author.content[Int(offset)],
           LamportTimestamp(count: author.lamport(of: offset), replica: author.id))
       }
     }

@@ -58,6 +58,9 @@ struct `Parameters` {
       ("note/move", ["id": id]), ("note/delete", ["id": id]), ("note/restore", ["id": id]),
       ("note/open", ["id": id, "mode": "observe"]), ("note/change", change),
       ("note/close", ["attachment": attachment]), ("notebook/list", [:]),
+      ("note/rename", ["id": id, "title": "t"]), ("note/links", ["id": id]),
+      ("note/backlinks", ["id": id]), ("notebook/resolve", ["text": "t"]),
+      ("notebook/complete", ["kind": "link"]),
       ("notebook/find", ["name": "t"]), ("notebook/changes", [:]), ("notebook/merge", [:]),
     ]
   }
@@ -73,7 +76,7 @@ struct `Parameters` {
     }
     let mutating = [
       "note/create", "note/update", "note/setText", "note/append", "note/move", "note/delete",
-      "note/restore", "note/change", "notebook/merge",
+      "note/restore", "note/change", "note/rename", "notebook/merge",
     ]
     for method in mutating { add(method, "requestKey", .string) }
     for (method, params) in methods where params.text.contains("\"id\"") {
@@ -108,6 +111,14 @@ struct `Parameters` {
     add("notebook/list", "trashed", .boolean)
     add("notebook/list", "limit", .count)
     add("notebook/list", "after", .string)
+    add("notebook/list", "sort", .word)
+    add("note/rename", "title", .text)
+    for name in ["updateLinks", "dryRun"] { add("note/rename", name, .boolean) }
+    add("note/backlinks", "limit", .count)
+    add("notebook/resolve", "text", .string)
+    add("notebook/complete", "prefix", .string)
+    add("notebook/complete", "kind", .word)
+    add("notebook/complete", "limit", .count)
     add("notebook/find", "name", .string)
     add("notebook/find", "beginning", .boolean)
     add("notebook/find", "trashed", .boolean)

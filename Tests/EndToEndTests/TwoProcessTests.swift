@@ -300,7 +300,7 @@ struct `Exchange` {
     }
     #expect(try exchange(a, b, limit: limit).count >= 10)
     let list = try a.call("notebook/list", ["limit": 1])
-    let note = JSON.raw(list["next"]!.written)
+    let note = JSON.raw(list["notes"]!.array!.first { _ in true }!["id"]!.written)
     try a.call("note/setText", ["id": note, "text": "one and a half\ntwo"])
     try b.call("note/setText", ["id": note, "text": "one\ntwo and a half"])
     try b.call("note/create", ["title": "b"])

@@ -55,10 +55,57 @@ struct `The methods of the notebook` {
     for wrong in [
       ["tags": "x"], ["tags": [1]], ["priority": "x"], ["trashed": 1], ["limit": 0],
       ["limit": -1], ["limit": "1"], ["after": 1],
+      ["sort": "size"], ["sort": 1], ["tag": "x"], ["trash": true], ["requestKey": "x"],
     ] as [JSON] {
       #expect(peer.ask("notebook/list", wrong).error?.code == -32602, "\(wrong)")
     }
     #expect(peer.ask("notebook/list", ["after": "x"]).error?.reason == "noSuchNote")
+    let next = peer.call("notebook/list", ["limit": 1])["next"]!
+    #expect(
+      peer.ask("notebook/list", ["after": next, "sort": "title"]).error?.code == -32602)
+    let stranger = another("stranger", seed: 9)
+    #expect(stranger.ask("notebook/list", ["after": next]).error?.reason == "unknownRevision")
+  }
+
+  @Test func `list sorted`() {
+    let b = peer.create(["title": "b"])
+    let a = peer.create(["title": "É"])
+    let c = peer.create(["title": "f"])
+    peer.call("note/append", ["id": .string(b), "text": "x"])
+    peer.call("note/move", ["id": .string(c), "index": 2])
+    #expect(peer.list() == [a, b, c] && peer.list(["sort": "order"]) == [a, b, c])
+    #expect(peer.list(["sort": "title"]) == [b, a, c])
+    #expect(peer.list(["sort": "created"]) == [c, a, b])
+    #expect(peer.list(["sort": "modified"]) == [b, c, a])
+    // Behind a note as it is now.
+    #expect(peer.list(["after": .string(a)]) == [b, c])
+    #expect(peer.list(["after": .string(a), "sort": "title"]) == [c])
+    #expect(peer.list(["after": .string(c), "sort": "created"]) == [a, b])
+    #expect(peer.list(["after": .string(a), "sort": "modified"]) == [])
+    peer.call("note/delete", ["id": .string(b)])
+    #expect(peer.list(["after": .string(b)]) == [c])
+  }
+
+  @Test(arguments: ["order", "modified", "created", "title"])
+  func `list each note once, whatever happens between two pages`(sort: String) {
+    let notes = (0..<10).map { peer.create(["title": .string("note \($0)")]) }
+    let expected = peer.list(["sort": .string(sort)])
+    var page = peer.call("notebook/list", ["sort": .string(sort), "limit": 4])
+    var listed = page["notes"]!.array!.map { $0["id"]!.string! }
+    // The last one that was listed goes to the end, and one that wasn't to the beginning.
+    peer.call("note/move", ["id": .string(listed[3]), "index": 9])
+    peer.call("note/move", ["id": .string(expected[9]), "index": 0])
+    peer.call("note/update", ["id": .string(listed[0]), "title": "zzz"])
+    peer.call("note/update", ["id": .string(expected[8]), "title": "aaa"])
+    peer.call("note/delete", ["id": .string(expected[6])])
+    peer.create(["title": "note 5a"])
+    // Another process goes on with it.
+    let next = another("notes", seed: 2)
+    while let after = page["next"] {
+      page = next.call("notebook/list", ["after": after, "limit": 4])
+      listed += page["notes"]!.array!.map { $0["id"]!.string! }
+    }
+    #expect(listed == expected.filter { $0 != expected[6] } && notes.count == 10)
   }
 
   @Test(arguments: 1...8) func `list page by page`(limit: Int) {

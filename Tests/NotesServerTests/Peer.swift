@@ -423,3 +423,21 @@ extension Peer {
   /// The clock of the machine is set.
   func jumpClock(by milliseconds: Int64) { clock.time = max(0, clock.time + milliseconds) }
 }
+
+extension Peer {
+  /// The index of links with everything read that is unread, and one that was made from nothing.
+  func linkIndexes() throws -> (kept: LinkIndex, fresh: LinkIndex) {
+    try server.finishIndexing(.all)
+    let kept = server.linkIndex
+    server.indexing.index = nil
+    try server.finishIndexing(.all)
+    defer { server.indexing.index = kept }
+    return (kept, server.linkIndex)
+  }
+
+  /// True if the index of links was begun.
+  var hasLinkIndex: Bool { server.indexing.index != nil }
+
+  /// True if nothing of the index is to be read while there is nothing else to do.
+  var isIndexAtRest: Bool { !server.indexing.isDue }
+}

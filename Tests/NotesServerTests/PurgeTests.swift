@@ -50,7 +50,9 @@ import Testing
       ("note/append", ["id": id, "text": "x"]), ("note/move", ["id": id, "index": 0]),
       ("note/move", ["id": other, "after": id]), ("note/create", ["before": id]),
       ("note/delete", ["id": id]), ("note/restore", ["id": id]),
-      ("note/open", ["id": id, "mode": "edit"]), ("notebook/list", ["after": id]),
+      ("note/open", ["id": id, "mode": "edit"]), ("note/links", ["id": id]),
+      ("note/backlinks", ["id": id]), ("note/rename", ["id": id, "title": "x"]),
+      ("notebook/list", ["after": id]),
     ] as [(String, JSON)] {
       #expect(reason(method, params) == "purged", "\(method)")
     }

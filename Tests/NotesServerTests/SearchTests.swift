@@ -21,6 +21,11 @@ struct `Search` {
     search(query)["matches"]!.array!.map { $0["note"]!["title"]!.string! }
   }
 
+  /// What has the query as it stands.
+  private func foundText(_ query: String) -> [String] {
+    search(query, ["mode": "text"])["matches"]!.array!.map { $0["note"]!["title"]!.string! }
+  }
+
   private func range(_ line: Int, _ start: Int, _ end: Int) -> JSON {
     [
       "start": ["line": JSON(line), "character": JSON(start)],
@@ -35,8 +40,9 @@ struct `Search` {
     #expect(found("CAFÉ") == ["Other", "Café"])
     #expect(found("cafe") == ["Other", "Café"])
     for query in ["strasse", "STRAẞE", "angstrom", "Οδυσσευς", "nach A"] {
-      #expect(found(query) == ["Café"], "\(query)")
+      #expect(found(query) == ["Café"] && foundText(query) == ["Café"], "\(query)")
     }
+    #expect(found("a nach") == ["Café"] && foundText("a nach") == [])
     #expect(found("creme Brulee") == ["Other"])
     #expect(found("th") == ["Third", "Other"] || found("th") == ["Third", "Other", "Café"])
     #expect(found("cafes") == [])
@@ -99,9 +105,61 @@ struct `Search` {
     for wrong in [
       [:], ["query": ""], ["query": "\u{301}"], ["query": 1],
       ["query": "a", "limit": 0], ["query": .string(String(repeating: "a", count: 1001))],
+      ["query": " "], ["query": "\"\""], ["query": "a \u{301}"], ["query": "author:ben"],
+      ["query": "is:open"], ["query": "a", "mode": "regex"], ["query": "a", "mode": 1],
+      ["query": "", "mode": "text"], ["query": "\u{301}", "mode": "text"],
+      ["query": "a", "tag": "x"], ["query": "a", "requestKey": "x"],
     ] as [JSON] {
       #expect(peer.ask("notebook/search", wrong).error?.code == -32602, "\(wrong)")
     }
+    #expect(
+      peer.ask("notebook/search", ["query": "author:ben"]).error?.message.contains("author:")
+        == true)
+    // As text it is looked for.
+    #expect(search("author:ben is:open", ["mode": "text"])["matches"] == [])
+    #expect(search("\"author:ben\"")["matches"] == [])
+  }
+
+  @Test func `looks for words, phrases and filters, and for what isn't there`() {
+    let a = peer.create([
+      "title": "Oat cakes", "text": "butter, oat milk", "tags": ["Baking", "é"],
+    ])
+    _ = peer.create(["title": "Milk", "text": "oat or soy", "tags": ["at home"]])
+    _ = peer.create(["title": "Soy", "text": "milk oat", "tags": ["baking day"]])
+    #expect(found("oat milk") == ["Soy", "Milk", "Oat cakes"])
+    #expect(found("\"oat milk\"") == ["Oat cakes"])
+    #expect(found("oat -butter") == ["Soy", "Milk"] && found("-oat") == [])
+    #expect(found("-\"oat milk\" milk") == ["Soy", "Milk"])
+    #expect(found("title:oat") == ["Oat cakes"] && found("title:MIL") == ["Milk"])
+    #expect(found("milk -title:milk") == ["Soy", "Oat cakes"])
+    #expect(found("tag:baking") == ["Oat cakes"] && found("tag:\"baking day\"") == ["Soy"])
+    #expect(found("tag:e\u{301} tag:baking") == ["Oat cakes"] && found("tag:bak") == [])
+    #expect(found("-tag:baking") == ["Soy", "Milk"] && found("tag:\"at home\" soy") == ["Milk"])
+    #expect(found("is:trashed") == [] && found("butter is:trashed") == [])
+    peer.call("note/delete", ["id": .string(a)])
+    #expect(found("is:trashed") == ["Oat cakes"] && found("-is:trashed oat") == ["Soy", "Milk"])
+    #expect(found("butter is:trashed") == ["Oat cakes"] && found("butter") == [])
+    #expect(found("soy is:trashed") == [])
+    peer.call("note/purge", ["id": .string(a)])
+    #expect(found("is:trashed") == [])
+  }
+
+  @Test func `tells of each word where it is`() {
+    _ = peer.create(["title": "Milk oat", "text": "oat, milk\nmilkoat oatmilk", "tags": ["x"]])
+    let match = search("milk oat title:ilk tag:x")["matches"]![0]!
+    #expect(match["titleRanges"] == [range(0, 0, 4), range(0, 5, 8)])
+    #expect(
+      match["ranges"] == [
+        range(0, 0, 3), range(0, 5, 9), range(1, 0, 4), range(1, 4, 7), range(1, 8, 11),
+        range(1, 11, 15),
+      ])
+    #expect(match["snippet"]?.string == "oat, milk")
+    let overlapping = search("oatm tmilk lko")["matches"]![0]!
+    #expect(overlapping["ranges"] == [range(1, 2, 5), range(1, 8, 15)])
+    let none = search("tag:x title:milk")["matches"]![0]!
+    #expect(none["ranges"] == [] && none["titleRanges"] == [range(0, 0, 4)])
+    _ = peer.create(["text": .string(String(repeating: "a b ", count: 2000))])
+    #expect(search("a b")["matches"]![0]!["ranges"]!.array!.count == 1000)
   }
 
   @Test func `finds the same as a look at every note`() throws {
@@ -145,7 +203,7 @@ struct `Search` {
       let folded = naive(query)
       guard !folded.isEmpty else { continue }
       let expected = notes.filter { $0.folded.contains { $0.contains(folded) } }.map(\.id)
-      let matches = search(query)["matches"]!.array!
+      let matches = search(query, ["mode": "text"])["matches"]!.array!
       #expect(matches.map { $0["note"]!["id"]!.string! } == expected, "\(query.debugDescription)")
       for match in matches {
         let text = texts[match["note"]!["id"]!.string!]!
@@ -158,6 +216,64 @@ struct `Search` {
           #expect(naive(String(decoding: part, as: UTF16.self)).contains(folded))
         }
       }
+    }
+  }
+
+  @Test func `finds the same words as a look at every note`() throws {
+    var random = SplitMix64(seed: 5)
+    let words = ["oat", "Milk", "é", "E\u{301}a", "so", "oats", "s"]
+    func some(_ count: Int) -> [String] { (0..<count).map { _ in random.pick(words) } }
+    for number in 0..<40 {
+      let id = peer.create([
+        "title": .string(some(random.below(3)).joined(separator: " ")),
+        "text": .string(some(random.below(5)).joined(separator: random.pick([" ", "", "\n"]))),
+        "tags": .array(some(random.below(3)).map { .string($0) }),
+      ])
+      if number % 5 == 0 { peer.call("note/delete", ["id": .string(id)]) }
+    }
+    struct Known {
+      var id: String
+      var title: Scalars
+      var text: Scalars
+      var tags: [Scalars]
+      var isTrashed: Bool
+    }
+    let known = [false, true].flatMap { isTrashed in
+      peer.list(["trashed": .boolean(isTrashed)]).map { id in
+        let note = peer.call("note/get", ["id": .string(id)])
+        return Known(
+          id: id, title: naive(note["note"]!["title"]!.string!), text: naive(note["text"]!.string!),
+          tags: note["note"]!["tags"]!.array!.map { naive($0.string!) }, isTrashed: isTrashed)
+      }
+    }
+    for _ in 0..<200 {
+      var query: [String] = []
+      var conditions: [(Known) -> Bool] = []
+      for _ in 0..<1 + random.below(3) {
+        let word = random.chance(70) ? random.pick(words) : some(2).joined(separator: " ")
+        let folded = naive(word)
+        let (field, isNegated) = (random.below(4), random.chance(30))
+        query.append(
+          (isNegated ? "-" : "") + ["", "", "title:", "tag:"][field]
+            + (word.contains(" ") ? "\"\(word)\"" : word))
+        conditions.append { note in
+          let isThere =
+            switch field {
+            case 2: note.title.contains(folded)
+            case 3: note.tags.contains(folded)
+            default: note.title.contains(folded) || note.text.contains(folded)
+            }
+          return isThere != isNegated
+        }
+      }
+      let isTrashed = random.chance(20)
+      if isTrashed { query.append("is:trashed") }
+      let expected = known.filter { note in
+        note.isTrashed == isTrashed && conditions.allSatisfy { $0(note) }
+      }.map(\.id)
+      let text = query.joined(separator: " ")
+      let found = search(text)["matches"]!.array!.map { $0["note"]!["id"]!.string! }
+      #expect(found == expected, "\(text)")
     }
   }
 

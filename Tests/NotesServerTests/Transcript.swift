@@ -20,7 +20,8 @@ struct Transcript: Sendable {
   var lines: [Line]
 
   static let names = [
-    "lifecycle", "notes", "files", "search", "live-text", "crossing", "undo", "cursors", "resume",
+    "lifecycle", "notes", "files", "search", "links", "live-text", "crossing", "undo", "cursors",
+    "resume",
     "who", "merge", "link", "sync", "errors",
   ]
 

@@ -37,6 +37,9 @@ back whatever came last."
 
 ;;; The mode
 
+(defvar decent-notes--prepare-functions nil
+  "Functions that are called in the buffer of a note when it has a major mode.")
+
 (defvar decent-notes-note-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map [remap save-buffer] #'decent-notes-save)
@@ -96,7 +99,8 @@ mouse; `decent-notes-path' shows it, too.
               bookmark-make-record-function #'decent-notes--bookmark
               ;; Where \\[list-buffers] has the names of files.
               list-buffers-directory (when decent-notes--here
-                                       (decent-notes--address-of decent-notes--here))))
+                                       (decent-notes--address-of decent-notes--here)))
+  (run-hooks 'decent-notes--prepare-functions))
 (put 'decent-notes--major-mode 'permanent-local-hook t)
 
 (defun decent-notes--address-of (note)

@@ -54,7 +54,7 @@
 (defun decent-notes--list-matches ()
   "List the matches there are now."
   (let* ((result (decent-notes--call 'notebook/search
-                                     (list :query decent-notes--pattern
+                                     (list :query decent-notes--pattern :mode "text"
                                            :limit decent-notes--most-matches)))
          (matches (append (plist-get result :matches) nil))
          (texts (decent-notes--texts (mapcar (lambda (match) (plist-get match :note)) matches)))

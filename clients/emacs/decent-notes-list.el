@@ -563,7 +563,9 @@ If each begins with + or -, they are added or removed."
                                                       nil t)))))
 
 (defun decent-notes-search (text)
-  "List the notes that have TEXT in their title or text; all if it is empty."
+  "List the notes that have TEXT in their title or text; all if it is empty.
+All words of TEXT must be there, in any order.  Among them may be \"a phrase\",
+-not, title:word, tag:home and is:trashed."
   (interactive "sNotes with: ")
   (decent-notes)
   (decent-notes--show :query (unless (string-empty-p text) text)))

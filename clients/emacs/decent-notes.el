@@ -24,8 +24,9 @@
 ;; - `decent-notes-list': the list, and commands for the note of a line or buffer;
 ;; - `decent-notes-files': import and export, and notes forgotten for good;
 ;; - `decent-notes-peers': links with other notebooks;
-;; - `decent-notes-history', `decent-notes-grep', `decent-notes-places': the
-;;   history, the matches of a search, and ways to a note from elsewhere in Emacs.
+;; - `decent-notes-history', `decent-notes-grep', `decent-notes-links',
+;;   `decent-notes-places': the history, the matches of a search, links between
+;;   notes, and ways to a note from elsewhere in Emacs.
 
 ;;; Code:
 
@@ -38,6 +39,7 @@
 (require 'decent-notes-peers)
 (require 'decent-notes-history)
 (require 'decent-notes-grep)
+(require 'decent-notes-links)
 (require 'decent-notes-places)
 
 (provide 'decent-notes)

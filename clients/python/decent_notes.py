@@ -844,7 +844,7 @@ def main(arguments=None):
     for name, action, help, *expected in (
             ("list", list_notes, "list the notes: order, id, title, tags, priority",
              "--json", "--trash"),
-            ("search", search_notes, "list the notes with a text: id, title, line",
+            ("search", search_notes, "list the notes with all of some words: id, title, line",
              "TEXT", "--json"),
             ("new", new_note, "create a note and print its id", "TITLE", "--text"),
             ("show", show_note, "print a note's text", "NOTE", "--revision"),

@@ -179,8 +179,17 @@ extension UInt8 {
   static let closingBracket = UInt8(ascii: "]")
   static let openingBrace = UInt8(ascii: "{")
   static let closingBrace = UInt8(ascii: "}")
+  static let openingParenthesis = UInt8(ascii: "(")
+  static let closingParenthesis = UInt8(ascii: ")")
+  static let backquote = UInt8(ascii: "`")
+  static let exclamation = UInt8(ascii: "!")
 
   /// A space or a tab.
   var isBlank: Bool { self == .space || self == .tab }
   var isDigit: Bool { self &- 0x30 < 10 }
+  /// A sign of ASCII that is neither a letter nor a digit: a backslash takes away what it means.
+  var isPunctuation: Bool {
+    (0x21...0x2F).contains(self) || (0x3A...0x40).contains(self) || (0x5B...0x60).contains(self)
+      || (0x7B...0x7E).contains(self)
+  }
 }

@@ -83,7 +83,6 @@ struct EffectReader {
       if effects[place].what.contains(.created) { effects[place].what = .created }
       if isImport { effects[place].what.insert(.imported) }
     }
-    effects.removeAll { $0.what.isEmpty }
   }
 
   private func note(of operation: RawOperation, in number: UInt64) -> NoteID {

@@ -10,6 +10,7 @@ import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
 import autoload 'decent_notes/edit.vim'
 import autoload 'decent_notes/files.vim'
+import autoload 'decent_notes/links.vim'
 import autoload 'decent_notes/list.vim'
 import autoload 'decent_notes/live.vim'
 import autoload 'decent_notes/peers.vim'
@@ -22,6 +23,7 @@ command -nargs=* -complete=customlist,commands.Tags NoteTag server.Try(() => com
 command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Try(() => commands.Update({priority: <q-args>}))
 command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
 command -nargs=1 NoteGrep server.Try(() => commands.Grep(<q-args>))
+command -bar NoteBacklinks server.Try(() => commands.Backlinks())
 command -bar NoteHistory server.Try(() => commands.History())
 command -bar NotePurge server.Try(() => commands.Purge())
 command -bar NotesEmptyTrash server.Try(() => list.EmptyTrash())
@@ -37,6 +39,7 @@ nnoremap <Plug>(decent-notes-redo) <Cmd>call decent_notes#buffer#Undo('note/redo
 augroup decent_notes
   autocmd!
   autocmd BufReadCmd note://* ++nested server.Try(() => buffer.Read())
+  autocmd BufReadPost note://* links.Prepare()
   autocmd BufWriteCmd note://* server.Try(() => buffer.Write())
   autocmd BufFilePost * buffer.Renamed()
   autocmd BufEnter note://* buffer.Entered()

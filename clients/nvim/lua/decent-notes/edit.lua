@@ -4,13 +4,14 @@ local M = {}
 local api = vim.api
 
 M.is_in_block = false -- true while text is inserted into a block
+M.is_completing = false -- true while a function finds what may be completed: Neovim remembers where
 
 --- Returns true while Neovim remembers places, so that the text must not change: an operator waits for its motion, a command asks a
 --- question, text is selected in Select mode, a word is completed, or text inserted into a block waits for the block's other lines.
 --- While a command or a pattern is typed Neovim remembers the cursor, and may undo a preview.
 function M.is_busy()
   local mode = api.nvim_get_mode().mode
-  return mode:find('^cr?$') and vim.fn.getcmdtype():find('[:/?]') or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
+  return M.is_completing or mode:find('^cr?$') and vim.fn.getcmdtype():find('[:/?]') or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
 end
 
 local function is_tail(byte)

@@ -75,6 +75,14 @@ function M.history()
   end
 end
 
+--- :NoteBacklinks
+function M.backlinks()
+  local id = current_id()
+  if id then
+    require('decent-notes.links').backlinks(id)
+  end
+end
+
 --- :NotePurge
 function M.purge()
   local id = current_id()

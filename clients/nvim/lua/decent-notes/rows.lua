@@ -56,7 +56,13 @@ local function ask(method, params, use)
     asking = nil
     if problem then
       is_stale = true
-      refresh_in(2000)
+      -- A query that is refused is refused again.
+      if problem.code == -32602 then
+        M.is_complete = true
+        M.on_rows()
+      else
+        refresh_in(2000)
+      end
       return not problem.gone and server.tell(problem.message, vim.log.levels.WARN)
     end
     use(result)

@@ -126,7 +126,7 @@ export def Renamed()
   if (!empty(live.Of(bufnr())) || get(b:, 'note_purged', false)) && bufname() !~ '^note://'
     live.Close(bufnr())
     b:note_purged = false
-    setlocal modifiable swapfile< undofile< bufhidden< statusline<
+    setlocal modifiable swapfile< undofile< bufhidden< statusline< completefunc<
     for key in get(b:, 'note_keys', [])
       execute 'silent! nunmap <buffer>' key
     endfor

@@ -3,8 +3,10 @@ vim9script
 
 import autoload './buffer.vim'
 import autoload './edit.vim'
+import autoload './links.vim'
 import autoload './list.vim'
 import autoload './live.vim'
+import autoload './places.vim'
 import autoload './purge.vim'
 import autoload './server.vim'
 import autoload './time.vim'
@@ -87,32 +89,16 @@ export def ShowLog()
   normal! G
 enddef
 
-# Searches all notes, and puts the matches into the quickfix list.
-export def Grep(query: string)
-  var result = server.Call('notebook/search', {query: query, limit: 500})
-  var items: list<dict<any>> = []
-  for match in result.matches
-    var note = match.note
-    var buf = live.BufferOf(note.id)
-    var place = buf > 0 ? {bufnr: buf} : {filename: buffer.Name(note)}
-    # The answer has the line of the first match only.
-    var lines = len(match.ranges) > 1 ? server.Call('note/get', {id: note.id}).text->split("\n", true) : []
-    for range in match.ranges
-      add(items, {lnum: range.start.line + 1, col: range.start.character + 1,
-        end_lnum: range.end.line + 1, end_col: range.end.character + 1,
-        text: empty(lines) ? match.snippet : get(lines, range.start.line, '')}->extend(place))
-    endfor
-    if empty(match.ranges)
-      add(items, {lnum: 1, col: 1, text: note.title}->extend(place))
-    endif
-  endfor
-  setqflist([], ' ', {title: ':NoteGrep ' .. query, items: items})
-  silent doautocmd <nomodeline> QuickFixCmdPost grep
-  if empty(items)
-    throw $'Decent Notes: nothing has "{query}"'
-  endif
-  execute 'silent cfirst'
-  server.Tell($'{len(items)} places' .. (result.more ? ', and there are more' : ''), 'None')
+# Looks for a text in all notes, and puts the places into the quickfix list.
+export def Grep(text: string)
+  var result = server.Call('notebook/search', {query: text, mode: 'text', limit: 500})
+  var matches: list<dict<any>> = result.matches->mapnew((_, it) => ({note: it.note, ranges: it.ranges, line: it.snippet}))
+  places.Show(':NoteGrep ' .. text, matches, result.more, $'nothing has "{text}"')
+enddef
+
+# Puts the links that lead to the note here into the quickfix list.
+export def Backlinks()
+  links.Backlinks(Id())
 enddef
 
 # History {{{1

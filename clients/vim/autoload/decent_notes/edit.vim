@@ -11,6 +11,9 @@ const IMPOSSIBLE = "\\%#=2\\C[\ud800-\udfff\U00110000-\U7fffffff\n]"
 # True while text is inserted into a block. It is repeated on the other lines of the block when Insert mode ends.
 var isBlockInsert = false
 
+# True while a function finds what may be completed: Vim remembers where.
+export var isCompleting = false
+
 # For ModeChanged. When Insert mode ends, the block's other lines get their text before any message is handled.
 export def NoteMode()
   isBlockInsert = v:event.new_mode != 'n' && (isBlockInsert || v:event.old_mode[0] == "\<C-V>")
@@ -20,7 +23,7 @@ enddef
 # choice, :s for a confirmation, a mapping for a character (Vim reports these by the state "S"), a command or a pattern for its end,
 # or text inserted into a block for the other lines of the block.
 export def IsBusy(buf: number): bool
-  return buf == bufnr() && (isBlockInsert || mode() =~ '^[cr]' || state('S') != '')
+  return buf == bufnr() && (isBlockInsert || isCompleting || mode() =~ '^[cr]' || state('S') != '')
 enddef
 
 # Puts a text into an empty buffer, as a change that cannot be undone.
@@ -28,7 +31,8 @@ export def Fill(buf: number, text: string)
   var levels = getbufvar(buf, '&undolevels')
   setbufvar(buf, '&modifiable', true)
   setbufvar(buf, '&undolevels', -1)
-  setbufline(buf, 1, split(text, "\n", true))
+  # No mark, and no place in a quickfix list, is of the empty text.
+  lockmarks setbufline(buf, 1, split(text, "\n", true))
   setbufvar(buf, '&undolevels', levels)
   setbufvar(buf, '&modified', false)
 enddef

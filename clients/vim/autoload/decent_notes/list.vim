@@ -250,8 +250,8 @@ def Walk(Fetch: func)
     cost = float2nr(1000 * reltimefloat(reltime(start)))
     isMore = get(result, 'more', false)
     if has_key(response, 'error')
-      # The last note of the page before is gone.
-      all = true
+      # The last note of the page before is gone. What was looked for is refused again and again.
+      all = !isSearch
     else
       Show(found)
     endif

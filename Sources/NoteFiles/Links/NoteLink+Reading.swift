@@ -1,0 +1,32 @@
+internal import Bytes
+
+extension NoteLink {
+  /// The links in a text, valid UTF-8, in order; no two overlap. O(n).
+  public static func all(in text: [UInt8]) -> [NoteLink] {
+    if text.span.firstIndex(of: .openingBracket) == nil { return [] }
+    var reader = LinkReader(text)
+    for block in TextBlocks.ranges(of: text) { reader.read(block) }
+    return reader.links
+  }
+
+  /// The name in `[[name]]` as a link to a note that has this title, or this alias; nil if none can be written so that is read as one everywhere.
+  public static func name(for title: String) -> String? {
+    // What a backquote or a backslash means depends on what else stands in the text.
+    if title.utf8.contains(where: { $0 == .backquote || $0 == .backslash }) { return nil }
+    let links = all(in: Array("[[\(title)]]".utf8))
+    guard links.count == 1, links[0].heading == nil, !links[0].hasWords,
+      links[0].range.count == title.utf8.count + 4, case .name(let name) = links[0].target,
+      LinkName(name) == LinkName(title)
+    else { return nil }
+    return name
+  }
+
+  /// What may stand between `|` and `]]` for these words; nil if nothing can be written so.
+  public static func words(for title: String) -> String? {
+    let isFitting = title.utf8.allSatisfy {
+      ![.openingBracket, .closingBracket, .backquote, .backslash, .lineFeed, UInt8(ascii: "|")]
+        .contains($0)
+    }
+    return isFitting && title.utf8.contains { !$0.isBlank } ? title : nil
+  }
+}

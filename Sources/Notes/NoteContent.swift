@@ -1,0 +1,53 @@
+internal import ReplicatingTypes
+
+/// What a note says at present, for who looks at very many: read without its past.
+public struct NoteContent: Sendable {
+  /// The title.
+  public let title: String
+  /// Where the note's file is among others; empty if it has no place.
+  public let path: String
+  /// The parts of its file's header that are there, by their keys.
+  public let header: [(key: String, value: String)]
+  /// Sorted, and no two with canonically equivalent names.
+  public let tags: [Tag]
+  /// The text in UTF-8; empty where it was not asked for.
+  public let utf8: [UInt8]
+}
+
+extension NoteBook {
+  /// All notes, those in the trash too, in the order of their ids. O(notes).
+  public var noteIDs: [NoteID] { purged.isEmpty ? shelf.ids : shelf.ids.filter { !isPurged($0) } }
+
+  /// What a note says; nil if there is none, or it is in the trash. Opens nothing. O(length) if the note is open, else O(its encoding).
+  ///
+  /// - Parameter hasText: whether the text is read, too.
+  public func content(of id: NoteID, withText hasText: Bool) throws(ArchiveFailure) -> NoteContent?
+  {
+    guard isLive(id) else { return nil }
+    switch try shelf.content(of: id) {
+    case .open(let note):
+      return NoteContent(
+        title: note.title.value, path: note.path, header: note.header,
+        tags: note.tags.count == 0 ? [] : note.tags.elements.distinct,
+        utf8: hasText ? note.text.utf8 : [])
+    case .encoded(let bytes, let hasSummary):
+      do throws(DecodingFailure) {
+        var reader = ByteReader(bytes)
+        if hasSummary { try NoteSummary.skip(&reader) }
+        let content = try EncodedContent(from: &reader, withTags: true, withText: hasText)
+        let properties = content.properties.map { (PropertyName($0.string), $1.string) }
+        return NoteContent(
+          title: content.title.string,
+          path: properties.first { $0.0 == .path }?.1 ?? "",
+          header: properties.compactMap { name, value in
+            value.isEmpty ? nil : name.headerKey.map { ($0, value) }
+          },
+          tags: content.tags.distinct, utf8: Array(content.text))
+      } catch { throw ArchiveFailure(error) }
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate var string: String { String(decoding: self, as: UTF8.self) }
+}

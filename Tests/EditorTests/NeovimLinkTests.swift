@@ -1,0 +1,107 @@
+// Links between notes in Neovim: followed, listed and completed.
+
+import Foundation
+import JSONRPC
+import TestSupport
+import Testing
+
+@Suite(.waiting, .tags(.editor), .enabled(if: isNeovimReady, "nvim is missing"))
+struct `The client for Neovim: links` {
+  private let here =
+    "require('decent-notes').title() .. ' ' .. table.concat(vim.api.nvim_win_get_cursor(0), ' ')"
+
+  private func note(_ scene: NeovimScene, _ title: String, _ text: String) throws -> JSON {
+    let made = try scene.other.call(
+      "note/create", ["title": .string(title), "text": .string(text)])
+    return .raw(made["note"]!["id"]!.written)
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a link is followed, at its heading, and back`(_ program: String) throws {
+    let scene = try NeovimScene(
+      program, text: "é [[lisbon]] and [[Lisbon#later|x]]\nno link\n[[Nothing]]", title: "Week")
+    let editor = scene.editor
+    _ = try note(scene, "Lisbon", "# Now\nfado\n## Later #\nsea")
+    try editor.type("fbgf")
+    try editor.wait("the note", "\(here) == 'Lisbon 1 0'")
+    try editor.type("<C-o>")
+    try editor.wait("back", "\(here) == 'Week 1 8'")
+    try editor.type("$<C-]>")
+    try editor.wait("the heading", "\(here) == 'Lisbon 3 0'")
+    try editor.type("<C-o>2Ggf")
+    try editor.wait("no link", "told[#told] and told[#told]:find('E447')")
+    try editor.type("3Ggf")
+    try editor.wait("no note", "told[#told]:find('there is no note \"Nothing\"', 1, true)")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `where several notes may be meant the user says which`(_ program: String) throws {
+    let scene = try NeovimScene(
+      program, text: "[[MILK]]", title: "N",
+      setup: "vim.ui.select = function(items, _, use) asked = #items; use(items[1]) end\n")
+    _ = try note(scene, "Milk", "first")
+    _ = try note(scene, "milk", "second")
+    try scene.editor.type("gf")
+    try scene.editor.wait("the first one", "asked == 2 and text() == 'first'")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `links that lead to a note are listed`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "x", title: "T")
+    let editor = scene.editor
+    try editor.command("NoteBacklinks")
+    try editor.wait("none", "told[#told]:find('no note links to this one')")
+    _ = try note(scene, "one", "see [[t]]")
+    _ = try note(scene, "two", "a\n[[T]] and [[t]]\nb [[T]]")
+    try editor.command("NoteBacklinks")
+    try editor.wait("the list", "vim.bo.buftype == 'quickfix'")
+    let items =
+      "table.concat(vim.tbl_map(function(it) return it.lnum .. ':' .. it.col .. ' ' .. it.text end, vim.fn.getqflist()), '; ')"
+    #expect(try editor.value(items) == "2:1 [[T]] and [[t]]; 3:3 b [[T]]; 1:5 see [[t]]")
+    try editor.type("2G<CR>")
+    try editor.wait("the second one", "\(here) == 'two 3 2'")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `names and tags are completed, while others write`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "one", title: "N")
+    let editor = scene.editor
+    _ = try note(scene, "Shopping list", "")
+    let twin = try note(scene, "Twin", "")
+    _ = try note(scene, "twin", "")
+    try scene.other.call("note/update", ["id": twin, "tags": ["homework", "home"]])
+    try editor.type("o[[SHO<C-x><C-u>")
+    try editor.wait("the title", "vim.fn.getline(2) == '[[Shopping list]]'")
+    try editor.type(" [[twi<C-x><C-u>")
+    try editor.wait("a choice", "vim.fn.pumvisible() == 1")
+    let before = try scene.other.call("note/get", ["id": scene.note])
+    try scene.other.call(
+      "note/setText",
+      [
+        "id": scene.note, "text": .string("zero\n" + before["text"]!.string!),
+        "base": .string(before["revision"]!.string!),
+      ])
+    try editor.type("<C-y>")
+    try editor.type(" #ho<C-x><C-u>")
+    try editor.wait("another choice", "vim.fn.pumvisible() == 1")
+    try editor.type("<C-n> end<Esc>")
+    try editor.wait(
+      "all", "text():find('#homework end$') and text():find('^zero\\n') and not vim.bo.modified")
+    let text = try editor.text
+    #expect(text.contains("[[Shopping list]] [[") && text.contains("win]] #homework end"))
+    try scene.expect(text)
+    try editor.type("o[[shopp]]<Esc>hi<C-x><C-u>")
+    try editor.wait("one pair of brackets", "vim.fn.getline('.') == '[[Shopping list]]'")
+    try editor.type("<Esc>oplain<C-x><C-u>!<Esc>")
+    try editor.wait("nothing", "vim.fn.getline('.') == 'plain!'")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `keys and functions of the user's stay`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "x", setup: "vim.g.decent_notes_links = false\n")
+    #expect(try scene.editor.value("vim.fn.maparg('gf', 'n') .. vim.bo.completefunc") == "")
+    let other = try NeovimScene(
+      program, text: "x", setup: "vim.o.completefunc = 'Mine'\n")
+    #expect(try other.editor.value("vim.bo.completefunc") == "Mine")
+  }
+}

@@ -1,0 +1,362 @@
+import NoteFiles
+import TestSupport
+import Testing
+
+@Suite struct `Links in a text` {
+  /// Each link as it stands in the text, an arrow, what it names, and the heading.
+  private func links(_ text: String) -> [String] {
+    let bytes = Array(text.utf8)
+    return NoteLink.all(in: bytes).map { link in
+      let name =
+        switch link.target {
+        case .name(let name): name
+        case .path(let path): "path \(path)"
+        }
+      #expect(link.range.lowerBound < link.targetRange.lowerBound)
+      #expect(link.targetRange.upperBound < link.range.upperBound)
+      return string(Array(bytes[link.range])) + " → " + name
+        + (link.heading.map { " # \($0)" } ?? "")
+    }
+  }
+
+  @Test(arguments: [
+    ("[[a]]", ["[[a]] → a"]), ("x [[a b]] y [[c]]", ["[[a b]] → a b", "[[c]] → c"]),
+    ("[[ a ]]", ["[[ a ]] → a"]), ("[[a|b c]]", ["[[a|b c]] → a"]),
+    ("[[a#b]]", ["[[a#b]] → a # b"]), ("[[a # b | c]]", ["[[a # b | c]] → a # b"]),
+    ("[[a|b#c]]", ["[[a|b#c]] → a"]), ("| [[a\\|b]] |", ["[[a\\|b]] → a"]),
+    ("[[a|b|c]]", ["[[a|b|c]] → a"]), ("[[é]]", ["[[é]] → é"]),
+    ("[[]]", []), ("[[ ]]", []), ("[[#b]]", []), ("[[|b]]", []), ("[[a]", []), ("[a]]", []),
+    ("[[a\nb]]", []), ("[[a[b]]", []), ("[[a]b]]", []), ("\\[[a]]", []), ("[[a\\]]", []),
+    ("[[https://a.org]]", []), ("[[a:b]]", ["[[a:b]] → a:b"]), ("![[a]]", []),
+    ("\\![[a]]", ["[[a]] → a"]), ("[[[a]]]", ["[[a]] → a"]), ("![[[a]]]", ["[[a]] → a"]),
+    ("[[a [[b]]", ["[[b]] → b"]), ("[[a]][[b]]", ["[[a]] → a", "[[b]] → b"]),
+    ("[[a.md]]", ["[[a.md]] → a.md"]), ("[[1-0a]]", ["[[1-0a]] → 1-0a"]),
+  ])
+  func `are names in double brackets`(text: String, expected: [String]) {
+    #expect(links(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("[x](a.md)", ["path a.md"]), ("[x](../b/a.md)", ["path ../b/a.md"]),
+    ("[x](a%20b.md)", ["path a b.md"]), ("[x](<a b.md>)", ["path a b.md"]),
+    ("[x](a.md#b%20c)", ["path a.md # b c"]), ("[x](a.md \"t\")", ["path a.md"]),
+    ("[x](a.md 't)')", ["path a.md"]), ("[x](a.md\n (t) )", ["path a.md"]),
+    ("[x](a(b).md)", ["path a(b).md"]), ("[x](a\\).md)", ["path a).md"]),
+    ("[x](<a\\>.md>)", ["path a>.md"]), ("[](a.md)", ["path a.md"]),
+    ("[x](a.org) [y](b.TXT)", ["path a.org", "path b.TXT"]), ("[x]( a.md )", ["path a.md"]),
+    ("[x](%C3%A9.md)", ["path é.md"]), ("[x](100%.md)", ["path 100%.md"]),
+    ("[x [y] z](a.md)", ["path a.md"]), ("[![p](p.png)](a.md)", ["path a.md"]),
+    ("[x](a.md", []), ("[x] (a.md)", []), ("[x](a b.md)", []), ("[x](<a.md)", []),
+    ("[x](a.md \"t)", []), ("[x](a.md\"t\")", []), ("![x](a.md)", []), ("\\[x](a.md)", []),
+    ("[x](http://a/b.md)", []), ("[x](mailto:a.md)", []), ("[x](/a.md)", []), ("[x](#a.md)", []),
+    ("[x](a.png)", []), ("[x](a)", []), ("[x](%FF.md)", []), ("[x](a%00.md)", []), ("[x]()", []),
+    ("[x](a%0A.md)", []), ("[x][a.md]", []), ("(a.md)", []), ("[x](a.md\n\n)", []),
+  ])
+  func `are relative paths of files that are notes`(text: String, expected: [String]) {
+    #expect(links(text).map { String($0.split(separator: "→").last!.dropFirst()) } == expected)
+  }
+
+  @Test func `don't stand within each other: the inner one counts`() {
+    #expect(links("[see [[a]] there](b.md)") == ["[[a]] → a"])
+    #expect(links("[[x](a.md)]") == ["[x](a.md) → path a.md"])
+    #expect(links("[[x](a.md)](b.md)") == ["[x](a.md) → path a.md"])
+    #expect(links("[x [y](http://y) z](a.md)") == [])
+    #expect(links("![x [y](a.md)](p.png) [z](b.md)") == ["[z](b.md) → path b.md"])
+    #expect(links("[a]] [[b]] [c](d.md)") == ["[[b]] → b", "[c](d.md) → path d.md"])
+  }
+
+  @Test(arguments: [
+    ("`[[a]]`", []), ("`` ` [[a]] ``", []), ("`[[a]] `` [[b]]", ["[[a]] → a", "[[b]] → b"]),
+    ("\\`[[a]]`", ["[[a]] → a"]), ("`a` [[b]] `c`", ["[[b]] → b"]), ("[[a `b]] c`", []),
+    ("`\n[[a]]`", []), ("`\n\n[[a]]`", ["[[a]] → a"]), ("- ` x\n- [[a]] `", ["[[a]] → a"]),
+    ("# `\n[[a]] `", ["[[a]] → a"]), ("``\\``[[a]]``", ["[[a]] → a"]),
+    ("```\n[[a]]\n```\n[[b]]", ["[[b]] → b"]), ("~~~ x\n[[a]]\n~~~~\n[[b]]", ["[[b]] → b"]),
+    ("````\n```\n[[a]]\n````\n[[b]]", ["[[b]] → b"]), ("```\n[[a]]\n~~~\n[[b]]", []),
+    ("```\n[[a]]", []),
+    ("```\n- ```\n[[a]]\n```\n[[b]]", ["[[b]] → b"]), ("``` `x\n[[a]]", ["[[a]] → a"]),
+    ("```[[a]]```", []),
+    ("> ```\n> [[a]]\n> ```\n> [[b]]", ["[[b]] → b"]),
+    ("1. x\n\n       ```\n       [[a]]\n       ```\n2. [[b]]", ["[[b]] → b"]),
+    ("- ```\n  [[a]]\n  ```\n[[b]]", ["[[b]] → b"]),
+    ("```\r\n[[a]]\r\n```\r\n[[b]]", ["[[b]] → b"]),
+    ("x\n```\n[[a]]\n```\ny [[b]]", ["[[b]] → b"]), ("``` \n[[a]]\n``` x\n[[b]]\n```", []),
+  ])
+  func `are none in code`(text: String, expected: [String]) {
+    #expect(links(text) == expected)
+  }
+
+  @Test func `can be written with a title that has no signs of links`() {
+    for title in ["a", "a b", "é", "a:b", "a.md", "a/b", "C++", "(x)", "*a*", "!a", "a!"] {
+      #expect(NoteLink.name(for: title) == title)
+    }
+    for title in [
+      "", " ", "a#b", "a#", "a|b", "[a]", "a]", "a[", "`a`", "a`", "\\a", "http://a", "#", "|a",
+      "a\nb",
+    ] {
+      #expect(NoteLink.name(for: title) == nil, "\(title)")
+    }
+    #expect(NoteLink.words(for: "a # b") == "a # b")
+    for title in ["", " ", "a|b", "[a]", "a`", "a\nb", "\\a"] {
+      #expect(NoteLink.words(for: title) == nil, "\(title)")
+    }
+  }
+
+  @Test(arguments: seeds(20)) func `are the same for a naive look`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let pieces = [
+      "[", "]", "[[", "]]", "(", ")", "](", "a", "b.md", "a.md", "|", "#", "!", "\\", "`", "``",
+      "```", "\n", "\n\n", " ", "<", ">", "\"", "é", "- ", "> ", "# ", "~~~", "[[a]]", "[x](a.md)",
+      "%20", "http://", "x",
+    ]
+    for step in 0..<100 {
+      let text = (0..<1 + random.below(25)).map { _ in random.pick(pieces) }.joined()
+      let found = NoteLink.all(in: Array(text.utf8)).map {
+        if case .name = $0.target { "name \($0.range)" } else { "path \($0.range)" }
+      }
+      #expect(found == NaiveLinks(text).found, "\(at(seed, step)): \(text.debugDescription)")
+    }
+  }
+
+  @Test func `are found in a time that grows with the text, whatever it is`() {
+    for piece in [
+      "[", "[[", "[a](", "![", "`", "[a](<", "[a](b \"", "[a](b (", "[[a]](", "](", "[x](a.md ",
+      "``` ", "`` ` ", "[a]((", "\\`", "![[", "[![a](b.png)", "> ", "- ",
+    ] {
+      let text = Array(String(repeating: piece, count: 5_000).utf8)
+      _ = NoteLink.all(in: text)
+      _ = NoteLink.all(in: text + Array("]](a.md)".utf8))
+    }
+    // Rows of backquotes, each of another length.
+    let rows = (1..<400).map { String(repeating: "`", count: $0) }.joined(separator: " ")
+    #expect(links(rows + " [[a]]") == ["[[a]] → a"])
+  }
+}
+
+@Suite struct `Names that links use` {
+  private let note = NoteNames(
+    title: "Café Müller", aliases: ["CM", "the café"], path: "Places/cafe.v2.md")
+
+  @Test func `are compared composed and without case`() {
+    for name in ["Café Müller", "CAFE\u{301} mu\u{308}ller", " café müller ", "cm", "The CAFÉ"] {
+      #expect(note.have(LinkName(name)), "\(name)")
+      #expect(note.keys.contains(LinkName(name).key), "\(name)")
+    }
+    for name in ["Cafe Müller", "Café", "", " ", "müller", "the"] {
+      #expect(!note.have(LinkName(name)), "\(name)")
+    }
+    #expect(note.isTitle(LinkName("CAFÉ MÜLLER")) && !note.isTitle(LinkName("cm")))
+    #expect(!NoteNames(title: " ").have(LinkName("")))
+    #expect(NoteNames(title: "Straße").have(LinkName("STRASSE")))
+  }
+
+  @Test func `are the path, with and without its folder and its suffix`() {
+    for name in ["places/CAFE.v2.md", "Places/cafe.v2", "cafe.v2.MD", "cafe.v2"] {
+      #expect(note.have(LinkName(name)), "\(name)")
+      #expect(note.keys.contains(LinkName(name).key), "\(name)")
+    }
+    for name in ["cafe", "places", "/cafe.v2", "x/cafe.v2", "cafe.v2.txt", "places/"] {
+      #expect(!note.have(LinkName(name)), "\(name)")
+    }
+    for (title, path) in [("t", "a/x.md.md"), ("TCP/IP", "y.md"), (".md", "z/.md.md")] {
+      let other = NoteNames(title: title, path: path)
+      for name in [title, path, String(path.dropLast(3))] {
+        #expect(other.have(LinkName(name)) && other.keys.contains(LinkName(name).key), "\(name)")
+      }
+    }
+  }
+
+  @Test func `of a relative path are looked for from the folder of the note`() {
+    func path(_ relative: String, _ from: String) -> String? {
+      LinkName(.path(relative), at: from)?.text
+    }
+    #expect(path("a.md", "") == "a.md" && path("a.md", "x.md") == "a.md")
+    #expect(path("A.md", "f/x.md") == "f/a.md" && path("./a.md", "f/x.md") == "f/a.md")
+    #expect(path("../a.md", "f/g/x.md") == "f/a.md" && path("../../a.md", "f/x.md") == nil)
+    #expect(path("g/../a.md", "f/x.md") == "f/a.md" && path("../a.md", "") == nil)
+    let name = LinkName(.path("cafe.v2.md"), at: "Places/x.md")!
+    #expect(note.have(name) && note.keys.contains(name.key))
+    #expect(!note.have(LinkName(.path("cafe.v2.md"), at: "x.md")!))
+    #expect(!NoteNames(title: "a.md").have(LinkName(.path("a.md"), at: "")!))
+  }
+
+  @Test(arguments: [
+    ("aliases: [a, \"b c\"]\n", ["a", "b c"]), ("Aliases:\n  - a\n  - b\n", ["a", "b"]),
+    ("alias: a, b\n", ["a", "b"]), ("alias: \"a, b\"\n", ["a, b"]), ("aliases:\n", []),
+    ("aliases: ~\n", []), ("aliases: {a: b}\n", []), ("title: a\n", []),
+    ("aliases: [a, , ~]\n", ["a"]),
+  ])
+  func `may be in the header`(lines: String, expected: [String]) throws {
+    let fields = FileHeader.split(Array("---\n\(lines)---\n".utf8)).header.fields
+    #expect(FileHeader.aliases(in: fields) == expected)
+  }
+}
+
+/// Looks for links again and again from the beginning, until there is nothing more to find.
+private struct NaiveLinks {
+  /// `name` or `path`, and where.
+  var found: [String] {
+    links.sorted { $0.range.lowerBound < $1.range.lowerBound }.map {
+      "\($0.isName ? "name" : "path") \($0.range)"
+    }
+  }
+
+  private var links: [(range: Range<Int>, isName: Bool)] = []
+  private var bytes: [UInt8]
+
+  init(_ text: String) {
+    bytes = Array(text.utf8)
+    for block in Self.blocks(text) { read(block) }
+  }
+
+  /// By patterns for whole lines.
+  private static func blocks(_ text: String) -> [Range<Int>] {
+    var blocks: [Range<Int>] = []
+    var current: Range<Int>?
+    var fence: (sign: Character, count: Int)?
+    var start = 0
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let range = start..<start + line.utf8.count
+      start = range.upperBound + 1
+      let signs = line.prefixMatch(of: /[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)[ \t>]*)*/)!
+      let rest = line[signs.range.upperBound...]
+      let isItem = signs.output.contains { !" \t>".contains($0) }
+      func row(_ sign: Character) -> Int { rest.prefix { $0 == sign }.count }
+      if let open = fence {
+        let behind = rest.dropFirst(row(open.sign))
+        if !isItem, row(open.sign) >= open.count, behind.allSatisfy({ " \t".contains($0) }) {
+          fence = nil
+        }
+        continue
+      }
+      var isAlone = false
+      if row("~") >= 3 || row("`") >= 3 && !rest.dropFirst(row("`")).contains("`") {
+        fence = row("~") >= 3 ? ("~", row("~")) : ("`", row("`"))
+      } else if !rest.isEmpty {
+        isAlone = rest.prefixMatch(of: /#+(?:[ \t]|$)/) != nil
+        if let before = current, !isAlone, !isItem {
+          current = before.lowerBound..<range.upperBound
+          continue
+        }
+      }
+      if let current { blocks.append(current) }
+      current = fence == nil && !rest.isEmpty ? range : nil
+      if isAlone, let alone = current {
+        blocks.append(alone)
+        current = nil
+      }
+    }
+    if let current { blocks.append(current) }
+    return blocks
+  }
+
+  private enum Mark { case plain, escaped, code, done }
+
+  private mutating func read(_ block: Range<Int>) {
+    var marks: [Mark] = Array(repeating: .plain, count: bytes.count)
+    func row(_ start: Int) -> Int {
+      bytes[start..<block.upperBound].prefix { $0 == UInt8(ascii: "`") }.count
+    }
+    /// Passes over what a backslash takes the meaning of, and code; false where there is neither.
+    func pass(_ index: inout Int) -> Bool {
+      if bytes[index] == UInt8(ascii: "\\"), index + 1 < block.upperBound, bytes[index + 1] < 0x80,
+        !Character(Unicode.Scalar(bytes[index + 1])).isLetter,
+        !Character(Unicode.Scalar(bytes[index + 1])).isNumber, bytes[index + 1] > 0x20
+      {
+        (marks[index], marks[index + 1]) = (.escaped, .escaped)
+        index += 2
+        return true
+      }
+      let count = row(index)
+      if count == 0 { return false }
+      var end = index + count
+      while end < block.upperBound, row(end) != count { end += max(1, row(end)) }
+      if end < block.upperBound { for place in index..<end + count { marks[place] = .code } }
+      index = end < block.upperBound ? end + count : index + count
+      return true
+    }
+    func sign(_ index: Int) -> UInt8? {
+      block.contains(index) && marks[index] == .plain ? bytes[index] : nil
+    }
+    let (open, close) = (UInt8(ascii: "["), UInt8(ascii: "]"))
+    // From left to right, each closing bracket with the nearest opening one that has none.
+    var barred: Set<Int> = []
+    var place = block.lowerBound
+    while place < block.upperBound {
+      if pass(&place) { continue }
+      guard sign(place) == close else {
+        place += 1
+        continue
+      }
+      if sign(place + 1) == close,
+        let start = (block.lowerBound..<place).last(where: {
+          sign($0) == open || sign($0) == close || bytes[$0] == 0x0A || marks[$0] == .code
+            || marks[$0] == .done
+        }),
+        sign(start) == open, sign(start - 1) == open, start > block.lowerBound
+      {
+        let range = start - 1..<place + 2
+        let isPicture = sign(start - 2) == UInt8(ascii: "!")
+        for inner in range { marks[inner] = .done }
+        let inner = string(Array(bytes[start + 1..<place]))
+        var name = inner.prefix { $0 != "#" && $0 != "|" }
+        if name.hasSuffix("\\"), inner.contains("|"),
+          !inner.prefix(while: { $0 != "|" }).contains("#")
+        {
+          name.removeLast()
+        }
+        let isLink = !isPicture && !name.allSatisfy { $0 == " " } && !name.contains("://")
+        if isLink {
+          links.append((range, true))
+          barred.formUnion(block.lowerBound..<start)
+        }
+        place += 2
+        continue
+      }
+      guard let start = (block.lowerBound..<place).last(where: { sign($0) == open }) else {
+        place += 1
+        continue
+      }
+      let isPicture = sign(start - 1) == UInt8(ascii: "!")
+      let end =
+        barred.contains(start) && !isPicture ? nil : destination(place + 1, block.upperBound)
+      marks[start] = .done
+      marks[place] = .done
+      guard let (end, isNote) = end else {
+        place += 1
+        continue
+      }
+      if isPicture {
+        links.removeAll { (start..<end).contains($0.range.lowerBound) }
+      } else {
+        barred.formUnion(block.lowerBound..<start)
+        if isNote { links.append((start..<end, false)) }
+      }
+      for inner in place..<end { marks[inner] = .done }
+      place = end
+    }
+  }
+
+  /// By a pattern for all of it.
+  private func destination(_ start: Int, _ limit: Int) -> (end: Int, isNote: Bool)? {
+    let rest = string(Array(bytes[start..<limit]))
+    let sign = #"[!-\/:-@\[-`{-~]"#
+    let escape = #"\\\#(sign)|\\(?!\#(sign))"#
+    let letter = #"[^\x00-\x20\x7F\\()]|\#(escape)"#
+    var nested = "(?:\(letter))*"
+    for _ in 0..<5 { nested = #"(?:\#(letter)|\(\#(nested)\))*"# }
+    let pattern = try! Regex<(Substring, Substring?, Substring?)>(
+      #"\([ \t\n]*(?:<((?:[^<>\n\\]|\#(escape))*)>|(?!<)(\#(nested)))"#
+        + #"(?:[ \t\n]+(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|\((?:[^()\\]|\\[\s\S])*\)))?[ \t\n]*\)"#
+    ).matchingSemantics(.unicodeScalar)
+    guard let match = rest.prefixMatch(of: pattern) else {
+      return nil
+    }
+    let written = String(match.1 ?? match.2 ?? "")
+    let path = written.replacing(/\\([!-\/:-@\[-`{-~])/) { $0.1 }.prefix { $0 != "#" }
+    let isNote =
+      (path.hasSuffix(".md"))
+      && path.split(separator: "/", omittingEmptySubsequences: false).last != ".md"
+      && !path.hasPrefix("/") && path.firstMatch(of: /^[a-z][a-z0-9.+\-]*:/) == nil
+    return (start + rest[match.range].utf8.count, isNote)
+  }
+}

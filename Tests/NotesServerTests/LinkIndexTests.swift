@@ -1,0 +1,203 @@
+import Foundation
+import NoteFiles
+import Notes
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct `The index of links` {
+  let scratch = TemporaryFolder()
+
+  /// Two processes on one folder, one on another, and a folder of files.
+  private final class Scene {
+    var random: SplitMix64
+    var peers: [Peer]
+    let files: String
+    private var attachments: [JSON] = []
+    private let names = ["Milk", "milk", "Oat", "Éclair", "E\u{301}clair", "a", "oat cakes", "x/a"]
+
+    init(_ scratch: TemporaryFolder, seed: UInt64) {
+      random = SplitMix64(seed: seed)
+      files = scratch("files \(seed)")
+      peers = ["notes", "notes", "other"].enumerated().map { number, folder in
+        let peer = Peer(
+          scratch("\(folder) \(seed)"), seed: seed &* 8 &+ UInt64(number),
+          state: scratch("state \(number) \(seed)"))
+        peer.initialize()
+        return peer
+      }
+    }
+
+    private func title() -> JSON { .string(random.pick(names)) }
+
+    private func text(_ ids: [String]) -> String {
+      (0..<random.below(5)).map { _ in
+        let name = ids.isEmpty || random.chance(80) ? random.pick(names) : random.pick(ids)
+        return random.pick([
+          "[[\(name)]]", "[[\(name)|words]]", "[[\(name)#h]]",
+          "[x](\(random.pick(["a", "b", "../a"])).md)",
+          "`[[\(name)]]`", name, "\n", "\n```\n",
+        ])
+      }.joined(separator: " ")
+    }
+
+    func step() throws {
+      let peer = random.pick(peers)
+      let ids = peer.list()
+      guard let id = ids.randomElement(using: &random), random.chance(90) else {
+        peer.create([
+          "title": title(), "text": .string(text(ids)),
+          "tags": .array(random.chance(30) ? [title()] : []),
+        ])
+        return
+      }
+      let note = JSON.string(id)
+      switch random.below(14) {
+      case 0: peer.call("note/update", ["id": note, "title": title()])
+      case 1: peer.call("note/update", ["id": note, "tags": .array([title()])])
+      case 2, 3: peer.call("note/setText", ["id": note, "text": .string(text(ids))])
+      case 4: peer.call("note/append", ["id": note, "text": .string(text(ids))])
+      case 5: peer.call("note/delete", ["id": note])
+      case 6, 7:
+        guard let trashed = peer.list(["trashed": true]).randomElement(using: &random) else {
+          return
+        }
+        peer.call(random.chance(30) ? "note/purge" : "note/restore", ["id": .string(trashed)])
+      case 8: peer.call("note/rename", ["id": note, "title": title()])
+      case 9:
+        peers[0].merge(from: peers[2], adopting: true)
+        peers[2].merge(from: peers[0], adopting: true)
+      case 10: try importFile(ids)
+      case 11:
+        let attachment = peers[0].ask("note/open", ["id": note, "mode": "edit"])["attachment"]
+        if let attachment { attachments.append(attachment) }
+      case 12:
+        guard let attachment = attachments.randomElement(using: &random) else { return }
+        _ = peers[0].ask(
+          "note/change",
+          [
+            "attachment": attachment, "version": JSON(random.below(1000)), "rev": 0,
+            "lines": [[0, 0, [.string(text(ids).replacing("\n", with: " "))]]],
+          ])
+      default:
+        guard let attachment = attachments.randomElement(using: &random) else { return }
+        _ = peers[0].ask("note/\(random.pick(["undo", "redo"]))", ["attachment": attachment])
+      }
+    }
+
+    private func importFile(_ ids: [String]) throws {
+      let folder = random.pick(["", "/f"])
+      try FileManager.default.createDirectory(
+        atPath: files + "/f", withIntermediateDirectories: true)
+      let header = random.pick([
+        "", "---\naliases: [\(random.pick(names)), b]\n---\n", "---\ntitle: c\n---\n",
+      ])
+      try Data((header + text(ids)).utf8).write(
+        to: URL(fileURLWithPath: "\(files)\(folder)/\(random.pick(["a", "b", "milk"])).md"))
+      random.pick(peers).call("notebook/import", ["path": .string(files)])
+    }
+  }
+
+  @Test(arguments: seeds(12))
+  func `is at any time what one is that is made from nothing`(seed: UInt64) throws {
+    let scene = Scene(scratch, seed: seed)
+    for step in 0..<60 {
+      try scene.step()
+      if scene.random.chance(60) { scene.peers[0].work() }
+      for peer in scene.peers where scene.random.chance(40) {
+        let (kept, fresh) = try peer.linkIndexes()
+        #expect(kept == fresh && kept.sizes == fresh.sizes, at(seed, step))
+      }
+    }
+  }
+
+  @Test
+  func `is begun when a note is opened to write in it, and made while there is nothing else to do`()
+  {
+    let peer = Peer(scratch("notes"), seed: 1)
+    peer.initialize()
+    let text = String(repeating: "[[a]] and more\n", count: 2000)
+    for number in 0..<40 { peer.create(["title": .string("\(number)"), "text": .string(text)]) }
+    let id = JSON.string(peer.list()[0])
+    for _ in 0..<3 { peer.work() }
+    #expect(!peer.hasLinkIndex)
+    peer.call("note/open", ["id": id, "mode": "observe"])
+    peer.work()
+    #expect(!peer.hasLinkIndex)
+    peer.call("note/open", ["id": id, "mode": "edit"])
+    peer.work()
+    #expect(peer.hasLinkIndex && !peer.isIndexAtRest)
+    // Nothing waits for it but who asks.
+    #expect(peer.ask("note/append", ["id": id, "text": "x"]).error == nil && !peer.isIndexAtRest)
+    for _ in 0..<20 { peer.work() }
+    #expect(peer.isIndexAtRest)
+    // A few changes wait until somebody asks.
+    peer.call("note/append", ["id": id, "text": "[[1]]"])
+    #expect(peer.isIndexAtRest)
+    #expect(
+      peer.call("note/backlinks", ["id": .string(peer.list()[38])])["backlinks"]!.array!.count == 1)
+  }
+
+  @Test func `takes in many changes while there is nothing else to do`() {
+    let peer = Peer(scratch("notes"), seed: 1)
+    peer.initialize()
+    let first = peer.create(["title": "first"])
+    peer.call("note/open", ["id": .string(first), "mode": "edit"])
+    peer.work()
+    #expect(peer.isIndexAtRest)
+    let other = Peer(scratch("other"), seed: 2)
+    other.initialize()
+    for number in 0..<100 { other.create(["title": .string("\(number)"), "text": "[[first]]"]) }
+    peer.merge(from: other, adopting: true)
+    #expect(!peer.isIndexAtRest)
+    for _ in 0..<5 { peer.work() }
+    #expect(peer.isIndexAtRest)
+    #expect(peer.call("note/backlinks", ["id": .string(first)])["backlinks"]!.array!.count == 100)
+  }
+
+  @Test func `notices what becomes of a note in which somebody types`() throws {
+    let peer = Peer(scratch("notes"), seed: 1)
+    peer.initialize()
+    let id = JSON.string(peer.create(["title": "a", "text": "[[x]]"]))
+    let changes: [(String, JSON)] = [
+      ("note/update", ["title": "b"]), ("note/update", ["tags": ["t"]]), ("note/delete", [:]),
+      ("note/restore", [:]), ("note/append", ["text": " [[y]]"]),
+    ]
+    for (number, (method, params)) in changes.enumerated() {
+      _ = try peer.linkIndexes()
+      peer.call("note/append", ["id": id, "text": .string(" [[\(number)]]")])
+      peer.call(method, JSON(params.members!.merging(["id": id], uniquingKeysWith: { $1 })))
+      // Names are asked for apart from texts.
+      let isThere = method != "note/delete"
+      let found = peer.call("notebook/resolve", ["text": number == 0 ? "b" : "B"])["id"]
+      #expect(found == (isThere ? id : .null), "\(method)")
+      #expect(peer.call("notebook/tags")["tags"]!.array!.count == (isThere && number > 0 ? 1 : 0))
+      let (kept, fresh) = try peer.linkIndexes()
+      #expect(kept == fresh && kept.sizes == fresh.sizes, "\(method)")
+    }
+  }
+
+  @Test func `keeps the first names of many, as a look at all of them does`() {
+    for seed in seeds(20) {
+      var random = SplitMix64(seed: seed)
+      let letters = [
+        "a", "A", "b", "é", "E\u{301}", "e", " ", "ß", "ss", "Σ", "~", "-", "1", "ﬁ", "\u{301}",
+      ]
+      func word(_ most: Int) -> String {
+        (0..<random.below(most + 1)).map { _ in random.pick(letters) }.joined()
+      }
+      for step in 0..<50 {
+        let (prefix, limit) = (word(2), 1 + random.below(4))
+        let names = (0..<random.below(30)).map { _ in word(5) }
+        var few = FirstFew<Int>(limit, beginningWith: prefix)
+        for (number, name) in names.enumerated() { few.insert(name, number) }
+        let start = Array(LinkName(prefix + "x").text.utf8.dropLast())
+        let expected = names.enumerated().map { ($0.offset, Array(LinkName($0.element).text.utf8)) }
+          .filter { $0.1.starts(with: start) }
+          .sorted { $0.1.lexicographicallyPrecedes($1.1) || $0.1 == $1.1 && $0.0 < $1.0 }
+        #expect(few.elements.map(\.value) == expected.prefix(limit).map(\.0), at(seed, step))
+      }
+    }
+  }
+}
