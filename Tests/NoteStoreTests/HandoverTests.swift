@@ -24,7 +24,7 @@ private final class Shell {
   }
 
   func open(memory: String? = MemoryDisk.memory) throws -> NoteStore {
-    try NoteStore(path: Self.path, state: Self.state, memory: memory, on: disk) {
+    try NoteStore(path: Self.path, state: Self.state, memory: memory, isBrief: true, on: disk) {
       Identifier(high: self.random.next(), low: self.random.next())
     }
   }
@@ -220,6 +220,23 @@ private final class Shell {
         try run(shell, isMemoryRestored: true)
         return !shell.forks.isEmpty
       })
+  }
+
+  @Test func `fold where no folder is in memory, and leave few files after a day`() throws {
+    let shell = Shell(seed: 6)
+    for number in 0..<200 {
+      // The next day has begun.
+      if number == 150 { shell.disk.pass(90_000) }
+      let store = try shell.open(memory: nil)
+      try shell.write(store, " \(number)" + String(repeating: "x", count: 2_000))
+      try store.end()
+      store.keep { true }
+    }
+    #expect(shell.logs.count < 130, "\(shell.logs.count)")
+    let files = shell.disk.files(below: Shell.path)
+    #expect(files.keys.contains { $0.hasPrefix("snap/") })
+    let all = try shell.open(memory: nil)
+    #expect(all.texts[0].split(separator: " ").count == 200 && all.damage.isEmpty)
   }
 
   @Test func `leave nothing where no folder is in memory`() throws {

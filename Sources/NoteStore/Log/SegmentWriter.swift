@@ -181,9 +181,6 @@ struct SegmentWriter {
       first: appended, superseding: header == predecessor.header ? predecessor.file : nil)
   }
 
-  /// True if this process leaves its session to another one.
-  var isHandingOver: Bool { handovers.isUsed }
-
   /// True if a session may be left to another process.
   var canHandOver: Bool { handovers.canLeave }
 

@@ -60,9 +60,6 @@ struct SessionHandovers {
     self.memory = memory
   }
 
-  /// True if there is a folder for it.
-  var isUsed: Bool { memory != nil }
-
   /// The folder for the notebook; nil if none can be used.
   private var folder: StateFolder? {
     guard let memory, let identity = root.notebook else { return nil }

@@ -64,8 +64,8 @@ extension NoteStore {
       archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
         || notebook.isArchiveBehind
     else { return }
-    // A process of one request is never idle. What it has folded is in the archive, so that the next one does not try again.
-    if folder.writer.isHandingOver { fold(while: isTime) }
+    // What is folded is in the archive, so that the next process does not try again.
+    if isBrief { fold(while: isTime) }
     repeat { archive() } while archiving.writing != nil && isTime()
     archiving.writing = nil
   }

@@ -98,7 +98,7 @@ func purgeNotes(
   let purge: Purge
   do {
     let store = try NoteStore(
-      path: try surroundings.folder(), state: surroundings.stateFolder(), isWatching: false,
+      path: try surroundings.folder(), state: surroundings.stateFolder(), isBrief: true,
       makeIdentifier: surroundings.makeIdentifier)
     let author = Author(name: surroundings.name, program: surroundings.program)
     if command.has("--trash") {

@@ -274,6 +274,32 @@ struct `The command line` {
     #expect(outcome.errors.contains("argument 2 is no UTF-8"), "\(outcome.errors)")
   }
 
+  @Test(arguments: ["XDG_STATE_HOME", "DECENT_NOTES", "HOME"])
+  func `A variable of the environment that is no UTF-8 is refused`(_ name: String) throws {
+    let outcome = try Outcome(
+      [name, "check"],
+      shell: "program=$1; export \"$2=$(printf '/tmp/a\\377b')\"; exec \"$program\" \"$3\"")
+    #expect(outcome.ending == .status(64), "\(outcome.errors)")
+    #expect(outcome.errors.contains("\(name): this variable of the environment is not UTF-8"))
+  }
+
+  @Test func `The demonstration says that its output cannot be written`() throws {
+    try "a text\n".write(toFile: folder("file"), atomically: true, encoding: .utf8)
+    let outcome = try Outcome(["demo", folder("file")], shell: "exec \"$@\" > /dev/full")
+    #expect(outcome.ending == .status(1))
+    #expect(outcome.errors.contains("standard output: No space left"), "\(outcome.errors)")
+  }
+
+  @Test func `A call prints no character that commands a terminal`() throws {
+    let options = ["--notebook", folder("notes"), "call"]
+    let title = "a\u{9B}31mb\u{202E}c\u{7F}"
+    let made = try Outcome(options + ["note/create", #"{"title":"\#(title)"}"#])
+    #expect(
+      !made.output.unicodeScalars.contains { "\u{9B}\u{202E}\u{7F}".unicodeScalars.contains($0) })
+    let note = try JSONValue(parsing: Array(made.output.utf8))["note"]!
+    #expect(note["title"]!.string == title)
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `A call prints an answer of any length`() throws {
     let options = ["--notebook", folder("notes")]
