@@ -44,6 +44,14 @@ struct `The project` {
     #expect(tests.output.contains("\nOK\n"), "\(tests.output)")
   }
 
+  @Test(.enabled(if: hasTool("node") || isContinuousIntegration, "node is missing"))
+  func `The JavaScript client passes its tests against this program`() throws {
+    let tests = try run(
+      ["node", "--test", "clients/node/test.mjs"], ["DECENT_NOTES_COMMAND": Server.program])
+    #expect(tests.status == 0, "\(tests.output)")
+    #expect(tests.output.contains(" fail 0\n") && tests.output.contains(" cancelled 0\n"))
+  }
+
   @Test(
     .enabled(if: hasTool("jq") || isContinuousIntegration, "jq is missing"))
   func `The session by hand in the guide to clients goes as it says`() throws {

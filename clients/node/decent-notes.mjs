@@ -1,10 +1,10 @@
-// A client for Decent Notes in JavaScript, without packages; for Node 20, and the ground for an extension of VS Code.
+// A client for Decent Notes in JavaScript, without packages; for Node 18, and the ground for an extension of VS Code.
 //
 //     const client = new Client({ notebook: '/home/ana/Notes' })
 //     await client.start()
 //     const { note } = await client.request('note/create', { title: 'Shopping' })
 //     const shopping = await client.open(note.id)
-//     shopping.on('change', (text) => show(text))       // others have changed it
+//     shopping.on('change', (text) => show(text)) // others have changed it
 //     shopping.setText('milk\neggs')
 //     await client.end()
 //
@@ -13,49 +13,46 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { EventEmitter } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { EventEmitter, once } from 'node:events'
 
 const contentModified = -32801
 const hashedBytes = 256 * 1024 // a longer text is checked by its size while the user types
-const longestHeaders = 8 * 1024 // bytes; longer ones are none of our program's
-const longestMessage = 256 * 1024 * 1024
+const longestMessage = 256 * 1024 * 1024 // bytes; a longer one is none of our program's
 
 /** An error that the server has answered; `reason` is there with code -32803. */
 export class ResponseError extends Error {
-  constructor({ code, message, data }) {
-    super(message)
-    this.code = code
-    this.reason = data?.reason
-  }
+  constructor({ code, message, data }) { Object.assign(super(message), { code, reason: data?.reason }) }
 }
 
-const sha256 = (text) => createHash('sha256').update(text, 'utf8').digest('hex')
-const lineCount = (text) => text.split('\n').length
-
-/** Applies the `lines` or `ranges` of a push, which all refer to the text before it. Columns are UTF-16 code units, as strings have them. */
-export function applyPush(text, push) {
-  if (push.text !== undefined) return push.text
-  const lines = text.split('\n')
-  if (push.lines) {
-    for (const [start, end, now] of [...push.lines].reverse()) lines.splice(start, end - start, ...now)
-    return lines.join('\n')
-  }
-  const starts = []
-  lines.reduce((at, line) => (starts.push(at), at + line.length + 1), 0)
-  const offset = ({ line, character }) => starts[line] + character
-  return push.ranges.reduceRight(
-    (now, { range, newText }) => now.slice(0, offset(range.start)) + newText + now.slice(offset(range.end)), text)
+/** By what each side checks that the other one has the same text. */
+const checks = {
+  sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+  bytes: (text) => Buffer.byteLength(text),
+  lineCount: (text) => text.split('\n').length,
 }
 
-/** The text of an open note, and what the server knows of it. Methods that return a change return the parameters of `note/change`. */
+/** The lines by which one text becomes another, as `note/change` has them: those from the first number up to the second are replaced. */
+export function changedLines(text, next) {
+  const [old, now] = [text.split('\n'), next.split('\n')]
+  const most = Math.min(old.length, now.length)
+  let [head, tail] = [0, 0]
+  while (head < most && old[head] === now[head]) head += 1
+  while (tail < most - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1
+  return [head, old.length - tail, now.slice(head, now.length - tail)]
+}
+
+/** Applies such edits, which all refer to the text before them, in order. */
+export function applyLines(text, edits) {
+  const [old, pieces] = [text.split('\n'), []]
+  edits.forEach(([, end, now], index) => pieces.push(now, old.slice(end, edits[index + 1]?.[0])))
+  return old.slice(0, edits[0]?.[0]).concat(...pieces).join('\n')
+}
+
+/** The text of an open note, and what the server knows of it. Methods may return a change to send: the parameters of `note/change`. */
 export class LiveText {
   constructor({ text, rev, version, session }) {
     Object.assign(this, { text, rev, version, resumeToken: session, base: text, answered: version, whole: version })
-    this.needsWhole = false
-    this.isDetached = false
-    this.isHashed = true // the last change had the hash of the text
+    Object.assign(this, { needsWhole: false, isDetached: false, isHashed: true }) // the last change had the hash of the text
   }
 
   get hasUnsent() { return this.needsWhole || this.answered < this.version }
@@ -63,191 +60,147 @@ export class LiveText {
 
   /** The user's text is now this one. */
   replace(text) {
-    if (text.includes('\0') || !text.isWellFormed()) throw new Error('a note holds no U+0000 and no half of a surrogate pair')
+    if (/\0|\p{Surrogate}/u.test(text)) throw new Error('a note holds no U+0000 and no half of a surrogate pair')
+    const lines = [changedLines(this.text, text)]
     this.text = text
-    return this.#change({ text })
+    return this.#change({ lines })
   }
 
-  sendWhole() { return this.replace(this.text) }
-
-  /** The user has replaced the lines from `start` up to `end` by these. */
-  replaceLines(start, end, lines) {
-    const all = this.text.split('\n')
-    all.splice(start, end - start, ...lines)
-    const text = all.join('\n')
-    if (text.includes('\0') || !text.isWellFormed()) throw new Error('a note holds no U+0000 and no half of a surrogate pair')
-    this.text = text
-    return this.#change({ lines: [[start, end, lines]] })
-  }
+  sendWhole() { return this.#change({ text: this.text }) }
 
   /** When the typing pauses: a change of nothing, with the hash that a long text lacks. */
   confirm() {
     if (this.isHashed || this.isDetached) return undefined
-    return { ...this.#change({ lines: [] }), sha256: sha256(this.text), isHashed: (this.isHashed = true) && undefined }
+    const change = this.#change({ lines: [] })
+    this.isHashed = true
+    return { ...change, sha256: checks.sha256(this.text) }
   }
 
-  /** A `note/edit` has come. Returns the whole text as a change if it does not fit. */
+  /** A `note/edit` has come. What does not fit is answered by the whole text. */
   takePush(push) {
     if (push.version !== this.version) return undefined // it has crossed a change; another one is coming
-    const known = { sha256, bytes: Buffer.byteLength, lineCount }
-    for (const [name, measure] of Object.entries(known)) {
-      if (push[name] !== undefined && push[name] !== measure(this.text)) return this.sendWhole()
-    }
-    this.text = this.base = applyPush(this.text, push)
+    if (Object.keys(checks).some((name) => name in push && push[name] !== checks[name](this.text))) return this.sendWhole()
+    this.text = this.base = push.text ?? applyLines(this.text, push.lines)
     this.rev = push.rev
     return undefined
   }
 
-  /** The change of this version was answered. May return a change to send. */
+  /** The change of this version was answered. */
   takeAnswer(version, error) {
-    if (this.isDetached) return undefined
     this.answered = version
-    if (!error) {
-      if (version === this.version) this.base = this.text
-    } else if (error.code !== contentModified) {
-      this.needsWhole = true
-    } else if (version >= this.whole) {
-      return this.sendWhole() // otherwise the whole text was sent after this change
-    }
-    return undefined
+    if (!error && version === this.version) this.base = this.text
+    if (error && error.code !== contentModified) this.needsWhole = true
+    // Otherwise the whole text was sent after this change.
+    return error?.code === contentModified && version >= this.whole ? this.sendWhole() : undefined
   }
 
   /** The parameter `resume` of `note/open`. */
   resume() {
-    this.isDetached = true
-    this.answered = this.version
-    this.resumedText = this.text
+    Object.assign(this, { isDetached: true, answered: this.version, resumed: this.text })
     return { session: this.resumeToken, version: this.version, rev: this.rev, text: this.text, baseText: this.base }
   }
 
-  /** The note is open again. Returns the change that has what was typed meanwhile, if any. */
+  /** The note is open again; what was typed meanwhile is sent. */
   takeResumed({ session, rev }) {
-    Object.assign(this, { resumeToken: session, rev, base: this.resumedText, whole: this.answered, isDetached: false, needsWhole: false })
+    Object.assign(this, { resumeToken: session, rev, base: this.resumed, whole: this.answered, isDetached: false, needsWhole: false })
     return this.answered === this.version ? undefined : this.sendWhole()
   }
 
   #change(form) {
     this.version += 1
-    if (this.needsWhole || form.text !== undefined) {
-      form = { text: this.text }
-      this.needsWhole = false
-      this.whole = this.version
-    }
+    if (this.needsWhole || 'text' in form) [form, this.needsWhole, this.whole] = [{ text: this.text }, false, this.version]
     if (this.isDetached) return undefined
-    this.isHashed = Buffer.byteLength(this.text) <= hashedBytes
-    const check = this.isHashed ? { sha256: sha256(this.text) } : { bytes: Buffer.byteLength(this.text), lineCount: lineCount(this.text) }
-    return { version: this.version, rev: this.rev, ...form, ...check }
+    this.isHashed = checks.bytes(this.text) <= hashedBytes
+    const names = this.isHashed ? ['sha256'] : ['bytes', 'lineCount']
+    return { version: this.version, rev: this.rev, ...form, ...Object.fromEntries(names.map((name) => [name, checks[name](this.text)])) }
   }
 }
 
 /** One process of the program. `notified(method, params)` gets notifications, `ended(error)` the end. */
 export class Process {
-  #pending = new Map()
+  #answers = new Map()
   #lastID = 0
-  #received = []
-  #size = 0
+  #pieces = []
   #errors = ''
 
   constructor(words, notified, ended) {
-    this.notified = notified
-    // A session of its own keeps Ctrl-C of the terminal from it.
-    this.child = spawn(words[0], words.slice(1), { detached: true })
-    this.child.stdin.on('error', () => {}) // the end is told below
-    this.child.stderr.on('data', (data) => (this.#errors = (this.#errors + data).slice(-2000)))
-    this.child.stdout.on('data', (data) => this.#read(data))
-    this.child.on('error', (error) => this.#end(error, ended))
-    this.child.on('close', (status) => this.#end(new Error(`decent-notes ended with ${status}: ${this.#errors.trim()}`), ended))
+    const child = spawn(words[0], words.slice(1), { detached: true }) // a session of its own: Ctrl-C of the terminal is not for it
+    Object.assign(this, { notified, ended, child })
+    child.stdin.on('error', () => {}) // the end of the process is told below
+    child.stderr.on('data', (data) => { this.#errors = (this.#errors + data).slice(-2000) })
+    child.stdout.on('data', (data) => this.#read(data))
+    child.on('error', (error) => this.#end(error))
+    child.on('close', (status, signal) => this.#end(new Error(`decent-notes ended with ${status ?? signal}: ${this.#errors.trim()}`)))
   }
 
-  /** `then(error, result)` is called before any later message is looked at. A promise would be too late: a push may stand right behind. */
+  /** `then(error, result)` is called before any later message is looked at. A promise would be too late: a push may stand right behind the answer. */
   request(method, params, then) {
     if (this.lost) return then(this.lost)
-    const id = ++this.#lastID
-    this.#pending.set(id, then)
-    return this.#send({ id, method, params })
+    this.#answers.set(++this.#lastID, then)
+    return this.notify(method, params, this.#lastID)
   }
 
-  notify(method, params) { this.#send({ method, params }) }
+  notify(method, params = {}, id = undefined) { this.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`) }
 
-  #send(message) {
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    this.child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`)
-    this.child.stdin.write(body)
-  }
-
-  #end(error, ended) {
+  #end(error) {
     if (this.lost) return
     this.lost = error
-    for (const then of this.#pending.values()) then(error) // these may have been done, or not
-    ended(error)
+    this.child.kill('SIGKILL') // two processes of one client would not know each other's changes
+    for (const then of this.#answers.values()) then(error) // these may have been done, or not
+    this.ended(error)
   }
 
-  // An answer may be long: its pieces are joined once, when it is complete.
+  /** Takes the lines that are complete, each a message. One may be long: its pieces are joined once, when all are there. */
   #read(data) {
-    this.#received.push(data)
-    this.#size += data.length
-    while (this.#size >= (this.wanted ?? 1)) {
-      let all = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received)
-      const end = all.indexOf('\r\n\r\n')
-      const length = Number(/^content-length: *(\d+)/im.exec(all.subarray(0, Math.max(0, end)).toString('latin1'))?.[1])
-      if ((end < 0 && all.length > longestHeaders) || (end >= 0 && !(length <= longestMessage))) return void this.child.kill('SIGKILL')
-      this.wanted = end < 0 ? this.#size + 1 : end + 4 + length
-      const isComplete = all.length >= this.wanted
-      const body = isComplete ? all.subarray(end + 4, this.wanted) : undefined
-      if (isComplete) all = all.subarray(this.wanted)
-      this.#received = all.length ? [all] : []
-      this.#size = all.length
-      if (!isComplete) return
-      this.wanted = undefined
-      this.#take(JSON.parse(body.toString('utf8')))
+    for (let end = data.indexOf(10); end >= 0 && !this.lost; end = data.indexOf(10)) {
+      const line = Buffer.concat([...this.#pieces.splice(0), data.subarray(0, end)]).toString('utf8')
+      data = data.subarray(end + 1)
+      let message
+      try { message = JSON.parse(line) } catch { return this.#end(new Error(`the program does not speak the protocol: ${line.slice(0, 60)}`)) }
+      this.#take(message)
     }
+    this.#pieces.push(data)
+    if (this.#pieces.reduce((size, piece) => size + piece.length, 0) > longestMessage) this.#end(new Error('a message without an end'))
+    return undefined
   }
 
   #take({ id, method, params, result, error }) {
     if (method) return this.notified(method, params)
-    // Something that was sent was no message, and there is no telling which: a mistake of this client.
-    if (id === null) return void this.child.kill('SIGKILL')
-    const then = this.#pending.get(id)
-    this.#pending.delete(id)
-    return error ? then?.(new ResponseError(error)) : then?.(undefined, result)
+    if (id === null) return this.#end(new ResponseError(error)) // no telling which request: a mistake of this client
+    const then = this.#answers.get(id)
+    this.#answers.delete(id)
+    return then?.(error && new ResponseError(error), result)
   }
 }
 
-/** Notes, by a process. Emits what the process notifies of, `gone` with an error when no other process is started by itself. */
+/** Notes, by a process. Emits what the process notifies of, and `gone` with an error when no other process is started by itself. */
 export class Client extends EventEmitter {
   #starts = []
 
-  /** `restarts` processes in so many milliseconds take the place of those that die. */
+  /** `restarts` processes in `period` milliseconds take the place of those that die. */
   constructor({ notebook, command = ['decent-notes'], restarts = 5, period = 180_000 } = {}) {
     super()
-    Object.assign(this, { restarts, period, attachments: new Set(), isLeaving: false })
-    this.words = [...command, ...(notebook ? ['--notebook', notebook] : [])]
+    Object.assign(this, { restarts, period, words: [...command, ...(notebook ? ['--notebook', notebook] : [])], attachments: new Set() })
   }
 
-  start() {
+  /** Begins, also again after `gone`. Notes that are open are opened again. */
+  async start() {
     this.process = new Process(this.words, (method, params) => this.#notified(method, params), (error) => this.#ended(error))
-    const initialize = {
-      processId: process.pid, clientInfo: { name: 'decent-notes.mjs' },
-      capabilities: { general: { positionEncodings: ['utf-16'] } }, // the unit of our strings
-    }
-    return new Promise((resolve, reject) => {
-      this.process.request('initialize', initialize, (error, result) => {
-        if (error) return reject(error)
-        this.server = result
-        for (const attachment of this.attachments) attachment.resume()
-        return resolve(result)
-      })
-    })
+    this.server = await this.request('initialize', { processId: process.pid, clientInfo: { name: 'decent-notes.mjs' } })
+    for (const attachment of this.attachments) attachment.resume()
   }
 
-  request(method, params = {}) {
-    return new Promise((resolve, reject) => {
-      this.process.request(method, params, (error, result) => (error ? reject(error) : resolve(result)))
-    })
+  request(method, params) {
+    return new Promise((resolve, reject) => this.process.request(method, params, (error, result) => (error ? reject(error) : resolve(result))))
   }
 
-  open(note) { return new Promise((resolve, reject) => new Attachment(this, note, resolve, reject)) }
+  async open(note) {
+    const attachment = new Attachment(this, note)
+    await new Promise((resolve, reject) => attachment.open((error) => (error ? reject(error) : resolve())))
+    return attachment
+  }
 
+  /** Ends the process in order. If a note has a text that the server lacks, the error has it as `text`. */
   async end() {
     for (const attachment of [...this.attachments]) await attachment.close()
     this.isLeaving = true
@@ -268,104 +221,76 @@ export class Client extends EventEmitter {
     this.#starts = this.#starts.filter((then) => now - then < this.period)
     if (!this.server || this.#starts.length >= this.restarts) return void this.emit('gone', error)
     this.#starts.push(now)
-    this.start().catch((reason) => reason instanceof ResponseError && this.emit('gone', reason))
+    this.start().catch((reason) => { if (reason instanceof ResponseError) this.emit('gone', reason) }) // the end of a process is told by itself
   }
 }
 
-/** A note that is open. Emits `change` with the text when others have changed it, `settled`, `problem` with an error, and `end` when the note was forgotten. */
+/** A note that is open. Emits `change` with the text when others have changed it, `settled`, `problem` with an error, `end` with the reason. */
 export class Attachment extends EventEmitter {
-  constructor(client, note, resolve, reject) {
-    super()
-    Object.assign(this, { client, note, isOpening: false })
-    this.#open({}, (error, result) => {
-      if (error) return reject(error)
-      this.live = new LiveText(result)
-      client.attachments.add(this)
-      return resolve(this)
-    })
-  }
+  constructor(client, note) { Object.assign(super(), { client, note }) }
 
   get text() { return this.live.text }
-  setText(text) { if (text !== this.text) this.#send(this.#changing().replace(text)) }
-  replaceLines(start, end, lines) { this.#send(this.#changing().replaceLines(start, end, lines)) }
-
-  /** Waits until the server has everything, at most so many milliseconds; throws the error that prevents it. */
-  async settle(within = 30_000) {
-    this.sendUnsent()
-    this.#send(this.live.confirm())
-    const deadline = Date.now() + within
-    while (!this.live.isSettled) {
-      if (this.ended) throw this.ended
-      if (Date.now() > deadline) throw this.problem ?? new Error('the server does not answer')
-      await new Promise((resolve) => {
-        const timer = setTimeout(resolve, Math.min(1000, within))
-        this.once('settled', () => (clearTimeout(timer), resolve()))
-      })
-    }
+  setText(text) {
+    if (this.ended) throw this.ended
+    if (text !== this.text) this.#send(this.live.replace(text))
   }
-
-  /** Closes the note. A text that the server does not take is written to a file, which the error names. */
-  async close() {
-    try {
-      if (!this.ended || this.live.hasUnsent) await this.settle()
-    } catch (error) {
-      throw new Error(`${error.message}; the text is kept in ${this.#keepInFile()}`)
-    } finally {
-      this.client.attachments.delete(this)
-    }
-    if (this.number !== undefined) this.client.process.request('note/close', { attachment: this.number }, () => {})
-  }
-
   undo() { return this.client.request('note/undo', { attachment: this.number }) }
   redo() { return this.client.request('note/redo', { attachment: this.number }) }
 
-  take(method, params) {
-    if (method === 'window/showMessage' && params.type >= 3) this.sendUnsent()
-    if (this.number === undefined || params.attachment !== this.number) return
-    if (method === 'note/closed') this.#forgotten(new Error(`the note was ${params.reason}`))
-    if (method !== 'note/edit') return
-    const rev = this.live.rev
-    this.#send(this.live.takePush(params))
-    if (this.live.rev !== rev) this.emit('change', this.text)
+  /** Waits until the server has everything, at most so many milliseconds. If it has not, the error has the text as `text`. */
+  async settle(within = 30_000) {
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(), within)
+    this.sendUnsent()
+    this.#send(this.live.confirm())
+    while (!this.live.isSettled && !this.ended && !limit.signal.aborted) await once(this, 'settled', limit).catch(() => {})
+    clearTimeout(timer)
+    if (!this.live.isSettled) throw Object.assign(this.ended ?? this.problem ?? new Error('the server does not answer'), { text: this.text })
   }
 
-  detach() {
-    this.number = undefined
-    this.isOpening = false
-    this.live.isDetached = true
+  async close() {
+    try { if (!this.ended || this.live.hasUnsent) await this.settle() } finally { this.client.attachments.delete(this) }
+    if (this.number !== undefined) this.client.process.request('note/close', { attachment: this.number }, () => {})
+  }
+
+  open(then, resume = undefined) {
+    const process = this.client.process
+    process.request('note/open', { id: this.note, mode: 'edit', push: 'lines', resume }, (error, result) => {
+      if (error) return then(error)
+      // Pushes for it may stand right behind this answer.
+      Object.assign(this, { process, number: result.attachment, problem: undefined, live: this.live ?? new LiveText(result) })
+      this.client.attachments.add(this)
+      return then(undefined, result)
+    })
   }
 
   resume() {
-    if (this.ended) return
+    if (this.ended || this.isOpening) return
     this.isOpening = true
-    this.#open({ resume: this.live.resume() }, (error, result) => {
+    this.open((error, result) => {
       this.isOpening = false
-      if (error?.reason === 'purged') return this.#forgotten(error)
-      if (error) return error instanceof ResponseError && this.#tell(error)
-      if (result.resumed === 'conflict') this.emit('conflict', result.copy)
+      if (error) return this.#refused(error)
       this.#send(this.live.takeResumed(result))
       return this.#showSettled()
-    })
+    }, this.live.resume())
   }
+
+  detach() { Object.assign(this, { number: undefined, isOpening: false }).live.isDetached = true }
 
   /** Sends what the server lacks. */
   sendUnsent() {
-    if (this.live.isDetached && !this.isOpening && !this.client.process.lost) this.resume()
-    if (this.live.needsWhole && !this.live.isDetached) this.#send(this.live.sendWhole())
+    if (this.live.isDetached && !this.client.process.lost) this.resume()
+    else if (this.live.needsWhole) this.#send(this.live.sendWhole())
   }
 
-  #changing() {
-    if (this.ended) throw this.ended
-    return this.live
-  }
-
-  #open(more, then) {
-    const process = this.client.process
-    process.request('note/open', { id: this.note, mode: 'edit', push: 'ranges', ...more }, (error, result) => {
-      // Pushes for it may stand right behind this answer.
-      if (result) Object.assign(this, { process, number: result.attachment, problem: undefined })
-      then(error, result)
-    })
+  take(method, params) {
+    if (method === 'window/showMessage' && params.type >= 3) this.sendUnsent() // the trouble is over
+    if (this.number === undefined || params.attachment !== this.number) return
+    if (method === 'note/closed') this.#end(new Error(`the note was ${params.reason}`))
+    if (method !== 'note/edit') return
+    const { rev } = this.live
+    this.#send(this.live.takePush(params))
+    if (this.live.rev !== rev) this.emit('change', this.text)
   }
 
   #send(change) {
@@ -373,33 +298,25 @@ export class Attachment extends EventEmitter {
     const process = this.process
     process.request('note/change', { attachment: this.number, ...change }, (error) => {
       if (process !== this.process || this.live.isDetached) return
-      if (error?.reason === 'purged') return void this.#forgotten(error)
       if (error?.reason === 'reopen') return void this.resume()
-      if (!error || error instanceof ResponseError) this.#send(this.live.takeAnswer(change.version, error))
-      if (this.live.needsWhole) this.#tell(error)
+      this.#send(this.live.takeAnswer(change.version, error))
+      if (this.live.needsWhole) this.#refused(error)
       this.#showSettled()
     })
   }
 
   #showSettled() { if (this.live.isSettled) this.emit('settled') }
 
-  #tell(error) {
-    if (!this.problem) this.emit('problem', error)
-    this.problem = error
+  #refused(error) {
+    if (error.reason === 'purged') return this.#end(error)
+    if (error instanceof ResponseError && !this.problem) this.emit('problem', this.problem = error)
   }
 
-  #forgotten(error) {
+  #end(error) {
     if (this.ended) return
     this.detach()
     this.ended = error
     this.emit('end', error)
-  }
-
-  #keepInFile() {
-    const folder = `${process.env.XDG_STATE_HOME ?? `${homedir()}/.local/state`}/decent-notes/unsent`
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const name = `${folder}/${this.note}-${Date.now()}.txt`
-    writeFileSync(name, this.text, { mode: 0o600 })
-    return name
+    this.emit('settled') // nobody waits for it any more
   }
 }
