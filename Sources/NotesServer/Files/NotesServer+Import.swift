@@ -55,12 +55,13 @@ extension NotesServer {
     do {
       return (try environment.openTree(path, false), nil)
     } catch let failure {
-      guard failure.reason == .notFound, let slash = path.lastIndex(of: "/"),
-        slash < path.index(before: path.endIndex)
-      else { throw .files(failure) }
-      let name = String(path[path.index(after: slash)...])
+      guard failure.reason == .notFound, path.last != "/" else { throw .files(failure) }
+      var (folder, name) = (".", path)
+      if let slash = path.lastIndex(of: "/") {
+        folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        name = String(path[path.index(after: slash)...])
+      }
       do {
-        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         let tree = try environment.openTree(folder, false)
         if try tree.status(of: name)?.kind == .file { return (tree, name) }
       } catch {}

@@ -283,6 +283,18 @@ struct `The command line` {
     #expect(outcome.errors.contains("\(name): this variable of the environment is not UTF-8"))
   }
 
+  @Test(arguments: ["a.md", "./a.md", "../here/a.md"])
+  func `A file of the working directory is imported by its name`(_ path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: folder("here"), withIntermediateDirectories: true)
+    try "# One\n".write(toFile: folder("here/a.md"), atomically: true, encoding: .utf8)
+    let outcome = try Outcome(
+      ["--notebook", folder("notes"), "import", path],
+      shell: "cd '\(folder("here"))' && exec \"$@\"")
+    #expect(outcome.output == "\(path): 1 created, 0 updated, 0 unchanged", "\(outcome.errors)")
+    #expect(outcome.ending == .status(0))
+  }
+
   @Test func `The demonstration says that its output cannot be written`() throws {
     try "a text\n".write(toFile: folder("file"), atomically: true, encoding: .utf8)
     let outcome = try Outcome(["demo", folder("file")], shell: "exec \"$@\" > /dev/full")
