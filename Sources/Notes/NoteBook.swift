@@ -87,16 +87,20 @@ public struct NoteBook: Sendable {
   /// Visits the summaries of notes in their order, those in the trash too, as long as the visitor wants more: all, or those
   /// behind a note that is here. O(log notes + visited) when the order is open; else, where only what is behind a note is
   /// asked for, O(notes).
+  ///
+  /// - Parameter tags: notes without one of them need not be visited. With tags it takes O(bytes of all summaries), but a small part of what reading
+  ///   the summaries takes.
   public func forEachSummary(
-    after last: NoteID? = nil, _ body: (NoteSummary) -> Bool
+    after last: NoteID? = nil, tagged tags: [Tag] = [], _ body: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) {
     var position = try last.map { id throws(ArchiveFailure) in try self.position(of: id) + 1 } ?? 0
+    let candidates = try tags.isEmpty ? nil : shelf.places(mayHave: tags)
     var visited = 0
     var all: [UInt8]?
     while true {
-      let ids = try ids(from: position)
-      if ids.isEmpty { return }
-      position += ids.count
+      let (ids, count) = try ids(from: position, among: candidates)
+      if count == 0 { return }
+      position += count
       for id in ids {
         // Of many, reading all summaries at once is cheaper.
         if visited == 64 { all = try archive?.allSummaries() }
@@ -107,18 +111,27 @@ public struct NoteBook: Sendable {
     }
   }
 
-  /// Some of the notes in their order, from a position on; none at the end.
-  private func ids(from position: Int) throws(ArchiveFailure) -> [NoteID] {
+  /// Some of the notes in their order, from a position on, and how many places that are; none at the end.
+  ///
+  /// - Parameter candidates: the notes of the archive that are wanted, by their places in its index; nil for all.
+  private func ids(
+    from position: Int, among candidates: [Bool]? = nil
+  ) throws(ArchiveFailure) -> (ids: [NoteID], count: Int) {
     // As long as the order is not open, it is that of the archive.
     guard let openedOrder else {
-      return try archive!.list(from: position).map { archive!.id(at: $0) }
+      let places = try archive!.list(from: position)
+      let wanted = candidates.map { candidates in places.filter { candidates[$0] } } ?? places
+      return (wanted.map { archive!.id(at: $0) }, places.count)
     }
-    var ids: [NoteID] = []
+    var (ids, count): ([NoteID], Int) = ([], 0)
     openedOrder.forEachElement(from: position) {
-      ids.append(NoteID(creation: $0))
-      return ids.count < 64
+      count += 1
+      let id = NoteID(creation: $0)
+      let place = candidates == nil ? nil : archive?.place(of: id)
+      if place.map({ candidates![$0] }) ?? true { ids.append(id) }
+      return count < 64
     }
-    return ids
+    return (ids, count)
   }
 
   /// Where a note that is here stands among all.
@@ -134,7 +147,7 @@ public struct NoteBook: Sendable {
   func listedNotes() throws(ArchiveFailure) -> [NoteID] {
     var all: [NoteID] = []
     while true {
-      let some = try ids(from: all.count)
+      let some = try ids(from: all.count).ids
       if some.isEmpty { return all }
       all += some
     }

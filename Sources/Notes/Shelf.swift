@@ -329,6 +329,14 @@ struct Shelf: Sendable {
     do { return Array(try reader.counted()) } catch { throw ArchiveFailure(error) }
   }
 
+  /// The notes of the archive, by their places in its index, that have all of some tags, and perhaps others; nil if there is no archive. A note that is not
+  /// as it is there counts as one of them. O(bytes of all summaries).
+  func places(mayHave tags: [Tag]) throws(ArchiveFailure) -> [Bool]? {
+    guard var places = try archive?.places(mayHave: tags) else { return nil }
+    for slot in slots where slot.archived >= 0 && slot.changed > 0 { places[slot.archived] = true }
+    return places
+  }
+
   /// The notes whose ids have this number, in no order.
   func ids(numbered number: UInt64) -> [NoteID] {
     var ids: [NoteID] = []

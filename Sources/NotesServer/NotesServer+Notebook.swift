@@ -56,7 +56,8 @@ extension NotesServer {
     if place != nil { _ = try orderedBook() }
     let page = try recall { book throws(ArchiveFailure) in
       try book.listing(
-        in: params.order, from: place, atMost: params.limit, where: params.isWanted)
+        in: params.order, from: place, atMost: params.limit, tagged: params.tags,
+        where: params.isWanted)
     }
     guard let page else {
       throw .requestFailed("unknownRevision", "after: no state of this notebook has this name")

@@ -57,9 +57,9 @@ import Testing
           constant.formIntersection(now)
           try scene.reader.book.openOrder()
           let page = try #require(
-            try scene.reader.book.listing(in: order, from: place, atMost: limit) {
-              isWanted(filter, $0)
-            }, at(seed))
+            try scene.reader.book.listing(
+              in: order, from: place, atMost: limit, tagged: filter == 2 ? [Tag("home")] : []
+            ) { isWanted(filter, $0) }, at(seed))
           #expect(page.notes.count == limit || page.next == nil, at(seed))
           for note in page.notes {
             #expect(try note == NoteSummary(#require(scene.reader.book[note.id])), at(seed))
@@ -159,6 +159,45 @@ import Testing
       "modified/\(note)/\(state)/01", "none/\(note)/\(state)", "order/\(note)/x",
     ] {
       #expect(ListingPlace(text) == nil, "\(text)")
+    }
+  }
+
+  /// Names of tags of which some are canonically equivalent, and some look alike.
+  private static let names = [
+    "home", "hom", "homer", "\u{E9}", "e\u{301}", "\u{212A}", "K", "k", "e",
+  ]
+
+  @Test(arguments: seeds(30))
+  func `by tags have the notes that all of these, or canonically equivalent ones, are on`(
+    seed: UInt64
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    let person = Person(1)
+    var notes: [NoteID] = []
+    for round in 0..<60 {
+      if notes.isEmpty || random.chance(50) { notes.append(person.create("note \(round)")) }
+      let note = notes[random.below(notes.count)]
+      let tags = (0..<random.below(4)).map { _ in Tag(Self.names[random.below(Self.names.count)]) }
+      try person.book.openOrder()
+      for operation in person.book[note]!.operations(settingTags: Set(tags)) {
+        person.edit(note, operation)
+      }
+      if random.chance(30) { try person.putAway(andReopen: true) }
+      if random.chance(50) { try person.book.openOrder() }
+      let wanted = (0..<1 + random.below(2)).map { _ in
+        Tag(Self.names[random.below(Self.names.count)])
+      }
+      let isWanted = { (note: NoteSummary) in wanted.allSatisfy(note.tags.hasEquivalent) }
+      var (all, some): ([NoteID], [NoteID]) = ([], [])
+      try person.book.forEachSummary {
+        if isWanted($0) { all.append($0.id) }
+        return true
+      }
+      try person.book.forEachSummary(tagged: wanted) {
+        if isWanted($0) { some.append($0.id) }
+        return true
+      }
+      #expect(all == some, "\(wanted), \(at(seed))")
     }
   }
 

@@ -118,8 +118,8 @@ public final class NotebookArchive: Sendable {
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
   static let listed = 1024
-  /// Bytes of the summaries that are read at once for their titles.
-  private static let titlePiece = 1 << 18
+  /// Bytes of the summaries that are read at once, where all are looked through.
+  private static let summaryPiece = 1 << 18
 
   /// Bytes of all of it.
   public let size: Int
@@ -317,6 +317,38 @@ public final class NotebookArchive: Sendable {
   func forEachTitle(
     _ body: (Int, Span<UInt8>) throws(ArchiveFailure) -> Bool
   ) throws(ArchiveFailure) {
+    try forEachSummary { place, summary throws(ArchiveFailure) in
+      var start = 0
+      return try body(place, summary.extracting(try Self.counted(summary, &start)))
+    }
+  }
+
+  /// The notes, by their places in the index, that have all of some tags, and perhaps others, for `summary(at:among:)` to tell. Checksums are not looked
+  /// at. O(bytes of all summaries).
+  func places(mayHave tags: [Tag]) throws(ArchiveFailure) -> [Bool] {
+    // Names with other characters than ASCII may be canonically equivalent and differ in bytes.
+    let wanted = tags.map { Array($0.name.utf8) }.filter { $0.allSatisfy { $0 < 0x80 } }
+    var places = [Bool](repeating: false, count: count)
+    try forEachSummary { place, summary throws(ArchiveFailure) in
+      var start = 0
+      _ = try Self.counted(summary, &start)
+      let count = try Self.varint(summary, &start)
+      var (missing, hasOthers) = (wanted, false)
+      for _ in 0..<count {
+        let tag = summary.extracting(try Self.counted(summary, &start))
+        missing.removeAll { $0.span.isEqual(to: tag) }
+        hasOthers = hasOthers || tag.hasOtherThanASCII
+      }
+      places[place] = count > 0 && (missing.isEmpty || hasOthers)
+      return true
+    }
+    return places
+  }
+
+  /// Calls `body` with the place of each note in the index, and its summary, until it returns false. The summaries are read in pieces.
+  private func forEachSummary(
+    _ body: (Int, Span<UInt8>) throws(ArchiveFailure) -> Bool
+  ) throws(ArchiveFailure) {
     var first = 0
     while first < count {
       let start = try summaryRange(at: first).lowerBound
@@ -324,7 +356,7 @@ public final class NotebookArchive: Sendable {
       repeat {
         end = try summaryRange(at: place).upperBound
         place += 1
-      } while place < count && end - start < Self.titlePiece
+      } while place < count && end - start < Self.summaryPiece
       guard start < end else { throw ArchiveFailure(reason: "summaries out of order") }
       let bytes = try source(summaries.start + start..<summaries.start + end)
       guard bytes.count == end - start else { throw ArchiveFailure(reason: "it is too short") }
@@ -333,30 +365,38 @@ public final class NotebookArchive: Sendable {
         guard start <= range.lowerBound, range.upperBound <= end else {
           throw ArchiveFailure(reason: "summaries out of order")
         }
-        let title = try Self.title(
-          bytes.span, range.lowerBound - start..<range.upperBound - start - 4)
-        guard try body(place, bytes.span.extracting(title)) else { return }
+        let summary = range.lowerBound - start..<range.upperBound - start - 4
+        guard try body(place, bytes.span.extracting(summary)) else { return }
       }
       first = place
     }
   }
 
-  /// Where the title is with which a summary begins.
-  private static func title(
-    _ bytes: Span<UInt8>, _ summary: Range<Int>
-  ) throws(ArchiveFailure) -> Range<Int> {
-    var (length, start, shift) = (0, summary.lowerBound, 0)
-    while start < summary.upperBound, shift < 21 {
-      let byte = bytes[start]
-      length |= Int(byte & 0x7F) << shift
+  /// Reads a number of a summary, of a title's length at most, and goes behind it.
+  private static func varint(
+    _ summary: Span<UInt8>, _ start: inout Int
+  ) throws(ArchiveFailure) -> Int {
+    var (number, shift) = (0, 0)
+    while start < summary.count, shift < 21 {
+      let byte = summary[start]
+      number |= Int(byte & 0x7F) << shift
       start += 1
-      if byte < 0x80 {
-        guard length <= summary.upperBound - start else { break }
-        return start..<start + length
-      }
+      if byte < 0x80 { return number }
       shift += 7
     }
-    throw ArchiveFailure(reason: "a title beyond its summary")
+    throw ArchiveFailure(reason: "a summary that ends in a number")
+  }
+
+  /// The place of counted bytes of a summary; goes behind them.
+  private static func counted(
+    _ summary: Span<UInt8>, _ start: inout Int
+  ) throws(ArchiveFailure) -> Range<Int> {
+    let count = try varint(summary, &start)
+    guard count <= summary.count - start else {
+      throw ArchiveFailure(reason: "a text beyond its summary")
+    }
+    defer { start += count }
+    return start..<start + count
   }
 
   /// The order's encoding.
@@ -605,5 +645,18 @@ extension ByteReader {
     var changes: [ChangeID] = []
     for _ in 0..<(try count()) { changes.append(try change(of: sessions)) }
     return changes
+  }
+}
+
+extension Span<UInt8> {
+  fileprivate var hasOtherThanASCII: Bool {
+    for index in indices where self[index] >= 0x80 { return true }
+    return false
+  }
+
+  fileprivate func isEqual(to other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    for index in indices where self[index] != other[index] { return false }
+    return true
   }
 }

@@ -20,9 +20,10 @@ extension NoteBook {
   /// - Parameters:
   ///   - place: where the page begins, of this order; nil for the beginning.
   ///   - limit: the most notes of the page.
+  ///   - tags: notes without one of them are not wanted; `isWanted` has to say so, too.
   /// - Returns: nil if the listing began at a state that is not known here.
   public func listing(
-    in order: NoteOrder, from place: ListingPlace?, atMost limit: Int,
+    in order: NoteOrder, from place: ListingPlace?, atMost limit: Int, tagged tags: [Tag] = [],
     where isWanted: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) -> ListingPage? {
     let began = place?.began ?? revision
@@ -34,10 +35,10 @@ extension NoteBook {
     }
     let start = ListingStart(order: order, began: began, since: since)
     guard order == .order else {
-      return try sorted(start, behind: place, atMost: limit, where: isWanted)
+      return try sorted(start, behind: place, atMost: limit, tagged: tags, where: isWanted)
     }
     var page = ListingPage()
-    try forEachListed(start, behind: place?.note) { note in
+    try forEachListed(start, behind: place?.note, tagged: tags) { note in
       guard isWanted(note) else { return true }
       if page.notes.count == limit {
         page.next = start.place(behind: page.notes[limit - 1], .none)
@@ -63,10 +64,11 @@ extension NoteBook {
 
   /// Visits notes in the user's order as it was when a listing began.
   private func forEachListed(
-    _ start: ListingStart, behind last: NoteID?, _ body: (NoteSummary) -> Bool
+    _ start: ListingStart, behind last: NoteID?, tagged tags: [Tag],
+    _ body: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) {
     guard let since = start.since, try hasPlacements(after: since) else {
-      return try forEachSummary(after: last, body)
+      return try forEachSummary(after: last, tagged: tags, body)
     }
     let order = openedOrder!.elements(at: since)
     let first = last.flatMap { order.firstIndex(of: $0.creation) }.map { $0 + 1 } ?? 0
@@ -92,7 +94,7 @@ extension NoteBook {
   // MARK: - Other orders
 
   private func sorted(
-    _ start: ListingStart, behind place: ListingPlace?, atMost limit: Int,
+    _ start: ListingStart, behind place: ListingPlace?, atMost limit: Int, tagged tags: [Tag],
     where isWanted: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) -> ListingPage {
     let past = try start.since.map { version throws(ArchiveFailure) in
@@ -100,7 +102,7 @@ extension NoteBook {
     }
     var folded = FoldedText()
     var rows: [Row] = []
-    try forEachSummary { note in
+    try forEachSummary(tagged: tags) { note in
       guard isWanted(note) else { return true }
       var (title, modified) = (note.title, note.modified)
       if let since = start.since {
