@@ -64,7 +64,7 @@ extension NotesServer {
     do {
       store = try NoteStore(
         path: path, state: environment.stateFolder, memory: environment.memoryFolder,
-        isBrief: environment.isSingleRequest, makeIdentifier: environment.makeIdentifier)
+        isWatching: !environment.isSingleRequest, makeIdentifier: environment.makeIdentifier)
     } catch {
       throw ResponseError(opening: error)
     }

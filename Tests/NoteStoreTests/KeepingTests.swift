@@ -440,7 +440,7 @@ extension NoteStore {
         isDone = true
       }
       let reader = try NoteStore(
-        path: Desk.path, isBrief: call % 2 != 0, on: desk.disk, makeIdentifier: makeIdentifier)
+        path: Desk.path, isWatching: call % 2 == 0, on: desk.disk, makeIdentifier: makeIdentifier)
       desk.disk.watch = nil
       #expect(reader.texts.sorted() == ["one", "two"], "at call \(call)")
       if !isDone { return #expect(call > 10) }

@@ -9,31 +9,31 @@ extension NoteStore {
   ///     notes are read when they are asked for.
   ///   - memory: a folder of this user in memory. With it, the store goes on with the session of a process that has ended, and leaves its
   ///     own to another one: for a process of one request.
-  ///   - isBrief: true for a process of one request. The folder is not watched, which takes a system call for each session's folder; and as
-  ///     such a process is never idle, what is due is folded at its end (`keep`).
+  ///   - isWatching: whether to watch the folder from the beginning. It takes a system call for each session's folder; a
+  ///     process with one request needs none.
   ///   - makeIdentifier: 128 random bits.
   /// - Throws: `newerFormat`, `damaged`, or the system's error; nothing was changed.
   public convenience init(
-    path: String, state: String? = nil, memory: String? = nil, isBrief: Bool = false,
+    path: String, state: String? = nil, memory: String? = nil, isWatching: Bool = true,
     makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     try self.init(
-      path: path, state: state, memory: memory, isBrief: isBrief, on: SystemFiles.shared,
+      path: path, state: state, memory: memory, isWatching: isWatching, on: SystemFiles.shared,
       makeIdentifier: makeIdentifier)
   }
 
   convenience init(
-    path: String, state: String? = nil, memory: String? = nil, isBrief: Bool = false,
+    path: String, state: String? = nil, memory: String? = nil, isWatching: Bool = true,
     mostEndedCompared: Int = 1_000,
     on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let folder = try LogFolder(
       path: path, state: state, memory: memory, on: system, makeIdentifier: makeIdentifier)
-    self.init(folder, state: state, isBrief: isBrief)
+    self.init(folder, state: state)
     self.folder.completeFolders.mostEndedCompared = mostEndedCompared
     self.folder.writer.takeOffer()
     resume()
-    if !isBrief { _ = self.folder.watchDescriptor }
+    if isWatching { _ = self.folder.watchDescriptor }
     readAll()
   }
 }

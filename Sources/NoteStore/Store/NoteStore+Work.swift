@@ -58,14 +58,16 @@ extension NoteStore {
 
   /// Writes an archive for the next run, if enough is new. Stops without one when `isTime` returns false. Call it at the end of
   /// the process.
-  public func keep(while isTime: () -> Bool) {
+  ///
+  /// - Parameter isFolding: true to fold what is due, too: for a process of one request, which is never idle.
+  public func keep(folding isFolding: Bool = false, while isTime: () -> Bool) {
     while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
     guard canArchive,
       archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
         || notebook.isArchiveBehind
     else { return }
     // What is folded is in the archive, so that the next process does not try again.
-    if isBrief { fold(while: isTime) }
+    if isFolding { fold(while: isTime) }
     repeat { archive() } while archiving.writing != nil && isTime()
     archiving.writing = nil
   }

@@ -31,8 +31,6 @@ public final class NoteStore {
   /// The compaction that was begun and is not done.
   var compaction: Compaction?
   var completing: Completing
-  /// True for a process of one request, which is never idle.
-  let isBrief: Bool
   /// The number of the notebook's new branches that were looked at, whether the user is to be told of them.
   private var seenBranches = 0
   /// Reports about changes that were read and could not be merged.
@@ -42,12 +40,9 @@ public final class NoteStore {
 
   /// A store that has read nothing yet.
   ///
-  /// - Parameters:
-  ///   - state: the folder for the state of this user's programs; nil for none.
-  ///   - isBrief: true for a process of one request.
-  init(_ folder: consuming LogFolder, state: String?, isBrief: Bool = false) {
+  /// - Parameter state: the folder for the state of this user's programs; nil for none.
+  init(_ folder: consuming LogFolder, state: String?) {
     self.folder = folder
-    self.isBrief = isBrief
     archiving = Archiving(state: state)
     completing = Completing(isDue: state != nil)
   }

@@ -98,7 +98,7 @@ func purgeNotes(
   let purge: Purge
   do {
     let store = try NoteStore(
-      path: try surroundings.folder(), state: surroundings.stateFolder(), isBrief: true,
+      path: try surroundings.folder(), state: surroundings.stateFolder(), isWatching: false,
       makeIdentifier: surroundings.makeIdentifier)
     let author = Author(name: surroundings.name, program: surroundings.program)
     if command.has("--trash") {
@@ -108,7 +108,7 @@ func purgeNotes(
       purge = try Purge(of: command.words("ID"), in: store, by: author, at: surroundings.now())
     }
     try store.end()
-    store.keep { true }
+    store.keep(folding: true) { true }
   } catch { throw failure(error) }
   for message in purge.failures { printError(message) }
   try printLines(purge.lines)
