@@ -50,6 +50,10 @@ let package = Package(
     // What a note looks like as a file. Pure.
     .target(name: "NoteFiles", dependencies: ["Bytes", "JSONRPC"], swiftSettings: strict),
 
+    // Another protocol, by which agents use a notebook. Pure.
+    .target(
+      name: "ModelContextProtocol", dependencies: ["JSONRPC"], swiftSettings: strict),
+
     // The protocol, and the process around it.
     .target(
       name: "NotesServer",
@@ -60,7 +64,8 @@ let package = Package(
     .executableTarget(
       name: "decent-notes",
       dependencies: [
-        "Bytes", "FileTree", "JSONRPC", "NoteStore", "NotesServer", "Notes", "ReplicatingTypes",
+        "Bytes", "FileTree", "JSONRPC", "ModelContextProtocol", "NoteStore", "NotesServer", "Notes",
+        "ReplicatingTypes",
       ],
       swiftSettings: strict),
 

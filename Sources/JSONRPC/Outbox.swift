@@ -60,6 +60,23 @@ public struct Outbox: Sendable {
 
   /// Appends the response that the request `id` failed; nil means a request whose id is not known.
   public mutating func respond(to id: RequestID?, error: ResponseError) {
+    respond(to: id, error: error) { writer in
+      guard let reason = error.reason else { return }
+      writer.beginObject()
+      writer.key("reason")
+      writer.string(reason)
+      writer.endObject()
+    }
+  }
+
+  /// Appends the response that the request `id` failed; nil means a request whose id is not known.
+  ///
+  /// - Parameter data: Writes one value, the error's data, in place of its reason. If it writes nothing there is none.
+  public mutating func respond(
+    to id: RequestID?, error: ResponseError, data: (inout JSONWriter) -> Void
+  ) {
+    var value = JSONWriter()
+    data(&value)
     beginMessage()
     writer.key("id")
     if let id { writer.requestID(id) } else { writer.null() }
@@ -69,12 +86,9 @@ public struct Outbox: Sendable {
     writer.integer(error.code)
     writer.key("message")
     writer.string(error.message)
-    if let reason = error.reason {
+    if !value.bytes.isEmpty {
       writer.key("data")
-      writer.beginObject()
-      writer.key("reason")
-      writer.string(reason)
-      writer.endObject()
+      writer.raw(value.bytes)
     }
     writer.endObject()
     endMessage()

@@ -6,7 +6,7 @@ public enum RequestID: Hashable, Sendable {
 
 extension JSONWriter {
   /// Writes an id as a value.
-  mutating func requestID(_ id: RequestID) {
+  public mutating func requestID(_ id: RequestID) {
     switch id {
     case .integer(let number): integer(number)
     case .string(let text): string(text)

@@ -16,6 +16,11 @@ struct EventLoop: ~Copyable {
   private var server: NotesServer
   /// The client in this process; nil if the client is at the other ends of standard input and output.
   private let client: LocalClient?
+  /// What stands between standard input and output and the server, for a client of another protocol; nil for one of this protocol.
+  private let gateway: AgentGateway?
+  /// The time at which the server is told that the gateway's input has ended, whatever the gateway still waits for.
+  private var gatewayEnd: ContinuousClock.Instant?
+  private var isServerEnded = false
   /// The ways to the peers, by exchange.
   private var links: [Int: PeerLink] = [:]
   private let makeLink: (_ peer: String, _ folder: String) -> PeerLink
@@ -34,15 +39,18 @@ struct EventLoop: ~Copyable {
   private let now: () -> ContinuousClock.Instant
 
   /// - Parameters:
+  ///   - gateway: what stands between standard input and output and the server. It needs no client.
   ///   - now: reads the clock.
   ///   - makeLink: the way to a peer from the notebook in a folder.
   init(
     _ server: consuming NotesServer, for client: LocalClient? = nil,
+    through gateway: AgentGateway? = nil,
     now: @escaping () -> ContinuousClock.Instant,
     makeLink: @escaping (_ peer: String, _ folder: String) -> PeerLink
   ) {
     self.server = server
     self.client = client
+    self.gateway = gateway
     self.now = now
     self.makeLink = makeLink
   }
@@ -66,7 +74,8 @@ struct EventLoop: ~Copyable {
     server.advance(to: now())
     while true {
       flush()
-      if let status = server.exitStatus {
+      tendGateway()
+      if let status = server.exitStatus, hasGivenOut {
         server.keep(now: now)
         return status
       }
@@ -83,15 +92,49 @@ struct EventLoop: ~Copyable {
   mutating func noticeSignal() { signal = signal ?? signals.take() }
 
   /// Ends the input of the client in this process: it posts nothing more.
-  mutating func hangUp() {
+  mutating func hangUp() { endInput() }
+
+  /// Notes that no more is read.
+  private mutating func endInput() {
     isInputOpen = false
-    server.inputEnded()
+    guard let gateway else { return server.inputEnded() }
+    gateway.inputEnded()
+    gatewayEnd = gatewayEnd ?? now() + Self.gatewayTime
   }
+
+  // MARK: - The gateway
+
+  /// The time in which the gateway answers what it has taken, after its input has ended.
+  private static let gatewayTime = Duration.seconds(1)
+  /// The time that the client then has to read the rest.
+  private static let readingTime = Duration.milliseconds(500)
+
+  /// Leaves when the gateway needs the server no more.
+  private mutating func tendGateway() {
+    guard let gateway else { return }
+    gateway.advance(to: now())
+    flush()
+    if isServerEnded { return }
+    let isLate = gatewayEnd.map { now() >= $0 } ?? false
+    guard gateway.isDone || isLate || !isOutputOpen else { return }
+    if isInputOpen { endInput() }
+    isServerEnded = true
+    server.inputEnded()
+    flush()
+  }
+
+  /// True if all that the gateway had to say was read, or will not be.
+  private var hasGivenOut: Bool {
+    guard let gateway, isOutputOpen, !gateway.outbox.isEmpty else { return true }
+    return gatewayEnd.map { now() >= $0 + Self.readingTime } ?? true
+  }
+
+  // MARK: - Waiting
 
   /// Waits for the next thing to happen, and hands it to the server; returns whether nothing has happened.
   private mutating func wait() -> Bool {
     let isListening = isInputOpen && client == nil && !server.isOver
-    let isReading = isListening && !server.isFull
+    let isReading = isListening && !(gateway?.isFull ?? server.isFull)
     polls.removeAll(keepingCapacity: true)
     // Also while nothing is read: to notice the client's end.
     let isInputPolled = isReading || isListening && !hasInputHungUp
@@ -102,7 +145,7 @@ struct EventLoop: ~Copyable {
     polls.append(
       pollfd(
         fd: isOutputOpen && client == nil ? STDOUT_FILENO : -1,
-        events: server.outbox.isEmpty ? 0 : Int16(POLLOUT), revents: 0))
+        events: (gateway?.outbox ?? server.outbox).isEmpty ? 0 : Int16(POLLOUT), revents: 0))
     polls.append(pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0))
     let descriptors = server.descriptors
     for (_, number) in descriptors {
@@ -117,8 +160,7 @@ struct EventLoop: ~Copyable {
     guard count > 0 else { return count == 0 }
     if polls[2].revents != 0, let number = signals.take() {
       signal = number
-      isInputOpen = false
-      server.inputEnded()
+      endInput()
     }
     for (index, (source, _)) in descriptors.enumerated() where polls[3 + index].revents != 0 {
       server.handleReady(source)
@@ -132,7 +174,7 @@ struct EventLoop: ~Copyable {
       if polls[0].revents != 0 { read() }
     } else if polls[0].revents & Int16(POLLHUP) != 0 {
       hasInputHungUp = true
-      server.inputHungUp()
+      if gateway == nil { server.inputHungUp() } else { gatewayEnd = now() + Self.gatewayTime }
     }
     return false
   }
@@ -153,12 +195,18 @@ struct EventLoop: ~Copyable {
       guard let due = links[id]?.due else { return 0 }
       next = min(next ?? due, due)
     }
+    for due in [gateway?.due, gatewayDue] { if let due { next = min(next ?? due, due) } }
     guard let next else { return -1 }
     let rest = next - now()
     if rest <= .zero { return 0 }
     // Not too early: the server would be told the time for nothing.
     let (seconds, attoseconds) = rest.components
     return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+  }
+
+  /// When the gateway's time is over, once its input has ended.
+  private var gatewayDue: ContinuousClock.Instant? {
+    gatewayEnd.map { isServerEnded ? $0 + Self.readingTime : $0 }
   }
 
   /// Carries the bytes between the server and its peers.
@@ -188,10 +236,9 @@ struct EventLoop: ~Copyable {
   private mutating func read() {
     let count = buffer.withUnsafeMutableBytes { Self.read(into: $0) }
     if count > 0 {
-      server.receive(buffer[..<count])
+      if let gateway { gateway.receive(buffer[..<count]) } else { server.receive(buffer[..<count]) }
     } else if count == 0 || ![EINTR, EAGAIN].contains(errno) {
-      isInputOpen = false
-      server.inputEnded()
+      endInput()
     }
   }
 
@@ -203,7 +250,7 @@ struct EventLoop: ~Copyable {
     #endif
   }
 
-  /// Writes what the pipe takes now. Between the server and a client in this process goes all that they have to say.
+  /// Writes what the pipe takes now. Between the server and a client in this process, or a gateway, goes all that they have to say.
   private mutating func flush() {
     while let client {
       let posted = client.takeUnsent()
@@ -213,24 +260,44 @@ struct EventLoop: ~Copyable {
       server.outbox.removeFirst(server.outbox.count)
       if client.isDone, isInputOpen { hangUp() }
     }
-    while isOutputOpen, !server.outbox.isEmpty {
-      let count = server.outbox.unsent.withUnsafeBytes {
-        write(STDOUT_FILENO, $0.baseAddress, $0.count)
-      }
-      if count > 0 {
+    guard let gateway else {
+      while isOutputOpen, !server.outbox.isEmpty, let count = writeOut(server.outbox.unsent) {
         server.outbox.removeFirst(count)
-      } else if errno == EINTR {
-        continue
-      } else if errno == EAGAIN {
-        return
-      } else {
-        outputFailed()
       }
+      return
+    }
+    exchange(gateway)
+    while isOutputOpen, !gateway.outbox.isEmpty, let count = writeOut(gateway.outbox.unsent) {
+      gateway.didSend(count)
+      // There may be room for what it holds back.
+      exchange(gateway)
+    }
+  }
+
+  private mutating func exchange(_ gateway: AgentGateway) {
+    while true {
+      let posted = gateway.takeRequests()
+      if !posted.isEmpty { server.receive(posted[...]) }
+      if server.outbox.isEmpty { break }
+      gateway.take(server.outbox.unsent)
+      server.outbox.removeFirst(server.outbox.count)
+    }
+  }
+
+  /// Writes as many bytes as the pipe takes now; returns how many, nil if it takes none.
+  private mutating func writeOut(_ bytes: ArraySlice<UInt8>) -> Int? {
+    while true {
+      let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count > 0 { return count }
+      if errno == EINTR { continue }
+      if errno != EAGAIN { outputFailed() }
+      return nil
     }
   }
 
   private mutating func outputFailed() {
     isOutputOpen = false
+    gateway?.outputFailed()
     server.outputFailed()
   }
 }

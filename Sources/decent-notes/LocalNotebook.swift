@@ -51,7 +51,7 @@ final class LocalNotebook {
       }
       return false
     }
-    loop = surroundings.makeLoop(environment, client)
+    loop = surroundings.makeLoop(environment, client, nil)
     _ = try answer(to: 0, "initialize")
   }
 

@@ -107,8 +107,10 @@ private func surroundings(_ command: Command) -> Surroundings {
       environment.zone = localZone
       return environment
     },
-    makeLoop: { environment, client in
-      EventLoop(NotesServer(environment), for: client, now: steadyTime) { peer, folder in
+    makeLoop: { environment, client, gateway in
+      EventLoop(
+        NotesServer(environment), for: client, through: gateway, now: steadyTime
+      ) { peer, folder in
         // Only the user of a command line can be asked for a password at the terminal.
         PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
       }

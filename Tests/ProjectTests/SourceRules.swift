@@ -24,6 +24,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
       "ReplicatingTypes": [],
       "Notes": ["Bytes", "ReplicatingTypes"],
       "JSONRPC": ["Bytes"],
+      "ModelContextProtocol": ["JSONRPC"],
       // Foundation where the standard library composes no characters (`NormalForm.swift`).
       "NoteFiles": ["Bytes", "Foundation", "JSONRPC", "Swift"],
       "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),
@@ -32,8 +33,8 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
         "Bytes", "FileTree", "JSONRPC", "NoteFiles", "NoteStore", "Notes", "ReplicatingTypes",
       ],
       "decent-notes": system.union([
-        "Bytes", "FileTree", "Foundation", "JSONRPC", "NoteStore", "NotesServer", "Notes",
-        "ReplicatingTypes",
+        "Bytes", "FileTree", "Foundation", "JSONRPC", "ModelContextProtocol", "NoteStore",
+        "NotesServer", "Notes", "ReplicatingTypes",
       ]),
     ]
   }()

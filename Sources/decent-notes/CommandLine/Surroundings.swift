@@ -21,8 +21,8 @@ struct Surroundings {
   let memoryFolder: () -> String?
   /// The environment of a server for this command.
   var environment: () throws(CommandFailure) -> NotesServer.Environment
-  /// A loop that serves a client of this process; or, without one, the client at standard input and output.
-  let makeLoop: (NotesServer.Environment, LocalClient?) -> EventLoop
+  /// A loop that serves a client of this process; or, without one, the client at standard input and output, through a gateway if there is one.
+  let makeLoop: (NotesServer.Environment, LocalClient?, AgentGateway?) -> EventLoop
 
   /// The same for the notebook in another folder; nil for that of the command.
   func inFolder(_ folder: String?) -> Surroundings {
@@ -39,8 +39,11 @@ struct Surroundings {
 
   /// Serves a client until it has left; returns the exit status.
   @discardableResult
-  func serve(_ environment: NotesServer.Environment, _ client: LocalClient?) -> Int32 {
-    var loop = makeLoop(environment, client)
+  func serve(
+    _ environment: NotesServer.Environment, _ client: LocalClient?,
+    through gateway: AgentGateway? = nil
+  ) -> Int32 {
+    var loop = makeLoop(environment, client, gateway)
     let status = loop.run()
     if let signal = loop.signal { EndSignals.die(by: signal) }
     return status

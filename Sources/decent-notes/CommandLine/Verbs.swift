@@ -259,6 +259,16 @@ extension Verb {
         details: "This is what is done without a verb, too.", isNamed: false, check: checkServe,
         perform: serveClient),
       Verb(
+        "mcp", .programs, [],
+        options: [
+          Option("--read-only", "the agent can change nothing"), .longestMessage,
+        ],
+        "serve one agent on standard input and output, by the Model Context Protocol",
+        details: """
+          The agent finds, reads and edits notes while people type in them; what they type stays. It can't purge notes, exchange changes with other \
+          machines, or reach another folder. Its changes carry the name that it gives, else that of --name, else agent.
+          """, perform: serveAgent),
+      Verb(
         "call", .programs, [Argument("METHOD", .method), Argument("PARAMS", .any, .optional)],
         options: [.longestMessage],
         "do one request of the protocol, and print its result",

@@ -1,0 +1,143 @@
+internal import JSONRPC
+
+// The tools that change something. What people type at the same time is merged with it by the notebook's server.
+
+extension AgentServer {
+  mutating func createNote(_ call: Tool.Call) {
+    ask("note/create", for: call) {
+      for name in ["title", "text", "tags", "priority"] {
+        $0.member(name, copying: call.arguments[name])
+      }
+    } then: { server, made in
+      let id = made["note"]?["id"]?.string ?? ""
+      server.noteChange(of: id, ["created"])
+      server.succeed(call) {
+        $0.member("id", id)
+        $0.member("revision", copying: made["revision"])
+      }
+    }
+  }
+
+  /// Adds lines: the text gets a line end where it has none, and so does the note before it.
+  mutating func appendNote(_ call: Tool.Call) {
+    ask("note/get", for: call) {
+      $0.member("id", call.note)
+    } then: { server, found in
+      let before = found["text"]?.utf8 ?? []
+      var text = call.arguments["text"]?.utf8 ?? []
+      if !before.isEmpty, before.last != 0x0A { text.insert(0x0A, at: 0) }
+      if text.last != 0x0A { text.append(0x0A) }
+      server.ask("note/append", for: call) {
+        $0.member("id", call.note)
+        $0.key("text")
+        $0.string(utf8: text)
+      } then: { server, appended in
+        server.noteChange(of: call.note, ["text"])
+        server.succeed(call) {
+          $0.member("id", call.note)
+          $0.member("revision", copying: appended["revision"])
+        }
+        server.show(in: call.note, at: before.count + text.count, [])
+      }
+    }
+  }
+
+  /// Replaces what stands in the text at `base`, just once there, and merges that with what the note is now.
+  mutating func editNote(_ call: Tool.Call) {
+    ask("note/get", for: call) {
+      $0.member("id", call.note)
+      $0.member("revision", copying: call.arguments["base"])
+    } then: { server, found in
+      let text = found["text"]?.utf8 ?? []
+      let (old, new) = (call.arguments["old"]?.utf8 ?? [], call.arguments["new"]?.utf8 ?? [])
+      let places = Occurrence.firstTwo(of: old, in: text)
+      guard let start = places.first else {
+        return server.fail(
+          call.id,
+          "old: this text does not occur in the note at this base. Read the note again with read_note, and take old from its text, character"
+            + " by character, and base from its revision.")
+      }
+      guard places.count == 1 else {
+        return server.fail(
+          call.id,
+          "old: this text occurs several times in the note. Take more of the text around it into old and new."
+        )
+      }
+      let edited = Replacement(of: start..<start + old.count, in: text, by: new)
+      if call.arguments["dry_run"]?.boolean == true {
+        return server.succeed(call) {
+          $0.member("id", call.note)
+          $0.member("revision", copying: found["revision"])
+          $0.member("merged", false)
+          $0.member("lines", edited.lines)
+        }
+      }
+      server.set(edited, call)
+    }
+  }
+
+  private mutating func set(_ edited: Replacement, _ call: Tool.Call) {
+    ask("note/setText", for: call) {
+      $0.member("id", call.note)
+      $0.key("text")
+      $0.string(utf8: edited.text)
+      $0.member("base", copying: call.arguments["base"])
+    } then: { server, result in
+      server.noteChange(of: call.note, ["text"])
+      let isMerged = result["text"]?.utf8 != edited.text
+      server.succeed(call) {
+        $0.member("id", call.note)
+        $0.member("revision", copying: result["revision"])
+        $0.member("merged", isMerged)
+        $0.member("lines", edited.lines)
+      }
+      server.show(in: call.note, at: edited.range.lowerBound, Array(edited.text[edited.range]))
+    }
+  }
+
+  mutating func updateNote(_ call: Tool.Call) {
+    let (added, removed) = (call.arguments["add_tags"], call.arguments["remove_tags"])
+    let (title, priority) = (call.arguments["title"], call.arguments["priority"])
+    guard title != nil || priority != nil || added != nil || removed != nil else {
+      return fail(
+        call.id, "There is nothing to change: give title, add_tags, remove_tags or priority.")
+    }
+    ask("note/update", for: call) {
+      $0.member("id", call.note)
+      $0.member("title", copying: title)
+      $0.member("priority", copying: priority)
+      if added != nil || removed != nil {
+        $0.key("tags")
+        $0.beginObject()
+        $0.member("add", copying: added)
+        $0.member("remove", copying: removed)
+        $0.endObject()
+      }
+    } then: { server, updated in
+      server.noteChange(of: call.note, title == nil ? ["tags"] : ["title"])
+      server.succeed(call) { result in
+        for name in ["id", "title", "tags", "priority"] {
+          result.member(name, copying: updated["note"]?[name])
+        }
+        result.member("revision", copying: updated["revision"])
+      }
+    }
+  }
+
+  mutating func deleteNote(_ call: Tool.Call) { moveNote(call, "note/delete") }
+
+  mutating func restoreNote(_ call: Tool.Call) { moveNote(call, "note/restore") }
+
+  /// Moves a note into the trash or out of it.
+  private mutating func moveNote(_ call: Tool.Call, _ method: String) {
+    ask(method, for: call) {
+      $0.member("id", call.note)
+    } then: { server, moved in
+      server.noteChange(of: call.note, ["trashed"])
+      server.succeed(call) {
+        $0.member("id", call.note)
+        $0.member("revision", copying: moved["revision"])
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+internal import JSONRPC
+internal import ModelContextProtocol
+
+/// Stands between an agent at standard input and output and the server of the notebook in this process: the event loop carries the bytes, and
+/// `AgentServer` translates them.
+final class AgentGateway {
+  private var server: AgentServer
+  /// Messages of the notebook's server are as long as they are: both ends are in this process.
+  private var frames = FrameDecoder(framing: .lines, maximumMessage: .max)
+  /// When `advance` is to be called at the latest; nil for never.
+  private(set) var due: ContinuousClock.Instant?
+
+  init(_ options: AgentServer.Options) { server = AgentServer(options) }
+
+  /// The bytes that are to be sent to the agent.
+  var outbox: Outbox { server.outbox }
+  /// True while nothing is to be read of the agent.
+  var isFull: Bool { server.isFull }
+  /// True when the process can end.
+  var isDone: Bool { server.isDone }
+
+  /// Takes bytes of the agent.
+  func receive(_ bytes: ArraySlice<UInt8>) { server.receive(bytes) }
+
+  /// Notes that the agent sends no more.
+  func inputEnded() { server.inputEnded() }
+
+  /// Notes that the agent reads no more.
+  func outputFailed() { server.outputFailed() }
+
+  /// Notes that so many bytes of `outbox` were sent.
+  func didSend(_ count: Int) { server.didSend(count) }
+
+  /// Takes the time.
+  func advance(to now: ContinuousClock.Instant) { due = server.advance(to: now) }
+
+  /// Takes the bytes for the notebook's server.
+  func takeRequests() -> [UInt8] { server.takeRequests() }
+
+  /// Takes bytes of the notebook's server.
+  func take(_ bytes: ArraySlice<UInt8>) {
+    frames.append(bytes)
+    while case .message(let bytes)? = frames.next() {
+      guard let message = try? JSONValue(parsing: bytes, maximumValues: .max) else { continue }
+      if message["method"]?.string == "window/showMessage",
+        let text = message["params"]?["message"]?.string
+      {
+        // Of damage, for instance. No agent is told what its user has to know.
+        printError(text)
+      }
+      server.receiveFromNotebook(message)
+    }
+  }
+}
