@@ -106,6 +106,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests", dependencies: ["decent-notes", "JSONRPC", "TestSupport"],
+      exclude: ["Agents/official_client.py"],
       swiftSettings: strict),
     .testTarget(
       name: "EditorTests", dependencies: ["decent-notes", "JSONRPC", "TestSupport"],

@@ -20,7 +20,8 @@ extension AgentServer {
       switch answer {
       case .success(let result): server.answerResources(id, result)
       case .failure(let failure) where cursor != nil && failure.code != -32603:
-        server.refuse(id, .invalidParams("cursor", "no page goes on there: list from the beginning"))
+        server.refuse(
+          id, .invalidParams("cursor", "no page goes on there: list from the beginning"))
       case .failure(let failure): server.refuse(id, because: failure)
       }
     }

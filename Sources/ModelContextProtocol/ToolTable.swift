@@ -38,7 +38,9 @@ extension Tool {
           ToolArgument("query", short, isRequired: true, "What to look for."),
           ToolArgument("limit", .integer(1...100), "So many notes at most; 20 if it is left out."),
         ],
-        output: [.list("notes", [.text("id"), .text("title"), tags, .text("snippet")]), .boolean("more")],
+        output: [
+          .list("notes", [.text("id"), .text("title"), tags, .text("snippet")]), .boolean("more"),
+        ],
         perform: { $0.searchNotes($1) }),
       Tool(
         name: "list_notes", title: "List notes",
@@ -71,7 +73,8 @@ extension Tool {
           """,
         effect: .reads,
         arguments: [
-          note, ToolArgument("revision", short, "An earlier revision, as another tool has given it."),
+          note,
+          ToolArgument("revision", short, "An earlier revision, as another tool has given it."),
         ],
         output: [
           .text("id"), .text("title"), .text("text"), .text("revision"), tags, .text("priority"),
@@ -98,7 +101,8 @@ extension Tool {
     let changed: [Output] = [.text("id"), .text("revision")]
     return [
       Tool(
-        name: "create_note", title: "Create a note", help: "Makes a note. It comes first in the list.",
+        name: "create_note", title: "Create a note",
+        help: "Makes a note. It comes first in the list.",
         effect: .adds,
         arguments: [
           ToolArgument("title", short, isRequired: true, "Its title, one line."),
@@ -133,7 +137,8 @@ extension Tool {
             "old", piece, isRequired: true,
             "What is to be replaced: it must occur exactly once in the text at base."),
           ToolArgument("new", long, isRequired: true, "What replaces it; empty to remove it."),
-          ToolArgument("dry_run", .boolean, "True to change nothing, and only see whether it fits."),
+          ToolArgument(
+            "dry_run", .boolean, "True to change nothing, and only see whether it fits."),
         ],
         output: changed + [.boolean("merged"), .text("lines")], perform: { $0.editNote($1) }),
       Tool(
@@ -152,7 +157,8 @@ extension Tool {
         perform: { $0.updateNote($1) }),
       Tool(
         name: "delete_note", title: "Delete a note",
-        help: "Puts a note into the trash, from where restore_note takes it back.", effect: .settles,
+        help: "Puts a note into the trash, from where restore_note takes it back.",
+        effect: .settles,
         arguments: [note], output: changed, perform: { $0.deleteNote($1) }),
       Tool(
         name: "restore_note", title: "Restore a note", help: "Takes a note out of the trash.",

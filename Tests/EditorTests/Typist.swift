@@ -511,7 +511,7 @@ func words(in text: [UInt8]) -> (words: [String], rest: [UInt8]) {
   var (words, rest): ([String], [UInt8]) = ([], [])
   var place = 0
   while place < text.count {
-    if "xvne".utf8.contains(text[place]), place + 5 <= text.count,
+    if "xvnea".utf8.contains(text[place]), place + 5 <= text.count,
       text[place + 1..<place + 5].allSatisfy({ (0x30...0x39).contains($0) })
     {
       words.append(String(decoding: text[place..<place + 5], as: UTF8.self))
