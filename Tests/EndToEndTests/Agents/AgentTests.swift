@@ -305,11 +305,38 @@ struct `An agent` {
       "edit_note",
       ["id": id, "base": JSON(edited["revision"]!), "old": "\ntea", "new": ""])
     #expect(next["merged"]?.boolean == false)
-    try agent.use("edit_note", ["id": id, "base": base, "old": "eggs", "new": "six eggs"])
-    #expect(try text() == "oat milk\nbread\nsix eggs, ten")
+    try agent.use("edit_note", ["id": id, "base": base, "old": "eggs", "new": "EGGS"])
+    #expect(try text() == "oat milk\nbread\nEGGS, ten")
     try agent.use("append_note", ["id": id, "text": "soap"])
     try agent.use("append_note", ["id": id, "text": "rice\n"])
-    #expect(try text() == "oat milk\nbread\nsix eggs, ten\nsoap\nrice\n")
+    #expect(try text() == "oat milk\nbread\nEGGS, ten\nsoap\nrice\n")
+  }
+
+  @Test func `has the tools that its page says, with schemas of one type each`() throws {
+    let tools = try agent().call("tools/list")["tools"]!.array.map(Array.init)!
+    let page = try contents(of: projectFolder.appendingPathComponent("Protocol/mcp.md"))
+    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.contains("_") }
+      .map { $0.split(separator: "|").map { $0.matches(of: /`([^`]+)`/).map { String($0.1) } } }
+      .filter { $0.count == 3 && $0[0].count == 1 }
+    #expect(rows.map { $0[0][0] } == Self.tools)
+    /// Names as the page has them.
+    func names(_ schema: JSONValue?) -> Set<String> {
+      let required = Set(schema?["required"]?.array?.compactMap(\.string) ?? [])
+      return Set(schema?["properties"]?.members.map { $0.name } ?? []).reduce(into: []) {
+        $0.insert(required.contains($1) ? $1 : $1 + "?")
+      }
+    }
+    for (tool, row) in zip(tools, rows) {
+      #expect(names(tool["inputSchema"]) == Set(row[1]), "\(row[0])")
+      #expect(names(tool["outputSchema"]) == Set(row[2]), "\(row[0])")
+      #expect(tool["inputSchema"]?["additionalProperties"]?.boolean == false)
+      for (name, schema) in tool["inputSchema"]!["properties"]!.members {
+        #expect(schema["type"]?.string.map { $0 != "object" } == true, "\(row[0]) \(name)")
+        #expect(schema["description"]?.string?.isEmpty == false, "\(row[0]) \(name)")
+      }
+      let isReading = Self.tools.prefix(4).contains(row[0][0])
+      #expect(tool["annotations"]?["readOnlyHint"]?.boolean == isReading)
+    }
   }
 
   @Test func `that is not let writes nothing`() throws {

@@ -103,6 +103,25 @@ struct `Recipes for a shell` {
     #expect(lines[1].hasSuffix(" Second -- \"quoted\""))
   }
 
+  @Test func `An agent is served as its configuration says`() throws {
+    let servers = try JSON(parsing: try recipe("An agent"))["mcpServers"]
+    let notes = try #require(servers?["notes"])
+    let command = try #require(notes["command"]?.string)
+    let arguments = notes["args"]?.array?.compactMap(\.string) ?? []
+    try run.make("here")
+    let server = try Server(
+      nil, delimiter: .lines, environment: environment,
+      shell: "exec " + ([command] + arguments).map(quoted).joined(separator: " "))
+    try server.call(
+      "initialize",
+      [
+        "protocolVersion": "2025-11-25", "capabilities": [:],
+        "clientInfo": ["name": "robot", "version": "1"],
+      ])
+    let found = try server.call("tools/call", ["name": "list_notes"])["structuredContent"]
+    #expect(found?["notes"]?.array?.compactMap { $0["title"]?.string } == ["here"])
+  }
+
   @Test(
     .enabled(
       if: hasTool("systemd-analyze") || isContinuousIntegration, "systemd-analyze is missing"))
