@@ -93,6 +93,9 @@ let package = Package(
     .testTarget(
       name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "ModelContextProtocolTests",
+      dependencies: ["JSONRPC", "ModelContextProtocol", "TestSupport"], swiftSettings: strict),
+    .testTarget(
       name: "FileTreeTests", dependencies: ["FileTree", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "NoteFilesTests", dependencies: ["NoteFiles", "TestSupport"], swiftSettings: strict),
