@@ -215,7 +215,7 @@ extension AgentServer {
 
   private mutating func listTools(_ id: RequestID, _ params: JSONValue) {
     // There is one page.
-    guard params["cursor"] == nil else {
+    guard params["cursor"]?.isNull ?? true else {
       return refuse(id, .invalidParams("cursor", "no page goes on there: list from the beginning"))
     }
     let tools = Tool.all(isReadOnly: options.isReadOnly)

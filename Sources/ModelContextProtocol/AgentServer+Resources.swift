@@ -9,7 +9,7 @@ extension AgentServer {
 
   /// `resources/list`: the notes that are not in the trash, in the user's order.
   mutating func listResources(_ id: RequestID, _ params: JSONValue) {
-    let cursor = params["cursor"]
+    let cursor = params["cursor"].flatMap { $0.isNull ? nil : $0 }
     guard cursor == nil || cursor?.kind == .string else {
       return refuse(id, .invalidParams("cursor", "must be a string"))
     }

@@ -244,7 +244,10 @@ struct `An agent` {
       #expect(answer["result"]?["structuredContent"]?["text"]?.utf8?.count == text.utf8.count)
     }
     if let peak = agent.server.peakMemory { #expect(peak < 300 << 20, "\(peak >> 20) MiB") }
-    #expect(try agent.leave() == .status(0))
+    // One that never reads does not keep the process.
+    try agent.server.write(requests, reading: false)
+    agent.server.closeInput()
+    _ = try agent.server.waitForEnd(reading: false)
   }
 
   // MARK: - Tools
@@ -421,8 +424,11 @@ struct `An agent` {
     #expect(pages == 3)
     #expect(listed.count == 1100 && Set(listed) == notes)
     for bad: JSON in ["nowhere", 1] {
-      #expect(try agent.error("resources/list", ["cursor": bad]).code == -32602)
+      for method in ["resources/list", "tools/list"] {
+        #expect(try agent.error(method, ["cursor": bad]).code == -32602)
+      }
     }
+    #expect(try agent.call("resources/list", ["cursor": nil])["resources"]?.array?.count == 500)
     #expect(
       names(try agent.call("resources/templates/list"), "resourceTemplates", "uriTemplate")
         == ["note://{id}"])
