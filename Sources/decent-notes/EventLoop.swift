@@ -18,9 +18,12 @@ struct EventLoop: ~Copyable {
   private let client: LocalClient?
   /// What stands between standard input and output and the server, for a client of another protocol; nil for one of this protocol.
   private let gateway: AgentGateway?
-  /// The time at which the server is told that the gateway's input has ended, whatever the gateway still waits for.
+  /// When the server is told that nothing more comes from the gateway, whatever that still waits for; nil while its input goes on.
   private var gatewayEnd: ContinuousClock.Instant?
-  private var isServerEnded = false
+  /// When the process ends, whether or not all that the gateway has to say was read.
+  private var farewell: ContinuousClock.Instant?
+  /// True once the server was told that nothing more comes from the gateway.
+  private var isGatewayOver = false
   /// The ways to the peers, by exchange.
   private var links: [Int: PeerLink] = [:]
   private let makeLink: (_ peer: String, _ folder: String) -> PeerLink
@@ -99,26 +102,33 @@ struct EventLoop: ~Copyable {
     isInputOpen = false
     guard let gateway else { return server.inputEnded() }
     gateway.inputEnded()
-    gatewayEnd = gatewayEnd ?? now() + Self.gatewayTime
+    endGateway(in: Self.answeringTime)
   }
 
   // MARK: - The gateway
 
-  /// The time in which the gateway answers what it has taken, after its input has ended.
-  private static let gatewayTime = Duration.seconds(1)
-  /// The time that the client then has to read the rest.
-  private static let readingTime = Duration.milliseconds(500)
+  /// The time that the gateway has for answers after its input has ended. What takes longer is given up as the server gives it up.
+  private static let answeringTime = Duration.milliseconds(300)
+  /// The time in which it takes what is in its input, after the client has closed its end of that.
+  private static let takingTime = Duration.seconds(1)
+  /// The time that the client has to read the rest. With what the server may take it is less than two seconds.
+  private static let readingTime = Duration.milliseconds(1700)
 
-  /// Leaves when the gateway needs the server no more.
+  private mutating func endGateway(in time: Duration) {
+    gatewayEnd = min(gatewayEnd ?? now() + time, now() + time)
+    farewell = farewell ?? now() + Self.readingTime
+  }
+
+  /// Tells the gateway the time, and leaves when it needs the server no more.
   private mutating func tendGateway() {
     guard let gateway else { return }
     gateway.advance(to: now())
     flush()
-    if isServerEnded { return }
+    if isGatewayOver { return }
     let isLate = gatewayEnd.map { now() >= $0 } ?? false
     guard gateway.isDone || isLate || !isOutputOpen else { return }
     if isInputOpen { endInput() }
-    isServerEnded = true
+    isGatewayOver = true
     server.inputEnded()
     flush()
   }
@@ -126,7 +136,13 @@ struct EventLoop: ~Copyable {
   /// True if all that the gateway had to say was read, or will not be.
   private var hasGivenOut: Bool {
     guard let gateway, isOutputOpen, !gateway.outbox.isEmpty else { return true }
-    return gatewayEnd.map { now() >= $0 + Self.readingTime } ?? true
+    return farewell.map { now() >= $0 } ?? true
+  }
+
+  /// When the gateway has to be looked at.
+  private var gatewayDue: ContinuousClock.Instant? {
+    if !isGatewayOver { return [gateway?.due, gatewayEnd].compactMap { $0 }.min() }
+    return server.exitStatus == nil ? nil : farewell
   }
 
   // MARK: - Waiting
@@ -174,7 +190,7 @@ struct EventLoop: ~Copyable {
       if polls[0].revents != 0 { read() }
     } else if polls[0].revents & Int16(POLLHUP) != 0 {
       hasInputHungUp = true
-      if gateway == nil { server.inputHungUp() } else { gatewayEnd = now() + Self.gatewayTime }
+      if gateway == nil { server.inputHungUp() } else { endGateway(in: Self.takingTime) }
     }
     return false
   }
@@ -195,18 +211,13 @@ struct EventLoop: ~Copyable {
       guard let due = links[id]?.due else { return 0 }
       next = min(next ?? due, due)
     }
-    for due in [gateway?.due, gatewayDue] { if let due { next = min(next ?? due, due) } }
+    if let due = gatewayDue { next = min(next ?? due, due) }
     guard let next else { return -1 }
     let rest = next - now()
     if rest <= .zero { return 0 }
     // Not too early: the server would be told the time for nothing.
     let (seconds, attoseconds) = rest.components
     return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
-  }
-
-  /// When the gateway's time is over, once its input has ended.
-  private var gatewayDue: ContinuousClock.Instant? {
-    gatewayEnd.map { isServerEnded ? $0 + Self.readingTime : $0 }
   }
 
   /// Carries the bytes between the server and its peers.

@@ -128,6 +128,50 @@ import Testing
     #expect(asked.count > (isReadOnly ? 5 : 12), "\(asked)")
   }
 
+  @Test func `answers what is forged, and no request twice`() throws {
+    var random = SplitMix64(seed: 3)
+    let initialize: JSON = [
+      "protocolVersion": "2025-11-25", "capabilities": [:], "clientInfo": ["name": "a"],
+    ]
+    let valid: [[UInt8]] = [
+      JSON.request(1, "initialize", initialize).bytes,
+      JSON.notification("notifications/cancelled", ["requestId": 1]).bytes,
+      JSON.request(1, "resources/read", ["uri": "note://1-a", "_meta": Self.envelope]).bytes,
+      JSON.request(1, "resources/list", ["cursor": "x", "_meta": Self.envelope]).bytes,
+      JSON.request(1, "resources/subscribe", ["uri": "note://1-a"]).bytes,
+      JSON.request(
+        1, "subscriptions/listen",
+        ["notifications": ["resourceSubscriptions": ["note://1-a"]], "_meta": Self.envelope]
+      ).bytes,
+      call(1, "edit_note", ["id": "1-a", "base": "r", "old": "milk", "new": "tea"]).dropLast(),
+      call(1, "search_notes", ["query": "milk", "limit": 3]).dropLast(),
+    ]
+    var (answers, results) = (0, 0)
+    for _ in 0..<200 {
+      var server = server()
+      for _ in 0..<50 {
+        var message = random.pick(valid)
+        if random.chance(70) { random.forge(&message, with: valid) }
+        let lineCount = message.count { $0 == 0x0A } + 1
+        server.receive((message + [0x0A])[...])
+        _ = try serve(&server) {
+          random.chance(10)
+            ? ("error", ["code": -32803, "message": "x", "data": ["reason": "noSuchNote"]])
+            : result($0)
+        }
+        let said = try lines(server.outbox.unsent).filter { $0["method"] == nil }
+        #expect(said.count <= lineCount, "\(String(decoding: message, as: UTF8.self))")
+        answers += said.count
+        results += said.count { $0["result"] != nil }
+        server.didSend(server.outbox.count)
+      }
+      server.inputEnded()
+      _ = try serve(&server, result)
+      #expect(server.isDone)
+    }
+    #expect(answers > 5000 && results > 500, "\(answers) \(results)")
+  }
+
   @Test func `carries out one call at a time, and searches beside it`() throws {
     var server = server()
     server.receive(call(1, "search_notes", ["query": "a"])[...])
