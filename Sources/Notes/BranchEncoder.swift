@@ -66,6 +66,7 @@ struct BranchEncoder {
     return Change(
       id: renamed(change.id), time: change.time, predecessors: predecessors,
       original: change.original, author: change.author, isImport: change.isImport,
+      request: change.request,
       operations: change.operations.flatMap { renamed($0, of: change.id.number) })
   }
 

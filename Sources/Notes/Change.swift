@@ -9,6 +9,8 @@
 //                 | 1F text                                        made by this author, and so are all later ones of the replica until
 //                                                                another is named: the name, a line feed, and the program
 //                 | 20                                             made from files that a user has imported
+//                 | 21 text                                        made for a request with a key (RequestMark.swift): a byte, its kind; a
+//                                                                varint, its place among those of the key; 16 bytes, a hash of the key
 //                                                                (each mark at most once, in this order)
 //     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
 //     predecessor = mention number                                 a change of another replica that nothing known followed
@@ -98,6 +100,8 @@ public struct Change: Equatable, Sendable {
   public internal(set) var author: Author?
   /// True if it was made from files that a user has imported.
   public let isImport: Bool
+  /// The request for which it was made, if that had a key.
+  public let request: RequestMark?
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public internal(set) var operations: [Operation] {
     didSet { rareKinds = RareKinds(of: operations) }
@@ -107,12 +111,14 @@ public struct Change: Equatable, Sendable {
 
   init(
     id: ChangeID, time: Int64, predecessors: [ChangeID], original: UInt64? = nil,
-    author: Author? = nil, isImport: Bool = false, operations: [Operation]
+    author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
+    operations: [Operation]
   ) {
     self.id = id
     self.original = original
     self.author = author
     self.isImport = isImport
+    self.request = request
     self.time = time
     self.predecessors = predecessors
     self.operations = operations
@@ -171,6 +177,7 @@ public struct Change: Equatable, Sendable {
 enum ChangeMark {
   static let author: UInt8 = 0x1f
   static let imported: UInt8 = 0x20
+  static let request: UInt8 = 0x21
 }
 
 /// A change and its encoding, which is made once: for the log, for peers and for history.
@@ -199,6 +206,10 @@ extension Change {
       encoder.writer.counted("\(author.name)\n\(author.program)".utf8)
     }
     if isImport { encoder.writer.byte(ChangeMark.imported) }
+    if let request {
+      encoder.writer.byte(ChangeMark.request)
+      encoder.writer.counted(request.encoded)
+    }
     for operation in operations { encoder.operation(operation, time: time) }
     mentions = encoder.mentions
     return encoder.writer.bytes
@@ -222,6 +233,9 @@ extension Change {
       try decoder.skip(ChangeHash.tag) ? try decoder.reader.fixed(UInt64.self) : nil
     let author = try decoder.skip(ChangeMark.author) ? try decoder.author() : nil
     let isImport = try decoder.skip(ChangeMark.imported)
+    let request =
+      try decoder.skip(ChangeMark.request)
+      ? try RequestMark(decoding: try decoder.reader.counted()) : nil
     var operations: [Operation] = []
     while !decoder.reader.isAtEnd {
       let next = try decoder.operation(time: time)
@@ -234,7 +248,7 @@ extension Change {
     mentions = decoder.mentions
     self.init(
       id: id, time: time, predecessors: predecessors, original: original, author: author,
-      isImport: isImport, operations: operations)
+      isImport: isImport, request: request, operations: operations)
     guard rareKinds.contains(.redaction) == (original != nil) else {
       throw decoder.reader.failure("a redaction without a hash, or a hash without one")
     }

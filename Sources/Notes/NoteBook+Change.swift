@@ -13,13 +13,15 @@ extension NoteBook {
   /// - Parameters:
   ///   - time: milliseconds since 1970.
   ///   - isImport: whether it is made from files that a user imports.
+  ///   - request: the request for which it is made, if that has a key.
   public func change(
-    by replica: ReplicaID, at time: Int64, isImport: Bool = false, _ operations: [Change.Operation]
+    by replica: ReplicaID, at time: Int64, isImport: Bool = false, request: RequestMark? = nil,
+    _ operations: [Change.Operation]
   ) -> Change {
     Change(
       id: next(by: replica), time: Change.clamped(time),
       predecessors: heads.changes.filter { $0.replica != replica }, isImport: isImport,
-      operations: operations)
+      request: request, operations: operations)
   }
 
   /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are

@@ -93,7 +93,7 @@ public struct Redactor: Sendable {
   /// True if an operation edits one of the notes.
   private func isEdit(_ operation: RawOperation) -> Bool {
     switch operation.tag {
-    case .create, .place, .purge, .original, .author, .imported, .redacted: return false
+    case .create, .place, .purge, .original, .author, .imported, .request, .redacted: return false
     default: break
     }
     let author = operation.note.author

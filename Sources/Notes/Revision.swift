@@ -8,6 +8,11 @@ public import ReplicatingTypes
 public struct Revision: Hashable, Sendable {
   /// Sorted.
   public internal(set) var heads: [ChangeID]
+
+  init(heads: [ChangeID]) { self.heads = heads }
+
+  /// The state that the author of a change saw after it.
+  public init(of change: ChangeID) { heads = [change] }
 }
 
 extension Revision: CustomStringConvertible {

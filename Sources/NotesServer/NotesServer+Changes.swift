@@ -80,7 +80,7 @@ extension NotesServer {
     do {
       let effects = try store!.commit(
         operations, as: session, at: environment.now(), by: client.participant, isImport: isImport,
-        announce: announce)
+        request: requests.mark, announce: announce)
       if isTold {
         take(effects)
       } else {

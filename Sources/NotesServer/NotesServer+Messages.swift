@@ -237,18 +237,19 @@ extension NotesServer {
       }
       return result
     }
-    var writer = JSONWriter()
-    try perform(&self, params, &writer)
-    if let key { requests.remembered[key] = (method.name, writer.bytes) }
-    return writer.bytes
-  }
-
-  private func requestKey(_ params: Parameters) throws(ResponseError) -> [UInt8]? {
-    guard let key = try params.string("requestKey") else { return nil }
-    guard key.utf8.count <= 1024 else {
-      throw .invalidParams("requestKey", "must be at most 1024 bytes")
+    var result: [UInt8]?
+    if let key, let request = KeyedRequest(method: method.name) {
+      result = try repeatedResult(of: request, key, params)
+      requests.mark = request.mark(key)
     }
-    return Array(key.utf8)
+    defer { requests.mark = nil }
+    if result == nil {
+      var writer = JSONWriter()
+      try perform(&self, params, &writer)
+      result = writer.bytes
+    }
+    if let key { requests.remembered[key] = (method.name, result!) }
+    return result!
   }
 
   private mutating func trace(_ message: String) {

@@ -33,6 +33,10 @@ struct Requests {
   /// The requests that are answered when the mirror is at rest.
   var waitingForMirror: [RequestID] = []
   var remembered = RememberedResults()
+  /// The changes that were made for requests with a key, also by other processes.
+  var known = KnownRequests()
+  /// The mark of changes that are made now, for a request with a key.
+  var mark: RequestMark?
 
   /// True if there is one that is answered after work that takes a while.
   var hasWork: Bool { !lookups.isEmpty || !fileTasks.isEmpty }

@@ -87,4 +87,26 @@ struct `Killed processes` {
     let files = try logs()
     #expect(files.count { $0.hasSuffix("-end.seg") } == 1 && files.count == 2, "\(files)")
   }
+
+  @Test func `leave nothing half done that a request with the same key would do again`() throws {
+    for round in 0..<10 {
+      let server = try Server(folder("notes"))
+      try server.initialize()
+      let keys = (0..<20).map { "\(round).\($0)" }
+      for key in keys {
+        _ = try server.post("note/create", ["title": .string(key), "requestKey": .string(key)])
+      }
+      // In the midst of them: after one answer, or some more.
+      _ = try server.receive()
+      try server.killNow()
+      for key in [keys[0], keys[round], keys[19]] {
+        let params = #"{"title":"\#(key)","requestKey":"\#(key)"}"#
+        for _ in 0..<2 {
+          #expect(try call("call", "note/create", params).ending == .status(0))
+        }
+        let found = try call("call", "notebook/find", #"{"name":"\#(key)"}"#).output
+        #expect(found.components(separatedBy: #""id":"#).count == 2, "\(found)")
+      }
+    }
+  }
 }

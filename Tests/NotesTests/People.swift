@@ -117,6 +117,15 @@ final class Person {
     return Author(name: "person \(number)", program: isLater ? "other" : "tests")
   }
 
+  /// The request for which the next change is made: every other person makes every other change for one.
+  private var request: RequestMark? {
+    let number = book.version[id] + 1
+    if !number.isMultiple(of: 2) || !id.high.isMultiple(of: 2) { return nil }
+    return RequestMark(
+      key: Identifier(high: id.low, low: number), kind: UInt8(number % 8),
+      place: UInt16(number % 300))
+  }
+
   /// Every other person keeps hardly anything open.
   init(_ number: UInt64) {
     id = replicaID(number)
@@ -127,7 +136,7 @@ final class Person {
   func make(_ operations: [Change.Operation]) -> Effects {
     if operations.isEmpty { return Effects() }
     let change = book.change(
-      by: id, at: now, isImport: author?.program == "other", operations)
+      by: id, at: now, isImport: author?.program == "other", request: request, operations)
     try! book.open(change)
     return book.apply(book.encode(change, by: author))
   }

@@ -33,20 +33,22 @@ extension NoteStore {
   ///   - now: milliseconds since 1970.
   ///   - author: who makes the change; nil for nobody in particular.
   ///   - isImport: whether the change is made from files that a user imports.
+  ///   - request: the request for which it is made, if that has a key.
   ///   - announce: called with the change's name before the change is written. No other change ever gets this name. When
   ///     it throws, the change is not made.
   /// - Throws: the error that kept the change from being written, `tooLarge` for one that could not travel. It did not happen then.
   @discardableResult
   public func commit(
     _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
-    by author: Author? = nil, isImport: Bool = false,
+    by author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) -> Effects {
     let session = try nextSession()
     guard expected == nil || expected == session else {
       throw failure(.other, "the session has ended; plan the change anew")
     }
-    let change = notebook.change(by: session, at: now, isImport: isImport, operations)
+    let change = notebook.change(
+      by: session, at: now, isImport: isImport, request: request, operations)
     try reading { book throws(ArchiveFailure) in try book.open(change) }
     guard notebook.hasRoom(for: change) else {
       throw failure(.tooLarge, "too many replicas have written there")

@@ -158,7 +158,7 @@ struct SessionLog {
 
 extension NoteBook {
   /// Changes of a replica, up to one of them, that are read together, and the time of the change before them.
-  fileprivate func stretch(
+  func stretch(
     of replica: ReplicaID, upTo number: UInt64
   ) throws(ArchiveFailure) -> (numbers: ClosedRange<UInt64>, timeBefore: Int64) {
     if let place = histories.place(of: replica), histories.all[place].archived < number {

@@ -339,7 +339,7 @@ struct BlockDecoder {
     switch tag {
     case .create, .restore, .insert, .remove, .purge, .imported: break
     case .original: text = try reader.raw(8)
-    case .author: text = try reader.counted()
+    case .author, .request: text = try reader.counted()
     case .place:
       operation.first = try element()
       operation.second = try element()

@@ -231,7 +231,7 @@ struct BlockEncoder {
     switch operation.tag {
     case .create, .restore, .insert, .remove, .purge, .imported: break
     case .original: steps.raw(bytes.text(of: operation))
-    case .author: steps.counted(bytes.text(of: operation))
+    case .author, .request: steps.counted(bytes.text(of: operation))
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)

@@ -48,9 +48,12 @@ struct RawOperation: Equatable, Sendable {
     case redacted = 0x1e
     case author = 0x1f
     case imported = 0x20
+    case request = 0x21
 
     /// True for a mark in front of the operations of a change: it is about no note.
-    var isMark: Bool { self == .original || self == .author || self == .imported }
+    var isMark: Bool {
+      self == .original || self == .author || self == .imported || self == .request
+    }
   }
 
   var tag: Tag
@@ -63,7 +66,7 @@ struct RawOperation: Equatable, Sendable {
   var count = 0
   /// The time of an assignment or of a creation, less that of the change.
   var time: Int64 = 0
-  /// Text, title, tag, property, hash or author: where it is in the change.
+  /// Text, title, tag, property, hash, author or request: where it is in the change.
   var text = 0..<0
   /// The changes that a deletion covers, a removal of a tag has observed, or a base or a withdrawal names: where they are in the change's
   /// `observed`. For what was redacted the replicas that it named, with the number 0.
@@ -216,7 +219,7 @@ struct RawChangeReader {
     case .original:
       operation.text = reader.offset..<reader.offset + 8
       _ = try reader.raw(8)
-    case .author: operation.text = try text(&reader)
+    case .author, .request: operation.text = try text(&reader)
     case .place:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
@@ -328,7 +331,7 @@ struct RawChangeWriter {
     switch operation.tag {
     case .create, .restore, .purge, .imported: break
     case .original: writer.raw(text)
-    case .author: writer.counted(text)
+    case .author, .request: writer.counted(text)
     case .place, .insert:
       try element(operation.first)
       try element(operation.second)
