@@ -167,10 +167,11 @@ final class GoldenScenario {
 
   private func commit(
     _ operations: [Change.Operation], as session: ReplicaID? = nil, at time: Int64,
-    isImport: Bool = false, in store: NoteStore
+    isImport: Bool = false, request: RequestMark? = nil, in store: NoteStore
   ) throws {
     try store.commit(
-      operations, as: session, at: time, by: authors[ObjectIdentifier(store)], isImport: isImport)
+      operations, as: session, at: time, by: authors[ObjectIdentifier(store)], isImport: isImport,
+      request: request)
   }
 
   private func make(_ operations: [Note.Operation], of id: NoteID, in store: NoteStore) throws {
@@ -179,7 +180,7 @@ final class GoldenScenario {
 
   private func create(
     _ title: String, _ text: String, at index: Int, importing isImport: Bool = false,
-    in store: NoteStore
+    request: RequestMark? = nil, in store: NoteStore
   ) throws -> NoteID {
     let id = NoteID(creation: store.notebook.next(by: try store.nextSession()))
     try store.openOrder()
@@ -191,7 +192,8 @@ final class GoldenScenario {
     if !text.isEmpty {
       operations.append(.edit(id, .text(.insert(Array(text.utf8), after: nil, before: nil))))
     }
-    try commit(operations, as: id.creation.replica, at: time, isImport: isImport, in: store)
+    try commit(operations, as: id.creation.replica, at: time, isImport: isImport, request: request,
+      in: store)
     return id
   }
 
@@ -291,7 +293,9 @@ final class GoldenScenario {
     let cleo = try open(elsewhere)
     authors[ObjectIdentifier(cleo)] = Author(name: "cleo@laptop", program: "decent-notes import")
     _ = try cleo.merge(ana.notebook.changes(since: Version()).encoded(of: ana.identity!))
-    let letter = try create("Letter", "Dear Ana,\r\n", at: 0, importing: true, in: cleo)
+    let request = RequestMark(key: Identifier(high: 3, low: 4), kind: 1, place: 200)
+    let letter = try create(
+      "Letter", "Dear Ana,\r\n", at: 0, importing: true, request: request, in: cleo)
     try edit(song, 0..<2, "LA", in: cleo)
     let news = cleo.notebook.changes(since: ana.notebook.version)
     _ = try ana.merge(news.encoded(of: cleo.identity!))
