@@ -17,6 +17,7 @@ internal import ReplicatingTypes
 //             | 05 attachment version change                        the same, and it is one step with the client's last one
 //             | 06 attachment change                                a change that the client does not show yet is about to be written as
 //                                                                   this one, and is one step of its
+//             | 07 attachment change                                the same, and it is one step with the last one
 //             | 04 attachment direction change count                undo (0) or redo (1) of so many steps is about to be written as
 //                                                                   this one
 //     state   = count*change ranges?                                the notebook of these changes and all that they follow; a
@@ -59,7 +60,7 @@ enum JournalEntry {
   case open(note: NoteID, version: Int, rev: Int, State, UndoList)
   case push(rev: Int, State)
   case change(version: Int, isJoined: Bool, ChangeID)
-  case step(ChangeID)
+  case step(ChangeID, isJoined: Bool = false)
   case turn(UndoList.Direction, ChangeID, Int)
 }
 
@@ -103,8 +104,8 @@ extension ByteWriter {
       varint(attachment)
       varint(version)
       self.change(change)
-    case .step(let change):
-      byte(6)
+    case .step(let change, let isJoined):
+      byte(isJoined ? 7 : 6)
       varint(attachment)
       self.change(change)
     case .turn(let direction, let change, let count):
@@ -167,7 +168,7 @@ extension ByteReader {
     case 2: return (attachment, .push(rev: try number(), try state()))
     case 3, 5:
       return (attachment, .change(version: try number(), isJoined: kind == 5, try change()))
-    case 6: return (attachment, .step(try change()))
+    case 6, 7: return (attachment, .step(try change(), isJoined: kind == 7))
     case 4:
       guard let direction = UndoList.Direction(rawValue: try byte()) else {
         throw failure("no direction")

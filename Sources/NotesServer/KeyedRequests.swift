@@ -8,7 +8,7 @@ internal import ReplicatingTypes
 /// does nothing when it is repeated.
 enum KeyedRequest: UInt8, CaseIterable {
   case create = 1
-  case update, setText, append, move, delete, restore, restoreVersion, purge, rename
+  case update, setText, append, move, delete, restore, restoreVersion, purge, rename, batch
 
   /// The name of its method.
   var method: String {
@@ -23,6 +23,7 @@ enum KeyedRequest: UInt8, CaseIterable {
     case .restoreVersion: "note/restoreVersion"
     case .purge: "note/purge"
     case .rename: "note/rename"
+    case .batch: "notebook/batch"
     }
   }
 

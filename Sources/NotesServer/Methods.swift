@@ -168,6 +168,9 @@ struct Method: Sendable {
     longRunning("notebook/mirror", NoParameters.Name.self) {
       server, id, _ throws(ResponseError) in try server.waitForMirror(id)
     },
+    changing("notebook/batch", BatchParameters.self, mayBeginNotebook: true) {
+      server, params, result throws(ResponseError) in try server.batch(params, &result)
+    },
     onDisk("notebook/flush", "workDoneToken"),
     longRunning("notebook/sync", SyncParameters.Name.self, mayBeginNotebook: true) {
       server, id, params throws(ResponseError) in try server.sync(id, SyncParameters(params))

@@ -13,7 +13,7 @@ extension NotesServer {
   func note(_ text: String, _ name: String = "id") throws(ResponseError) -> Note {
     let (id, note): (NoteID?, Note?)
     do {
-      id = NoteID(text)
+      id = requests.batch?.note(named: text) ?? NoteID(text)
       note = try id.flatMap { id throws(StoreError) in try store?.note(id) }
     } catch { throw ResponseError(error) }
     guard let note else {
@@ -81,7 +81,9 @@ extension NotesServer {
       let effects = try store!.commit(
         operations, as: session, at: environment.now(), by: client.participant, isImport: isImport,
         request: requests.mark, announce: announce)
-      if isTold {
+      if requests.batch != nil {
+        requests.batch!.effects.merge(effects)
+      } else if isTold {
         take(effects)
       } else {
         record(effects, from: source)
@@ -150,7 +152,7 @@ extension NotesServer {
   }
 
   /// Records the effects of changes on open texts. The attachments of notes that were purged end.
-  private mutating func record(_ effects: Effects, from source: Int?) {
+  mutating func record(_ effects: Effects, from source: Int?) {
     openTexts.record(effects, from: source)
     for note in effects.purged { openTexts.end(note) }
     // Later, with those that are purged by other requests that came together.

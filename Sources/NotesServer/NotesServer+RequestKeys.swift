@@ -27,7 +27,12 @@ extension NotesServer {
       throw .invalidParams("requestKey", "was used for \(known)")
     }
     var result = JSONWriter()
-    try write(request, params, first.change, &result)
+    if request == .batch {
+      defer { requests.batch = nil }
+      try write(BatchParameters(params), made, &result)
+    } else {
+      try write(request, params, first.change, &result)
+    }
     return result.bytes
   }
 
@@ -63,9 +68,31 @@ extension NotesServer {
       }
       result.member("more", true)
     case .setText: result.member("text", utf8: try pastNote(try changed(params), at: revision).utf8)
-    case .append, .move, .delete, .restore, .purge: break
+    case .append, .move, .delete, .restore, .purge, .batch: break
     }
     result.member("revision", revision)
+    result.endObject()
+  }
+
+  /// Writes the results of the requests of a batch. Where one has changed nothing, its result is what was so after the one before.
+  private mutating func write(
+    _ batch: BatchParameters, _ made: [KnownRequests.Made], _ result: inout JSONWriter
+  ) throws(ResponseError) {
+    requests.batch = RunningBatch()
+    result.beginObject()
+    result.key("results")
+    result.beginArray()
+    var (change, rest) = (made[0].change, made[...])
+    for (place, request) in batch.requests.enumerated() {
+      if let next = rest.first, Int(next.place) == place {
+        change = next.change
+        rest = rest.dropFirst()
+        if request.kind == .create { requests.batch?[place] = NoteID(creation: change) }
+      }
+      try write(request.kind, request.params, change, &result)
+    }
+    result.endArray()
+    result.member("revision", "\(Revision(of: made.last!.change))")
     result.endObject()
   }
 

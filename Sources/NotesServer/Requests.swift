@@ -37,6 +37,8 @@ struct Requests {
   var known = KnownRequests()
   /// The mark of changes that are made now, for a request with a key.
   var mark: RequestMark?
+  /// The batch that is being carried out.
+  var batch: RunningBatch?
 
   /// True if there is one that is answered after work that takes a while.
   var hasWork: Bool { !lookups.isEmpty || !fileTasks.isEmpty }

@@ -192,7 +192,8 @@ final class GoldenScenario {
     if !text.isEmpty {
       operations.append(.edit(id, .text(.insert(Array(text.utf8), after: nil, before: nil))))
     }
-    try commit(operations, as: id.creation.replica, at: time, isImport: isImport, request: request,
+    try commit(
+      operations, as: id.creation.replica, at: time, isImport: isImport, request: request,
       in: store)
     return id
   }

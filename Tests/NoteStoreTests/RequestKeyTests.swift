@@ -79,4 +79,91 @@ import Testing
       #expect(broken == nil && calls > 20, "seed \(seed)")
     }
   }
+
+  /// Makes some notes as one batch.
+  private static func makeBatch(_ count: Int, in store: NoteStore) throws {
+    try store.beginBatch()
+    do {
+      for number in 0..<count { try make(UInt64(number), in: store) }
+      try store.finishBatch()
+    } catch {
+      store.abandonBatch()
+      throw error
+    }
+  }
+
+  @Test func `a kill or a power cut at any call leaves all of a batch, or nothing`() throws {
+    for seed in seeds(3) {
+      var random = SplitMix64(seed: seed)
+      var identities = SplitMix64(seed: seed)
+      let disk = MemoryDisk()
+      disk.put([], at: "/home/.profile")
+      var broken: String?
+      var seen: Set<Int> = []
+      disk.watch = {
+        guard broken == nil else { return }
+        do {
+          for left in [disk.afterKill(), disk.afterPowerCut(&random)] {
+            let notes = try Self.notes(on: left)
+            seen.insert(notes.all.count)
+            if ![0, 3, 7].contains(notes.all.count) || notes.all != notes.known {
+              broken = "\(notes)"
+            }
+          }
+        } catch { broken = "\(error)" }
+      }
+      let store = try Self.open(disk, &identities)
+      for count in [3, 4] {
+        try Self.makeBatch(count, in: store)
+        disk.performSyncs()
+        _ = store.takeSyncResult()
+      }
+      try store.end()
+      #expect(broken == nil && seen == [0, 3, 7], "seed \(seed)")
+    }
+  }
+
+  @Test func `a batch that the disk refuses has not happened, and the next one has`() throws {
+    for call in 1..<60 {
+      var identities = SplitMix64(seed: 1)
+      let disk = MemoryDisk()
+      disk.put([], at: "/home/.profile")
+      let store = try Self.open(disk, &identities)
+      try Self.makeBatch(2, in: store)
+      let revision = store.notebook.revision
+      var number = 0
+      disk.fault = { _, _ in
+        number += 1
+        return number == call ? .error(28) : nil
+      }
+      do {
+        try Self.makeBatch(3, in: store)
+      } catch {
+        #expect(store.notebook.revision == revision, "call \(call)")
+      }
+      disk.fault = nil
+      try Self.makeBatch(4, in: store)
+      let there = try Self.notes(on: disk.afterKill()).all
+      #expect(there.count == store.notebook.counts.live, "call \(call)")
+      #expect([6, 9].contains(there.count), "call \(call)")
+      if number < call { break }
+    }
+  }
+
+  @Test func `a batch that is given up leaves nothing, and its names are used again`() throws {
+    var identities = SplitMix64(seed: 1)
+    let disk = MemoryDisk()
+    disk.put([], at: "/home/.profile")
+    let store = try Self.open(disk, &identities)
+    try Self.makeBatch(2, in: store)
+    let (session, revision) = (try store.nextSession(), store.notebook.revision)
+    try store.beginBatch()
+    try Self.make(7, in: store)
+    #expect(store.batchedChanges == [ChangeID(replica: session, number: 3)])
+    store.abandonBatch()
+    #expect(store.notebook.revision == revision && store.batchedChanges == [])
+    try Self.make(8, in: store)
+    #expect(try store.nextSession() == session)
+    #expect(try Self.notes(on: disk.afterKill()).all.count == 3)
+  }
 }

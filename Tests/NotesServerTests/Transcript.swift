@@ -22,7 +22,7 @@ struct Transcript: Sendable {
   static let names = [
     "lifecycle", "notes", "files", "search", "links", "live-text", "crossing", "undo", "cursors",
     "resume",
-    "who", "merge", "link", "sync", "errors",
+    "who", "batch", "merge", "link", "sync", "errors",
   ]
 
   static func file(_ name: String) -> URL {

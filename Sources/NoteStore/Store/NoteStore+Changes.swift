@@ -59,7 +59,7 @@ extension NoteStore {
     }
     do {
       try announce(change.id)
-      try append(.change, encoded.bytes)
+      try write(encoded)
     } catch {
       // Otherwise the next change would have the same name.
       folder.endSession()
@@ -68,6 +68,14 @@ extension NoteStore {
     written[session, default: 0] += 1
     archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)
+  }
+
+  /// Writes a change to the log, or has it written with the others of its batch.
+  private func write(_ change: EncodedChange) throws(StoreError) {
+    if batching == nil { return try append(.change, change.bytes) }
+    guard batching!.append(change) else {
+      throw failure(.tooLarge, "they take more than 64 MiB together")
+    }
   }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
@@ -79,6 +87,7 @@ extension NoteStore {
   ///
   /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
+    if let batching { return batching.session }
     goOn()
     var session = folder.session()
     if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {

@@ -71,7 +71,8 @@ extension NoteStore {
   ///   holds.
   @discardableResult
   public func giveUpArchive() -> Bool {
-    guard archiving.size > 0 else { return false }
+    // What a batch has changed is not in the folder yet.
+    guard archiving.size > 0, batching == nil else { return false }
     stateFolder?.removeArchive()
     guard let found = try? NoteStore(rereading: path, on: folder.root.system),
       let book = rebuilt(from: found.notebook)

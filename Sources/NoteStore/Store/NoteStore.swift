@@ -12,7 +12,7 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Completion`, `+Durability`, `+Compaction`,
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Completion`, `+Durability`, `+Compaction`,
 /// `+Archive`, `+Work`, `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
@@ -31,6 +31,8 @@ public final class NoteStore {
   /// The compaction that was begun and is not done.
   var compaction: Compaction?
   var completing: Completing
+  /// The changes that are made together and not written yet.
+  var batching: Batching?
   /// The number of the notebook's new branches that were looked at, whether the user is to be told of them.
   private var seenBranches = 0
   /// Reports about changes that were read and could not be merged.
@@ -121,11 +123,17 @@ public final class NoteStore {
   }
 
   func append(_ type: RecordType, _ payload: [UInt8]) throws(StoreError) {
+    try append([(type.rawValue, payload)])
+  }
+
+  /// Appends records with one write.
+  func append(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
     do {
-      try folder.append([(type.rawValue, payload)])
+      try folder.append(records)
       refusedSize = nil
     } catch {
-      if error.reason != .tooLarge { refusedSize = max(refusedSize ?? 0, payload.count) }
+      let size = records.reduce(0) { $0 + $1.payload.count }
+      if error.reason != .tooLarge { refusedSize = max(refusedSize ?? 0, size) }
       throw error
     }
   }
