@@ -3,7 +3,7 @@ public import ReplicatingTypes
 // Which changes were made for requests with a key.
 
 extension NoteBook {
-  /// Visits the changes that were made for requests with a key, of those that a version has not: replica by replica, of each the newest first.
+  /// Visits the changes that were made for requests with a key, of those that a version has not, in no order.
   ///
   /// O(replicas + those changes), without those that their authors made before `oldest`.
   ///
@@ -12,36 +12,13 @@ extension NoteBook {
     after version: Version, since oldest: Int64,
     _ body: (RequestMark, ChangeID, _ time: Int64) -> Void
   ) throws(ArchiveFailure) {
-    for replica in self.version.replicas where version[replica] < self.version[replica] {
-      var rest = self.version[replica]
-      if try lastTime(of: replica) < oldest { continue }
-      while rest > version[replica] {
-        let (numbers, timeBefore) = try stretch(of: replica, upTo: rest)
-        var (time, isRecent) = (timeBefore, false)
-        var found: [(mark: RequestMark, number: UInt64, time: Int64)] = []
-        try forEachEncoded(of: replica, in: numbers) { number, encoded, _ in
-          // An archive may say anything.
-          time = Change.clamped(time &+ encoded.timeStep)
-          if time < oldest { return true }
-          isRecent = true
-          if number > version[replica], let mark = RequestMark(of: encoded) {
-            found.append((mark, number, time))
-          }
-          return true
-        }
-        for (mark, number, time) in found.reversed() {
-          body(mark, ChangeID(replica: replica, number: number), time)
-        }
-        // A clock that was set back may hide a few changes that are older than a day by what it says now.
-        if !isRecent { break }
-        rest = numbers.lowerBound - 1
+    for replica in self.version.replicas {
+      try forEachRecent(of: replica, after: version[replica], since: oldest) {
+        number, encoded, time in
+        guard let mark = RequestMark(of: encoded) else { return }
+        body(mark, ChangeID(replica: replica, number: number), time)
       }
     }
-  }
-
-  private func lastTime(of replica: ReplicaID) throws(ArchiveFailure) -> Int64 {
-    if let place = histories.place(of: replica) { return histories.all[place].lastTime }
-    return try session(of: replica)?.time ?? 0
   }
 }
 

@@ -171,6 +171,9 @@ struct Method: Sendable {
     changing("notebook/batch", BatchParameters.self, mayBeginNotebook: true) {
       server, params, result throws(ResponseError) in try server.batch(params, &result)
     },
+    changing("notebook/undo", UndoParticipantParameters.self) {
+      server, params, result throws(ResponseError) in try server.undo(params, &result)
+    },
     onDisk("notebook/flush", "workDoneToken"),
     longRunning("notebook/sync", SyncParameters.Name.self, mayBeginNotebook: true) {
       server, id, params throws(ResponseError) in try server.sync(id, SyncParameters(params))

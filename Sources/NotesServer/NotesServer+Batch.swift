@@ -75,30 +75,29 @@ extension NotesServer {
     _ params: BatchParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let key = requests.mark?.key
-    do { try store!.beginBatch() } catch { throw ResponseError(error) }
-    requests.batch = RunningBatch()
-    do throws(ResponseError) {
+    try asOneStep { server throws(ResponseError) in
       result.beginObject()
       result.key("results")
       result.beginArray()
       for (place, request) in params.requests.enumerated() {
-        requests.mark = key.map {
+        server.requests.mark = key.map {
           RequestMark(key: $0, kind: KeyedRequest.batch.rawValue, place: UInt16(place))
         }
-        do { try perform(request, &result) } catch { throw error.of(request, at: place) }
-        if request.kind == .create, let note = lastNote { requests.batch?[place] = note }
-        guard result.bytes.count <= environment.maximumMessage else {
+        do throws(ResponseError) {
+          try server.perform(request, &result)
+        } catch {
+          throw error.of(request, at: place)
+        }
+        if request.kind == .create, let note = server.lastNote {
+          server.requests.batch?[place] = note
+        }
+        guard result.bytes.count <= server.environment.maximumMessage else {
           throw .invalidParams("requests", "the answer would be longer than a message may be")
         }
       }
       result.endArray()
-      result.member("revision", revision)
+      result.member("revision", server.revision)
       result.endObject()
-      try finishBatch()
-    } catch {
-      store!.abandonBatch()
-      requests.batch = nil
-      throw error
     }
   }
 
@@ -119,28 +118,6 @@ extension NotesServer {
     case .delete: try deleteNote(NoteParameters(params), &result)
     case .restore: try restoreNote(NoteParameters(params), &result)
     case .restoreVersion, .purge, .rename, .batch: preconditionFailure("no request of a batch")
-    }
-  }
-
-  /// Writes the changes of the batch, as one step of each client that edits one of their notes.
-  private mutating func finishBatch() throws(ResponseError) {
-    let effects = requests.batch?.effects ?? Effects()
-    let changes = store!.batchedChanges
-    let notes = Set(effects.notes(by: nil).keys)
-    let editors = notes.flatMap { openTexts.editors(of: $0) }
-    for editor in editors {
-      for change in changes {
-        journal?.append(.step(change, isJoined: change != changes.first), of: editor)
-      }
-    }
-    do { try store!.finishBatch() } catch { throw ResponseError(error) }
-    requests.batch = nil
-    record(effects, from: nil)
-    for editor in editors {
-      for change in changes {
-        openTexts[undoListOf: editor].record(change, joining: change != changes.first)
-      }
-      openTexts[undoListOf: editor].close()
     }
   }
 }

@@ -151,7 +151,7 @@ private struct LogRequest: Lookup {
 
 extension WhatHappened {
   /// Their names on the wire.
-  fileprivate var names: [String] {
+  var names: [String] {
     let all: [(WhatHappened, String)] = [
       (.created, "created"), (.text, "text"), (.title, "title"), (.tags, "tags"),
       (.priority, "priority"), (.trash, "trash"), (.restore, "restore"), (.move, "move"),

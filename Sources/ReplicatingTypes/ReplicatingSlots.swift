@@ -104,6 +104,14 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   @specialized(where Element == ChangeID)
   public func position(of element: Element) -> Int? { place(of: element).map(position(before:)) }
 
+  /// The author of the slot at which an element stands, and the number of the change that made it; `nil` if it has no slot.
+  @specialized(where Element == ChangeID)
+  public func placer(of element: Element) -> ChangeID? {
+    guard let slot = place(of: element) else { return nil }
+    let author = sequence.authors[Int(slot.author)]
+    return ChangeID(replica: author.id, number: author.number(of: slot.offset))
+  }
+
   // MARK: - Places
 
   /// The newest slot of an element.

@@ -101,6 +101,6 @@ import Testing
     try person.book.forEachRequest(after: Version(), since: person.now - 10) { _, change, _ in
       found.append(change.number)
     }
-    #expect(found == [1000, 998, 996, 994, 992, 990])
+    #expect(found.sorted() == [990, 992, 994, 996, 998, 1000])
   }
 }

@@ -3,6 +3,13 @@
 /// By how many seconds local time is ahead of UTC, at a local time that is given as the seconds since 1970 that it would be in UTC.
 public typealias LocalZone = (_ localSeconds: Int64) -> Int64
 
+/// A time as people and programs write it, as `2026-11-23 10:00` or `2026-11-23T10:00:05Z`, in milliseconds since 1970; `nil` if the text is none.
+///
+/// - Parameter zone: of a time that says none.
+public func writtenTime(_ text: some StringProtocol, zone: LocalZone) -> Int64? {
+  FileTime.milliseconds(text, zone: zone)
+}
+
 /// Reads a time from its beginning to its end.
 struct FileTime {
   private var rest: ArraySlice<UInt8>

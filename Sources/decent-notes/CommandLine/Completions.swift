@@ -106,7 +106,7 @@ enum Completions {
     _ kind: ValueKind, _ current: String, _ line: PartialCommand, _ surroundings: Surroundings
   ) throws(CommandFailure) -> Offer {
     switch kind {
-    case .any, .filled, .text, .title, .number, .seed, .age, .interval: return Offer()
+    case .any, .filled, .text, .title, .number, .seed, .age, .interval, .moment: return Offer()
     case .file: return Offer(kind: .files)
     case .folder, .peer: return Offer(kind: .folders)
     case .word(let words): return Offer(words: words.map { ($0, "") })

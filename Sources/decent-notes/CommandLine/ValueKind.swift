@@ -1,3 +1,4 @@
+internal import NoteFiles
 internal import NotesServer
 
 /// What an argument or an option takes: what is checked before anything is done, and what completions offer.
@@ -26,6 +27,8 @@ enum ValueKind: Equatable {
   /// A time in seconds, minutes or hours, to be repeated after.
   case interval
   case date
+  /// A moment: how long ago, a day, or a day and a time of day.
+  case moment
 
   /// What a value that can't be used must be; nil for one that can.
   func complaint(_ text: String) -> String? {
@@ -50,6 +53,10 @@ enum ValueKind: Equatable {
     case .date:
       WrittenDate(text) == nil
         ? "must be today, yesterday, tomorrow, or a day as 2026-11-24" : nil
+    case .moment:
+      Self.age(text) == nil && WrittenDate(text) == nil
+        && writtenTime(text, zone: { _ in 0 }) == nil
+        ? "must be how long ago, as 2h, a day, as today, or a time, as 2026-11-24T09:30" : nil
     }
   }
 

@@ -152,6 +152,22 @@ extension Verb {
   private static var notebook: [Verb] {
     [
       Verb(
+        "undo", .notebook, [],
+        options: [
+          Option("--by", "NAME", .filled, "who did it, as history names them"),
+          Option(
+            "--since", "TIME", .moment,
+            "when they began: how long ago (30m, 2h, 1d), a day (today, 2026-11-24), or a time (2026-11-24T09:30)"
+          ),
+          Option("--dry-run", "only say what would be done"),
+        ] + Records.options,
+        "take back what one participant did since a time: id, title, what",
+        details: """
+          What they typed is gone, and what they deleted is back; what others wrote in between stays. Titles, tags, priorities, places in the list and \
+          what they trashed or restored become what they were, where nobody else has changed them since. A note that they made goes to the trash, \
+          as it is, unless others have written in it. This is one change of yours, which undo --by takes back, too.
+          """, check: checkUndo, perform: undoParticipant),
+      Verb(
         "import", .notebook, [Argument("PATH", .file, .some)],
         options: [
           Option("--dry-run", "only say what would be done"),

@@ -169,7 +169,10 @@ struct `Verbs` {
       (["show", "a", "b"], "quotes"),
       (["new", "a", "--text", "x", "--template", "y"], "two ways"),
       (["list", "--json", "-0"], "two ways"), (["daily", "2026-02-30"], "DATE"),
-      (["daily", "someday"], "DATE"), (["completions", "tcsh"], "SHELL"),
+      (["daily", "someday"], "DATE"), (["undo", "--by", "a"], "--since"),
+      (["undo", "--since", "2h"], "--by"), (["undo", "--by", "a", "--since", "soon"], "--since"),
+      (["undo", "--by", "a", "--since", "2026-02-30"], "--since"),
+      (["completions", "tcsh"], "SHELL"),
       (["new", "-draft"], "-draft"),
     ] {
       let refused = try run.run(words)
@@ -334,6 +337,30 @@ struct `Verbs` {
       let refused = try run.run(words)
       #expect(refused.status == 1 && refused.errors.contains(run.notebook), "\(refused.errors)")
     }
+  }
+
+  // MARK: - What somebody did
+
+  @Test(arguments: ["1h", "1d", "1000000d", "today", "yesterday", "2020-01-01", "2020-01-01T09:30"])
+  func `What an agent did is taken back, since a moment as people write it`(since: String) throws {
+    let id = try run.make("list", "milk\n")
+    let made = try run("--name", "agent", "new", "made")
+    #expect(try run("--name", "agent", "append", id, "wine").status == 0)
+    #expect(try run("append", id, "eggs").status == 0)
+    #expect(try run("--name", "agent", "tag", id, "x").status == 0)
+    let told = try run("undo", "--by", "agent", "--since", since, "--dry-run")
+    #expect(
+      told.status == 0
+        && told.fields.map { $0[1...] } == [["list", "text,tags"], ["made", "trash"]])
+    #expect(try run("list").fields.count == 2)
+    let undone = try run("undo", "--by", "agent", "--since", since, "--json")
+    #expect(try undone.values().map { $0["note"]?["id"]?.string } == [id, made.line])
+    #expect(try run.text("list") == "milk\neggs\n")
+    #expect(try run("list").fields.map { $0[1...2] } == [["list", ""]])
+    #expect(try run("list", "--trash").fields.map { $0[0] } == [made.line])
+    let again = try run("undo", "--by", "agent", "--since", since)
+    #expect(again.status == 4 && again.bytes == [])
+    #expect(try run("undo", "--by", "agent", "--since", "0m").status == 4)
   }
 
   // MARK: - Traces

@@ -1,0 +1,315 @@
+public import ReplicatingTypes
+
+// What one participant did since a time, and what takes it back.
+
+/// What takes back changes of any notes, as far as nobody else has written anything there since.
+public struct TakenBack: Sendable {
+  /// A note that becomes another one.
+  public struct ChangedNote: Sendable {
+    /// The note.
+    public let id: NoteID
+    fileprivate let created: Int64
+    /// What of it is taken back.
+    public internal(set) var what: WhatHappened
+  }
+
+  /// The notes that become other ones: in the order of their creation.
+  public fileprivate(set) var notes: [ChangedNote] = []
+  /// The operations that take back everything but moves.
+  public fileprivate(set) var operations: [Change.Operation] = []
+  /// The notes that are put back where they were, and the notes behind which they stood, nearest first: in the order in which to do it. Those that are put
+  /// back first count as there.
+  public fileprivate(set) var moves: [(note: NoteID, behind: [NoteID])] = []
+}
+
+extension NoteBook {
+  /// The changes of an author with this name, whichever programs they used, since a time by their own clocks.
+  ///
+  /// O(replicas + authors + changes since then).
+  ///
+  /// - Parameter time: milliseconds since 1970.
+  public func changes(
+    by name: String, since time: Int64
+  ) throws(ArchiveFailure) -> ChangeRanges {
+    var runs: [ChangeRanges.Run] = []
+    for replica in version.replicas {
+      let authors = try authors(of: replica)
+      guard authors.runs.contains(where: { $0.author.name == name }) else { continue }
+      try forEachRecent(of: replica, after: 0, since: time) { number, _, _ in
+        if authors.author(of: number)?.name != name { return }
+        if let last = runs.last, last.replica == replica, last.numbers.upperBound == number - 1 {
+          runs[runs.count - 1].numbers = last.numbers.lowerBound...number
+        } else {
+          runs.append(ChangeRanges.Run(replica, number...number))
+        }
+      }
+    }
+    return ChangeRanges(runs)
+  }
+
+  /// What takes back some changes, which are known here: of texts what they inserted and removed; of titles, tags, priorities, the trash and places in
+  /// the list what nobody has written since. A note that they created goes to the trash, as it is, unless others have written in it. Notes
+  /// that are in the trash for another reason stay as they are, and purged ones are gone.
+  ///
+  /// O(changes of all sessions that have changed the notes, and of each note for each of those changes that is not of its text), and where notes were
+  /// moved O(slots) for each replica that did. The notes' order is open.
+  ///
+  /// - Parameter now: the time, in milliseconds since 1970.
+  public func takingBack(
+    _ changes: ChangeRanges, at now: Int64
+  ) throws(ArchiveFailure) -> TakenBack {
+    var result = TakenBack()
+    let done = try doneToNotes(by: changes)
+    var known: Set<NoteID> = []
+    for (id, what) in done where !isPurged(id) {
+      // To write in a note that was in the trash has taken it out.
+      let hasDeletions = try note(id).map { !$0.deletions.isEmpty } ?? false
+      if hasDeletions || !what.isOfTextAlone { known.insert(id) }
+    }
+    let past = try PastParts(of: known, in: self)
+    var moved: [NoteID: DoneToNote.Made] = [:]
+    for (id, what) in done.sorted(by: { $0.key < $1.key }) {
+      guard !isPurged(id), let note = try note(id) else { continue }
+      var taken = TakenBack.ChangedNote(id: id, created: note.created, what: [])
+      let mayBeTrashed = what.isOfTrash || !note.deletions.isEmpty
+      let others = try foreign(in: note, besides: changes, if: mayBeTrashed)
+      let isTrashed = try self.isTrashed(note, what, others, past)
+      if isTrashed != note.isTrashed {
+        result.operations.append(.edit(id, isTrashed ? note.deletion : .restore))
+        taken.what.insert(isTrashed ? .trash : .restore)
+      }
+      if !isTrashed {
+        let edits = try edits(of: note, what, past, &taken.what, at: now)
+        result.operations += edits.map { .edit(id, $0) }
+        let withdrawn = what.ranges.runs.count < changes.runs.count ? what.ranges : changes
+        if what.all.contains(.text) || what.all.contains(.created),
+          note.isTextChanged(withdrawing: withdrawn)
+        {
+          result.operations.append(.edit(id, .withdraw(withdrawn)))
+          taken.what.insert(.text)
+        }
+      }
+      if let move = what.firstMove, let placer = openedOrder?.placer(of: id.creation),
+        changes.contains(placer)
+      {
+        moved[id] = move
+        taken.what.insert(.move)
+      }
+      if !taken.what.isEmpty { result.notes.append(taken) }
+    }
+    result.notes.sort { ($0.created, $0.id) < ($1.created, $1.id) }
+    result.moves = try moves(of: moved)
+    return result
+  }
+
+  // MARK: - The trash
+
+  /// Whether others decided last whether a note is in the trash, and whether they have written in it.
+  private struct Foreign {
+    var decided = false
+    var wrote = false
+  }
+
+  private func foreign(
+    in note: Note, besides changes: ChangeRanges, if isWanted: Bool
+  ) throws(ArchiveFailure) -> Foreign {
+    var foreign = Foreign()
+    if !isWanted { return foreign }
+    var isDecided = false
+    var log = try log(of: note)
+    _ = try log.proceed(in: self) { entry in
+      let isOwn = changes.contains(entry.last)
+      // To write in a note takes it out of the trash, too.
+      if isOwn ? !entry.what.isDisjoint(with: .content) : !entry.what.isDisjoint(with: .trashing) {
+        foreign.decided = foreign.decided || !isDecided && !isOwn
+        isDecided = true
+      }
+      if !isOwn, !entry.what.isDisjoint(with: [.text, .title]) { foreign.wrote = true }
+      return true
+    }
+    return foreign
+  }
+
+  /// True if a note is in the trash when what was done to it is taken back.
+  private func isTrashed(
+    _ note: Note, _ done: DoneToNote, _ others: Foreign, _ past: PastParts
+  ) throws(ArchiveFailure) -> Bool {
+    var isTrashed = note.isTrashed
+    if others.decided { return isTrashed }
+    let counts: WhatHappened = note.deletions.isEmpty ? .trashing : .content
+    for change in done.made.reversed() where !change.what.isDisjoint(with: counts) {
+      if change.what.contains(.created) {
+        if !isTrashed { isTrashed = !others.wrote }
+        continue
+      }
+      let (before, after) = try past.states(of: note, around: change.id, in: self)
+      if isTrashed == after.isTrashed { isTrashed = before.isTrashed }
+    }
+    return isTrashed
+  }
+
+  // MARK: - Titles, tags, priorities
+
+  private func edits(
+    of note: Note, _ done: DoneToNote, _ past: PastParts, _ what: inout WhatHappened, at now: Int64
+  ) throws(ArchiveFailure) -> [Note.Operation] {
+    var title = note.title.value
+    var priority = note.priority.value
+    var tags = note.tags.elements
+    for change in done.made.reversed()
+    where !change.what.isDisjoint(with: [.title, .tags, .priority]) {
+      let (before, after) = try past.states(of: note, around: change.id, in: self)
+      if title.utf8.elementsEqual(after.title.value.utf8) { title = before.title.value }
+      if priority == after.priority.value { priority = before.priority.value }
+      let (old, new) = (before.tags.elements, after.tags.elements)
+      tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
+    }
+    var edits: [Note.Operation] = []
+    if !title.utf8.elementsEqual(note.title.value.utf8) {
+      edits.append(.title(note.title.assignment(of: title, at: now)))
+      what.insert(.title)
+    }
+    if priority != note.priority.value {
+      edits.append(.priority(note.priority.assignment(of: priority, at: now)))
+      what.insert(.priority)
+    }
+    let changes = note.operations(settingTags: tags)
+    if !changes.isEmpty { what.insert(.tags) }
+    return edits + changes
+  }
+
+  // MARK: - Places
+
+  /// Where notes were before they were first moved.
+  private func moves(
+    of moved: [NoteID: DoneToNote.Made]
+  ) throws(ArchiveFailure) -> [(note: NoteID, behind: [NoteID])] {
+    var moves: [(note: NoteID, behind: [NoteID])] = []
+    let byReplica = Dictionary(grouping: moved, by: \.value.id.replica)
+    for (_, notes) in byReplica.sorted(by: { $0.key < $1.key }) {
+      // The order that the replica saw before it began, in which each of these stood at its old place.
+      let first = notes.map(\.value.id).min()!
+      guard var version = try version(of: [first]), let order = openedOrder else { continue }
+      version[first.replica] = first.number - 1
+      let old = order.elements(at: version).map { NoteID(creation: $0) }
+      var stays: [NoteID] = []
+      for id in old {
+        if moved[id]?.id.replica == first.replica {
+          // Of many, the nearest are enough: one of them is there.
+          moves.append((id, stays.suffix(8).reversed()))
+        }
+        stays.append(id)
+      }
+    }
+    return moves
+  }
+
+  // MARK: - What was done
+
+  private func doneToNotes(
+    by changes: ChangeRanges
+  ) throws(ArchiveFailure) -> [NoteID: DoneToNote] {
+    var done: [NoteID: DoneToNote] = [:]
+    for run in changes.runs {
+      try forEachEffect(of: run.replica, in: run.numbers) { number, lamport, note, what in
+        let change = ChangeID(replica: run.replica, number: number)
+        done[note, default: DoneToNote()].add(
+          DoneToNote.Made(
+            id: change, stamp: LamportTimestamp(count: lamport, replica: run.replica), what: what))
+      }
+    }
+    for id in done.keys { done[id]!.sort() }
+    return done
+  }
+}
+
+/// What some changes did to one note.
+private struct DoneToNote {
+  struct Made {
+    let id: ChangeID
+    /// The last tick of the change.
+    let stamp: LamportTimestamp
+    let what: WhatHappened
+  }
+
+  /// The changes that did more than to edit its text, and of those in between that only did that the first, in their order.
+  private(set) var made: [Made] = []
+  private(set) var ranges = ChangeRanges()
+  private(set) var all: WhatHappened = []
+  /// True if the change that was added last only edited the text.
+  private var isInText = false
+
+  mutating func add(_ change: Made) {
+    all.formUnion(change.what)
+    let isText = change.what.subtracting([.text, .imported]).isEmpty
+    if !isText || !isInText || made.last?.id.replica != change.id.replica { made.append(change) }
+    isInText = isText
+    ranges.insert(change.id)
+  }
+
+  mutating func sort() { made.sort { $0.stamp < $1.stamp } }
+
+  var isOfTextAlone: Bool { made.allSatisfy { $0.what.subtracting([.text, .move]).isEmpty } }
+  var isOfTrash: Bool { !all.isDisjoint(with: .trashing) }
+  private var isCreated: Bool { all.contains(.created) }
+  var firstMove: Made? { isCreated ? nil : made.first { $0.what.contains(.move) } }
+}
+
+extension WhatHappened {
+  /// What decides whether a note is in the trash.
+  fileprivate static let trashing: WhatHappened = [.created, .trash, .restore]
+  /// The same, and what takes a note out of the trash besides.
+  fileprivate static let content: WhatHappened = [.created, .trash, .restore, .text, .title]
+}
+
+/// Some notes as they were, but for their texts, at any number of versions.
+private struct PastParts {
+  private typealias Edit = (moment: Moment, stamp: Stamp, operation: Note.Operation)
+  private var edits: [NoteID: [Edit]] = [:]
+
+  /// O(changes of the sessions that have changed one of the notes).
+  init(of notes: Set<NoteID>, in book: borrowing NoteBook) throws(ArchiveFailure) {
+    var all = Version()
+    for id in notes where !book.isPurged(id) {
+      if let note = try book.note(id) { all.merge(note.version.intersection(book.version)) }
+    }
+    var edits: [NoteID: [Edit]] = [:]
+    for replica in all.replicas {
+      try book.forEachChange(of: replica, upTo: all[replica]) { change, first in
+        let moment = Moment(logical: first.timestamp, clock: change.time)
+        var stamp = first
+        for operation in change.operations {
+          if case .edit(let id, let edit) = operation, notes.contains(id) {
+            // Of what was done to a text it counts only that something was.
+            edits[id, default: []].append((moment, stamp, edit.isOfText ? .restore : edit))
+          }
+          stamp.lamport += operation.ticks
+        }
+      }
+    }
+    self.edits = edits.mapValues { list in
+      let order = list.indices.sorted {
+        (list[$0].moment.logical, $0) < (list[$1].moment.logical, $1)
+      }
+      return order.map { list[$0] }
+    }
+  }
+
+  /// A note before and after a change, as the author of that saw it. It existed before. O(edits of the note), and what finding the version takes.
+  func states(
+    of note: Note, around change: ChangeID, in book: borrowing NoteBook
+  ) throws(ArchiveFailure) -> (before: Note, after: Note) {
+    guard var version = try book.version(of: [change]) else { return (note, note) }
+    let after = state(of: note, at: version)
+    version[change.replica] = change.number - 1
+    return (state(of: note, at: version), after)
+  }
+
+  private func state(of note: Note, at version: Version) -> Note {
+    var past = Note(id: note.id, created: note.created)
+    for edit in edits[note.id] ?? [] where version.contains(edit.stamp.change) {
+      past.record(edit.operation, edit.stamp, at: edit.moment)
+    }
+    return past
+  }
+}

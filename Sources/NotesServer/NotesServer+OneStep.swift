@@ -1,0 +1,44 @@
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+
+// Several changes that are made together.
+
+extension NotesServer {
+  /// Makes all changes that `body` makes with one write, or none if it throws. They are one step of each client that edits one of the notes.
+  mutating func asOneStep(
+    _ body: (inout NotesServer) throws(ResponseError) -> Void
+  ) throws(ResponseError) {
+    do { try store!.beginBatch() } catch { throw ResponseError(error) }
+    requests.batch = RunningBatch()
+    do throws(ResponseError) {
+      try body(&self)
+      try finishStep()
+    } catch {
+      store!.abandonBatch()
+      requests.batch = nil
+      throw error
+    }
+  }
+
+  private mutating func finishStep() throws(ResponseError) {
+    let effects = requests.batch?.effects ?? Effects()
+    let changes = store!.batchedChanges
+    let notes = Set(effects.notes(by: nil).keys)
+    let editors = notes.flatMap { openTexts.editors(of: $0) }
+    for editor in editors {
+      for change in changes {
+        journal?.append(.step(change, isJoined: change != changes.first), of: editor)
+      }
+    }
+    do { try store!.finishBatch() } catch { throw ResponseError(error) }
+    requests.batch = nil
+    record(effects, from: nil)
+    for editor in editors {
+      for change in changes {
+        openTexts[undoListOf: editor].record(change, joining: change != changes.first)
+      }
+      openTexts[undoListOf: editor].close()
+    }
+  }
+}

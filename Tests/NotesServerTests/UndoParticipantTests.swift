@@ -1,0 +1,278 @@
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct `What a participant did` {
+  let scratch = TemporaryFolder()
+  private static let start: Int64 = 1_767_225_600_000
+  private static let hour: Int64 = 3_600_000
+  /// Between what was there and what the participant does.
+  private static let since: JSON = "2026-01-01T00:30:00Z"
+  let ana: Peer
+  let bot: Peer
+  let ben: Peer
+
+  init() {
+    (ana, bot, ben) = Self.people(scratch("notes"), scratch("state"), seed: 1)
+  }
+
+  private static func people(
+    _ folder: String, _ state: String, seed: UInt64
+  ) -> (Peer, Peer, Peer) {
+    let people = [("Ana", 0), ("bot", 1), ("Ben", 2)].map { name, hours in
+      Peer(
+        folder, seed: 3 * seed + UInt64(hours), clock: start + Int64(hours) * hour, state: state,
+        name: name)
+    }
+    for peer in people { peer.initialize() }
+    return (people[0], people[1], people[2])
+  }
+
+  /// Takes it back, and returns what became of which notes.
+  @discardableResult
+  private func undo(
+    by name: String = "bot", since: JSON = since, _ more: [String: JSON] = [:], in peer: Peer? = nil
+  ) -> [String: Set<String>] {
+    let peer = peer ?? ben
+    peer.folderChanged()
+    let params = more.merging(["by": .string(name), "since": since], uniquingKeysWith: { $1 })
+    let result = peer.call("notebook/undo", JSON(params))
+    #expect(result["more"] == false && result["revision"]?.string == peer.revision)
+    var notes: [String: Set<String>] = [:]
+    for note in result["notes"]?.array ?? [] {
+      notes[note["note"]!["id"]!.string!] = Set(note["what"]!.array!.map { $0.string! })
+    }
+    for other in [ana, bot, ben] { other.folderChanged() }
+    return notes
+  }
+
+  private func title(_ id: String, in peer: Peer? = nil) -> String {
+    (peer ?? ben).call("note/get", ["id": .string(id)])["note"]!["title"]!.string!
+  }
+
+  /// Everything that can be said of the notes, but for times; of those in the trash too.
+  private static func state(_ peer: Peer) -> [String] {
+    peer.folderChanged()
+    var notes: [String] = []
+    for trashed in [false, true] {
+      let list = peer.call("notebook/list", ["trashed": .boolean(trashed)])["notes"]!.array!
+      for note in list {
+        let id = note["id"]!.string!
+        notes.append(
+          "\(id) \(trashed) \(note["title"]!) \(note["tags"]!) \(note["priority"]!) \(peer.text(id))"
+        )
+      }
+    }
+    return notes
+  }
+
+  // MARK: - All of it
+
+  @Test func `is taken back, and nothing else`() {
+    let (a, b) = (ana.create(["title": "a", "text": "milk", "tags": ["x"]]), ana.create())
+    let c = ana.create(["title": "c"])
+    let d = ana.create(["title": "d"])
+    ana.call("note/delete", ["id": .string(c)])
+    let before = Self.state(ana)
+    bot.folderChanged()
+    let new = bot.create(["title": "new", "text": "n"])
+    bot.call("note/setText", ["id": .string(a), "text": "oat milk\neggs"])
+    bot.call(
+      "note/update",
+      ["id": .string(a), "title": "A", "tags": ["y"] as JSON, "priority": "high"])
+    bot.call("note/delete", ["id": .string(b)])
+    bot.call("note/restore", ["id": .string(c)])
+    bot.call("note/append", ["id": .string(c), "text": "c"])
+    bot.call("note/move", ["id": .string(d), "index": 3])
+    #expect(
+      undo() == [
+        new: ["trash"], a: ["text", "title", "tags", "priority"], b: ["restore"],
+        c: ["trash"], d: ["move"],
+      ])
+    let after = Self.state(ben)
+    #expect(
+      after.filter { !$0.hasPrefix(new) && !$0.hasPrefix(c) } == before.filter { !$0.hasPrefix(c) })
+    #expect(Set(ben.list(["trashed": true])) == [new, c])
+    // What was made goes to the trash as it is.
+    #expect(ben.text(new) == "n" && title(new) == "new")
+    #expect(Self.state(ana) == after && Self.state(bot) == after)
+  }
+
+  @Test(arguments: seeds(6))
+  func `leaves what was there, in random notebooks`(seed: UInt64) {
+    let (ana, bot, ben) = Self.people(
+      scratch("notes\(seed)"), scratch("state\(seed)"), seed: seed + 10)
+    var random = SplitMix64(seed: seed)
+    var notes = (0..<6).map { number in
+      ana.create(["title": .string("t\(number)"), "text": .string("word\(number) more")])
+    }
+    ana.call("note/delete", ["id": .string(notes[0])])
+    let before = Self.state(ana)
+    bot.folderChanged()
+    var made: Set<String> = []
+    for step in 0..<40 {
+      let id = JSON.string(random.pick(notes))
+      switch random.below(9) {
+      case 0:
+        notes.append(bot.create(["title": .string("n\(step)")]))
+        made.insert(notes.last!)
+      case 1: bot.call("note/append", ["id": id, "text": .string(" \(step)")])
+      case 2: bot.call("note/setText", ["id": id, "text": .string("all \(step) new")])
+      case 3: bot.call("note/update", ["id": id, "title": .string("title \(step)")])
+      case 4:
+        bot.call(
+          "note/update", ["id": id, "tags": .array([.string(random.pick(["x", "y", "z"]))])])
+      case 5:
+        bot.call("note/update", ["id": id, "priority": .string(random.pick(["low", "high"]))])
+      case 6: bot.call("note/move", ["id": id, "index": JSON(random.below(bot.list().count))])
+      case 7: bot.call("note/delete", ["id": id])
+      default: bot.call("note/restore", ["id": id])
+      }
+    }
+    ben.folderChanged()
+    ben.call("notebook/undo", ["by": "bot", "since": Self.since])
+    let trash = Set(ben.list(["trashed": true]))
+    #expect(made.isSubset(of: trash), "seed \(seed)")
+    let left = { (state: [String]) in
+      // In the trash a note stays as it is.
+      state.filter { !$0.contains(" true ") }
+    }
+    #expect(left(Self.state(ben)) == left(before), "seed \(seed)")
+    #expect(trash.subtracting(made) == [notes[0]], "seed \(seed)")
+    #expect(
+      ben.call("notebook/undo", ["by": "bot", "since": Self.since])["notes"] == [], "seed \(seed)")
+  }
+
+  // MARK: - And what others did meanwhile
+
+  @Test func `leaves what others wrote inside of it`() {
+    let id = ana.create(["title": "a", "text": "one two"])
+    bot.folderChanged()
+    bot.call("note/setText", ["id": .string(id), "text": "one 1 2 3 4 two"])
+    ana.folderChanged()
+    ana.call("note/setText", ["id": .string(id), "text": "one 1 2 ANA 3 4 two"])
+    #expect(undo() == [id: ["text"]])
+    #expect(ben.text(id) == "one ANA two")
+  }
+
+  @Test func `leaves what others have changed since`() {
+    let (a, b) = (ana.create(["title": "a"]), ana.create(["title": "b"]))
+    let (c, d) = (ana.create(["title": "c"]), ana.create(["title": "d"]))
+    bot.folderChanged()
+    bot.call("note/update", ["id": .string(a), "title": "A", "tags": ["bot"], "priority": "low"])
+    bot.call("note/delete", ["id": .string(b)])
+    bot.call("note/move", ["id": .string(c), "index": 2])
+    bot.call("note/delete", ["id": .string(d)])
+    ana.folderChanged()
+    ana.call("note/update", ["id": .string(a), "title": "Ana's", "tags": ["add": ["ana"]]])
+    ana.call("note/restore", ["id": .string(b)])
+    ana.call("note/delete", ["id": .string(b)])
+    ana.call("note/move", ["id": .string(c), "index": 0])
+    #expect(undo() == [a: ["tags", "priority"], d: ["restore"]])
+    #expect(title(a) == "Ana's" && ben.list(["tags": ["ana"]]) == [a])
+    #expect(ben.list(["tags": ["bot"]]) == [] && ben.list(["trashed": true]) == [b])
+    #expect(ben.list().first == c)
+  }
+
+  @Test func `leaves a note that it made, if others have written in it, with what they wrote`() {
+    bot.create(["title": "none"])
+    let id = bot.create(["title": "bot's", "text": "bot was here"])
+    ana.folderChanged()
+    ana.call("note/setText", ["id": .string(id), "text": "bot ANA was here"])
+    #expect(undo()[id] == ["text"])
+    #expect(ben.text(id) == "ANA " && title(id) == "bot's" && ben.list() == [id])
+  }
+
+  @Test func `is what it did since then, under this name, with whatever program`() {
+    let id = bot.create(["title": "a", "text": "1"])
+    bot.call("note/append", ["id": .string(id), "text": " 2"])
+    bot.jumpClock(by: Self.hour)
+    bot.call("note/append", ["id": .string(id), "text": " 3"])
+    let robot = Peer(scratch("notes"), seed: 77, clock: Self.start + 5 * Self.hour)
+    robot.call(
+      "initialize", ["clientInfo": ["name": "other"], "participant": ["name": "bot"]])
+    robot.call("note/append", ["id": .string(id), "text": " 4"])
+    let other = Peer(scratch("notes"), seed: 78, clock: Self.start + 5 * Self.hour, name: "bots")
+    other.initialize()
+    other.call("note/append", ["id": .string(id), "text": " 5"])
+    #expect(undo(since: "2026-01-01T02:00:00Z") == [id: ["text"]])
+    #expect(ben.text(id) == "1 2 5")
+    #expect(undo(by: "nobody") == [:] && undo(since: "2027-01-01T00:00:00Z") == [:])
+    // Without a zone it is local: here an hour ahead.
+    #expect(undo(since: "2026-01-01 02:00") == [id: ["text"]] && ben.text(id) == " 5")
+  }
+
+  // MARK: - One change
+
+  @Test func `may only be told`() {
+    let id = ana.create(["text": "a"])
+    bot.folderChanged()
+    bot.call("note/append", ["id": .string(id), "text": "b"])
+    let before = Self.state(ben)
+    let revision = ben.revision
+    let told = undo(["dryRun": true])
+    #expect(told == [id: ["text"]] && ben.revision == revision && Self.state(ben) == before)
+    #expect(undo() == told && ben.text(id) == "a")
+  }
+
+  @Test func `is taken back once, and comes back when that is taken back`() {
+    let (a, b) = (ana.create(["title": "a", "text": "a"]), ana.create(["title": "b"]))
+    bot.folderChanged()
+    let new = bot.create(["title": "new"])
+    bot.call("note/append", ["id": .string(a), "text": "b"])
+    bot.call("note/update", ["id": .string(a), "title": "B"])
+    bot.call("note/delete", ["id": .string(b)])
+    let before = Self.state(ben)
+    #expect(undo().count == 3)
+    let revision = ben.revision
+    #expect(undo() == [:] && ben.revision == revision)
+    #expect(undo(by: "Ben") == [a: ["text", "title"], b: ["trash"], new: ["restore"]])
+    #expect(Set(Self.state(ben)) == Set(before))
+    // In the trash is what Ben has decided.
+    #expect(undo() == [a: ["text", "title"]])
+  }
+
+  @Test func `may be one's own, and is taken back once then, too`() {
+    let (a, b) = (bot.create(["title": "a", "text": "a"]), bot.create(["title": "b"]))
+    bot.jumpClock(by: Self.hour)
+    let new = bot.create(["title": "new"])
+    bot.call("note/append", ["id": .string(a), "text": "b"])
+    bot.call("note/update", ["id": .string(a), "title": "B"])
+    bot.call("note/delete", ["id": .string(b)])
+    bot.call("note/move", ["id": .string(a), "index": 0])
+    let done = undo(since: "2026-01-01T01:30:00Z", in: bot)
+    #expect(done == [a: ["text", "title", "move"], b: ["restore"], new: ["trash"]])
+    #expect(bot.list() == [b, a] && bot.text(a) == "a" && title(a) == "a")
+    #expect(undo(since: "2026-01-01T01:30:00Z", in: bot) == [:])
+  }
+
+  @Test func `is one step of those who have it open, who get one push`() {
+    let (a, b) = (ana.create(["text": "a"]), ana.create(["text": "b"]))
+    ben.folderChanged()
+    let opened = [a, b].map { ben.call("note/open", ["id": .string($0), "mode": "edit"]) }
+    bot.folderChanged()
+    for id in [a, b] { bot.call("note/append", ["id": .string(id), "text": " bot"]) }
+    bot.call("note/append", ["id": .string(a), "text": " more"])
+    ben.folderChanged()
+    ben.notifications = []
+    undo()
+    #expect(ben.take("note/edit").count == 2)
+    #expect(ben.text(a) == "a" && ben.text(b) == "b")
+    #expect(ben.call("note/undo", ["attachment": opened[0]["attachment"]!])["done"] == true)
+    #expect(ben.text(a) == "a bot more" && ben.text(b) == "b bot")
+    #expect(ana.take("notebook/didChange").count > 0)
+  }
+
+  @Test(
+    arguments: [
+      ["by": "bot"], ["since": "2026-01-01"], ["by": "", "since": "2026-01-01"],
+      ["by": 1, "since": "2026-01-01"], ["by": "bot", "since": "yesterday"],
+      ["by": "bot", "since": 1], ["by": "bot", "since": "2026-02-30"],
+      ["by": "bot", "since": "2026-01-01", "dryRun": 1],
+    ] as [JSON])
+  func `is asked for by a name and a time`(params: JSON) {
+    let error = ben.ask("notebook/undo", params).error
+    #expect(error?.code == -32602)
+  }
+}
