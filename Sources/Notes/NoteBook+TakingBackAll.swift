@@ -97,8 +97,14 @@ extension NoteBook {
       }
       if !taken.what.isEmpty { result.notes.append(taken) }
     }
-    result.notes.sort { ($0.created, $0.id) < ($1.created, $1.id) }
     result.moves = try moves(of: moved)
+    // The others are where they were.
+    let putBack = Set(result.moves.map(\.note))
+    for place in result.notes.indices where !putBack.contains(result.notes[place].id) {
+      result.notes[place].what.remove(.move)
+    }
+    result.notes.removeAll { $0.what.isEmpty }
+    result.notes.sort { ($0.created, $0.id) < ($1.created, $1.id) }
     return result
   }
 
@@ -193,15 +199,31 @@ extension NoteBook {
       version[first.replica] = first.number - 1
       let old = order.elements(at: version).map { NoteID(creation: $0) }
       var stays: [NoteID] = []
+      var moving: Set<NoteID> = []
       for id in old {
-        if moved[id]?.id.replica == first.replica {
-          // Of many, the nearest are enough: one of them is there.
-          moves.append((id, stays.suffix(8).reversed()))
+        // Of many, the nearest are enough: one of them is there.
+        let behind: [NoteID] = stays.suffix(8).reversed()
+        if moved[id]?.id.replica == first.replica,
+          !isPlaced(id, behind: behind, moving: moving)
+        {
+          moves.append((id, behind))
+          moving.insert(id)
         }
         stays.append(id)
       }
     }
     return moves
+  }
+
+  /// True if a note stands where it is to be put back, and will when these are put back.
+  private func isPlaced(
+    _ note: NoteID, behind neighbours: [NoteID], moving: Set<NoteID>
+  ) -> Bool {
+    guard let neighbour = neighbours.first(where: { !isPurged($0) }) else {
+      return order.position(of: note.creation) == 0
+    }
+    return !moving.contains(neighbour)
+      && isPlaced(placement(of: note, beside: neighbour, isAfter: true))
   }
 
   // MARK: - What was done

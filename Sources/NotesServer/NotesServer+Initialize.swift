@@ -126,6 +126,8 @@ extension NotesServer {
     result.member("search", true)
     result.member("links", true)
     result.member("log", true)
+    result.member("batch", true)
+    result.member("undo", true)
     result.member("follow", true)
     result.member("sync", !environment.isConfined)
     result.member("files", !environment.isConfined)

@@ -62,6 +62,8 @@ struct `Parameters` {
       ("note/backlinks", ["id": id]), ("notebook/resolve", ["text": "t"]),
       ("notebook/complete", ["kind": "link"]),
       ("notebook/find", ["name": "t"]), ("notebook/changes", [:]), ("notebook/merge", [:]),
+      ("notebook/batch", ["requests": [["method": "note/create"]]]),
+      ("notebook/undo", ["by": "t", "since": "2026-01-01"]),
     ]
   }
 
@@ -76,7 +78,8 @@ struct `Parameters` {
     }
     let mutating = [
       "note/create", "note/update", "note/setText", "note/append", "note/move", "note/delete",
-      "note/restore", "note/change", "note/rename", "notebook/merge",
+      "note/restore", "note/change", "note/rename", "notebook/merge", "notebook/batch",
+      "notebook/undo",
     ]
     for method in mutating { add(method, "requestKey", .string) }
     for (method, params) in methods where params.text.contains("\"id\"") {
@@ -127,6 +130,10 @@ struct `Parameters` {
     add("notebook/changes", "since", .string)
     add("notebook/changes", "limit", .count)
     add("notebook/merge", "changes", .text)
+    add("notebook/batch", "requests", .array)
+    add("notebook/undo", "by", .string)
+    add("notebook/undo", "since", .string)
+    add("notebook/undo", "dryRun", .boolean)
     return table
   }
 

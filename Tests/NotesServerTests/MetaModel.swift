@@ -156,6 +156,7 @@ struct MetaModel: Sendable {
     case "uinteger": value.integer.map { $0 >= 0 } ?? false
     case "boolean": value.boolean != nil
     case "null": value.isNull
+    case "object": value.members != nil
     default: false
     }
   }

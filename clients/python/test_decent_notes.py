@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,11 @@ import threading
 import time
 import unittest
 from unittest import mock
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:
+    Draft202012Validator = None  # what is said is not held against the schema then
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import decent_notes as dn  # noqa: E402
@@ -473,6 +479,47 @@ def eventually(condition, timeout=60):
     return condition()
 
 
+class Schema:
+    """Protocol/schema.json, which says what every message looks like."""
+
+    def __init__(self):
+        file = pathlib.Path(__file__).resolve().parents[2] / "Protocol/schema.json"
+        self.definitions = json.loads(file.read_text(encoding="utf-8"))["$defs"]
+        self.validators = {}
+
+    def problems(self, method, kind, message):
+        name = "".join(part[:1].upper() + part[1:] for part in re.split("[/.$]", method)) + kind
+        if name not in self.validators:
+            self.validators[name] = Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": self.definitions})
+        return [f"{name}: {error.message}" for error in self.validators[name].iter_errors(message)]
+
+    def watch(self, case):
+        """The test fails if either side says what is not in the schema. What the program refuses may be anything."""
+        asked, problems, send, dispatch = {}, [], Connection._send, Connection._dispatch
+
+        def watched_send(connection, message):
+            if "id" in message:
+                asked[id(connection), message["id"]] = json.loads(json.dumps({"jsonrpc": "2.0", **message}))
+            send(connection, message)
+
+        def watched_dispatch(connection, message):
+            request = asked.pop((id(connection), message.get("id")), None)
+            if "method" in message:
+                problems.extend(self.problems(message["method"], "Notification", message))
+            elif "error" in message:
+                problems.extend(self.problems("Error", "Response", message))
+            elif request:
+                problems.extend(self.problems(request["method"], "Request", request))
+                problems.extend(self.problems(request["method"], "Response", message))
+            dispatch(connection, message)
+
+        for name, watched in ("_send", watched_send), ("_dispatch", watched_dispatch):
+            patch = mock.patch.object(Connection, name, watched)
+            patch.start()
+            case.addCleanup(patch.stop)
+        case.addCleanup(lambda: case.assertEqual(problems, []))
+
+
 class TheRealProgram(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -491,6 +538,8 @@ class TheRealProgram(unittest.TestCase):
         state = mock.patch.dict(os.environ, {"XDG_STATE_HOME": self.state})
         state.start()
         self.addCleanup(state.stop)
+        if Draft202012Validator:
+            Schema().watch(self)
 
     def connect(self, **options):
         client = Client(self.notebook, **options).__enter__()

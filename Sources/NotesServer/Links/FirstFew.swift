@@ -38,12 +38,7 @@ struct FirstFew<Value> {
     var (low, high) = (0, elements.count)
     while low < high {
       let middle = (low + high) / 2
-      let other = elements[middle]
-      // Of names that are compared as one, always the same comes first, in whichever order they come.
-      if folded == other.folded
-        ? name.utf8.lexicographicallyPrecedes(other.name.utf8)
-        : folded.lexicographicallyPrecedes(other.folded)
-      {
+      if folded.lexicographicallyPrecedes(elements[middle].folded) {
         high = middle
       } else {
         low = middle + 1

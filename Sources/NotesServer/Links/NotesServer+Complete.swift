@@ -41,7 +41,12 @@ extension NotesServer {
     case .link:
       var labels = FirstFew<NoteID>(params.limit, beginningWith: params.prefix)
       linkIndex.forEachLabel { labels.insert($0, $1) }
-      for label in labels.elements {
+      // Notes whose names are compared as one come in the order of their ids, and not in that in which they were read.
+      let ordered = labels.elements.sorted {
+        $0.folded == $1.folded
+          ? $0.value < $1.value : $0.folded.lexicographicallyPrecedes($1.folded)
+      }
+      for label in ordered {
         result.beginObject()
         result.member("label", label.name)
         result.member("id", "\(label.value)")
