@@ -47,8 +47,8 @@ struct JournaledAttachment {
         case .change(let version, let isJoined, let change):
           found?.changes.append((version, change))
           found?.steps.append(.change(change, isJoined: isJoined))
-        case .step(let change, let isJoined):
-          found?.steps.append(.change(change, isJoined: isJoined))
+        case .step(let change, let isPart):
+          found?.steps.append(.change(change, isJoined: isPart))
         case .turn(let direction, let change, let count):
           found?.steps.append(.turn(direction, change, count))
         }

@@ -23,6 +23,9 @@ struct UndoParticipantParameters: MethodParameters {
 }
 
 extension NotesServer {
+  /// True if a text is a time as `notebook/undo` takes one: a day, or a day and a time of day, with a zone or without.
+  public static func isTime(_ text: String) -> Bool { writtenTime(text, zone: { _ in 0 }) != nil }
+
   /// Takes back what one participant did since a time: with one write, as one step of each client that edits one of the notes.
   mutating func undo(
     _ params: UndoParticipantParameters, _ result: inout JSONWriter

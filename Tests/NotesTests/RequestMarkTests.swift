@@ -102,5 +102,10 @@ import Testing
       found.append(change.number)
     }
     #expect(found.sorted() == [990, 992, 994, 996, 998, 1000])
+    found = []
+    try person.book.forEachRequest(after: Version(), since: person.now) { _, change, _ in
+      found.append(change.number)
+    }
+    #expect(found == [1000])
   }
 }

@@ -31,12 +31,12 @@ public final class NoteStore {
   /// The compaction that was begun and is not done.
   var compaction: Compaction?
   var completing: Completing
-  /// The changes that are made together and not written yet.
-  var batching: Batching?
   /// The number of the notebook's new branches that were looked at, whether the user is to be told of them.
   private var seenBranches = 0
   /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []
+  /// The changes that are made together and not written yet: those of a batch.
+  private var gathered: Batching?
   /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
   private var refusedSize: Int?
 
@@ -116,6 +116,12 @@ public final class NoteStore {
   }
 
   // MARK: - Appending
+
+  /// The batch that was begun and is not written.
+  var batching: Batching? {
+    _read { yield gathered }
+    _modify { yield &gathered }
+  }
 
   func append(_ changes: ChangeSet) throws(StoreError) {
     let encoded = changes.encoded(of: folder.notebook ?? Identifier(high: 0, low: 0))

@@ -1,4 +1,3 @@
-internal import NoteFiles
 internal import NotesServer
 
 /// What an argument or an option takes: what is checked before anything is done, and what completions offer.
@@ -55,7 +54,7 @@ enum ValueKind: Equatable {
         ? "must be today, yesterday, tomorrow, or a day as 2026-11-24" : nil
     case .moment:
       Self.age(text) == nil && WrittenDate(text) == nil
-        && writtenTime(text, zone: { _ in 0 }) == nil
+        && !NotesServer.isTime(text)
         ? "must be how long ago, as 2h, a day, as today, or a time, as 2026-11-24T09:30" : nil
     }
   }
