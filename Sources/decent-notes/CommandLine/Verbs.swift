@@ -107,8 +107,12 @@ extension Verb {
       Verb(
         "search", .notes, [Argument("TEXT", .any, .some)],
         options: [Option.limit] + Records.options,
-        "list the notes that have a text in them: id, title, line",
-        details: "Neither case nor the marks on letters count.",
+        "list the notes that have all words: id, title, line",
+        details: """
+          Words are also found inside of others, in titles and texts; neither case nor the marks on letters count. "oat milk" in quotation \
+          marks (which the shell must not take) is one phrase, title:milk a word of the title, tag:home a tag, is:trashed looks in the trash, and - before \
+          any of these leaves out the notes that have it. Put -- before a query that begins with -.
+          """,
         check: Records.check, perform: searchNotes),
       Verb(
         "tag", .notes, [noteArgument, Argument("TAG", .tag, .some)],
@@ -126,7 +130,21 @@ extension Verb {
         perform: restoreNotes),
       Verb(
         "rename", .notes, [noteArgument, Argument("TITLE", .title)],
-        "give a note another title", perform: renameNote),
+        options: [Option("--keep-links", "links in other notes stay as they are")],
+        "give a note another title, also in the links to it",
+        details: """
+          Links by the old title that may mean another note stay as they are; the notes that have them are named.
+          """, perform: renameNote),
+      Verb(
+        "links", .notes, [noteArgument], options: Records.options,
+        "list the links in a note: id, name, line",
+        details: """
+          The id is that of the note which the link leads to; it is empty if there is none, or several have this name.
+          """, check: Records.check, perform: listLinks),
+      Verb(
+        "backlinks", .notes, [noteArgument], options: [Option.limit] + Records.options,
+        "list the notes that link to a note: id, title, line", check: Records.check,
+        perform: listBacklinks),
       Verb(
         "history", .notes, [noteArgument], options: [Option.limit] + Records.options,
         "list what happened to a note: revision, time, what, bytes, who",

@@ -1,4 +1,5 @@
 internal import JSONRPC
+internal import NotesServer
 
 // Changes of notes that print nothing.
 
@@ -54,16 +55,23 @@ private func changeTags(
   return .done
 }
 
-/// `rename`: gives a note another title.
+/// `rename`: gives a note another title, and the links to it the same one.
 func renameNote(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
-  try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+  let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
-    try notebook.request("note/update") {
+    return try notebook.request("note/rename") {
       $0.member("id", note.id)
       $0.member("title", command["TITLE"])
+      $0.member("updateLinks", !command.has("--keep-links"))
     }
+  }
+  for linking in result["ambiguous"]?.array.map(Array.init) ?? [] {
+    let note = linking["note"]
+    printError(
+      "\(note?.id ?? ""): a link in \(note?.title.escapingControlCharacters ?? "") may mean another note, and stays"
+    )
   }
   return .done
 }

@@ -104,6 +104,29 @@ struct `Verbs` {
     let value = try run("search", "milk", "--json").values()
     #expect(value.map { $0["note"]?["title"]?.string } == ["Milk"])
     #expect(value[0]["titleRanges"]?.array?.count == 1)
+    #expect(try titles("search", "--", "tag:a", "-white") == ["Other"])
+    #expect(try titles("search", "title:milk") == ["Milk"])
+    let unknown = try run("search", "author:ben")
+    #expect(unknown.status == 64 && unknown.errors.contains("no filter author:"))
+  }
+
+  @Test func `Links are listed in both directions, and follow a note that is renamed`() throws {
+    let milk = try run.make("Milk", "white")
+    let list = try run.make("List", "eggs\n[[Milk]] and [[Honey]]\n")
+    #expect(try run("links", "List").fields == [[milk, "Milk", "2"], ["", "Honey", "2"]])
+    #expect(try run("backlinks", "Milk").fields == [[list, "List", "[[Milk]] and [[Honey]]"]])
+    #expect(try run("backlinks", "List").bytes == [])
+    #expect(try run("links", "List", "--json").values()[0]["id"]?.string == milk)
+    #expect(try run("rename", "Milk", "Oat milk").status == 0)
+    #expect(try run.text(list) == "eggs\n[[Oat milk]] and [[Honey]]\n")
+    #expect(try run("rename", "--keep-links", milk, "Water").status == 0)
+    #expect(try run.text(list) == "eggs\n[[Oat milk]] and [[Honey]]\n")
+    #expect(try run("links", "List").fields[0][0] == "")
+    // A link that may mean another note stays, and is told.
+    for _ in 0..<2 { try run.make("Honey") }
+    let renamed = try run("rename", try run("list").fields[0][0], "Jam")
+    #expect(renamed.status == 0 && renamed.errors.contains("\(list): a link in List may mean"))
+    #expect(try run.text(list).contains("[[Honey]]"))
   }
 
   // MARK: - Names
@@ -144,7 +167,7 @@ struct `Verbs` {
     #expect(try run("purge", id).status == 0)
     for words in [
       ["show", id], ["append", id, "x"], ["tag", id, "x"], ["trash", id], ["restore", id],
-      ["rename", id, "x"], ["history", id], ["edit", id],
+      ["rename", id, "x"], ["history", id], ["edit", id], ["links", id], ["backlinks", id],
     ] {
       let refused = try run.run(words)
       #expect(refused.status == 2 && refused.errors.contains("forgotten for good"), "\(words)")
@@ -295,10 +318,11 @@ struct `Verbs` {
   }
 
   @Test func `Output that can't be written is an error, and a reader that leaves is none`() throws {
-    let id = try run.make("note", "text")
+    let text = "text [[note]]"
+    let id = try run.make("note", text)
     for words in [
       ["list"], ["list", "--json"], ["list", "-0"], ["show", id], ["search", "text"],
-      ["history", id],
+      ["history", id], ["links", id], ["backlinks", id],
       ["new", "another"], ["daily"], ["help", "new"], ["help", "--man"], ["completions", "zsh"],
       ["complete", "fish", "--", "decent-notes", ""],
     ] {
@@ -313,7 +337,7 @@ struct `Verbs` {
     }
     // Nothing was written into the notebook in the place of standard output.
     #expect(try run("check").status == 0)
-    #expect(try run.text(id) == "text")
+    #expect(try run.text(id) == text)
     for stream in ["<&-", "2>&-", "<&- >&- 2>&-"] {
       _ = try run("new", "closed", shell: "\"$@\" \(stream)")
     }
