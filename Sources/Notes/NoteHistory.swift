@@ -37,7 +37,7 @@ public struct HistoryEntry: Equatable, Sendable {
 extension NoteBook {
   /// The history of a note, but for its places among the others, beginning with its creation; the newest first, at most `limit` entries.
   ///
-  /// O(changes of the sessions that wrote in the note, back to the oldest entry).
+  /// O(changes of the sessions that wrote in the note, back to the oldest entry or to its creation).
   public func history(of id: NoteID, limit: Int) throws(ArchiveFailure) -> [HistoryEntry] {
     guard let note = try note(id) else { return [] }
     var contributions = Dictionary(

@@ -21,12 +21,12 @@ public struct NotebookLog: Sendable {
   private var order: LamportQueue
   /// Entries are told whose last change comes before it; nil for all.
   private let end: LamportTimestamp?
-  /// The only note whose entries are told, without those that only moved it; nil for all.
-  private let note: NoteID?
+  /// The only note whose entries are told; nil for all.
+  private let note: LoggedNote?
 
   fileprivate init(
     of book: borrowing NoteBook, upTo version: Version, before end: LamportTimestamp?,
-    only note: NoteID?
+    only note: LoggedNote?
   ) throws(ArchiveFailure) {
     self.end = end
     self.note = note
@@ -103,10 +103,11 @@ extension NoteBook {
       of: self, upTo: times?.isEmpty == true ? Version() : version, before: times?.max(), only: nil)
   }
 
-  /// The log of one note, which is here, without moves. O(replicas that have changed it).
+  /// The log of one note, which is here, without moves. O(replicas that have changed it), and what reading its creation takes.
   func log(of note: Note) throws(ArchiveFailure) -> NotebookLog {
     try NotebookLog(
-      of: self, upTo: note.version.intersection(version), before: nil, only: note.id)
+      of: self, upTo: note.version.intersection(version), before: nil,
+      only: LoggedNote(id: note.id, created: try lamport(of: note.id.creation)))
   }
 
   /// The summary of a note; nil if there is no such note, or it was purged. O(log notes).

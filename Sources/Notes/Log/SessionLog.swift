@@ -1,5 +1,12 @@
 internal import ReplicatingTypes
 
+/// A note whose entries alone are told, without those that only moved it.
+struct LoggedNote: Sendable {
+  let id: NoteID
+  /// The last tick of its creation. Every other change of it follows that, so it comes later.
+  let created: UInt64
+}
+
 /// Goes back through the changes of one replica and makes entries of them, sitting by sitting.
 struct SessionLog {
   let replica: ReplicaID
@@ -60,10 +67,10 @@ struct SessionLog {
 
   /// Goes on until an entry can be taken, a sitting is over, or more has to be read, and reads that; returns the work that this took.
   ///
-  /// - Parameter note: the only note whose entries are wanted, without those that only moved it; nil for all.
-  mutating func proceed(in book: borrowing NoteBook, only note: NoteID?) throws(ArchiveFailure)
-    -> Int
-  {
+  /// - Parameter note: the only note whose entries are wanted; nil for all.
+  mutating func proceed(
+    in book: borrowing NoteBook, only note: LoggedNote?
+  ) throws(ArchiveFailure) -> Int {
     if isSittingOver { beginSitting() }
     if read.isEmpty, rest > 0 { return try readBlock(of: book, only: note) }
     var work = 1
@@ -113,7 +120,7 @@ struct SessionLog {
 
   /// Reads the block that has the next change: of the archive, or in memory.
   private mutating func readBlock(
-    of book: borrowing NoteBook, only note: NoteID?
+    of book: borrowing NoteBook, only note: LoggedNote?
   ) throws(ArchiveFailure) -> Int {
     let (numbers, timeBefore) = try book.stretch(of: replica, upTo: rest)
     told.removeAll(keepingCapacity: true)
@@ -130,7 +137,7 @@ struct SessionLog {
       }
       let start = told.count
       for (changed, what) in reader.effects {
-        let what = Self.told(what, of: changed, in: book, only: note)
+        let what = Self.told(what, of: changed, in: book, only: note?.id)
         if !what.isEmpty { told.append((changed, what)) }
       }
       read.append(Read(number: number, time: time, lamport: lamport, told: start..<told.count))
@@ -141,6 +148,8 @@ struct SessionLog {
       throw ArchiveFailure(reason: "changes of \(replica) are missing")
     }
     rest = numbers.lowerBound - 1
+    // What a replica did before that, it did not do to this note.
+    if let note, let first = read.first, first.lamport <= note.created { rest = 0 }
     return 16 + 2 * read.count + size / 256
   }
 
