@@ -156,6 +156,9 @@ struct `Search` {
     #expect(match["snippet"]?.string == "oat, milk")
     let overlapping = search("oatm tmilk lko")["matches"]![0]!
     #expect(overlapping["ranges"] == [range(1, 2, 5), range(1, 8, 15)])
+    // A word inside of another one takes nothing off it.
+    let within = search("milkoat oatmilk lk")["matches"]![0]!
+    #expect(within["ranges"] == [range(0, 7, 9), range(1, 0, 7), range(1, 8, 15)])
     let none = search("tag:x title:milk")["matches"]![0]!
     #expect(none["ranges"] == [] && none["titleRanges"] == [range(0, 0, 4)])
     _ = peer.create(["text": .string(String(repeating: "a b ", count: 2000))])

@@ -11,7 +11,9 @@ func listNotes(
 ) throws(CommandFailure) -> CommandFailure.Status {
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     var records = Records(command, surroundings)
-    var (next, page): (String?, Int) = (nil, firstPage)
+    // For each page of notes with tags those of all notes are looked at.
+    let isFiltered = !command.values("--tag").isEmpty
+    var (next, page): (String?, Int) = (nil, isFiltered ? largestPage : firstPage)
     repeat {
       let result = try notebook.request("notebook/list") {
         $0.member("limit", page)
