@@ -70,6 +70,16 @@ import Testing
     #expect(late.list().count == 2)
   }
 
+  @Test func `are kept for a day by a process that has read them earlier, too`() {
+    let first = open(1, after: 0)
+    first.call("note/create", ["requestKey": "k"])
+    let reader = open(2, after: Self.day - 60_000)
+    reader.call("note/create", ["requestKey": "l"])
+    reader.jumpClock(by: 120_000)
+    reader.call("note/create", ["requestKey": "k"])
+    #expect(reader.list().count == 3)
+  }
+
   @Test func `are those of one method`() {
     let first = open(1, after: 0)
     let id = first.create()
