@@ -39,6 +39,25 @@ struct `The schema of all messages` {
     try check(Self.source(writer.openRPC), in: Self.sources)
   }
 
+  @Test func `is in the declarations for TypeScript, too`() throws {
+    let text = DeclarationWriter(model).declarations
+    try check(text, in: protocolFolder.appendingPathComponent("decent-notes.d.ts"))
+    // Of what says so exactly one member is given.
+    for name in ["NoteChangeParams", "NoteEditParams", "NoteMoveParams"] {
+      #expect(text.contains("export type \(name) = {"), "\(name)")
+    }
+    #expect(text.matches(of: /& OneOf</).count == 3)
+    // Every type that is named is there.
+    let known = Set(text.matches(of: /export (?:type|interface) (\w+)/).map { String($0.1) })
+    let bare = text.replacing(/\/\*\*.*?\*\//.dotMatchesNewlines(), with: "")
+      .replacing(/(?m)^\/\/.*$/, with: "")
+      .replacing(/'[^']*'|"[^"]*"/, with: "")
+    for name in bare.matches(of: /\b[A-Z]\w+\b/).map({ String($0.output) }) {
+      #expect(known.union(["Exclude", "Record", "OneOf"]).contains(name), "\(name)")
+    }
+    #expect(bare.count { $0 == "{" } == bare.count { $0 == "}" })
+  }
+
   /// The document as a file of Swift.
   private static func source(_ document: JSON) -> String {
     """
