@@ -53,7 +53,7 @@ func linkRows(_ report: inout Report) {
       let typing = room.type(keys: 50)
       let name = "\(people), each 5 keys a second, in \(notes == 1 ? "one note" : "\(notes) notes")"
       let seconds = (ContinuousClock.now - start) / .seconds(1)
-      // Where each has a note of their own, nobody is shown the keys of another.
+      // If each editor has a note of its own, none is shown the keys of another.
       if notes < people {
         report.add(Row("link", "\(name): a keystroke, median", typing.quantile(0.5)))
         report.add(Row("link", "\(name): 99 of 100 of them", typing.quantile(0.99)))

@@ -3,7 +3,7 @@ internal import JSONRPC
 // Messages of the agent: which era its connection is of, and how each is handled.
 
 extension AgentServer {
-  /// What is said to a model about this server.
+  /// The instructions that the server gives to a model.
   private static let instructions = """
     These are notes of the user, who may be typing in them while you work, as may other people. Find notes with search_notes or list_notes and \
     read them with read_note. To change a text use edit_note with the revision that you have read as base: what others type meanwhile stays. \

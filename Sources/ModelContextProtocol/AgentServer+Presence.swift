@@ -12,7 +12,7 @@ extension AgentServer {
     hide()
     ask("note/open") {
       $0.member("id", note)
-      // What the text becomes is not looked at.
+      // The edits that it gets are dropped.
       $0.member("mode", "observe")
       $0.member("check", "none")
     } then: { server, answer in

@@ -2,7 +2,7 @@ internal import JSONRPC
 
 // The answers to the agent. A request that the agent has cancelled gets none.
 
-/// How long a client may keep a result, and for whom.
+/// The time for which a client may keep a result, and the users for whom.
 enum Freshness {
   /// The same for everybody, as long as this program runs.
   case lasting

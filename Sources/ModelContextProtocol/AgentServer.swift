@@ -15,7 +15,7 @@ public import JSONRPC
 /// This file has the state. The others extend it, and each uses only files below it: the requests of the notebook, the subscriptions, the
 /// presence, resources and tools, the messages (`AgentServer+Messages.swift`), and the events outside (`AgentServer+Events.swift`).
 public struct AgentServer {
-  /// What is settled by the command line.
+  /// The settings of the command line.
   public struct Options: Sendable {
     /// The version of this program.
     public var version: String
@@ -70,7 +70,7 @@ public struct AgentServer {
   var phase = NotebookPhase.closed
   var requests: [UInt8] = []
   var lastRequest = -1
-  /// Who takes the answers to the requests that are not answered.
+  /// The functions that take the answers to the requests which are not answered, by their ids.
   var waiting: [Int: Continuation] = [:]
   var deferred: [Deferred] = []
 

@@ -21,8 +21,8 @@ enum Occurrence {
     return found
   }
 
-  /// Where a text stands in another one: at an offset if it is there, else at its first place; if it is nowhere, an empty range at the end of a
-  /// code point near the offset.
+  /// The range of a pattern in a text: at an offset if it stands there, else at its first place; if it occurs nowhere, an empty range at the end
+  /// of a code point near the offset.
   static func nearest(of pattern: [UInt8], in text: [UInt8], to offset: Int) -> Range<Int> {
     if offset + pattern.count <= text.count,
       text[offset..<offset + pattern.count].elementsEqual(pattern), !pattern.isEmpty

@@ -1,4 +1,4 @@
-/// Where the agent is shown to those who have the same note open.
+/// The open note by which others who have it open, too, are shown the agent.
 ///
 /// It is there for a while after each edit: an edit itself takes no time that anybody could see.
 struct Presence {

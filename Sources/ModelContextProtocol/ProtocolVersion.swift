@@ -20,7 +20,7 @@ enum MetaName {
   static let subscription = "io.modelcontextprotocol/subscriptionId"
 }
 
-/// What a connection has begun with. Its first request that can be answered settles that.
+/// The kind of a connection. Its first request that can be answered settles it.
 enum Era {
   case unsettled
   /// Begun by `initialize`.
@@ -37,29 +37,6 @@ enum ErrorCode {
 }
 
 extension JSONWriter {
-  /// Writes a member whose value is a text.
-  mutating func member(_ name: String, _ value: String) {
-    key(name)
-    string(value)
-  }
-
-  mutating func member(_ name: String, _ value: Bool) {
-    key(name)
-    boolean(value)
-  }
-
-  mutating func member(_ name: String, _ value: Int) {
-    key(name)
-    integer(value)
-  }
-
-  mutating func member(_ name: String, _ values: [String]) {
-    key(name)
-    beginArray()
-    for value in values { string(value) }
-    endArray()
-  }
-
   /// Writes a member with a value of another document, unless there is none.
   mutating func member(_ name: String, copying value: JSONValue?) {
     guard let value else { return }

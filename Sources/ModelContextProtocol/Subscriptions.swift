@@ -1,6 +1,6 @@
 internal import JSONRPC
 
-/// What the agent wants to be told of, and has not been told yet.
+/// The resources that the agent wants to be told of, and those of them that have changed since it was told last.
 ///
 /// To be told is to look again, so what has happened twice before it is told is told once: what waits is never more than what was subscribed to.
 struct Subscriptions {

@@ -2,7 +2,7 @@ internal import JSONRPC
 
 /// Something that an agent can have done: one row of the table of tools.
 struct Tool {
-  /// What a tool does to the notebook.
+  /// The effect of a tool on the notebook.
   enum Effect {
     case reads
     /// Adds something.

@@ -48,7 +48,7 @@ struct ToolArgument: Sendable {
     writer.endObject()
   }
 
-  /// What is wrong with a value; nil if nothing is.
+  /// The reason why a value is refused; nil if it is not.
   fileprivate func mistake(in value: JSONValue) -> String? {
     switch kind {
     case .text(let most):
@@ -79,7 +79,7 @@ struct ToolArgument: Sendable {
 
 /// The arguments of a call of a tool, all of them as they have to be.
 struct ToolArguments {
-  /// What is wrong with them, in a sentence for an agent.
+  /// The reason why they are refused, in a sentence for an agent.
   struct Mistake: Error {
     let message: String
   }

@@ -15,7 +15,7 @@ extension Tool {
   private static let short = ToolArgument.Kind.text(atMost: 8192)
   /// A whole text: what a message can have.
   private static let long = ToolArgument.Kind.text(atMost: 1 << 30)
-  /// What is looked for in a text: it takes memory.
+  /// A text that is looked for in another one. A search takes memory in proportion to it.
   private static let piece = ToolArgument.Kind.text(atMost: 1 << 20)
   private static let priorities = ToolArgument.Kind.words(["low", "normal", "high"])
 

@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-// Which changes were made for requests with a key.
+// The changes that were made for requests with a key.
 
 extension NoteBook {
   /// Visits the changes that were made for requests with a key, of those that a version has not, in no order.

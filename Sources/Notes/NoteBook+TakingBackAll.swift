@@ -1,15 +1,15 @@
 public import ReplicatingTypes
 
-// What one participant did since a time, and what takes it back.
+// The changes of one participant since a time, and the operations that take them back.
 
-/// What takes back changes of any notes, as far as nobody else has written anything there since.
+/// The operations that take back changes of any notes, as far as nobody else has written anything there since.
 public struct TakenBack: Sendable {
   /// A note that becomes another one.
   public struct ChangedNote: Sendable {
     /// The note.
     public let id: NoteID
     fileprivate let created: Int64
-    /// What of it is taken back.
+    /// The kinds of changes that are taken back.
     public internal(set) var what: WhatHappened
   }
 
@@ -47,9 +47,9 @@ extension NoteBook {
     return ChangeRanges(runs)
   }
 
-  /// What takes back some changes, which are known here: of texts what they inserted and removed; of titles, tags, priorities, the trash and places in
-  /// the list what nobody has written since. A note that they created goes to the trash, as it is, unless others have written in it. Notes
-  /// that are in the trash for another reason stay as they are, and purged ones are gone.
+  /// The operations that take back some changes, which are known here. Text that they inserted goes, and text that they removed comes back. Titles,
+  /// tags, priorities, the trash and places in the list become what they were, if nobody has written them since. A note that the changes created goes
+  /// to the trash, unless others have written in it. Notes that are in the trash for another reason stay as they are, and purged ones are left out.
   ///
   /// O(changes of all sessions that have changed the notes, and of each note for each of those changes that is not of its text), and where notes were
   /// moved O(slots) for each replica that did. The notes' order is open.
@@ -110,7 +110,7 @@ extension NoteBook {
 
   // MARK: - The trash
 
-  /// Whether others decided last whether a note is in the trash, and whether they have written in it.
+  /// The part of others in a note: `decided` if the last change that put it into the trash or took it out is theirs, `wrote` if they wrote in it.
   private struct Foreign {
     var decided = false
     var wrote = false
@@ -186,7 +186,7 @@ extension NoteBook {
 
   // MARK: - Places
 
-  /// Where notes were before they were first moved.
+  /// The old places of notes: those before their first moves.
   private func moves(
     of moved: [NoteID: DoneToNote.Made]
   ) throws(ArchiveFailure) -> [(note: NoteID, behind: [NoteID])] {
@@ -245,7 +245,7 @@ extension NoteBook {
   }
 }
 
-/// What some changes did to one note.
+/// The effects of some changes on one note.
 private struct DoneToNote {
   struct Made {
     let id: ChangeID
@@ -278,7 +278,7 @@ private struct DoneToNote {
 }
 
 extension WhatHappened {
-  /// What decides whether a note is in the trash.
+  /// The kinds of changes that put a note into the trash, or keep it out.
   fileprivate static let trashing: WhatHappened = [.created, .trash, .restore]
   /// The same, and what takes a note out of the trash besides.
   fileprivate static let content: WhatHappened = [.created, .trash, .restore, .text, .title]

@@ -36,7 +36,7 @@ enum KeyedRequest: UInt8, CaseIterable {
     self = known
   }
 
-  /// What a change is marked with that is made for such a request.
+  /// The mark of a change that is made for such a request.
   func mark(_ key: [UInt8], place: UInt16 = 0) -> RequestMark {
     RequestMark(key: Self.hash(of: key), kind: rawValue, place: place)
   }
@@ -65,7 +65,7 @@ struct KnownRequests {
 
   /// A key is kept for so many milliseconds.
   private static let age: Int64 = 24 * 60 * 60 * 1000
-  /// Where somebody makes more changes with keys in a day, those of the longest ago are forgotten.
+  /// The most changes that are kept. If there are more in a day, the oldest are forgotten.
   private let most: Int
 
   init(most: Int = 1 << 17) { self.most = most }

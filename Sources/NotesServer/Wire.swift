@@ -6,28 +6,6 @@ internal import Notes
 internal import ReplicatingTypes
 
 extension JSONWriter {
-  mutating func member(_ name: String, _ value: String) {
-    key(name)
-    string(value)
-  }
-
-  mutating func member(_ name: String, _ value: Int) {
-    key(name)
-    integer(value)
-  }
-
-  mutating func member(_ name: String, _ value: Bool) {
-    key(name)
-    boolean(value)
-  }
-
-  mutating func member(_ name: String, _ values: [String]) {
-    key(name)
-    beginArray()
-    for value in values { string(value) }
-    endArray()
-  }
-
   mutating func member(_ name: String, utf8: [UInt8]) {
     key(name)
     string(utf8: utf8)

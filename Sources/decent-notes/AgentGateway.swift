@@ -7,7 +7,7 @@ final class AgentGateway {
   private var server: AgentServer
   /// Messages of the notebook's server are as long as they are: both ends are in this process.
   private var frames = FrameDecoder(framing: .lines, maximumMessage: .max)
-  /// When `advance` is to be called at the latest; nil for never.
+  /// The time at which `advance` has to be called; nil for never.
   private(set) var due: ContinuousClock.Instant?
 
   init(_ options: AgentServer.Options) { server = AgentServer(options) }

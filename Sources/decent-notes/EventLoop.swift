@@ -16,11 +16,11 @@ struct EventLoop: ~Copyable {
   private var server: NotesServer
   /// The client in this process; nil if the client is at the other ends of standard input and output.
   private let client: LocalClient?
-  /// What stands between standard input and output and the server, for a client of another protocol; nil for one of this protocol.
+  /// The translator between standard input and output and the server, for an agent; nil for a client of this protocol.
   private let gateway: AgentGateway?
-  /// When the server is told that nothing more comes from the gateway, whatever that still waits for; nil while its input goes on.
+  /// The time at which the server is told that nothing more comes from the gateway, even if the gateway still waits for answers; nil while its input goes on.
   private var gatewayEnd: ContinuousClock.Instant?
-  /// When the process ends, whether or not all that the gateway has to say was read.
+  /// The time at which the process ends, even if the agent has not read all of the gateway's output.
   private var farewell: ContinuousClock.Instant?
   /// True once the server was told that nothing more comes from the gateway.
   private var isGatewayOver = false
@@ -42,7 +42,7 @@ struct EventLoop: ~Copyable {
   private let now: () -> ContinuousClock.Instant
 
   /// - Parameters:
-  ///   - gateway: what stands between standard input and output and the server. It needs no client.
+  ///   - gateway: the translator between standard input and output and the server, for an agent. There is no client then.
   ///   - now: reads the clock.
   ///   - makeLink: the way to a peer from the notebook in a folder.
   init(
@@ -139,7 +139,7 @@ struct EventLoop: ~Copyable {
     return farewell.map { now() >= $0 } ?? true
   }
 
-  /// When the gateway has to be looked at.
+  /// The time at which the gateway needs `tendGateway`; nil for never.
   private var gatewayDue: ContinuousClock.Instant? {
     if !isGatewayOver { return [gateway?.due, gatewayEnd].compactMap { $0 }.min() }
     return server.exitStatus == nil ? nil : farewell

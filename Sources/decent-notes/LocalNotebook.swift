@@ -97,28 +97,3 @@ final class LocalNotebook {
     return !mailbox.hasError
   }
 }
-
-extension JSONWriter {
-  /// Writes a member whose value is a text.
-  mutating func member(_ name: String, _ value: String) {
-    key(name)
-    string(value)
-  }
-
-  mutating func member(_ name: String, _ value: Bool) {
-    key(name)
-    boolean(value)
-  }
-
-  mutating func member(_ name: String, _ value: Int) {
-    key(name)
-    integer(value)
-  }
-
-  mutating func member(_ name: String, _ values: [String]) {
-    key(name)
-    beginArray()
-    for value in values { string(value) }
-    endArray()
-  }
-}

@@ -8,7 +8,7 @@ import JSONRPC
 import TestSupport
 import Testing
 
-/// What the agent does.
+/// The work of the agent.
 private final class AgentWriter: @unchecked Sendable {
   private let agent: AgentClient
   private let note: JSON
@@ -20,7 +20,7 @@ private final class AgentWriter: @unchecked Sendable {
   private(set) var merged = 0
   private(set) var log: [String] = []
 
-  /// What it has read: a revision, and its own words in the text then.
+  /// The revision that it has read, and its own words in the text then.
   private var base: JSON = nil
   private var known: [String] = []
   private var unused: [String] = []
@@ -133,7 +133,7 @@ struct `An agent beside two editors` {
     try #require(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     try agent.leave()
 
-    // What all have when it does not change any more.
+    // The text that all have, once it does not change any more.
     var outcome = ThreeEditorsOutcome(texts: [:], alive: [], deleted: [], isQuiet: false)
     let end = Deadline(in: 2 * patience)
     repeat {

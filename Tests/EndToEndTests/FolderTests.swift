@@ -132,7 +132,7 @@ struct `The folder` {
         "\(log)/\(id)", "\(log)/0.open", "\(session)/1.open", "\(session)/7-0123abcd.seg",
         "\(folder)/notes.tmp",
       ])
-    // What has the name of a session's folder and is none is told, as notes may be missing.
+    // An entry with the name of a session's folder that is no folder is told as damage, as notes may be missing.
     var damaged = foreign == .folder ? [] : ["\(log)/\(id)"]
     if case .symbolicLink = foreign {
       // Straight to a log, and to a folder of logs.

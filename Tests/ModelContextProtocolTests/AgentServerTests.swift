@@ -3,7 +3,7 @@ import ModelContextProtocol
 import TestSupport
 import Testing
 
-/// What an agent's server does, with a notebook that is not there: what it asks is answered by the test.
+/// An agent's server without a notebook: the test answers its requests.
 @Suite struct `The server of an agent` {
   private func server(isReadOnly: Bool = false) -> AgentServer {
     AgentServer(.init(version: "1", name: "agent", isReadOnly: isReadOnly, maximumMessage: 1 << 20))

@@ -10,12 +10,12 @@ struct JSONSchema: Sendable {
     definitions = root["$defs"]?.members ?? [:]
   }
 
-  /// What is wrong with a value that should be what a definition says; empty, if nothing is.
+  /// The reasons why a value does not fit a definition; none if it does.
   func problems(of value: JSON, as name: String) -> [String] {
     problems(of: value, ["$ref": .string("#/$defs/\(name)")], name)
   }
 
-  /// What is wrong with a value that should fit the whole schema.
+  /// The reasons why a value does not fit the whole schema.
   func problems(of value: JSON) -> [String] { problems(of: value, root, "the value") }
 
   private func problems(of value: JSON, _ schema: JSON, _ path: String) -> [String] {

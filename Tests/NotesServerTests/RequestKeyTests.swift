@@ -38,7 +38,7 @@ import Testing
     let answer = first.call(method, params)
     let after = first.revision
     #expect(before != after)
-    // What happens later makes no difference to what is answered.
+    // A later change makes no difference to the answer.
     if method != "note/purge" { first.call("note/append", ["id": .string(id), "text": "later"]) }
     // The process is gone without a word. Another one has begun before, and a third one begins.
     for other in [open(2), witness] {

@@ -64,7 +64,7 @@ struct `The schema of all messages` {
     // swift-format-ignore-file
     // Made of Protocol/metaModel.json by a test, and held against it: DECENT_NOTES_RECORD=1 swift test --filter 'schema of all messages'.
 
-    /// What `rpc.discover` answers.
+    /// The answer to `rpc.discover`.
     enum OpenRPCDocument {
       /// The document, as JSON.
       static let json = ##\"\"\"
@@ -86,7 +86,7 @@ struct `The schema of all messages` {
     #expect(answer["openrpc"] == "1.3.2")
     let methods = Set(answer["methods"]!.array!.map { $0["name"]!.string! })
     #expect(methods.isSuperset(of: NotesServer.methods))
-    // What it refers to is there.
+    // Every schema that it refers to is there.
     let schemas = answer["components"]!["schemas"]!.members!
     let references = answer.text.matches(of: /"\$ref":"#\/components\/schemas\/(\w+)"/)
     #expect(references.count > 200)
@@ -129,7 +129,7 @@ struct `The schema of all messages` {
         let code = message["error"]?["code"]?.integer
         if [-32700, -32600, -32601, -32602].contains(code),
           let asked = messages.lastIndex(where: {
-            // What has no id that can be given back is answered with none.
+            // A message without a usable id is answered with a null id.
             $0.message["method"] != nil
               && ($0.message["id"] == message["id"] || message["id"]!.isNull)
           })
@@ -149,7 +149,7 @@ struct `The schema of all messages` {
     for (message, definition, isRefused, line) in try messages(of: name) where !isRefused {
       // Notifications that nobody knows are dropped.
       if definition.hasSuffix("Notification"), !known.contains(definition) { continue }
-      // What is no request at all is answered with an error that has no id.
+      // A message that is no request is answered with an error without an id.
       if message["method"] == nil, message["result"] == nil, message["error"] == nil { continue }
       #expect(schema.problems(of: message, as: definition) == [], "\(name).txt, line \(line)")
       #expect(schema.problems(of: message) == [], "\(name).txt, line \(line)")

@@ -94,7 +94,7 @@ import Testing
     #expect(
       after.filter { !$0.hasPrefix(new) && !$0.hasPrefix(c) } == before.filter { !$0.hasPrefix(c) })
     #expect(Set(ben.list(["trashed": true])) == [new, c])
-    // What was made goes to the trash as it is.
+    // A note that the participant made goes to the trash as it is.
     #expect(ben.text(new) == "n" && title(new) == "new")
     #expect(Self.state(ana) == after && Self.state(bot) == after)
   }

@@ -71,7 +71,7 @@ extension NoteStore {
   ///   holds.
   @discardableResult
   public func giveUpArchive() -> Bool {
-    // What a batch has changed is not in the folder yet.
+    // The changes of a batch are not in the folder yet.
     guard archiving.size > 0, batching == nil else { return false }
     stateFolder?.removeArchive()
     guard let found = try? NoteStore(rereading: path, on: folder.root.system),

@@ -66,7 +66,7 @@ extension NoteStore {
       archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
         || notebook.isArchiveBehind
     else { return }
-    // What is folded is in the archive, so that the next process does not try again.
+    // Folding comes before the archive, which then tells the next process that these files are folded.
     if isFolding { fold(while: isTime) }
     repeat { archive() } while archiving.writing != nil && isTime()
     archiving.writing = nil

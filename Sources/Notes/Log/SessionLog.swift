@@ -148,7 +148,7 @@ struct SessionLog {
       throw ArchiveFailure(reason: "changes of \(replica) are missing")
     }
     rest = numbers.lowerBound - 1
-    // What a replica did before that, it did not do to this note.
+    // No earlier change of the replica can be one of this note.
     if let note, let first = read.first, first.lamport <= note.created { rest = 0 }
     return 16 + 2 * read.count + size / 256
   }

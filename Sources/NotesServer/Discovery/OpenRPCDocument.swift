@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 // Made of Protocol/metaModel.json by a test, and held against it: DECENT_NOTES_RECORD=1 swift test --filter 'schema of all messages'.
 
-/// What `rpc.discover` answers.
+/// The answer to `rpc.discover`.
 enum OpenRPCDocument {
   /// The document, as JSON.
   static let json = ##"""

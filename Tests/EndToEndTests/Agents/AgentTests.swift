@@ -123,7 +123,7 @@ struct `An agent` {
           ?? false == isStateless)
       #expect(result["resultType"]?.string == (isStateless ? "complete" : nil))
     }
-    // What is cached must not be another's note.
+    // A result that is cached for everybody must have no note in it.
     if isStateless {
       let read = try agent.call("resources/read", ["uri": .string("note://\(note)")])
       #expect(read["cacheScope"]?.string == "private" && read["ttlMs"]?.integer == 0)
@@ -384,7 +384,7 @@ struct `An agent` {
     let entries = try reader.call("note/history", ["id": id])["entries"]!.array.map(Array.init)!
     #expect(Set(entries.map { $0["author"]!["name"]!.string! }) == ["robot"])
     #expect(entries[0]["author"]!["program"]!.string! == "decent-notes mcp")
-    // When it has left it is not there any more.
+    // Once the agent has left, it is not shown any more.
     try agent.leave()
     _ = try reader.notification("note/presence") { $0["peers"]?.array?.isEmpty == true }
   }
