@@ -49,6 +49,19 @@ struct `Hostile input` {
     }
   }
 
+  /// A program that answers, closes its output and does not read has its answer read, up to the end, while the client still writes.
+  @Test
+  func `An answer that comes while the client still writes is not lost`() throws {
+    let answer = #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no header"}}"#
+    let server = try Server(
+      nil,
+      shell:
+        "printf 'Content-Length: \(answer.utf8.count)\r\n\r\n%s' '\(answer)'; exec >&-; sleep 0.2")
+    try? server.write([UInt8](repeating: 0x61, count: 1 << 20))
+    #expect(try server.waitForEnd() == .status(0))
+    #expect(server.anonymous.first?["error"]?.code == -32700)
+  }
+
   @Test
   func `A length beyond the limit is refused without waiting for it, and costs nothing`() throws {
     let server = try server()

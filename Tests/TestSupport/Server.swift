@@ -452,7 +452,8 @@ package final class Server {
         try receiveAvailable()
       }
     }
-    if !isAtEnd && reading { try receiveAvailable() }
+    // Also at the end of the output: `write` may have read up to it, and parses nothing.
+    if reading { try receiveAvailable() }
     return ending!
   }
 
@@ -461,7 +462,7 @@ package final class Server {
     kill(process, SIGKILL)
     closeInput()
     while isRunning { pause(0.0005) }
-    if !isAtEnd { try? receiveAvailable() }
+    try? receiveAvailable()
   }
 
   /// Leaves as a client should.
