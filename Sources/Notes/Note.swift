@@ -313,12 +313,20 @@ extension Note {
   /// True if the text would be another one if some changes, which are known, were withdrawn now; the rules of merging are left aside.
   /// O(runs + elements).
   public func isTextChanged(withdrawing changes: ChangeRanges) -> Bool {
+    var isChanged = false
+    _ = text(withdrawing: changes) { _ in isChanged = true }
+    return isChanged
+  }
+
+  /// The text without some changes, which are known, as if they were withdrawn now; the rules of merging are left aside. O(runs + elements).
+  func text(
+    withdrawing changes: ChangeRanges, _ report: (ReplicatingText.Effect) -> Void
+  ) -> ReplicatingText {
     var later = withdrawals
     let change = ChangeID(replica: ReplicaID(high: .max, low: .max), number: 1)
     later.insert(Withdrawals.Withdrawal(changes, Stamp(change: change, lamport: .max)))
     var text = text
-    var isChanged = false
-    text.withdraw(later.withdrawn()) { _ in isChanged = true }
-    return isChanged
+    text.withdraw(later.withdrawn(), report)
+    return text
   }
 }

@@ -85,7 +85,8 @@ extension NoteBook {
         if what.all.contains(.text) || what.all.contains(.created),
           note.isTextChanged(withdrawing: withdrawn)
         {
-          result.operations.append(.edit(id, .withdraw(withdrawn)))
+          let kept = try operations(keepingApart: note, withdrawing: withdrawn)
+          result.operations += (kept + [.withdraw(withdrawn)]).map { .edit(id, $0) }
           taken.what.insert(.text)
         }
       }

@@ -124,12 +124,15 @@ public struct NoteBook: Sendable {
       return (wanted.map { archive!.id(at: $0) }, places.count)
     }
     var (ids, count): ([NoteID], Int) = ([], 0)
+    // Most notes stand beside the one that was created before or after them.
+    var last = 0
     openedOrder.forEachElement(from: position) {
       count += 1
       let id = NoteID(creation: $0)
-      let place = candidates == nil ? nil : archive?.place(of: id)
+      let place = candidates == nil ? nil : archive?.place(of: id, near: last)
       if place.map({ candidates![$0] }) ?? true { ids.append(id) }
-      return count < 64
+      last = place ?? last
+      return count < NotebookArchive.listed
     }
     return (ids, count)
   }

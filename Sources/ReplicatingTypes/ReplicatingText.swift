@@ -173,6 +173,9 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.elements(insertedBy: change)
   }
 
+  /// The change that inserted an element; nil if that is not here. O(log runs).
+  public func insertion(of element: ElementID) -> ChangeID? { bytes.insertion(of: element) }
+
   /// False if it is certain that no removed element is shown in any state, of the past either.
   public var isContested: Bool { bytes.isContested }
 

@@ -156,6 +156,42 @@ import Testing
     #expect(ben.text(id) == "one ANA two")
   }
 
+  /// Each row: a text, what the participant inserts where, what another one inserts then, and what is left.
+  @Test(arguments: [
+    ("eggs", (4, "\nrobot was here\n"), (20, "by me"), "eggs\nby me"),
+    ("eggs", (4, "\r\nrobot was here\r\n"), (22, "by me"), "eggs\r\nby me"),
+    ("eggs", (4, " bread"), (10, "s"), "eggs s"),
+    ("eggs", (4, " bread"), (8, "XY"), "eggs XY"),
+    ("eggs milk", (4, " bread"), (7, "X"), "eggs X milk"),
+    // Nobody has written beside it, so what was one line is one again, and what was one word.
+    ("eggs", (2, "\nrobot\n"), (0, "by me "), "by me eggs"),
+    ("eggs", (2, " robot "), (0, "by me "), "by me eggs"),
+    // There is a line feed beside it, or no separator in it.
+    ("eggs", (4, "\nrobot\n"), (11, "\nme"), "eggs\nme"),
+    ("eggs", (4, "bread"), (9, "s"), "eggss"),
+  ])
+  func `leaves no lines or words of others joined`(
+    text: String, robot: (Int, String), other: (Int, String), left: String
+  ) {
+    func insert(_ new: (Int, String), in peer: Peer) {
+      peer.folderChanged()
+      var text = peer.text(note)
+      text.unicodeScalars.insert(
+        contentsOf: new.1.unicodeScalars,
+        at: text.unicodeScalars.index(text.unicodeScalars.startIndex, offsetBy: new.0))
+      peer.call("note/setText", ["id": .string(note), "text": .string(text)])
+    }
+    let note = ana.create(["title": "Shopping", "text": .string(text)])
+    insert(robot, in: bot)
+    insert(other, in: ana)
+    let before = ana.text(note)
+    undo()
+    #expect(ben.text(note) == left)
+    // When that is taken back, the participant's text is there again, and no separator more.
+    undo(by: "Ben", since: "2026-01-01T01:30:00Z")
+    #expect(ben.text(note) == before)
+  }
+
   @Test func `leaves what others have changed since`() {
     let (a, b) = (ana.create(["title": "a"]), ana.create(["title": "b"]))
     let (c, d) = (ana.create(["title": "c"]), ana.create(["title": "d"]))

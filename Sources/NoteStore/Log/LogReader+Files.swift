@@ -23,7 +23,9 @@ extension LogReader {
       case .files(let some): files = some.sorted()
       }
       // The files are read in the order of their numbers (9 before 10), so that segments rarely have to wait for others.
-      let numbers = files.map { UInt64($0.prefix { $0.isASCII && $0.isNumber }) ?? .max }
+      let numbers = files.map { file in
+        UInt64(Substring(file.utf8.prefix { (0x30...0x39).contains($0) })) ?? .max
+      }
       var isAllThere = true
       for index in files.indices.sorted(by: { (numbers[$0], $0) < (numbers[$1], $1) }) {
         guard pass.left > 0 else {

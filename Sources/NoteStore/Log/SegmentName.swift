@@ -15,15 +15,16 @@ struct SegmentName: Equatable, CustomStringConvertible {
   }
 
   /// Parses the name of a file; nil if it is not that of a complete segment.
-  init?(_ name: String) {
-    let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.count >= 2, let segment = UInt32(decimal: parts[0]), parts[1].count >= 8,
-      parts[1].prefix(8).allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-      let hash = UInt32(Substring(parts[1].prefix(8)), radix: 16)
+  init?(_ name: String) { self.init(name.utf8[...]) }
+
+  /// Parses the bytes of a name, each once: a start does it for every file of the log.
+  fileprivate init?(_ name: Substring.UTF8View) {
+    var rest = name
+    guard let segment = rest.takeDecimal(), rest.popFirst() == UInt8(ascii: "-"),
+      let hash = rest.takeHexadecimal()
     else { return nil }
     self.segment = segment
     self.hash = hash
-    let rest = name.utf8.dropFirst(parts[0].count + 9)
     if rest.elementsEqual(".seg".utf8) {
       endsSession = false
     } else if rest.elementsEqual("-end.seg".utf8) {
@@ -54,13 +55,35 @@ struct SegmentName: Equatable, CustomStringConvertible {
   static func whileOpen(_ segment: UInt32) -> String { "\(segment)\(openSuffix)" }
 }
 
-extension UInt32 {
-  /// Parses decimal digits without needless zeros; nil for anything else.
-  fileprivate init?(decimal digits: Substring.UTF8View) {
-    guard digits.allSatisfy({ (0x30...0x39).contains($0) }), let first = digits.first,
-      first != 0x30 || digits.count == 1
-    else { return nil }
-    self.init(Substring(digits))
+extension Substring.UTF8View {
+  /// Takes decimal digits without needless zeros from the front; nil, and some of them are gone, for anything else.
+  fileprivate mutating func takeDecimal() -> UInt32? {
+    var number: UInt32 = 0
+    var count = 0
+    while let byte = first, (0x30...0x39).contains(byte) {
+      guard count == 0 || number > 0 else { return nil }
+      let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.addingReportingOverflow(UInt32(byte - 0x30))
+      guard !overflow, !carry else { return nil }
+      (number, count) = (sum, count + 1)
+      removeFirst()
+    }
+    return count > 0 ? number : nil
+  }
+
+  /// Takes eight lower-case hexadecimal digits from the front; nil, and some of them are gone, for anything else.
+  fileprivate mutating func takeHexadecimal() -> UInt32? {
+    var number: UInt32 = 0
+    for _ in 0..<8 {
+      switch popFirst() {
+      case .some(let byte) where (0x30...0x39).contains(byte):
+        number = number << 4 | UInt32(byte - 0x30)
+      case .some(let byte) where (0x61...0x66).contains(byte):
+        number = number << 4 | UInt32(byte - 0x57)
+      default: return nil
+      }
+    }
+    return number
   }
 }
 
@@ -75,9 +98,9 @@ enum LogName {
   /// Parses a path below `log` as that of a complete segment:
   /// `<32 hex>/<number>-<8 hex>.seg` or `<32 hex>/<number>-<8 hex>-end.seg`; nil if it is anything else.
   static func segment(_ key: String) -> SegmentName? {
-    let parts = key.split(separator: "/")
-    guard parts.count == 2, Identifier(parts[0]) != nil else { return nil }
-    return SegmentName(String(parts[1]))
+    guard let slash = key.utf8.firstIndex(of: UInt8(ascii: "/")), Identifier(key[..<slash]) != nil
+    else { return nil }
+    return SegmentName(key[slash...].utf8.dropFirst())
   }
 
   /// True if a path below `log` is one that this program gives to a segment, open or complete.
@@ -95,5 +118,7 @@ enum LogName {
   }
 
   /// The first part of a path below `log`: the name of a folder or file in `log`.
-  static func top(_ key: String) -> String { String(key.prefix { $0 != "/" }) }
+  static func top(_ key: String) -> String {
+    key.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(key[..<$0]) } ?? key
+  }
 }

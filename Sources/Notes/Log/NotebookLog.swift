@@ -84,8 +84,9 @@ public struct NotebookLog: Sendable {
     if let end, try book.lastLamport(of: row.replica) >= end.count {
       last = min(last, try book.lastNumber(of: row.replica, before: end))
     }
+    // Of one note nothing comes behind its last change, so the rest of that sitting needs no look.
     return try SessionLog(
-      of: row.replica, from: LogEntry.end(of: last, upTo: row.known), in: book)
+      of: row.replica, from: note == nil ? LogEntry.end(of: last, upTo: row.known) : last, in: book)
   }
 }
 

@@ -94,6 +94,15 @@ extension ReplicatingArray {
     return count > 0 ? ElementRange(author: change.replica, offset: start, count: count) : nil
   }
 
+  /// The change that inserted an element; nil if that is not here. O(log runs).
+  public func insertion(of element: ElementID) -> ChangeID? {
+    guard let index = index(known: element.author), element.offset >= 0,
+      element.offset < authors[Int(index)].content.count
+    else { return nil }
+    let number = authors[Int(index)].number(of: UInt32(element.offset))
+    return ChangeID(replica: element.author, number: number)
+  }
+
   /// The number of elements that a replica has inserted.
   public func count(by replica: ReplicaID) -> Int {
     let value = settled
