@@ -60,6 +60,16 @@
   @inlinable @inline(__always)
   public var marksBeyondASCII: UInt64 { bits & Self.high }
 
+  /// The number of bytes that go on with a scalar of UTF-8, and do not begin one.
+  @inlinable @inline(__always)
+  public var continuationCount: Int { (bits & ~(bits << 1) & Self.high).nonzeroBitCount }
+
+  /// The number of bytes with which a scalar of four bytes of UTF-8 begins: one beyond U+FFFF.
+  @inlinable @inline(__always)
+  public var longScalarCount: Int {
+    (bits & bits << 1 & bits << 2 & bits << 3 & Self.high).nonzeroBitCount
+  }
+
   /// The bytes with ASCII letters in lower case.
   @inlinable @inline(__always)
   public var lowercased: ByteWord {

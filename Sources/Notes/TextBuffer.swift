@@ -4,13 +4,19 @@ public import ReplicatingTypes
 /// A text as a client shows it: bytes of UTF-8, and the lengths of its lines.
 ///
 /// Lines are separated by "\n" and by nothing else, so a text has one line more than it has line feeds. Looking a line up
-/// starts from the line that was looked up last; neighbouring edits cost O(their size) beside moving the bytes that follow.
+/// starts from the line that was looked up last, and a position in a line from the last one there; neighbouring edits cost O(their size)
+/// beside moving the bytes that follow.
 public struct TextBuffer: Sendable {
   /// The text, in UTF-8.
   public private(set) var utf8: [UInt8]
   /// Bytes of each line, with its line feed. A text may be nothing but line feeds, so these are small.
   private var lengths: [UInt32]
   private var cursor = (line: 0, start: 0)
+  /// The position that was looked up last, and its offset; nil if something has changed before it.
+  private var known: (position: TextPosition, encoding: PositionEncoding, offset: Int)?
+  /// The bytes that are not ASCII; nil as long as that was not needed.
+  private var nonASCIICount: Int?
+  private var hashed = HashedPieces()
 
   /// A text, valid UTF-8. O(bytes).
   public init(_ utf8: [UInt8]) {
@@ -65,33 +71,72 @@ public struct TextBuffer: Sendable {
     return cursor.line
   }
 
-  /// The offset of a position; `nil` if it lies outside the text or inside a scalar. O(line).
+  /// So many bytes are counted through before it is found out whether all of the text is ASCII.
+  private static let longDistance = 4096
+
+  /// The offset of a position; `nil` if it lies outside the text or inside a scalar.
+  ///
+  /// O(1) in bytes, and in a text that is ASCII, once that is known; else O(distance from the position before it that was looked up last in the line, or
+  /// from the beginning of the line).
   public mutating func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int? {
     guard position.line < lengths.count, position.character >= 0,
       let start = start(ofLine: position.line)
     else { return nil }
     let isLast = position.line == lengths.count - 1
     let end = start + Int(lengths[position.line]) - (isLast ? 0 : 1)
-    var offset = start
-    var units = 0
-    while units < position.character, offset < end {
-      units += encoding.units(ofScalarBeginningWith: utf8[offset])
-      offset += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[offset])
+    var (first, units) = (start, 0)
+    if let known, known.encoding == encoding, known.position.line == position.line,
+      known.position.character <= position.character
+    {
+      (first, units) = (known.offset, known.position.character)
     }
-    return units == position.character ? offset : nil
+    let rest = position.character - units
+    // Where each unit is a byte it is as if bytes were counted.
+    let counted = rest > Self.longDistance && isASCII ? .utf8 : encoding
+    guard let size = counted.end(ofUnits: rest, in: utf8.span.extracting(first..<end)) else {
+      return nil
+    }
+    known = (position, encoding, first + size)
+    return first + size
   }
 
-  /// The position of an offset that lies between scalars. O(line).
+  /// The position of an offset that lies between scalars. As long as finding an offset takes.
   public mutating func position(of offset: Int, _ encoding: PositionEncoding) -> TextPosition {
     let line = line(at: offset)
-    var units = 0
-    var index = cursor.start
-    while index < offset {
-      units += encoding.units(ofScalarBeginningWith: utf8[index])
-      index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
+    var (first, units) = (cursor.start, 0)
+    if let known, known.encoding == encoding, known.position.line == line, known.offset <= offset {
+      (first, units) = (known.offset, known.position.character)
     }
-    return TextPosition(line: line, character: units)
+    let counted = offset - first > Self.longDistance && isASCII ? .utf8 : encoding
+    units += counted.units(of: utf8.span.extracting(first..<offset))
+    let position = TextPosition(line: line, character: units)
+    known = (position, encoding, offset)
+    return position
   }
+
+  /// True if every byte is ASCII. O(bytes) for the first time, then O(1).
+  private var isASCII: Bool {
+    mutating get {
+      if nonASCIICount == nil { nonASCIICount = Self.nonASCIICount(utf8.span) }
+      return nonASCIICount == 0
+    }
+  }
+
+  private static func nonASCIICount(_ bytes: Span<UInt8>) -> Int {
+    var (count, index) = (0, 0)
+    while bytes.count - index >= ByteWord.size {
+      count += ByteWord(bytes, at: index).marksBeyondASCII.nonzeroBitCount
+      index += ByteWord.size
+    }
+    while index < bytes.count {
+      if bytes[index] >= 0x80 { count += 1 }
+      index += 1
+    }
+    return count
+  }
+
+  /// The SHA-256 of the text, as 64 lower-case hexadecimal digits. O(bytes behind the first change since it was asked last, and 4,096).
+  public mutating func sha256() -> String { hashed.hexDigest(of: utf8) }
 
   /// Makes edits that are sorted and apart from each other.
   public mutating func apply(_ edits: [Edit<UInt8>]) {
@@ -103,6 +148,13 @@ public struct TextBuffer: Sendable {
     let end = cursor.start + Int(lengths[last])
     let first = line(at: range.lowerBound)
     let head = range.lowerBound - cursor.start
+    if let known, range.lowerBound < known.offset { self.known = nil }
+    if let count = nonASCIICount {
+      nonASCIICount =
+        count - Self.nonASCIICount(utf8.span.extracting(range))
+        + Self.nonASCIICount(replacement.span)
+    }
+    hashed.change(from: range.lowerBound)
     utf8.replaceSubrange(range, with: replacement)
     if first == last && !replacement.contains(0x0A) {
       lengths[first] = UInt32(Int(lengths[first]) + replacement.count - range.count)

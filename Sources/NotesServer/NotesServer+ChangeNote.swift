@@ -181,7 +181,7 @@ extension NotesServer {
     }
     if let base, !operations.isEmpty { operations.insert(.edit(note, .base(base.base)), at: 0) }
     buffer.apply(edits)
-    try check(params, buffer)
+    try check(params, &buffer)
     return Plan(
       buffer: buffer, isPresent: view == nil, operations: operations, session: base?.session)
   }
@@ -251,14 +251,14 @@ extension NotesServer {
   /// - Throws: `contentModified`, so that the client sends the whole text. Where it has just done so it would go on for ever: then its hash
   ///   or its lengths are wrong, and it is told so.
   private func check(
-    _ params: ChangeNoteParameters, _ after: TextBuffer
+    _ params: ChangeNoteParameters, _ after: inout TextBuffer
   ) throws(ResponseError) {
     let name: ChangeNoteParameters.Name
     if let bytes = params.bytes, bytes != after.count {
       name = .bytes
     } else if let lineCount = params.lineCount, lineCount != after.lineCount {
       name = .lineCount
-    } else if let sha256 = params.sha256, sha256.lowercased() != SHA256.hexDigest(of: after.utf8) {
+    } else if let sha256 = params.sha256, sha256.lowercased() != after.sha256() {
       name = .sha256
     } else {
       return

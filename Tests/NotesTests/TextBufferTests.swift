@@ -1,8 +1,9 @@
+import Notes
 import ReplicatingTypes
 import TestSupport
 import Testing
 
-@testable import Notes
+@testable import Bytes
 
 /// Texts with line feeds in all places, and scalars of one to four bytes.
 extension SplitMix64 {
@@ -142,6 +143,66 @@ extension LineReplacement {
           let position = TextPosition(line: before.count - 1, character: before.last!.count)
           #expect(buffer.position(of: offset, .utf8) == position, at(seed, step))
           #expect(buffer.offset(of: position, .utf8) == offset, at(seed, step))
+        }
+      }
+    }
+  }
+
+  /// Lines of 20 kB, of ASCII or with anything in them; positions at the end, beside each other and anywhere, between edits.
+  @Test(arguments: PositionEncoding.allCases, [false, true])
+  func `finds places in long lines, as counting scalar by scalar does`(
+    encoding: PositionEncoding, isASCII: Bool
+  ) {
+    for seed in seeds(4) {
+      var generator = SplitMix64(seed: seed)
+      let kinds: [Unicode.Scalar] = isASCII ? ["a", " ", "~"] : ["a", " ", "é", "あ", "😀"]
+      var scalars = (0..<20_000).map { _ in generator.pick(kinds) }
+      scalars[7_000] = "\n"
+      var buffer = TextBuffer(Array(String(String.UnicodeScalarView(scalars)).utf8))
+      for step in 0..<60 {
+        let line = generator.below(2)
+        let start = line == 0 ? 0 : scalars.firstIndex(of: "\n")! + 1
+        let end = line == 0 ? scalars.firstIndex(of: "\n")! : scalars.count
+        let place =
+          step % 3 == 0 ? end - generator.below(3) : start + generator.below(end - start + 1)
+        let offset = scalars[..<place].reduce(0) { $0 + $1.utf8.count }
+        let character = scalars[start..<place].reduce(0) { $0 + units($1, encoding) }
+        let position = TextPosition(line: line, character: character)
+        #expect(buffer.offset(of: position, encoding) == offset, at(seed, step))
+        #expect(buffer.position(of: offset, encoding) == position, at(seed, step))
+        if place > start, units(scalars[place - 1], encoding) > 1 {
+          let inside = TextPosition(line: line, character: character - 1)
+          #expect(buffer.offset(of: inside, encoding) == nil, at(seed, step))
+        }
+        let beyond = TextPosition(
+          line: line,
+          character: scalars[start..<end].reduce(0) { $0 + units($1, encoding) } + 1)
+        #expect(buffer.offset(of: beyond, encoding) == nil, at(seed, step))
+        let new = generator.pick(isASCII && step < 40 ? ["a"] : ["a", "é", "😀"]) as Unicode.Scalar
+        let removed = place < end && generator.below(2) == 0 ? scalars[place].utf8.count : 0
+        buffer.apply([
+          Edit(range: offset..<offset + removed, replacement: Array(String(new).utf8))
+        ])
+        scalars.replaceSubrange(place..<place + (removed > 0 ? 1 : 0), with: [new])
+      }
+    }
+  }
+
+  @Test func `has the hash of what its edits make of it`() {
+    for seed in seeds(20) {
+      var generator = SplitMix64(seed: seed)
+      var text = [UInt8](repeating: 0x61, count: generator.pick([0, 4_095, 4_096, 4_097, 20_000]))
+      var buffer = TextBuffer(text)
+      for step in 0..<40 {
+        #expect(buffer.sha256() == SHA256.hexDigest(of: text), at(seed, step))
+        for _ in 0..<generator.below(3) {
+          let start =
+            generator.below(2) == 0 ? text.count : generator.below(text.count + 1)
+          let end = start + generator.below(min(5_000, text.count - start) + 1)
+          let new = [UInt8](
+            repeating: UInt8(0x61 + step % 26), count: generator.below(10) * generator.below(600))
+          buffer.apply([Edit(range: start..<end, replacement: new)])
+          text.replaceSubrange(start..<end, with: new)
         }
       }
     }
