@@ -52,10 +52,20 @@ func processRows(_ report: inout Report) {
     let state = scratch + "/state"
     requestRows(program, scratch + "/requests", state: state, &report)
     wholeTextRow(program, scratch + "/whole", state: state, &report)
-    largeNoteRow(program, scratch + "/large", state: state, &report)
+    typingRows(program, scratch + "/typing", state: state, &report)
     visibilityRows(program, scratch + "/visibility", state: state, &report)
-    for count in [100, 100_000] {
-      startRows(program, scratch + "/start-\(count)", notes: count, state: state, &report)
+    let version = measure(
+      prepare: {},
+      body: { _ in
+        let client = Client(program, ["--version"], state: state)
+        while client.lines().isEmpty {}
+        return client
+      }, check: { _, _ in })
+    report.add(Row("process", "start to the version, no notebook", version))
+    for (count, ratio) in [(100, 2.0), (20_000, 4), (100_000, 6)] {
+      startRows(
+        program, scratch + "/start-\(count)", notes: count, floor: version, ratio, state: state,
+        &report)
     }
   }
 }
@@ -107,14 +117,6 @@ private func requestRows(
   }
 }
 
-/// Prose of so many bytes as a JSON string.
-private func prose(_ length: Int) -> String {
-  var random = SeededRandom(seed: 13)
-  var prose = Prose()
-  return String(decoding: prose.text(atLeast: length, &random), as: UTF8.self)
-    .replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\"", with: "'")
-}
-
 /// A client that sends its whole text of 1 MB with each word: beside another client that only reads the text, and answers.
 private func wholeTextRow(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
@@ -150,44 +152,6 @@ private func wholeTextRow(
     Row(
       "process", "note/change with the whole text of 1 MB", timing.divided(by: messages.count),
       .microseconds, floor: floor.divided(by: messages.count), goal: .floor(3)))
-}
-
-/// A letter typed at the end of a note of 10 MB, beside one in an empty note.
-private func largeNoteRow(
-  _ program: URL, _ folder: String, state: String, _ report: inout Report
-) {
-  let count = 500
-  func typing(_ text: String, _ name: String) -> Timing {
-    let lines = text.components(separatedBy: "\\n")
-    let (line, character) = (lines.count - 1, lines.last!.utf8.count)
-    var folders = 0
-    return measure(
-      prepare: {
-        folders += 1
-        let client = Client(notebook: "\(folder)-\(name)-\(folders)", program, state: state)
-        let id = client.createNote(#"{"text":"\#(text)"}"#)
-        _ = client.request("note/open", #"{"id":"\#(id)","mode":"edit","check":"none"}"#)
-        // The time to write 10 MB and to remove them is no part of typing.
-        _ = client.request("notebook/flush", "{}")
-        client.waitUntilIdle()
-        return client
-      },
-      body: { client in
-        for number in 1...count {
-          let place = #"{"line":\#(line),"character":\#(character + number - 1)}"#
-          client.send(
-            #"{"jsonrpc":"2.0","id":7,"method":"note/change","params":{"attachment":1,"version":\#(number),"#
-              + #""rev":0,"ranges":[{"range":{"start":\#(place),"end":\#(place)},"newText":"x"}]}}"#
-              + "\n")
-          while client.lines().isEmpty {}
-        }
-      }, check: { client, _ in client.end() }
-    ).divided(by: count)
-  }
-  report.add(
-    Row(
-      "process", "a letter at the end of a note of 10 MB", typing(prose(10_000_000), "full"),
-      .microseconds, floor: typing("", "empty"), goal: .floor(1.3)))
 }
 
 /// From the moment one process is told of a keystroke until the other one's client is: that there is something new, and, when it
@@ -261,7 +225,8 @@ func makeNotes(_ program: URL, _ folder: String, notes: Int, state: String) {
 
 /// A notebook of so many notes of 1 kB: from the start of the process to its first reply, and its memory then.
 private func startRows(
-  _ program: URL, _ folder: String, notes: Int, state: String, _ report: inout Report
+  _ program: URL, _ folder: String, notes: Int, floor: Timing, _ ratio: Double, state: String,
+  _ report: inout Report
 ) {
   makeNotes(program, folder, notes: notes, state: state)
   // The changes since the archive was written are read from the logs, and the archive is written anew, once.
@@ -283,7 +248,7 @@ private func startRows(
       client.end()
     })
   let name = "start to the first reply, \(notes) notes"
-  report.add(Row("process", name, timing, goal: .units(notes == 100 ? 3 : 20)))
+  report.add(Row("process", name, timing, floor: floor, goal: .floor(ratio)))
   report.add(
     Row("process", "memory then", bytes: memory, goal: .bytes(notes == 100 ? 10e6 : 60e6)))
 }

@@ -19,7 +19,7 @@ while let argument = arguments.popFirst() {
       """
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
-      filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random,
+      filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random, ordered,
                  positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
                  search, sync, link (between machines), links (between notes), files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
@@ -64,6 +64,7 @@ if isWanted("packed") {
   packedNotebookRows(&report)
 }
 if isWanted("random") { randomRows(&report) }
+if isWanted("ordered") { orderedRows(&report) }
 if isWanted("positions") { positionRows(&report) }
 if isWanted("difference") { differenceRows(&report) }
 if isWanted("diverged") {

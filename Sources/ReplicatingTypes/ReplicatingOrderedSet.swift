@@ -17,14 +17,13 @@
 ///     list.move("eggs", to: 0, by: &replica)
 ///     list.elements  // ["eggs", "milk"]
 ///
-/// `count` and `contains` are O(1), `elements` is O(slots): insertions and moves ever made. Inserting and moving are O(log
-/// slots) as long as nothing was removed, else O(slots). Removing and joining are as in a `ReplicatingSet`; joining is,
-/// beside that, as in a `ReplicatingArray`.
+/// `count` and `contains` are O(1), `elements` is O(slots): insertions and moves ever made. Inserting, moving and removing are O(log
+/// slots), and beside that as in a `ReplicatingSet`, as joining is; joining is, beside that, as in a `ReplicatingArray`.
 public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
   public typealias Placement = ReplicatingSlots<Element>.Placement
 
-  /// Also of what is no member any more.
+  /// Also of what is no member any more: that is left out.
   private(set) var slots = ReplicatingSlots<Element>()
   private(set) var members = ReplicatingSet<Element>()
 
@@ -35,6 +34,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   init(slots: ReplicatingArray<Element>, members: ReplicatingSet<Element>) {
     self.slots = ReplicatingSlots(slots)
     self.members = members
+    slots.forEachSlot { element, _, _ in leaveOutUnlessMember(element) }
   }
 
   /// The number of elements. O(1).
@@ -43,12 +43,11 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   public func contains(_ element: Element) -> Bool { members.contains(element) }
 
   /// The elements in order.
-  public var elements: [Element] {
-    hasFormer ? slots.elements.filter(members.contains) : slots.elements
-  }
+  public var elements: [Element] { slots.elements }
 
-  /// True if something has a slot and is no member.
-  private var hasFormer: Bool { slots.count > members.count }
+  private mutating func leaveOutUnlessMember(_ element: Element) {
+    slots.leaveOut(element, !members.contains(element))
+  }
 
   // MARK: - Editing
 
@@ -57,8 +56,9 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   public mutating func insert(_ element: Element, at index: Int, by replica: inout Replica) {
     let placement = placement(of: element, at: index)
     let stamp = replica.stamp(after: lamport)
-    apply(placement, stamp)
+    // First a member: its slot is then never one of what is left out, and stays in one piece with its neighbours.
     if !members.contains(element) { apply(.insert(element), stamp) }
+    apply(placement, stamp)
   }
 
   /// Moves a member to `index` of the elements afterwards, as one change. Traps when it is none.
@@ -75,19 +75,21 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 
   /// The slot that puts `element` at `index` of the elements afterwards.
   public func placement(of element: Element, at index: Int) -> Placement {
-    guard hasFormer else { return slots.placement(of: element, at: index) }
-    let former = slots.elements.enumerated().filter { !members.contains($0.element) }
-    return slots.placement(of: element, at: index, notCounting: former.map(\.offset))
+    slots.placement(of: element, at: index)
   }
 
   /// Makes a slot: one planned here, or one that `validate` passed. What is no member stays none.
   public mutating func apply(_ placement: Placement, _ stamp: Stamp) {
     slots.apply(placement, stamp)
+    leaveOutUnlessMember(placement.element)
   }
 
   /// Makes an element a member, or none, by an author who had seen no more of the set than is here. A member needs a slot.
   public mutating func apply(_ operation: ReplicatingSet<Element>.Operation, _ stamp: Stamp) {
     members.apply(operation, stamp)
+    switch operation {
+    case .insert(let element), .remove(let element, _): leaveOutUnlessMember(element)
+    }
   }
 
   /// True if a replica may place elements.
@@ -145,8 +147,13 @@ extension ReplicatingOrderedSet: Replicable {
   }
 
   public mutating func join(_ changes: Changes) {
-    slots.join(changes.slots)
     members.join(changes.members)
+    // What has become a member has a slot; what has got one, or is none any more, may be left out.
+    for (element, _) in changes.members.additions { leaveOutUnlessMember(element) }
+    for removal in changes.members.removals { leaveOutUnlessMember(removal.element) }
+    var placed: [Element] = []
+    slots.join(changes.slots) { placed.append($0) }
+    for element in placed { leaveOutUnlessMember(element) }
   }
 
   /// Checks what must always hold. O(slots and removals): for tests.
@@ -154,6 +161,7 @@ extension ReplicatingOrderedSet: Replicable {
     slots.checkInvariants()
     members.checkInvariants()
     precondition(Set(elements) == members.elements, "a member without a place")
+    precondition(elements.count == members.count, "a member at two places")
   }
 }
 

@@ -7,6 +7,8 @@
 /// though no change removed them: so what is visible is the order, and an element and its position find each other by the
 /// counts of the tree. A slot never becomes the newest again once there is a newer one.
 ///
+/// An element may be left out: its slots stay, and neither `elements` nor a position has it, until it is taken in again.
+///
 /// `count` is O(1), `elements` O(slots), all else O(log slots) beside what is said.
 ///
 /// Compiled specially for the names of changes: used from another module, unspecialised, it is many times slower.
@@ -37,6 +39,8 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   private(set) var sequence: ReplicatingArray<Element>
   /// The newest slots of elements, but for those that are at home.
   private var places: [Element: LocalID] = [:]
+  /// The elements that are left out: their newest slots are tombstones, too.
+  private var leftOut: Set<Element> = []
 
   /// No slots.
   public init() {
@@ -58,7 +62,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     for slot in moved { enter(slot) }
   }
 
-  /// The number of elements that have a slot.
+  /// The number of elements that have a slot and are not left out.
   public var count: Int { sequence.tree.visible }
 
   /// The elements in order.
@@ -100,9 +104,12 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     return elements
   }
 
-  /// Where an element stands; `nil` if it has no slot.
+  /// Where an element stands; `nil` if it has no slot, or is left out.
   @specialized(where Element == ChangeID)
-  public func position(of element: Element) -> Int? { place(of: element).map(position(before:)) }
+  public func position(of element: Element) -> Int? {
+    if !leftOut.isEmpty, leftOut.contains(element) { return nil }
+    return place(of: element).map(position(before:))
+  }
 
   /// The author of the slot at which an element stands, and the number of the change that made it; `nil` if it has no slot.
   @specialized(where Element == ChangeID)
@@ -146,25 +153,35 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// Lets an element stand at a slot that is here, unless it stands at a newer one.
   private mutating func enter(_ slot: LocalID) {
     let element = element(at: slot)
-    guard let old = place(of: element) else {
-      places[element] = slot
-      return
-    }
-    if old == slot { return }
-    if sequence.timestamp(of: old) > sequence.timestamp(of: slot) {
-      sequence.hide(slot)
-    } else {
+    if let old = place(of: element) {
+      if old == slot { return }
+      if sequence.timestamp(of: old) > sequence.timestamp(of: slot) { return sequence.hide(slot) }
       sequence.hide(old)
-      places[element] = slot
+    }
+    places[element] = slot
+    if leftOut.contains(element) { sequence.hide(slot) }
+  }
+
+  /// Enters all slots but the first ones of each author, so many as `known` says, and calls `body` with their elements.
+  private mutating func enterAll(from known: [UInt32], _ body: (Element) -> Void = { _ in }) {
+    for (author, count) in sequence.authors.map(\.count).enumerated() {
+      let first = author < known.count ? known[author] : 0
+      for offset in first..<count {
+        let slot = LocalID(AuthorIndex(author), offset)
+        enter(slot)
+        body(element(at: slot))
+      }
     }
   }
 
-  /// Enters all slots but the first ones of each author, so many as `known` says.
-  private mutating func enterAll(from known: [UInt32]) {
-    for (author, count) in sequence.authors.map(\.count).enumerated() {
-      let first = author < known.count ? known[author] : 0
-      for offset in first..<count { enter(LocalID(AuthorIndex(author), offset)) }
-    }
+  /// Leaves an element out, or takes it in again, whether or not it has a slot.
+  mutating func leaveOut(_ element: Element, _ isLeftOut: Bool) {
+    let isChanged =
+      isLeftOut ? leftOut.insert(element).inserted : leftOut.remove(element) != nil
+    guard isChanged, let slot = place(of: element) else { return }
+    let range = ElementRange(
+      author: sequence.authors[Int(slot.author)].id, offset: Int(slot.offset), count: 1)
+    sequence.show(range, !isLeftOut) { _ in }
   }
 
   // MARK: - Editing
@@ -250,10 +267,13 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     try sequence.validate(placement.operation, by: author, awareness, isKnown: isKnown)
   }
 
-  mutating func join(_ changes: ReplicatingArray<Element>.Changes) {
+  /// Joins changes, and calls `body` with the elements of the slots that came.
+  mutating func join(
+    _ changes: ReplicatingArray<Element>.Changes, _ body: (Element) -> Void = { _ in }
+  ) {
     let known = sequence.authors.map(\.count)
     sequence.join(changes)
-    enterAll(from: known)
+    enterAll(from: known, body)
   }
 
   /// Checks what must always hold, by looking at all slots. O(slots): for tests.
@@ -267,7 +287,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     }
     var order: [Element] = []
     sequence.forEachSlot { element, id, _ in
-      if newest[element]!.id == id { order.append(element) }
+      if newest[element]!.id == id, !leftOut.contains(element) { order.append(element) }
     }
     precondition(order == elements, "an element that is not at its newest slot, or at two")
     for (position, element) in order.enumerated() {

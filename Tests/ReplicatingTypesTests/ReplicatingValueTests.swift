@@ -263,6 +263,34 @@ private func expectLaws<Value: Checked>(
     }
   }
 
+  /// What is removed leaves no piece in the way of those that stay: inserted anew it is one with its neighbours again.
+  @Test func `finds places as before where much was removed`() throws {
+    let author = Author(1)
+    var order = ReplicatingOrderedSet<Int>()
+    var expected = Array(0..<400)
+    for number in expected { order.insert(number, at: number, by: &author.replica) }
+    for number in stride(from: 0, to: 400, by: 2) { order.remove(number, by: &author.replica) }
+    expected.removeAll { $0.isMultiple(of: 2) }
+    var generator = SplitMix64(seed: 1)
+    for step in 0..<400 {
+      let number = generator.below(400)
+      let index = generator.below(expected.count + 1)
+      if number.isMultiple(of: 2), expected.contains(number), step.isMultiple(of: 3) {
+        order.remove(number, by: &author.replica)
+        expected.removeAll { $0 == number }
+      } else {
+        expected.removeAll { $0 == number }
+        order.insert(number, at: index, by: &author.replica)
+        expected.insert(number, at: min(index, expected.count))
+      }
+      #expect(order.elements == expected)
+    }
+    order.checkInvariants()
+    let decoded = try ReplicatingOrderedSet<Int>(encoded: order.encoded())
+    #expect(decoded == order && decoded.elements == expected)
+    decoded.checkInvariants()
+  }
+
   @Test func `merges with what another replica did later in both of its parts`() throws {
     let first = order("a", "b")
     let author = Author(8)
