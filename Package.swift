@@ -32,10 +32,12 @@ let package = Package(
     .executable(name: "decent-notes", targets: ["decent-notes"]),
   ],
   targets: [
-    // Pure: no clock, no randomness, no files, no JSON.
-    .target(name: "ReplicatingTypes", exclude: ["README.md"], swiftSettings: optimized),
     // Hashes, checksums, Base64, and bytes looked at eight at a time.
     .target(name: "Bytes", swiftSettings: optimized),
+    // Pure: no clock, no randomness, no files, no JSON.
+    .target(
+      name: "ReplicatingTypes", dependencies: ["Bytes"], exclude: ["README.md"],
+      swiftSettings: optimized),
     .target(name: "Notes", dependencies: ["Bytes", "ReplicatingTypes"], swiftSettings: optimized),
 
     // The two edges: bytes on disk, bytes on the wire.
@@ -79,7 +81,7 @@ let package = Package(
       swiftSettings: strict),
 
     .testTarget(
-      name: "ReplicatingTypesTests", dependencies: ["ReplicatingTypes", "TestSupport"],
+      name: "ReplicatingTypesTests", dependencies: ["Bytes", "ReplicatingTypes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "NotesTests", dependencies: ["Bytes", "Notes", "ReplicatingTypes", "TestSupport"],

@@ -136,7 +136,7 @@ public struct TextBuffer: Sendable {
   }
 
   /// The SHA-256 of the text, as 64 lower-case hexadecimal digits. O(bytes behind the first change since it was asked last, and 4,096).
-  public mutating func sha256() -> String { hashed.hexDigest(of: utf8) }
+  public mutating func hexDigest() -> String { hashed.hexDigest(of: utf8) }
 
   /// Makes edits that are sorted and apart from each other.
   public mutating func apply(_ edits: [Edit<UInt8>]) {

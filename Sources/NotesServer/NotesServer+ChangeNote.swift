@@ -258,7 +258,7 @@ extension NotesServer {
       name = .bytes
     } else if let lineCount = params.lineCount, lineCount != after.lineCount {
       name = .lineCount
-    } else if let sha256 = params.sha256, sha256.lowercased() != after.sha256() {
+    } else if let sha256 = params.sha256, sha256.lowercased() != after.hexDigest() {
       name = .sha256
     } else {
       return

@@ -102,7 +102,7 @@ extension NotesServer {
       $0.member("rev", attachment.lastRev)
       let options = attachment.options
       if options.check == .sha256 && text.count <= Self.largestHashed {
-        $0.member("sha256", text.sha256())
+        $0.member("sha256", text.hexDigest())
       } else if options.check != .none {
         $0.member("bytes", text.count)
         $0.member("lineCount", text.lineCount)

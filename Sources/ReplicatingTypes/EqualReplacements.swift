@@ -191,9 +191,9 @@ extension ReplicatingArray<UInt8> {
     let author = authors[Int(element.author)]
     let number = author.number(of: element.offset)
     let place = author.origins.index(holding: element.offset)
-    let start = max(author.count(upTo: number - 1), author.origins[place].first)
+    let start = Swift.max(author.count(upTo: number - 1), author.origins[place].first)
     var end = author.count(upTo: number)
-    if place + 1 < author.origins.count { end = min(end, author.origins[place + 1].first) }
+    if place + 1 < author.origins.count { end = Swift.min(end, author.origins[place + 1].first) }
     return Insertion(author: element.author, offset: start, count: end - start)
   }
 
@@ -297,7 +297,7 @@ extension ReplicatingArray<UInt8> {
       if let last = joined.last, last.author == next.author,
         next.offsets.lowerBound <= last.offsets.upperBound
       {
-        let end = max(last.offsets.upperBound, next.offsets.upperBound)
+        let end = Swift.max(last.offsets.upperBound, next.offsets.upperBound)
         joined[joined.count - 1].offsets = last.offsets.lowerBound..<end
       } else {
         joined.append(next)

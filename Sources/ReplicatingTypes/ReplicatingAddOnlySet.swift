@@ -58,7 +58,7 @@ extension ReplicatingAddOnlySet: Replicable {
 
   public mutating func join(_ changes: Changes) {
     for (element, change) in changes.additions {
-      additions[element] = additions[element].map { min($0, change) } ?? change
+      additions[element] = additions[element].map { Swift.min($0, change) } ?? change
     }
     version.merge(changes.version)
   }

@@ -126,7 +126,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   /// replicas did here was known.
   private func checkAuthorship(_ before: Version, _ after: Version, _ replica: ReplicaID) {
     var expected = before
-    expected[replica] = max(before[replica], after[replica])
+    expected[replica] = Swift.max(before[replica], after[replica])
     precondition(after == expected, "a body took changes back, or made them in another's name")
   }
 

@@ -102,7 +102,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     try slots.validate(placement, by: author, isKnown: isKnown)
   }
 
-  private var lamport: UInt64 { max(slots.sequence.lamport, members.lamport) }
+  private var lamport: UInt64 { Swift.max(slots.sequence.lamport, members.lamport) }
 }
 
 extension ReplicatingOrderedSet: Replicable {

@@ -68,7 +68,7 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Applies an operation of an author who had seen no more of the set than is here.
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) {
     version.insert(stamp.change)
-    lamport = max(lamport, stamp.lamport)
+    lamport = Swift.max(lamport, stamp.lamport)
     switch operation {
     case .insert(let element):
       additions[element, default: []].insertSorted(stamp.change)
@@ -126,7 +126,7 @@ extension ReplicatingSet: Replicable {
     }
     // Also the removals that were here before: they may cover additions that came only now.
     for removal in removals { take(removal) }
-    lamport = max(lamport, changes.lamport)
+    lamport = Swift.max(lamport, changes.lamport)
     version.merge(changes.version)
   }
 }

@@ -324,7 +324,7 @@ extension ReplicatingArray {
     }
     tree.forEachPiece { piece in
       let author = authors[Int(piece.author)]
-      let end = min(piece.end, known[Int(piece.author)])
+      let end = Swift.min(piece.end, known[Int(piece.author)])
       guard piece.offset < end else { return }
       for offset in piece.offset..<end {
         body(

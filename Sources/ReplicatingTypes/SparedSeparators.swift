@@ -168,7 +168,7 @@ extension ReplicatingArray<UInt8> {
         let first = LocalID(target, offset)
         locate(first)
         let piece = tree.current
-        let stop = min(end, piece.end)
+        let stop = Swift.min(end, piece.end)
         offset = stop
         if piece.isRemoved {
           // Where a walk has been over it, that went on to both sides.

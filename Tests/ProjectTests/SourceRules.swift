@@ -21,7 +21,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
     let system: Set = ["Glibc", "Musl", "Darwin"]
     return [
       "Bytes": [],
-      "ReplicatingTypes": [],
+      "ReplicatingTypes": ["Bytes"],
       "Notes": ["Bytes", "ReplicatingTypes"],
       "JSONRPC": ["Bytes"],
       "ModelContextProtocol": ["JSONRPC"],
@@ -101,7 +101,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
         #"\b(clock_gettime|gettimeofday|mach_absolute_time|clock)\("#, #"\btime\((nil|&)"#,
         #"\b(Date|DispatchTime)(\(\)|\.now)"#, #"\b(secure_)?getenv\("#, #"\benviron\b"#,
         #"\bProcessInfo\b"#, #"\bSystemRandomNumberGenerator\b"#,
-        #"\b(arc4random\w*|getrandom|getentropy|random|rand)\("#, #"/dev/u?random"#,
+        #"\b(arc4random\w*|getrandom|getentropy|random|rand)\((?!using )"#, #"/dev/u?random"#,
         #"\.random\((in: [^,)]*)?\)"#, #"\.(randomElement|shuffled|shuffle)\(\)"#,
       ]
     ) { exempt.contains($0) }

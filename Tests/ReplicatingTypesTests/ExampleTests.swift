@@ -116,6 +116,15 @@ import Testing
     #expect(a.string == "Green from home")
   }
 
+  @Test func `text from strings and back`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = ReplicatingText("milk", by: &replica)
+    text.append(", eggs", by: &replica)
+    text.insert("oat ", at: 0, by: &replica)
+    text.become("oat milk, two eggs", by: &replica)
+    #expect(String(text) == "oat milk, two eggs")
+  }
+
   @Test func `positions: other units than bytes`() {
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
     var text = ReplicatingText()

@@ -61,7 +61,7 @@ extension ReplicatingArray {
       locate(LocalID(run.target, offset))
       let piece = tree.current
       let skipped = offset &- piece.offset
-      let count = min(end &- offset, piece.count &- skipped)
+      let count = Swift.min(end &- offset, piece.count &- skipped)
       if piece.isRemoved {
         known.insert(offset..<offset &+ count, by: run.target, of: authors[Int(run.target)].count)
       } else {
@@ -79,11 +79,11 @@ extension ReplicatingArray {
     var offset = run.offset
     let end = run.offset &+ run.count
     while offset < end {
-      var stop = min(known.end(from: LocalID(run.target, offset)), end)
+      var stop = Swift.min(known.end(from: LocalID(run.target, offset)), end)
       var isRemoved = true
       if stop == offset {
         locate(LocalID(run.target, offset))
-        stop = min(tree.current.end, end)
+        stop = Swift.min(tree.current.end, end)
         isRemoved = tree.current.isRemoved
         if isRemoved {
           known.insert(offset..<stop, by: run.target, of: authors[Int(run.target)].count)

@@ -32,7 +32,7 @@ extension ReplicatingArray {
 
     /// The number of elements that are not later than `lamport`; there is one.
     func count(before lamport: UInt64) -> UInt32 {
-      UInt32(min(UInt64(count), lamport - self.lamport))
+      UInt32(Swift.min(UInt64(count), lamport - self.lamport))
     }
   }
 
@@ -60,7 +60,7 @@ extension ReplicatingArray {
       while end > 0, let last = stack.last {
         let other = atoms[last]
         let isLater = other.lamport >= atom.lamport
-        let start = isLater ? UInt32(min(other.lamport - atom.lamport + 1, UInt64(end))) : 0
+        let start = isLater ? UInt32(Swift.min(other.lamport - atom.lamport + 1, UInt64(end))) : 0
         if start < end { guess(from: start, LocalID(other.author, other.first)) }
         if !isLater { break }
         stack.removeLast()
@@ -95,15 +95,15 @@ extension ReplicatingArray {
     var atoms: [Atom] = []
     var before = LocalID.none
     tree.forEachPiece { piece in
-      let end = min(piece.end, counts[Int(piece.author)])
+      let end = Swift.min(piece.end, counts[Int(piece.author)])
       var first = piece.offset
       let author = authors[Int(piece.author)]
       while first < end {
         let run = author.stamps.index(holding: first)
         let skew = author.skews.index(holding: first)
         var stop = end
-        if run + 1 < author.stamps.count { stop = min(stop, author.stamps[run + 1].first) }
-        if skew + 1 < author.skews.count { stop = min(stop, author.skews[skew + 1].first) }
+        if run + 1 < author.stamps.count { stop = Swift.min(stop, author.stamps[run + 1].first) }
+        if skew + 1 < author.skews.count { stop = Swift.min(stop, author.skews[skew + 1].first) }
         let lamport = author.lamport(of: first)
         let isHead = before != LocalID(piece.author, first &- 1) || first == 0
         if !isHead, let last = atoms.last,
@@ -134,7 +134,7 @@ extension ReplicatingArray {
         let index = author.origins.index(holding: first)
         let origin = author.origins[index]
         let stop =
-          index + 1 < author.origins.count ? min(end, author.origins[index + 1].first) : end
+          index + 1 < author.origins.count ? Swift.min(end, author.origins[index + 1].first) : end
         let left = origin.first == first ? origin.left : LocalID(guess.author, first - 1)
         let guessed = first == guess.first ? guess.left : LocalID(guess.author, first - 1)
         if left != guessed || origin.right != guess.right {
@@ -166,7 +166,7 @@ extension ReplicatingArray {
       while first < end {
         let isWrong =
           next < wrong.count && wrong[next].author == guess.author && wrong[next].first < end
-        let stop = isWrong ? max(wrong[next].first, first) : end
+        let stop = isWrong ? Swift.max(wrong[next].first, first) : end
         if first < stop {
           add(
             GuessedOrigin(

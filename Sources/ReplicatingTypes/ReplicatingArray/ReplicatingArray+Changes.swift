@@ -137,7 +137,7 @@ extension ReplicatingArray: Replicable {
         }
       }
       if let insertion {
-        latest = max(latest, insertion.lamport)
+        latest = Swift.max(latest, insertion.lamport)
         steps.append(
           TimedStep(
             time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
@@ -145,9 +145,9 @@ extension ReplicatingArray: Replicable {
         first += insertion.count
         skew = Int64(insertion.lamport + UInt64(insertion.count) - 1) - Int64(insertion.lastNumber)
       } else if let run = removal {
-        latest = max(latest, UInt64(max(Int64(run.number) + skew, 0)))
+        latest = Swift.max(latest, UInt64(Swift.max(Int64(run.number) + skew, 0)))
         if run.target != index {
-          latest = max(
+          latest = Swift.max(
             latest, authors[Int(run.target)].lamport(of: run.offset + run.count - 1) + 1)
         }
         steps.append(
@@ -202,7 +202,7 @@ extension ReplicatingArray: Replicable {
       while index &+ 1 < runs.count {
         let next = runs[index &+ 1].first
         if next > first {
-          end = min(end, next)
+          end = Swift.min(end, next)
           return
         }
         index &+= 1

@@ -170,13 +170,13 @@ extension ReplicatingArray {
       let removed: Piece
       if order == .backward {
         let last = tree.seek(rest.upperBound &- 1)
-        let count = min(last &+ 1, UInt32(truncatingIfNeeded: rest.count))
+        let count = Swift.min(last &+ 1, UInt32(truncatingIfNeeded: rest.count))
         removed = tree.current.dropping(last &+ 1 &- count).prefix(count)
         rest = rest.lowerBound..<rest.upperBound &- Int(count)
         bury(last &+ 1 &- count, count)
       } else {
         let skipped = tree.seek(rest.lowerBound)
-        let count = min(tree.current.count &- skipped, UInt32(truncatingIfNeeded: rest.count))
+        let count = Swift.min(tree.current.count &- skipped, UInt32(truncatingIfNeeded: rest.count))
         removed = tree.current.dropping(skipped).prefix(count)
         rest = rest.lowerBound..<rest.upperBound &- Int(count)
         bury(skipped, count)
@@ -218,7 +218,7 @@ extension ReplicatingArray {
     let first = authors[Int(author)].insert(
       elements, number: number, lamport: lamport, isStepping: isStepping, left: left, right: right,
       me: author, whole: whole)
-    self.lamport = max(self.lamport, lamport &+ UInt64(count) &- 1)
+    self.lamport = Swift.max(self.lamport, lamport &+ UInt64(count) &- 1)
     if count <= tree.sizes.piece {
       put(Piece(author, first, count), behind: skipped)
     } else {
@@ -233,7 +233,7 @@ extension ReplicatingArray {
     var skipped = skipped
     var done: UInt32 = 0
     while done < count {
-      let part = min(tree.sizes.piece, count - done)
+      let part = Swift.min(tree.sizes.piece, count - done)
       put(Piece(author, first + done, part), behind: skipped)
       skipped = tree.current.count
       done += part

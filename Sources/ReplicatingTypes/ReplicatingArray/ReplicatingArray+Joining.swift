@@ -67,9 +67,9 @@ extension ReplicatingArray {
   private mutating func finish(_ changes: Changes) {
     for replica in changes.version.replicas {
       let author = Int(index(of: replica))
-      authors[author].lastNumber = max(authors[author].lastNumber, changes.version[replica])
+      authors[author].lastNumber = Swift.max(authors[author].lastNumber, changes.version[replica])
     }
-    lamport = max(lamport, changes.lamport)
+    lamport = Swift.max(lamport, changes.lamport)
   }
 
   /// The indices of the changes' authors here, and the last change known before of each; looked up when first needed.
@@ -225,7 +225,7 @@ extension ReplicatingArray {
     let author = authors[Int(author)]
     guard author.count > 0 else { return number }
     let last = author.count - 1
-    return author.lamport(of: last) + max(1, number - author.number(of: last))
+    return author.lamport(of: last) + Swift.max(1, number - author.number(of: last))
   }
 
   private mutating func origin(

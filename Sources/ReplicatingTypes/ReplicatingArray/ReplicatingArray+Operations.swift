@@ -17,7 +17,8 @@ extension ReplicatingArray {
     switch operation {
     case .insert(let elements, let left, let right):
       if elements.isEmpty {
-        authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, stamp.change.number)
+        authors[Int(author)].lastNumber = Swift.max(
+          authors[Int(author)].lastNumber, stamp.change.number)
         return
       }
       let offset = integrate(
@@ -27,7 +28,7 @@ extension ReplicatingArray {
         .inserted(
           ElementRange(author: stamp.change.replica, offset: offset, count: elements.count)))
     case .remove(let range):
-      lamport = max(lamport, stamp.lamport)
+      lamport = Swift.max(lamport, stamp.lamport)
       erase(range, by: author, number: stamp.change.number) { report(.removed($0)) }
     }
   }

@@ -95,14 +95,14 @@ extension ReplicatingArray {
     let target = index(known: range.author)!
     authors[Int(author)].record(
       number: number, removing: target, UInt32(range.offset), UInt32(range.count))
-    authors[Int(author)].lastNumber = max(authors[Int(author)].lastNumber, number)
+    authors[Int(author)].lastNumber = Swift.max(authors[Int(author)].lastNumber, number)
     var offset = UInt32(range.offset)
     let end = UInt32(range.end)
     while offset < end {
       locate(LocalID(target, offset))
       let piece = tree.current
       let skipped = offset &- piece.offset
-      let count = min(end &- offset, piece.count &- skipped)
+      let count = Swift.min(end &- offset, piece.count &- skipped)
       if !piece.isRemoved {
         bury(skipped, count)
         report(ElementRange(author: range.author, offset: Int(offset), count: Int(count)))

@@ -12,7 +12,7 @@ extension ReplicatingArray {
       locate(LocalID(author, offset))
       let piece = tree.current
       let skipped = offset &- piece.offset
-      let count = min(UInt32(range.end), piece.end) &- offset
+      let count = Swift.min(UInt32(range.end), piece.end) &- offset
       if piece.isRemoved == isShown {
         if isShown { raise(skipped, count) } else { bury(skipped, count) }
         report(ElementRange(author: range.author, offset: Int(offset), count: Int(count)))

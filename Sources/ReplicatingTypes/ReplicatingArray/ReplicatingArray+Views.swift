@@ -169,7 +169,7 @@ extension ReplicatingArray {
       var removed: ElementRange?
       while !rest.isEmpty {
         let skipped = tree.seek(rest.lowerBound)
-        let count = min(tree.current.count - skipped, UInt32(rest.count))
+        let count = Swift.min(tree.current.count - skipped, UInt32(rest.count))
         let next = range(tree.current.dropping(skipped).prefix(count))
         if let whole = removed?.joined(with: next) {
           removed = whole
@@ -233,7 +233,7 @@ extension ReplicatingArray {
           let edge =
             offset < range.lowerBound
             ? range.lowerBound : offset < places[next] ? places[next] : range.upperBound
-          stop = min(end, start + edge - offset)
+          stop = Swift.min(end, start + edge - offset)
           if offset >= range.lowerBound {
             let range = ElementRange(author: author, offset: start, count: stop - start)
             if let whole = removed.last?.joined(with: range) {

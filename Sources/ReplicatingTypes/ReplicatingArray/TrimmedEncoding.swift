@@ -165,7 +165,7 @@ extension ReplicatingArray<UInt8> {
       }
       let code = PieceCode.all.first { $0.how == how }!
       let rest = Int(run.end - run.start) - 1
-      let place = code.first + min(rest, code.width - 1)
+      let place = code.first + Swift.min(rest, code.width - 1)
       writer.byte(UInt8(place << 1 | (run.isRemoved == isRemoved ? 0 : 1)))
       if rest >= code.width - 1 { writer.varint(rest - (code.width - 1)) }
       if how == .author { writer.varint(UInt64(run.author)) }

@@ -52,7 +52,7 @@ struct Pieces {
         place += count
       }
       if place == start {
-        place += PositionEncoding.utf8.units(ofScalarBeginningWith: text[start])
+        place += sizeOfScalar(beginningWith: text[start])
         guard isSymbol(in: text, at: start) else { continue }
       }
       guard append(start..<place, of: text) else { return false }

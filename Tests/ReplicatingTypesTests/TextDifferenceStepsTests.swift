@@ -1,9 +1,8 @@
 import Bytes
-import ReplicatingTypes
 import TestSupport
 import Testing
 
-@testable import Notes
+@testable import ReplicatingTypes
 
 /// What one kind of edit leads to, as "old part→new part", and whether the standard library compares anything for that.
 private struct Kind: CustomTestStringConvertible {
@@ -170,9 +169,7 @@ private func told(_ old: String, _ new: String) -> [String] {
     var difference = TextDifference(old: old, new: new)
     difference.compare(Hunk(old: old.indices, new: new.indices))
     #expect(TextDifference.budget - difference.budget <= bound, sourceLocation: location)
-    var buffer = TextBuffer(old)
-    buffer.apply(difference.edits)
-    #expect(buffer.utf8[...].isEqual(to: new[...]), sourceLocation: location)
+    #expect(old.applying(difference.edits)[...].isEqual(to: new[...]), sourceLocation: location)
     return difference.edits
   }
 
@@ -289,7 +286,8 @@ private func told(_ old: String, _ new: String) -> [String] {
       let texts = [old, new].map { count in
         (0..<count).map { _ in UInt8(ascii: "!") + UInt8(generator.below(6)) }
       }
-      return NotesTests.steps(from: [0x51] + texts[0] + [0x51], to: [0x52] + texts[1] + [0x52])
+      return ReplicatingTypesTests.steps(
+        from: [0x51] + texts[0] + [0x51], to: [0x52] + texts[1] + [0x52])
     }
     #expect(steps(0, 12_000) <= steps(30, 30))
     #expect(steps(30, 30) > 0)

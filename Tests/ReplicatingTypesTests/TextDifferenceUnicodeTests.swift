@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Notes
+@testable import ReplicatingTypes
 
 /// The Unicode Consortium's test files, where Debian's package `unicode-data` puts them.
 private let folder = "/usr/share/unicode"

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Notes
+@testable import ReplicatingTypes
 
 @Suite struct `Pieces of a text` {
   /// Of the pieces of this test all but white space is a part of a word.

@@ -1,5 +1,3 @@
-internal import ReplicatingTypes
-
 /// Chooses, among edits that lead to the same text, those that people mean.
 ///
 /// A word is a maximal run of letters, digits, marks and apostrophes. Where words are written without spaces between them,
@@ -145,7 +143,7 @@ struct WordSnapping {
     }
     if high > 0, isWord(at: scalar(before: high)) {
       while isWord(at: high) {
-        high += PositionEncoding.utf8.units(ofScalarBeginningWith: text[high])
+        high += sizeOfScalar(beginningWith: text[high])
       }
     }
     return Edit(
@@ -188,7 +186,7 @@ struct WordSnapping {
     var index = utf8.startIndex
     while index < utf8.endIndex {
       guard isWordScalar(firstScalar(of: utf8[index...])) else { return false }
-      index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
+      index += sizeOfScalar(beginningWith: utf8[index])
     }
     return true
   }
@@ -197,7 +195,7 @@ struct WordSnapping {
     var index = utf8.startIndex
     while index < utf8.endIndex {
       if isWordScalar(firstScalar(of: utf8[index...])) { return true }
-      index += PositionEncoding.utf8.units(ofScalarBeginningWith: utf8[index])
+      index += sizeOfScalar(beginningWith: utf8[index])
     }
     return false
   }
@@ -208,7 +206,7 @@ private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 /// The number of bytes of the letter that begins at a place; nil if what begins there is none.
 func lengthOfLetter(in text: [UInt8], at place: Int) -> Int? {
   isWordScalar(firstScalar(of: text[place...]))
-    ? PositionEncoding.utf8.units(ofScalarBeginningWith: text[place]) : nil
+    ? sizeOfScalar(beginningWith: text[place]) : nil
 }
 
 /// True if what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma
@@ -228,7 +226,7 @@ func isSymbol(in text: [UInt8], at place: Int) -> Bool {
 private func firstScalar(of utf8: ArraySlice<UInt8>) -> Unicode.Scalar {
   let first = utf8[utf8.startIndex]
   if first < 0x80 { return Unicode.Scalar(first) }
-  let count = PositionEncoding.utf8.units(ofScalarBeginningWith: first)
+  let count = sizeOfScalar(beginningWith: first)
   var value = UInt32(first) & (0x7F >> UInt32(count))
   for byte in utf8.prefix(count).dropFirst() { value = value << 6 | UInt32(byte & 0x3F) }
   return Unicode.Scalar(value) ?? "\u{FFFD}"

@@ -15,8 +15,6 @@
 // Where too much differs, in one hunk or in all, hunks are replaced as they stand. At last what is ambiguous is settled as people
 // mean it (`WordSnapping.swift`): a word that both loses and gains letters is replaced whole, and so is a number.
 
-public import ReplicatingTypes
-
 /// The edits that lead from `old` to `new`, both valid UTF-8: sorted, apart from each other, between scalars. Applied to
 /// `old` they give exactly `new`.
 ///
@@ -170,7 +168,7 @@ struct TextDifference {
   private func firstWord(of text: [UInt8], in range: Range<Int>) -> Range<Int>? {
     var start = range.lowerBound
     while start < range.upperBound, lengthOfLetter(in: text, at: start) == nil {
-      start += PositionEncoding.utf8.units(ofScalarBeginningWith: text[start])
+      start += sizeOfScalar(beginningWith: text[start])
     }
     var end = start
     while end < range.upperBound, let count = lengthOfLetter(in: text, at: end) { end += count }

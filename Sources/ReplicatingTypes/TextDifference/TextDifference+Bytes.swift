@@ -70,3 +70,8 @@ extension Hunk {
     return Hunk(old: start.old..<end.old, new: start.new..<end.new)
   }
 }
+
+/// The number of bytes of the scalar that begins with this byte of UTF-8.
+func sizeOfScalar(beginningWith byte: UInt8) -> Int {
+  byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+}
