@@ -1,6 +1,14 @@
 public import ReplicatingTypes
 
 extension NoteBook {
+  /// The operations that withdraw some changes, known here, from a note's text, and put together again what they replaced.
+  public func operations(
+    withdrawing changes: ChangeRanges, from note: Note
+  ) throws(ArchiveFailure) -> [Note.Operation] {
+    try edits(withdrawing: changes, from: note, keepingSeparators: false).operations
+      + [.withdraw(changes)]
+  }
+
   /// The operations that take back what changes did to a note's title, tags and priority, as far as nobody has written anything else there
   /// since. (What they did to the text a withdrawal takes back.)
   ///
@@ -10,25 +18,28 @@ extension NoteBook {
   public func operations(
     takingBack changes: ChangeRanges, of note: Note, at now: () -> Int64
   ) throws(ArchiveFailure) -> [Note.Operation] {
-    var title = note.title.value
-    var priority = note.priority.value
+    var (title, priority) = (note.title, note.priority)
     var tags = note.tags.elements
     for change in try writers(among: changes, of: note.id) {
       guard var version = try version(of: [change]) else { continue }
       let after = try past(of: note, at: version)
       version[change.replica] = change.number - 1
       let before = try past(of: note, at: version)
-      if title.utf8.elementsEqual(after.title.value.utf8) { title = before.title.value }
-      if priority == after.priority.value { priority = before.priority.value }
+      // Who wrote the same since has written, too.
+      if title.lastChange == after.title.lastChange { title = before.title }
+      if priority.lastChange == after.priority.lastChange { priority = before.priority }
       let (old, new) = (before.tags.elements, after.tags.elements)
-      tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
+      let added = new.subtracting(old).filter {
+        note.tags.additions(of: $0).allSatisfy(changes.contains)
+      }
+      tags = tags.subtracting(added).union(old.subtracting(new))
     }
     var operations: [Note.Operation] = []
-    if !title.utf8.elementsEqual(note.title.value.utf8) {
-      operations.append(.title(note.title.assignment(of: title, at: now())))
+    if !title.value.utf8.elementsEqual(note.title.value.utf8) {
+      operations.append(.title(note.title.assignment(of: title.value, at: now())))
     }
-    if priority != note.priority.value {
-      operations.append(.priority(note.priority.assignment(of: priority, at: now())))
+    if priority.value != note.priority.value {
+      operations.append(.priority(note.priority.assignment(of: priority.value, at: now())))
     }
     return operations + note.operations(settingTags: tags)
   }

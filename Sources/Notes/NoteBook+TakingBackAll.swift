@@ -85,9 +85,11 @@ extension NoteBook {
         if what.all.contains(.text) || what.all.contains(.created),
           note.isTextChanged(withdrawing: withdrawn)
         {
-          let kept = try operations(keepingApart: note, withdrawing: withdrawn)
-          result.operations += (kept + [.withdraw(withdrawn)]).map { .edit(id, $0) }
-          taken.what.insert(.text)
+          let text = try self.edits(withdrawing: withdrawn, from: note, keepingSeparators: true)
+          if !text.areVoid {
+            result.operations += (text.operations + [.withdraw(withdrawn)]).map { .edit(id, $0) }
+            taken.what.insert(.text)
+          }
         }
       }
       if let move = what.firstMove, let placer = openedOrder?.placer(of: id.creation),
@@ -131,9 +133,18 @@ extension NoteBook {
         foreign.decided = foreign.decided || !isDecided && !isOwn
         isDecided = true
       }
-      if !isOwn, !entry.what.isDisjoint(with: [.text, .title]) { foreign.wrote = true }
+      if !isOwn, entry.what.contains(.title) { foreign.wrote = true }
       return true
     }
+    // Who has only taken text away, or taken back what was done to it, has written nothing.
+    foreign.wrote =
+      foreign.wrote
+      || note.text.contributions.contains { author, done in
+        done.contains {
+          $0.inserted > 0
+            && !changes.contains(ChangeID(replica: author, number: UInt64($0.number)))
+        }
+      }
     return foreign
   }
 
@@ -160,24 +171,27 @@ extension NoteBook {
   private func edits(
     of note: Note, _ done: DoneToNote, _ past: PastParts, _ what: inout WhatHappened, at now: Int64
   ) throws(ArchiveFailure) -> [Note.Operation] {
-    var title = note.title.value
-    var priority = note.priority.value
+    var (title, priority) = (note.title, note.priority)
     var tags = note.tags.elements
     for change in done.made.reversed()
     where !change.what.isDisjoint(with: [.title, .tags, .priority]) {
       let (before, after) = try past.states(of: note, around: change.id, in: self)
-      if title.utf8.elementsEqual(after.title.value.utf8) { title = before.title.value }
-      if priority == after.priority.value { priority = before.priority.value }
+      // Who wrote the same since has written, too.
+      if title.lastChange == after.title.lastChange { title = before.title }
+      if priority.lastChange == after.priority.lastChange { priority = before.priority }
       let (old, new) = (before.tags.elements, after.tags.elements)
-      tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
+      let added = new.subtracting(old).filter {
+        note.tags.additions(of: $0).allSatisfy(done.ranges.contains)
+      }
+      tags = tags.subtracting(added).union(old.subtracting(new))
     }
     var edits: [Note.Operation] = []
-    if !title.utf8.elementsEqual(note.title.value.utf8) {
-      edits.append(.title(note.title.assignment(of: title, at: now)))
+    if !title.value.utf8.elementsEqual(note.title.value.utf8) {
+      edits.append(.title(note.title.assignment(of: title.value, at: now)))
       what.insert(.title)
     }
-    if priority != note.priority.value {
-      edits.append(.priority(note.priority.assignment(of: priority, at: now)))
+    if priority.value != note.priority.value {
+      edits.append(.priority(note.priority.assignment(of: priority.value, at: now)))
       what.insert(.priority)
     }
     let changes = note.operations(settingTags: tags)

@@ -42,6 +42,9 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The changes that are known here.
   public private(set) var version = Version()
 
+  /// The change that wrote the value; nil for the initial one.
+  public var lastChange: ChangeID? { write?.stamp.change }
+
   /// A register with its initial value.
   public init(_ initial: Value) {
     value = initial

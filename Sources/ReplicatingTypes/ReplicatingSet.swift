@@ -49,6 +49,9 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// True if an element is in the set. O(1).
   public func contains(_ element: Element) -> Bool { additions[element] != nil }
 
+  /// The additions of an element that stand, in order; none if it is not there. O(1).
+  public func additions(of element: Element) -> [ChangeID] { additions[element] ?? [] }
+
   /// The removal of what is here of `element`; `nil` if there is nothing.
   public func removal(of element: Element) -> Operation? {
     additions[element].map { .remove(element, observed: $0) }

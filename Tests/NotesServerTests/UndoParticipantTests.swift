@@ -192,6 +192,91 @@ import Testing
     #expect(ben.text(note) == before)
   }
 
+  /// Each row: a text, what the participant makes of it, what another one makes of that, and what is left.
+  @Test(arguments: [
+    ("Hello.\n", "Dear all,\n\nwelcome.\n", "Dear all,\n\nBen was here.\n\nwelcome.\n"),
+    ("line one\n", "A\nB\n", "A\nX\nB\n"),
+    (
+      "The meeting is on Monday.", "The meeting is on Tuesday at ten.",
+      "The meeting is on Tuesday at ten or eleven."
+    ),
+    ("buy milk today", "buy some butter today", "buy some good butter today"),
+    ("two", "TWO by agent", "TWO by good agent"), ("été", "Winter here", "Winter is here"),
+  ])
+  func `comes back in one piece beside what others wrote in its place`(
+    text: String, robot: String, other: String
+  ) {
+    let note = ana.create(["title": "Meeting", "text": .string(text)])
+    for (peer, new) in [(bot, robot), (ana, other)] {
+      peer.folderChanged()
+      peer.call("note/setText", ["id": .string(note), "text": .string(new)])
+    }
+    let before = ana.text(note)
+    undo()
+    let left = ben.text(note)
+    // The words of both, whole.
+    let words = { (text: String) in text.split { " .\n".contains($0) }.map(String.init) }
+    let added = words(other).filter { !words(robot).contains($0) }
+    for word in words(text) + added { #expect(left.contains(word), "\(left): \(word)") }
+    undo(by: "Ben", since: "2026-01-01T01:30:00Z")
+    #expect(ben.text(note) == before)
+  }
+
+  @Test func `comes back around what others wrote there without having seen what replaced it`() {
+    let note = ana.create(["title": "Meeting", "text": "Monday"])
+    bot.folderChanged()
+    let base = ana.revision
+    bot.call("note/setText", ["id": .string(note), "text": "Winter"])
+    // Made on the text that was replaced.
+    ana.call("note/setText", ["id": .string(note), "text": "MXonday", "base": .string(base)])
+    ana.folderChanged()
+    undo()
+    #expect(ben.text(note) == "MXonday")
+  }
+
+  @Test func `is left where another one has decided the same since`() {
+    let note = ana.create(["title": "T"])
+    let values: (JSON, JSON, JSON) = ("G", "high", ["x"])
+    func update(_ peer: Peer, _ title: JSON, _ priority: JSON, _ tags: JSON) {
+      peer.folderChanged()
+      peer.call(
+        "note/update",
+        ["id": .string(note), "title": title, "priority": priority, "tags": tags])
+    }
+    update(bot, values.0, values.1, values.2)
+    update(ana, "B", "low", [])
+    update(ana, values.0, values.1, values.2)
+    #expect(undo() == [:])
+    let found = ben.call("note/get", ["id": .string(note)])["note"]!
+    #expect(found["title"] == values.0 && found["priority"] == values.1)
+    #expect(found["tags"] == values.2)
+  }
+
+  @Test func `goes to the trash although a part of it was taken back before`() {
+    let note = bot.create(["title": "n", "text": "first\n"])
+    bot.jumpClock(by: Self.hour / 4)
+    bot.call("note/append", ["id": .string(note), "text": "second\n"])
+    let part = undo(since: "2026-01-01T01:10:00Z")
+    #expect(part == [note: ["text"]] && ben.text(note) == "first\n")
+    #expect(undo() == [note: ["trash"]])
+    #expect(ben.list(["trashed": true]) == [note])
+  }
+
+  @Test func `asked for again by who did it changes nothing, and keeps lines apart`() {
+    let note = ana.create(["title": "n", "text": "head\n"])
+    bot.folderChanged()
+    bot.call("note/append", ["id": .string(note), "text": "a 1\na 2\n"])
+    ana.folderChanged()
+    ana.call("note/setText", ["id": .string(note), "text": "head\na 1 ben\na 2 ben\n"])
+    #expect(undo(in: bot) == [note: ["text"]])
+    let left = bot.text(note)
+    #expect(left.hasPrefix("head\n") && left.split(separator: "\n").count == 3)
+    for _ in 0..<3 {
+      #expect(undo(in: bot) == [:])
+      #expect(bot.text(note) == left)
+    }
+  }
+
   @Test func `leaves what others have changed since`() {
     let (a, b) = (ana.create(["title": "a"]), ana.create(["title": "b"]))
     let (c, d) = (ana.create(["title": "c"]), ana.create(["title": "d"]))
@@ -265,8 +350,8 @@ import Testing
     #expect(undo() == [:] && ben.revision == revision)
     #expect(undo(by: "Ben") == [a: ["text", "title"], b: ["trash"], new: ["restore"]])
     #expect(Set(Self.state(ben)) == Set(before))
-    // In the trash is what Ben has decided.
-    #expect(undo() == [a: ["text", "title"]])
+    // The title, and what is in the trash, is what Ben has decided.
+    #expect(undo() == [a: ["text"]])
   }
 
   @Test func `may be one's own, and is taken back once then, too`() {
