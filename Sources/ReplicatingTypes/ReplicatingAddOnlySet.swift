@@ -18,6 +18,7 @@
 public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Each element with the least of the changes that added it.
   private var additions: [Element: ChangeID] = [:]
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -61,6 +62,13 @@ extension ReplicatingAddOnlySet: Replicable {
       additions[element] = additions[element].map { min($0, change) } ?? change
     }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

@@ -77,6 +77,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 
   /// Every key ever used.
   private(set) var entries: [Key: Entry] = [:]
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -231,6 +232,13 @@ extension ReplicatingDictionary: Replicable {
     }
     for (key, removal) in changes.removals { entries[key]?.insert(removal) }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

@@ -149,6 +149,19 @@ extension ReplicatingOrderedSet: Replicable {
     members.join(changes.members)
   }
 
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get {
+      var joined = members.joinedVersion
+      joined?.merge(slots.joinedVersion ?? Version())
+      return joined
+    }
+    set {
+      slots.joinedVersion = newValue
+      members.joinedVersion = newValue
+    }
+  }
+
   /// Checks what must always hold. O(slots and removals): for tests.
   public func checkInvariants() {
     slots.checkInvariants()

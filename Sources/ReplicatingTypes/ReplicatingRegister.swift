@@ -39,6 +39,7 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The value of the last write, or the initial one.
   public private(set) var value: Value
   private var write: Write?
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -121,6 +122,13 @@ extension ReplicatingRegister: Replicable {
   public mutating func join(_ changes: Changes) {
     if let (assignment, stamp) = changes.winner { apply(assignment, stamp) }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

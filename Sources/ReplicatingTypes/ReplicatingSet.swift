@@ -36,6 +36,7 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Every removal, in the order of their changes: what a replica that lacks it must be told.
   private var removals: [Removal] = []
   private(set) var lamport: UInt64 = 0
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -128,6 +129,13 @@ extension ReplicatingSet: Replicable {
     for removal in removals { take(removal) }
     lamport = max(lamport, changes.lamport)
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

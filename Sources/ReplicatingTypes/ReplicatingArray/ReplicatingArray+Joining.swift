@@ -13,21 +13,14 @@ extension ReplicatingArray {
     return trial
   }
 
-  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single step is made here, several
+  /// Joins changes whose base is here, wherever they come from; all of them or, when it throws, nothing. A single step is made here, several
   /// on a copy: O(n + runs), and each step as an operation.
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
   @specialized(where Element == String)
   @specialized(where Element == Int)
-  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
-    guard version.isSuperset(of: changes.since) else {
-      throw .missing(MissingChanges(needed: changes.since))
-    }
-    do {
-      if changes.isSingleStep { try joinStep(changes) } else { self = try joining(changes) }
-    } catch {
-      throw .invalid(error)
-    }
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
+    if changes.isSingleStep { try joinStep(changes) } else { self = try joining(changes) }
   }
 
   /// A single step is checked before it is made, so it needs no copy.
@@ -70,7 +63,16 @@ extension ReplicatingArray {
       authors[author].lastNumber = max(authors[author].lastNumber, changes.version[replica])
     }
     lamport = max(lamport, changes.lamport)
+    joined.version.merge(changes.version)
   }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
+  }
+
+  public static var copiesToValidate: Bool { true }
 
   /// The indices of the changes' authors here, and the last change known before of each; looked up when first needed.
   private struct Names {

@@ -1,0 +1,145 @@
+// Library product only: the programs of this package do not use this file.
+
+/// A value made of replicating ones: replicating and with an encoding, by the list of its parts.
+///
+///     struct Memo: Composed {
+///       @Constant var id = ""
+///       var title = ReplicatingRegister("")
+///       var text = ReplicatingText()
+///       var tags = ReplicatingSet<String>()
+///       static var parts: some PartsOf<Self> { Composition(\Self._id, \.title, \.text, \.tags) }
+///     }
+///     var alice = Replica(id: ReplicaID(high: 0, low: 1))
+///     var bob = Replica(id: ReplicaID(high: 0, low: 2))
+///     var a = Memo(id: "shopping")
+///     a.text.insert("Milk".utf8.span, at: 0, by: &alice)
+///     var b = try Memo(encoded: a.encoded())
+///     b.title.assign("Shop", at: 1_767_225_600_000, by: &bob)
+///     a.tags.insert("errand", by: &alice)
+///     try a.apply(b.changes(since: a.version))
+///     a.title.value  // Shop
+///     a.text.string  // Milk
+///
+/// Every stored property is in the list, in the order of the encoding. Parts may be any replicating values that have an
+/// encoding, also composed ones and dictionaries of them; what never changes is a `Constant`. `init()` is what a value is read
+/// into, and the value that all replicas begin with if there are no constants.
+///
+/// **Parts are edited one by one, and merged only as a whole.** Of a value it is known what was seen of each replica, and that holds
+/// for all of its parts. A part that takes in another's changes by itself, as in `a.title.merge(b.title)`, would make the whole
+/// believe that it had seen everything that these follow, and what the other parts lack of it would never come. So the next
+/// `version`, `changes(since:)`, `validate`, `join` or `encode` of the whole traps after that. Putting another value's part in the place of one
+/// is as wrong; that is noticed if the two values have joined different changes. Instead merge the whole:
+/// `a.apply(b.changes(since: a.version))`, or `a.merge(b)`.
+///
+/// The laws of `Replicable` hold on the whole state, if they hold for the parts. Each function takes what those of the parts
+/// take. Changes that belong to one part, as those of a keystroke, are looked at and joined there, so that a step in a text takes
+/// what it takes alone.
+public protocol Composed: Replicable, BinaryCodable, Sendable where Changes == Parts.Changes {
+  /// The type of the list.
+  associatedtype Parts: PartsOf<Self>
+
+  /// The parts: a `Composition` of their key paths.
+  static var parts: Parts { get }
+
+  /// A value that nobody has changed.
+  init()
+}
+
+/// The list of the parts of a composed value: a `Composition`, whose type is too long to be written.
+public protocol PartsOf<Whole> {
+  /// The value that has the parts.
+  associatedtype Whole
+  /// Changes of all parts.
+  associatedtype Changes: ReplicatingChanges & BinaryCodable & Sendable
+
+  /// What all parts have seen.
+  func version(of whole: Whole) -> Version
+  /// What the parts were told by joining; nil if no part remembers that. Traps if a part was joined by itself.
+  func joinedVersion(of whole: Whole) -> Version?
+  /// Tells all parts what they have been told.
+  func setJoinedVersion(of whole: inout Whole, to version: Version)
+  /// The changes of each part.
+  func changes(of whole: Whole, since version: Version) -> Changes
+  /// Looks whether the changes of each part may be joined.
+  func validate(_ changes: Changes, in whole: Whole) throws(InvalidChange)
+  /// Joins the changes of each part.
+  func join(_ changes: Changes, into whole: inout Whole)
+  /// Joins the changes of each part, if all are valid.
+  func joinIfValid(_ changes: Changes, into whole: inout Whole) throws(InvalidChange)
+  /// True if looking at the changes of some part takes a copy.
+  static var copiesToValidate: Bool { get }
+  /// Writes the parts.
+  func encode(_ whole: Whole, into writer: inout ByteWriter)
+  /// Reads the parts.
+  func decode(_ whole: inout Whole, from reader: inout ByteReader) throws(DecodingFailure)
+}
+
+extension Composed {
+  /// The changes that the parts contain. Traps if a part was joined by itself.
+  public var version: Version {
+    _ = joinedVersion
+    return Self.parts.version(of: self)
+  }
+
+  /// What the parts were told by joining; nil if no part remembers that. Traps if a part was joined by itself.
+  public var joinedVersion: Version? {
+    get { Self.parts.joinedVersion(of: self) }
+    set { if let newValue { Self.parts.setJoinedVersion(of: &self, to: newValue) } }
+  }
+
+  /// The changes of each part that a replica at `version` has not seen.
+  public func changes(since version: Version) -> Changes {
+    _ = joinedVersion
+    return Self.parts.changes(of: self, since: version)
+  }
+
+  /// Looks whether the changes of each part may be joined, and throws when those of one may not.
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    _ = joinedVersion
+    try Self.parts.validate(changes, in: self)
+  }
+
+  /// Joins the changes of each part.
+  public mutating func join(_ changes: Changes) {
+    let joined = joinedVersion
+    Self.parts.join(changes, into: &self)
+    remember(changes, after: joined)
+  }
+
+  /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy.
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
+    let joined = joinedVersion
+    try Self.parts.joinIfValid(changes, into: &self)
+    remember(changes, after: joined)
+  }
+
+  private mutating func remember(_ changes: Changes, after joined: Version?) {
+    guard var joined else { return }
+    joined.merge(changes.version)
+    joinedVersion = joined
+  }
+
+  public static var copiesToValidate: Bool { Parts.copiesToValidate }
+}
+
+/// Format 1, and each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
+extension Composed {
+  public func encode(into writer: inout ByteWriter) {
+    _ = joinedVersion
+    writer.format(1)
+    let isNaming = writer.beginNaming(version)
+    Self.parts.encode(self, into: &writer)
+    if isNaming { writer.endNaming() }
+  }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    try reader.format(1, of: "a composed value")
+    self.init()
+    let parts = Self.parts
+    let isNaming = try reader.beginNaming()
+    try parts.decode(&self, from: &reader)
+    let version = parts.version(of: self)
+    if isNaming { try reader.endNaming(version) }
+    parts.setJoinedVersion(of: &self, to: version)
+  }
+}

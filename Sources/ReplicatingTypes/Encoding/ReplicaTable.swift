@@ -1,0 +1,96 @@
+// Replicas that are named by their places: what a composed value and its changes say once for all of their parts.
+
+/// Replicas in their order, none twice.
+struct ReplicaTable: Sendable {
+  let replicas: [ReplicaID]
+  private let places: [ReplicaID: Int]
+
+  /// The replicas of a version.
+  init(_ version: Version) { self.init(sorted: version.replicas) }
+
+  private init(sorted replicas: [ReplicaID]) {
+    self.replicas = replicas
+    places = Dictionary(uniqueKeysWithValues: zip(replicas, replicas.indices))
+  }
+
+  func place(of replica: ReplicaID) -> Int? { places[replica] }
+
+  /// Reads a count, and so many replicas.
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    var replicas: [ReplicaID] = []
+    for _ in 0..<(try reader.count()) {
+      let start = reader
+      let replica = try reader.identifier()
+      if let last = replicas.last, replica <= last { throw start.failure("replicas out of order") }
+      replicas.append(replica)
+    }
+    self.init(sorted: replicas)
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.varint(replicas.count)
+    for replica in replicas { writer.identifier(replica) }
+  }
+}
+
+// A naming is begun and ended, and not given a closure: with Swift 6.3.1 one that reads into a pack aborts.
+
+extension ByteWriter {
+  /// Writes a replica: 16 bytes. Between `beginNaming` and `endNaming` a varint: n for the n-th of the table, or 0 and 16 bytes for one that it does not have.
+  mutating func replica(_ replica: ReplicaID) {
+    guard let table else { return identifier(replica) }
+    let place = table.place(of: replica)
+    varint(place.map { $0 + 1 } ?? 0)
+    if place == nil { identifier(replica) }
+  }
+
+  /// Writes the replicas of a version, which are named by their places up to `endNaming`. False within another naming, whose version
+  /// contains this one: nothing is to be ended then.
+  mutating func beginNaming(_ version: @autoclosure () -> Version) -> Bool {
+    if table != nil { return false }
+    let table = ReplicaTable(version())
+    table.encode(into: &self)
+    self.table = table
+    return true
+  }
+
+  mutating func endNaming() { table = nil }
+}
+
+extension ByteReader {
+  /// Reads what `ByteWriter.replica` writes.
+  mutating func replica() throws(DecodingFailure) -> ReplicaID {
+    guard let table else { return try identifier() }
+    let start = self
+    let place = try count()
+    if place > 0 {
+      guard place <= table.replicas.count else {
+        throw start.failure("replica \(place) of \(table.replicas.count)")
+      }
+      return table.replicas[place - 1]
+    }
+    let replica = try identifier()
+    guard table.place(of: replica) == nil else {
+      throw start.failure("a replica spelt out that has a place")
+    }
+    return replica
+  }
+
+  /// The fewest bytes that a replica takes here.
+  var leastReplicaSize: Int { table == nil ? 16 : 1 }
+
+  /// Reads what `ByteWriter.beginNaming` wrote. False within another naming.
+  mutating func beginNaming() throws(DecodingFailure) -> Bool {
+    if table != nil { return false }
+    table = try ReplicaTable(from: &self)
+    return true
+  }
+
+  /// Ends a naming. Throws if the replicas were not those of the version of what was read.
+  mutating func endNaming(_ version: Version) throws(DecodingFailure) {
+    guard version.replicas == table?.replicas else {
+      throw failure("replicas other than those of what follows them")
+    }
+    table = nil
+  }
+}
