@@ -50,9 +50,16 @@ extension ReplicatingAddOnlySet: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    Changes(
-      since: version.intersection(self.version), version: self.version,
-      additions: additions.compactMap { version.contains($1) ? nil : ($0, $1) })
+    var changes = Changes(since: Version(), version: Version(), additions: [])
+    var followed = FollowedChanges(of: self.version, since: version)
+    if followed.isEmpty { return changes }
+    for (element, change) in additions {
+      // Another addition of the same element may be left out for one that is known.
+      followed.follow(change.replica)
+      if !version.contains(change) { changes.additions.append((element, change)) }
+    }
+    (changes.since, changes.version) = (followed.since, followed.version)
+    return changes
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) { try changes.check() }

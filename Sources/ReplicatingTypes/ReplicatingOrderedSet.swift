@@ -124,9 +124,11 @@ extension ReplicatingOrderedSet: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    Changes(
-      since: version.intersection(self.version), slots: slots.sequence.changes(since: version),
-      members: members.changes(since: version))
+    let slots = slots.sequence.changes(since: version)
+    let members = members.changes(since: version)
+    var since = slots.since
+    since.merge(members.since)
+    return Changes(since: since, slots: slots, members: members)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {

@@ -92,12 +92,16 @@ extension ReplicatingRegister: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    var changes = Changes(
-      since: version.intersection(self.version), winner: nil, version: self.version)
-    if let write, !version.contains(write.stamp.change) {
-      changes.winner = (Assignment(value: value, time: write.time), write.stamp)
+    var followed = FollowedChanges(of: self.version, since: version)
+    guard let write, !followed.isEmpty else {
+      return Changes(since: Version(), winner: nil, version: Version())
     }
-    return changes
+    followed.follow(write.stamp.change.replica)
+    let isNew = !version.contains(write.stamp.change)
+    return Changes(
+      since: followed.since,
+      winner: isNew ? (Assignment(value: value, time: write.time), write.stamp) : nil,
+      version: followed.version)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {

@@ -174,6 +174,19 @@ private struct Task: Composed, Identifiable {
     #expect(a.text.string == "Milk")
   }
 
+  @Test func `replica: resumed`() throws {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var title = ReplicatingRegister("")
+    title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
+    let kept = replica.saved.encoded() + title.encoded()
+    var reader = ByteReader(kept)
+    let saved = try SavedReplica(from: &reader)
+    title = try ReplicatingRegister(from: &reader)
+    replica = try Replica(resuming: saved, in: title.version)
+    let number = replica.number  // replica.number
+    #expect(number == 1)
+  }
+
   @Test func `constant: an identity`() {
     let task = Task(id: "milk")
     #expect(task.id == "milk")

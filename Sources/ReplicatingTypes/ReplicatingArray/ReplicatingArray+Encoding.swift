@@ -311,7 +311,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     expected = Expectations(max(count, 1))
     elements = try reader.elements()
     steps = try reader.count()
-    guard count > 0 || steps == 0 else { throw reader.failure("steps by nobody") }
+    guard count > 0 || steps == 0 && lamport == 0 else { throw reader.failure("steps by nobody") }
   }
 
   mutating func decode(_ reader: inout ByteReader) throws(DecodingFailure) {
@@ -363,7 +363,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     guard start == elements.count else { throw reader.failure("elements that nobody inserted") }
     guard latest <= lamport else { throw reader.failure("a logical time after the last") }
     for author in value.authors.indices { value.authors[author].lastNumber = lastNumbers[author] }
-    value.lamport = lamport
+    value.take(lamport, of: value.version)
   }
 
   private mutating func take(

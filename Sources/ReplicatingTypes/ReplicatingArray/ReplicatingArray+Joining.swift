@@ -62,7 +62,7 @@ extension ReplicatingArray {
       let author = Int(index(of: replica))
       authors[author].lastNumber = max(authors[author].lastNumber, changes.version[replica])
     }
-    lamport = max(lamport, changes.lamport)
+    take(changes.lamport, of: changes.version)
     joined.version.merge(changes.version)
   }
 
@@ -73,6 +73,13 @@ extension ReplicatingArray {
   }
 
   public static var copiesToValidate: Bool { true }
+
+  /// Takes in a logical time that one of the replicas of a version has reached.
+  mutating func take(_ time: UInt64, of version: Version) {
+    if time <= lamport { return }
+    lamport = time
+    latest.set(among: version)
+  }
 
   /// The indices of the changes' authors here, and the last change known before of each; looked up when first needed.
   private struct Names {
@@ -157,6 +164,9 @@ extension ReplicatingArray {
   private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
     settle()
     try changes.checkVersion()
+    guard changes.lamport == 0 || !changes.version.isEmpty else {
+      throw InvalidChange("a logical time before the first change")
+    }
     try LamportTimestamp.validate(changes.lamport, after: lamport)
     let room = changes.authors.count { authorIndex[$0] == nil } + authors.count
     guard room <= Self.maximumAuthors else {
