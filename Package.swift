@@ -33,7 +33,8 @@ let package = Package(
   ],
   targets: [
     // Pure: no clock, no randomness, no files, no JSON.
-    .target(name: "ReplicatingTypes", exclude: ["README.md"], swiftSettings: optimized),
+    .target(
+      name: "ReplicatingTypes", exclude: ["README.md", "YourOwnType.md"], swiftSettings: optimized),
     // Hashes, checksums, Base64, and bytes looked at eight at a time.
     .target(name: "Bytes", swiftSettings: optimized),
     .target(name: "Notes", dependencies: ["Bytes", "ReplicatingTypes"], swiftSettings: optimized),

@@ -34,7 +34,8 @@
 /// The laws of `Replicable` hold on the whole state, if they hold for the parts. Each function takes what those of the parts
 /// take. Changes that belong to one part, as those of a keystroke, are looked at and joined there, so that a step in a text takes
 /// what it takes alone.
-public protocol Composed: Replicable, BinaryCodable, Sendable where Changes == Parts.Changes {
+public protocol Composed: Replicable, BinaryCodable, Sendable
+where Changes == ComposedChanges<Self> {
   /// The type of the list.
   associatedtype Parts: PartsOf<Self>
 
@@ -52,9 +53,9 @@ public protocol PartsOf<Whole> {
   /// Changes of all parts.
   associatedtype Changes: ReplicatingChanges & BinaryCodable & Sendable
 
-  /// What all parts have seen.
+  /// What all parts have seen. As the functions below, it traps if a part was joined by itself.
   func version(of whole: Whole) -> Version
-  /// What the parts were told by joining; nil if no part remembers that. Traps if a part was joined by itself.
+  /// What the parts were told by joining; nil if no part remembers that.
   func joinedVersion(of whole: Whole) -> Version?
   /// Tells all parts what they have been told.
   func setJoinedVersion(of whole: inout Whole, to version: Version)
@@ -76,70 +77,99 @@ public protocol PartsOf<Whole> {
 
 extension Composed {
   /// The changes that the parts contain. Traps if a part was joined by itself.
-  public var version: Version {
-    _ = joinedVersion
-    return Self.parts.version(of: self)
-  }
+  @inlinable
+  public var version: Version { Self.parts.version(of: self) }
 
   /// What the parts were told by joining; nil if no part remembers that. Traps if a part was joined by itself.
+  @inlinable
   public var joinedVersion: Version? {
     get { Self.parts.joinedVersion(of: self) }
     set { if let newValue { Self.parts.setJoinedVersion(of: &self, to: newValue) } }
   }
 
-  /// The changes of each part that a replica at `version` has not seen.
+  /// The changes of each part that a replica at `version` has not seen. Traps if a part was joined by itself.
+  @inlinable
   public func changes(since version: Version) -> Changes {
-    _ = joinedVersion
-    return Self.parts.changes(of: self, since: version)
+    Changes(parts: Self.parts.changes(of: self, since: version))
   }
 
-  /// Looks whether the changes of each part may be joined, and throws when those of one may not.
+  /// Looks whether the changes of each part may be joined, and throws when those of one may not. Traps if a part was joined by itself.
+  @inlinable
   public func validate(_ changes: Changes) throws(InvalidChange) {
-    _ = joinedVersion
-    try Self.parts.validate(changes, in: self)
+    try Self.parts.validate(changes.parts, in: self)
   }
 
-  /// Joins the changes of each part.
-  public mutating func join(_ changes: Changes) {
-    let joined = joinedVersion
-    Self.parts.join(changes, into: &self)
-    remember(changes, after: joined)
-  }
+  /// Joins the changes of each part. Traps if a part was joined by itself.
+  @inlinable
+  public mutating func join(_ changes: Changes) { Self.parts.join(changes.parts, into: &self) }
 
-  /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy.
+  /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy. Traps if a part was
+  /// joined by itself.
+  @inlinable
   public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
-    let joined = joinedVersion
-    try Self.parts.joinIfValid(changes, into: &self)
-    remember(changes, after: joined)
+    try Self.parts.joinIfValid(changes.parts, into: &self)
   }
 
-  private mutating func remember(_ changes: Changes, after joined: Version?) {
-    guard var joined else { return }
-    joined.merge(changes.version)
-    joinedVersion = joined
-  }
-
+  @inlinable
   public static var copiesToValidate: Bool { Parts.copiesToValidate }
+}
+
+/// The changes of each part of a composed value.
+@frozen
+public struct ComposedChanges<Whole: Composed>: ReplicatingChanges, Sendable {
+  @usableFromInline var parts: Whole.Parts.Changes
+
+  @inlinable
+  init(parts: Whole.Parts.Changes) { self.parts = parts }
+
+  /// What the changes of all parts follow.
+  @inlinable
+  public var since: Version { parts.since }
+  /// How far those of all parts go.
+  @inlinable
+  public var version: Version { parts.version }
 }
 
 /// Format 1, and each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
 extension Composed {
+  @inlinable
   public func encode(into writer: inout ByteWriter) {
-    _ = joinedVersion
     writer.format(1)
     let isNaming = writer.beginNaming(version)
     Self.parts.encode(self, into: &writer)
     if isNaming { writer.endNaming() }
   }
 
+  @inlinable
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "a composed value")
     self.init()
     let parts = Self.parts
     let isNaming = try reader.beginNaming()
     try parts.decode(&self, from: &reader)
+    // Whatever the parts remember of their reading: from here on it is the same.
+    parts.setJoinedVersion(of: &self, to: Version())
     let version = parts.version(of: self)
     if isNaming { try reader.endNaming(version) }
     parts.setJoinedVersion(of: &self, to: version)
+  }
+}
+
+/// Format 1, and the changes of each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
+extension ComposedChanges: BinaryCodable {
+  @inlinable
+  public func encode(into writer: inout ByteWriter) {
+    writer.format(1)
+    let isNaming = writer.beginNaming(version)
+    parts.encode(into: &writer)
+    if isNaming { writer.endNaming() }
+  }
+
+  @inlinable
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    try reader.format(1, of: "changes of a composed value")
+    let isNaming = try reader.beginNaming()
+    parts = try Whole.Parts.Changes(from: &reader)
+    if isNaming { try reader.endNaming(version) }
   }
 }

@@ -204,6 +204,20 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     #expect(other == Card(id: "b"))
   }
 
+  @Test func `are made of parts that were saved one by one`() throws {
+    var a = Page()
+    a.text.insert("Milk".utf8.span, at: 0, by: &alice.replica)
+    a.title.assign("Shopping", at: 1, by: &alice.replica)
+    var b = Page()
+    b.text = try ReplicatingText(encoded: a.text.encoded())
+    b.title = try ReplicatingRegister(encoded: a.title.encoded())
+    b.tags = try ReplicatingSet(encoded: a.tags.encoded())
+    #expect(b == a && b.encoded() == a.encoded())
+    a.tags.insert("home", by: &alice.replica)
+    try b.apply(a.changes(since: b.version))
+    #expect(b == a)
+  }
+
   // MARK: - A part that was joined by itself
 
   @Test func `trap if a part was merged by itself`() async {

@@ -46,6 +46,7 @@ extension ByteWriter {
 
   /// Writes the replicas of a version, which are named by their places up to `endNaming`. False within another naming, whose version
   /// contains this one: nothing is to be ended then.
+  @usableFromInline
   mutating func beginNaming(_ version: @autoclosure () -> Version) -> Bool {
     if table != nil { return false }
     let table = ReplicaTable(version())
@@ -54,6 +55,7 @@ extension ByteWriter {
     return true
   }
 
+  @usableFromInline
   mutating func endNaming() { table = nil }
 }
 
@@ -80,6 +82,7 @@ extension ByteReader {
   var leastReplicaSize: Int { table == nil ? 16 : 1 }
 
   /// Reads what `ByteWriter.beginNaming` wrote. False within another naming.
+  @usableFromInline
   mutating func beginNaming() throws(DecodingFailure) -> Bool {
     if table != nil { return false }
     table = try ReplicaTable(from: &self)
@@ -87,6 +90,7 @@ extension ByteReader {
   }
 
   /// Ends a naming. Throws if the replicas were not those of the version of what was read.
+  @usableFromInline
   mutating func endNaming(_ version: Version) throws(DecodingFailure) {
     guard version.replicas == table?.replicas else {
       throw failure("replicas other than those of what follows them")
