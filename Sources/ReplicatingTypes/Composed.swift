@@ -55,6 +55,8 @@ public protocol PartsOf<Whole> {
 
   /// What all parts have seen. As the functions below, it traps if a part was joined by itself.
   func version(of whole: Whole) -> Version
+  /// True if the parts together have seen a version. In place, though nothing is changed: a part that is only read would be copied.
+  func hasSeen(_ since: Version, in whole: inout Whole) -> Bool
   /// What the parts were told by joining; nil if no part remembers that.
   func joinedVersion(of whole: Whole) -> Version?
   /// Tells all parts what they have been told.
@@ -108,6 +110,16 @@ extension Composed {
   @inlinable
   public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
     try Self.parts.joinIfValid(changes.parts, into: &self)
+  }
+
+  /// Joins the changes of each part, wherever they come from; all of them or, when it throws, nothing. Traps if a part was joined by itself.
+  @inlinable
+  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    let parts = Self.parts
+    guard parts.hasSeen(changes.since, in: &self) else {
+      throw .missing(MissingChanges(needed: changes.since))
+    }
+    do { try parts.joinIfValid(changes.parts, into: &self) } catch { throw .invalid(error) }
   }
 
   @inlinable

@@ -20,21 +20,18 @@ where repeat (each Part).Changes: BinaryCodable & Sendable {
   public struct Changes: ReplicatingChanges, Sendable {
     @usableFromInline var parts: (repeat (each Part).Changes)
 
-    @inlinable
-    init(_ part: repeat (each Part).Changes) { parts = (repeat each part) }
+    public let since: Version
+    public let version: Version
 
     @inlinable
-    public var since: Version {
-      var since = Version()
-      for part in repeat each parts { since.merge(part.since) }
-      return since
-    }
-
-    @inlinable
-    public var version: Version {
-      var version = Version()
-      for part in repeat each parts { version.merge(part.version) }
-      return version
+    init(_ part: repeat (each Part).Changes) {
+      parts = (repeat each part)
+      var (since, version) = (Version(), Version())
+      for part in repeat each part {
+        since.merge(part.since)
+        version.merge(part.version)
+      }
+      (self.since, self.version) = (since, version)
     }
   }
 
@@ -55,6 +52,13 @@ where repeat (each Part).Changes: BinaryCodable & Sendable {
       version.merge(part.version)
     }
     return version
+  }
+
+  @inlinable
+  public func hasSeen(_ since: Version, in whole: inout Whole) -> Bool {
+    var version = Version()
+    for path in repeat each paths { version.merge(whole[keyPath: path].version) }
+    return version.isSuperset(of: since)
   }
 
   @inlinable

@@ -49,6 +49,10 @@ public protocol Replicable: Equatable {
   /// ones, which have looked after all of them first.
   mutating func join(_ changes: Changes)
 
+  /// Joins `changes`, wherever they come from. Throws, and leaves the value as it was, when they follow something that is
+  /// not here, or when no honest author can have made them. What there is without an implementation asks for `since`, and then `joinIfValid`.
+  mutating func apply(_ changes: Changes) throws(RefusedChanges)
+
   /// Joins changes whose base is here, wherever they come from; all of them or, when it throws, nothing. What there is without an
   /// implementation looks at them, and then joins them.
   mutating func joinIfValid(_ changes: Changes) throws(InvalidChange)
@@ -83,8 +87,6 @@ extension Replicable {
     set {}
   }
 
-  /// Joins `changes`, wherever they come from. Throws, and leaves the value as it was, when they follow something that is
-  /// not here, or when no honest author can have made them.
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
     guard version.isSuperset(of: changes.since) else {
       throw .missing(MissingChanges(needed: changes.since))

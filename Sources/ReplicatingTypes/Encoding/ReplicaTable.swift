@@ -3,17 +3,17 @@
 /// Replicas in their order, none twice.
 struct ReplicaTable: Sendable {
   let replicas: [ReplicaID]
-  private let places: [ReplicaID: Int]
-
   /// The replicas of a version.
-  init(_ version: Version) { self.init(sorted: version.replicas) }
+  init(_ version: Version) { replicas = version.replicas }
 
-  private init(sorted replicas: [ReplicaID]) {
-    self.replicas = replicas
-    places = Dictionary(uniqueKeysWithValues: zip(replicas, replicas.indices))
+  func place(of replica: ReplicaID) -> Int? {
+    var (low, high) = (0, replicas.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if replicas[middle] < replica { low = middle + 1 } else { high = middle }
+    }
+    return low < replicas.count && replicas[low] == replica ? low : nil
   }
-
-  func place(of replica: ReplicaID) -> Int? { places[replica] }
 
   /// Reads a count, and so many replicas.
   init(from reader: inout ByteReader) throws(DecodingFailure) {
@@ -24,7 +24,7 @@ struct ReplicaTable: Sendable {
       if let last = replicas.last, replica <= last { throw start.failure("replicas out of order") }
       replicas.append(replica)
     }
-    self.init(sorted: replicas)
+    self.replicas = replicas
   }
 
   func encode(into writer: inout ByteWriter) {
