@@ -52,7 +52,7 @@ extension Replica {
     guard version[saved.id] == saved.number else {
       throw ReplicaIsNotAsLeft(saved: saved.number, found: version[saved.id])
     }
-    self.init(saved)
+    self.init(id: saved.id, number: saved.number, lamport: saved.lamport)
   }
 
   /// True if a version names changes of this replica that it has not made: somebody else uses its identity. Ask this of what comes from others, before

@@ -270,6 +270,7 @@ public struct ReplicatingText: Sendable, Replicable {
 
   public mutating func join(_ changes: Changes) { bytes.join(changes.bytes) }
 
+  /// True: the steps are looked at by making them.
   public static var copiesToValidate: Bool { true }
 
   /// What it was told by `join` that it has seen.

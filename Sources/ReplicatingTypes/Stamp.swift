@@ -96,10 +96,11 @@ public struct Replica: ~Copyable, Sendable {
     self.id = id
   }
 
-  init(_ saved: SavedReplica) {
-    id = saved.id
-    number = saved.number
-    lamport = saved.lamport
+  /// A replica that has made changes before.
+  init(id: ReplicaID, number: UInt64, lamport: UInt64) {
+    self.id = id
+    self.number = number
+    self.lamport = lamport
   }
 
   /// Stamps a change that follows everything up to the logical time `seen`, and takes `ticks` ticks, at least one.

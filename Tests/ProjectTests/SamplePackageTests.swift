@@ -44,7 +44,7 @@ struct `The sample package` {
       #expect(code.contains(line.filter { !$0.isWhitespace }), "\(line)")
       lines += 1
     }
-    #expect(lines > 60)
+    #expect(lines > 50)
   }
 
   @Test(.enabled(if: hasTool("swift") || isContinuousIntegration, "swift is not on the path"))

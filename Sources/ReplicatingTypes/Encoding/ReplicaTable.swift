@@ -1,38 +1,5 @@
 // Replicas that are named by their places: what a composed value and its changes say once for all of their parts.
 
-/// Replicas in their order, none twice.
-struct ReplicaTable: Sendable {
-  let replicas: [ReplicaID]
-  /// The replicas of a version.
-  init(_ version: Version) { replicas = version.replicas }
-
-  func place(of replica: ReplicaID) -> Int? {
-    var (low, high) = (0, replicas.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if replicas[middle] < replica { low = middle + 1 } else { high = middle }
-    }
-    return low < replicas.count && replicas[low] == replica ? low : nil
-  }
-
-  /// Reads a count, and so many replicas.
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    var replicas: [ReplicaID] = []
-    for _ in 0..<(try reader.count()) {
-      let start = reader
-      let replica = try reader.identifier()
-      if let last = replicas.last, replica <= last { throw start.failure("replicas out of order") }
-      replicas.append(replica)
-    }
-    self.replicas = replicas
-  }
-
-  func encode(into writer: inout ByteWriter) {
-    writer.varint(replicas.count)
-    for replica in replicas { writer.identifier(replica) }
-  }
-}
-
 // A naming is begun and ended, and not given a closure: with Swift 6.3.1 one that reads into a pack aborts.
 
 extension ByteWriter {
@@ -49,9 +16,10 @@ extension ByteWriter {
   @usableFromInline
   mutating func beginNaming(_ version: @autoclosure () -> Version) -> Bool {
     if table != nil { return false }
-    let table = ReplicaTable(version())
-    table.encode(into: &self)
-    self.table = table
+    let replicas = version().replicas
+    varint(replicas.count)
+    for replica in replicas { identifier(replica) }
+    table = replicas
     return true
   }
 
@@ -66,10 +34,10 @@ extension ByteReader {
     let start = self
     let place = try count()
     if place > 0 {
-      guard place <= table.replicas.count else {
-        throw start.failure("replica \(place) of \(table.replicas.count)")
+      guard place <= table.count else {
+        throw start.failure("replica \(place) of \(table.count)")
       }
-      return table.replicas[place - 1]
+      return table[place - 1]
     }
     let replica = try identifier()
     guard table.place(of: replica) == nil else {
@@ -85,16 +53,35 @@ extension ByteReader {
   @usableFromInline
   mutating func beginNaming() throws(DecodingFailure) -> Bool {
     if table != nil { return false }
-    table = try ReplicaTable(from: &self)
+    var replicas: [ReplicaID] = []
+    for _ in 0..<(try count()) {
+      let start = self
+      let replica = try identifier()
+      if let last = replicas.last, replica <= last { throw start.failure("replicas out of order") }
+      replicas.append(replica)
+    }
+    table = replicas
     return true
   }
 
   /// Ends a naming. Throws if the replicas were not those of the version of what was read.
   @usableFromInline
   mutating func endNaming(_ version: Version) throws(DecodingFailure) {
-    guard version.replicas == table?.replicas else {
+    guard version.replicas == table else {
       throw failure("replicas other than those of what follows them")
     }
     table = nil
+  }
+}
+
+extension [ReplicaID] {
+  /// Where a replica stands among others in their order.
+  fileprivate func place(of replica: ReplicaID) -> Int? {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < replica { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low] == replica ? low : nil
   }
 }

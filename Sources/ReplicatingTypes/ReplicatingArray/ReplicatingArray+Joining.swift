@@ -72,6 +72,7 @@ extension ReplicatingArray {
     set { joined.version = newValue ?? Version() }
   }
 
+  /// True: the steps are looked at by making them.
   public static var copiesToValidate: Bool { true }
 
   /// Takes in a logical time that one of the replicas of a version has reached.
