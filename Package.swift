@@ -36,7 +36,7 @@ let package = Package(
     .target(name: "Bytes", swiftSettings: optimized),
     // Pure: no clock, no randomness, no files, no JSON.
     .target(
-      name: "ReplicatingTypes", dependencies: ["Bytes"], exclude: ["README.md"],
+      name: "ReplicatingTypes", dependencies: ["Bytes"], exclude: ["README.md", "YourOwnType.md"],
       swiftSettings: optimized),
     .target(name: "Notes", dependencies: ["Bytes", "ReplicatingTypes"], swiftSettings: optimized),
 

@@ -20,7 +20,7 @@ while let argument = arguments.popFirst() {
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
       filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random, ordered,
-                 positions, difference, diverged, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
+                 positions, difference, diverged, composed, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
                  search, sync, link (between machines), links (between notes), files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
@@ -71,6 +71,7 @@ if isWanted("diverged") {
   mergeRows(&report)
   divergedNotebookRows(&report)
 }
+if isWanted("composed") { composedRows(&report) }
 if isWanted("rules") { ruleRows(&report) }
 if isWanted("notebook") { notebookRows(&report) }
 if isWanted("authors") { authorRows(&report) }

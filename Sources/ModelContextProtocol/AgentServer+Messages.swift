@@ -64,7 +64,7 @@ extension AgentServer {
       initialize(id, params)
     } else if Self.hasEnvelope(params) {
       guard checkEnvelope(id, params) else { return }
-      era = .stateless
+      if Self.statelessMethods.contains(method) { era = .stateless }
       answerStateless(id, method, params)
     } else if method == "ping" {
       outbox.respond(to: id) {
@@ -180,6 +180,12 @@ extension AgentServer {
     default: answerInBoth(id, method, params)
     }
   }
+
+  /// Those that can be answered, and so settle the era.
+  private static let statelessMethods: Set = [
+    "server/discover", "subscriptions/listen", "tools/list", "tools/call", "resources/list",
+    "resources/templates/list", "resources/read",
+  ]
 
   private mutating func answerStateless(_ id: RequestID, _ method: String, _ params: JSONValue) {
     underway[id] = (isLong: isLong(method, params), notebookRequest: nil)

@@ -75,7 +75,7 @@ extension AgentServer {
 
   /// Answers a request of the agent for which the notebook has failed.
   mutating func refuse(_ id: RequestID, because failure: NotebookFailure) {
-    refuse(id, .internalError(failure.advice))
+    refuse(id, .internalError(failure.advice()))
   }
 
   /// This program, as the protocol names one.

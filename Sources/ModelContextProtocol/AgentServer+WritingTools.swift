@@ -50,6 +50,12 @@ extension AgentServer {
     } then: { server, found in
       let text = found["text"]?.utf8 ?? []
       let (old, new) = (call.arguments["old"]?.utf8 ?? [], call.arguments["new"]?.utf8 ?? [])
+      guard !old.isEmpty else {
+        return server.fail(
+          call.id,
+          "old: it must not be empty. To insert text, take some of the text beside its place into old and new; append_note adds lines at the end."
+        )
+      }
       let places = Occurrence.firstTwo(of: old, in: text)
       guard let start = places.first else {
         return server.fail(
@@ -64,19 +70,25 @@ extension AgentServer {
         )
       }
       let edited = Replacement(of: start..<start + old.count, in: text, by: new)
-      if call.arguments["dry_run"]?.boolean == true {
-        return server.succeed(call) {
+      server.ask("note/get", for: call) {
+        $0.member("id", call.note)
+      } then: { server, present in
+        let hasChanged = present["text"]?.utf8 != text
+        guard call.arguments["dry_run"]?.boolean == true else {
+          return server.set(edited, isMerged: hasChanged, call)
+        }
+        server.succeed(call) {
           $0.member("id", call.note)
           $0.member("revision", copying: found["revision"])
-          $0.member("merged", false)
+          $0.member("merged", hasChanged)
           $0.member("lines", edited.lines)
         }
       }
-      server.set(edited, call)
     }
   }
 
-  private mutating func set(_ edited: Replacement, _ call: Tool.Call) {
+  /// - Parameter isMerged: whether the text was another one than at the base when it was looked at last.
+  private mutating func set(_ edited: Replacement, isMerged: Bool, _ call: Tool.Call) {
     ask("note/setText", for: call) {
       $0.member("id", call.note)
       $0.key("text")
@@ -84,11 +96,10 @@ extension AgentServer {
       $0.member("base", copying: call.arguments["base"])
     } then: { server, result in
       server.noteChange(of: call.note, ["text"])
-      let isMerged = result["text"]?.utf8 != edited.text
       server.succeed(call) {
         $0.member("id", call.note)
         $0.member("revision", copying: result["revision"])
-        $0.member("merged", isMerged)
+        $0.member("merged", isMerged || result["text"]?.utf8 != edited.text)
         $0.member("lines", edited.lines)
       }
       server.show(in: call.note, at: edited.range.lowerBound, Array(edited.text[edited.range]))

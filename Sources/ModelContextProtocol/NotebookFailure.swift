@@ -23,11 +23,24 @@ struct NotebookFailure: Error {
   /// True if the note that was asked for is not there.
   var isAboutMissingNote: Bool { reason == "noSuchNote" || reason == "purged" }
 
+  /// Parameters of the notebook's server, and the arguments of tools that they come from.
+  private static let arguments = [
+    ("after", "cursor"), ("revision", "base"), ("tags.add", "add_tags"),
+    ("tags.remove", "remove_tags"),
+  ]
+
   /// A sentence that says what is wrong and what to do, for an agent.
-  var advice: String {
-    let text = message.hasSuffix(".") ? message : message + "."
+  ///
+  /// - Parameter given: the arguments of the tool's call; nil if it is none.
+  func advice(_ given: ToolArguments? = nil) -> String {
+    var text = message.hasSuffix(".") ? message : message + "."
+    for (name, argument) in Self.arguments
+    where text.hasPrefix("\(name):") && given?[argument] != nil {
+      text = argument + text.dropFirst(name.utf8.count)
+    }
     let next: String? =
       switch reason {
+      case _ where text.hasPrefix("cursor:"): "List again from the beginning, without cursor."
       case "noSuchNote":
         "Find the note with search_notes or list_notes, and use its id."
       case "purged": "It can't be brought back: use another note, or create one."

@@ -145,7 +145,7 @@ extension AgentServer {
     ask(method, for: call.id, params) { server, answer in
       switch answer {
       case .success(let result): if server.underway[call.id] != nil { then(&server, result) }
-      case .failure(let failure): server.fail(call.id, failure.advice)
+      case .failure(let failure): server.fail(call.id, failure.advice(call.arguments))
       }
     }
   }

@@ -283,20 +283,35 @@ extension Note: Replicable {
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
+    try text.validate(changes.text)
+    try validateBesideText(changes)
+  }
+
+  /// Joins changes, if they are valid. A step in the text is looked at without a copy of it.
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
+    try validateBesideText(changes)
+    try text.joinIfValid(changes.text)
+    joinBesideText(changes)
+  }
+
+  private func validateBesideText(_ changes: Changes) throws(InvalidChange) {
     try title.validate(changes.title)
     try priority.validate(changes.priority)
     try tags.validate(changes.tags)
-    try text.validate(changes.text)
     for (name, changes) in changes.properties {
       try (properties[name] ?? ReplicatingRegister("")).validate(changes)
     }
   }
 
   public mutating func join(_ changes: Changes) {
+    text.join(changes.text)
+    joinBesideText(changes)
+  }
+
+  private mutating func joinBesideText(_ changes: Changes) {
     title.join(changes.title)
     priority.join(changes.priority)
     tags.join(changes.tags)
-    text.join(changes.text)
     for (name, changes) in changes.properties {
       properties[name, default: ReplicatingRegister("")].join(changes)
     }

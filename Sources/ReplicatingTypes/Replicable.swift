@@ -23,8 +23,9 @@
 ///     a == b      // true
 ///     a.elements  // ["eggs", "milk"]
 ///
-/// A type made of replicating ones is replicating itself: its version is all of theirs together, and each of the functions
-/// calls those of its parts.
+/// A type made of replicating ones is replicating itself: `Composed` makes it so from the list of its parts. Whoever writes it by
+/// hand does the same: its version is all of theirs together, and each of the functions calls those of its parts. Then no part may be
+/// merged by itself, or the whole would believe that it had seen what its other parts lack, and never ask for that again.
 ///
 /// The complexities that the types give leave out what comparing and joining versions takes: O(replicas that ever changed
 /// the value) in `changes(since:)`, `validate`, `join` and what is made of them.
@@ -47,6 +48,21 @@ public protocol Replicable: Equatable {
   /// Joins changes whose base is here and that are valid: for `apply`, for `merge`, and for types made of several replicating
   /// ones, which have looked after all of them first.
   mutating func join(_ changes: Changes)
+
+  /// Joins `changes`, wherever they come from. Throws, and leaves the value as it was, when they follow something that is
+  /// not here, or when no honest author can have made them. What there is without an implementation asks for `since`, and then `joinIfValid`.
+  mutating func apply(_ changes: Changes) throws(RefusedChanges)
+
+  /// Joins changes whose base is here, wherever they come from; all of them or, when it throws, nothing. What there is without an
+  /// implementation looks at them, and then joins them.
+  mutating func joinIfValid(_ changes: Changes) throws(InvalidChange)
+
+  /// True if `validate` takes a copy of the value where `joinIfValid` can do without.
+  static var copiesToValidate: Bool { get }
+
+  /// What the value was told by `join` that it has seen: the versions of all changes joined, and what a composed value tells its parts; nil for a
+  /// type that does not remember it, as without an implementation. So a composed value notices a part that was joined by itself.
+  var joinedVersion: Version? { get set }
 }
 
 /// Changes that one value has seen and another has not.
@@ -59,14 +75,23 @@ public protocol ReplicatingChanges {
 }
 
 extension Replicable {
-  /// Joins `changes`, wherever they come from. Throws, and leaves the value as it was, when they follow something that is
-  /// not here, or when no honest author can have made them.
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
+    try validate(changes)
+    join(changes)
+  }
+
+  public static var copiesToValidate: Bool { false }
+
+  public var joinedVersion: Version? {
+    get { nil }
+    set {}
+  }
+
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
     guard version.isSuperset(of: changes.since) else {
       throw .missing(MissingChanges(needed: changes.since))
     }
-    do { try validate(changes) } catch { throw .invalid(error) }
-    join(changes)
+    do { try joinIfValid(changes) } catch { throw .invalid(error) }
   }
 
   /// Joins `other`: afterwards this value contains what either of them did.

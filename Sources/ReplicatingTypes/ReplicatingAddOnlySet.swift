@@ -18,6 +18,7 @@
 public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Each element with the least of the changes that added it.
   private var additions: [Element: ChangeID] = [:]
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -49,9 +50,16 @@ extension ReplicatingAddOnlySet: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    Changes(
-      since: version.intersection(self.version), version: self.version,
-      additions: additions.compactMap { version.contains($1) ? nil : ($0, $1) })
+    var changes = Changes(since: Version(), version: Version(), additions: [])
+    var followed = FollowedChanges(of: self.version, since: version)
+    if followed.isEmpty { return changes }
+    for (element, change) in additions {
+      // Another addition of the same element may be left out for one that is known.
+      followed.follow(change.replica)
+      if !version.contains(change) { changes.additions.append((element, change)) }
+    }
+    (changes.since, changes.version) = (followed.since, followed.version)
+    return changes
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) { try changes.check() }
@@ -61,6 +69,13 @@ extension ReplicatingAddOnlySet: Replicable {
       additions[element] = additions[element].map { Swift.min($0, change) } ?? change
     }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

@@ -77,6 +77,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 
   /// Every key ever used.
   private(set) var entries: [Key: Entry] = [:]
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -155,17 +156,24 @@ extension ReplicatingDictionary: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    var changes = Changes(
-      since: version.intersection(self.version), version: self.version, parts: [], removals: [])
+    var changes = Changes(since: Version(), version: Version(), parts: [], removals: [])
+    var followed = FollowedChanges(of: self.version, since: version)
+    if followed.isEmpty { return changes }
     for (key, entry) in entries {
       if !version.isSuperset(of: entry.value.version) {
         let part = entry.value.changes(since: version)
+        followed.follow(part.version.replicas)
         changes.parts.append(Changes.Part(key: key, initial: entry.initial, changes: part))
       }
-      for removal in entry.removals where !version.contains(removal.change) {
+      for removal in entry.removals {
+        // Removals may be left out for one that is known.
+        followed.follow(removal.change.replica)
+        if version.contains(removal.change) { continue }
+        followed.follow(removal.covered.replicas)
         changes.removals.append((key, removal))
       }
     }
+    (changes.since, changes.version) = (followed.since, followed.version)
     return changes
   }
 
@@ -231,6 +239,13 @@ extension ReplicatingDictionary: Replicable {
     }
     for (key, removal) in changes.removals { entries[key]?.insert(removal) }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

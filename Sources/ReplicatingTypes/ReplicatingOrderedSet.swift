@@ -126,9 +126,11 @@ extension ReplicatingOrderedSet: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    Changes(
-      since: version.intersection(self.version), slots: slots.sequence.changes(since: version),
-      members: members.changes(since: version))
+    let slots = slots.sequence.changes(since: version)
+    let members = members.changes(since: version)
+    var since = slots.since
+    since.merge(members.since)
+    return Changes(since: since, slots: slots, members: members)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
@@ -154,6 +156,19 @@ extension ReplicatingOrderedSet: Replicable {
     var placed: [Element] = []
     slots.join(changes.slots) { placed.append($0) }
     for element in placed { leaveOutUnlessMember(element) }
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get {
+      var joined = members.joinedVersion
+      joined?.merge(slots.joinedVersion ?? Version())
+      return joined
+    }
+    set {
+      slots.joinedVersion = newValue
+      members.joinedVersion = newValue
+    }
   }
 
   /// Checks what must always hold. O(slots and removals): for tests.

@@ -39,6 +39,7 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The value of the last write, or the initial one.
   public private(set) var value: Value
   private var write: Write?
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -94,12 +95,16 @@ extension ReplicatingRegister: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
-    var changes = Changes(
-      since: version.intersection(self.version), winner: nil, version: self.version)
-    if let write, !version.contains(write.stamp.change) {
-      changes.winner = (Assignment(value: value, time: write.time), write.stamp)
+    var followed = FollowedChanges(of: self.version, since: version)
+    guard let write, !followed.isEmpty else {
+      return Changes(since: Version(), winner: nil, version: Version())
     }
-    return changes
+    followed.follow(write.stamp.change.replica)
+    let isNew = !version.contains(write.stamp.change)
+    return Changes(
+      since: followed.since,
+      winner: isNew ? (Assignment(value: value, time: write.time), write.stamp) : nil,
+      version: followed.version)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
@@ -124,6 +129,13 @@ extension ReplicatingRegister: Replicable {
   public mutating func join(_ changes: Changes) {
     if let (assignment, stamp) = changes.winner { apply(assignment, stamp) }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

@@ -36,6 +36,8 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Every removal, in the order of their changes: what a replica that lacks it must be told.
   private var removals: [Removal] = []
   private(set) var lamport: UInt64 = 0
+  private var latest = LatestAuthors()
+  private var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -71,7 +73,10 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Applies an operation of an author who had seen no more of the set than is here.
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) {
     version.insert(stamp.change)
-    lamport = Swift.max(lamport, stamp.lamport)
+    if stamp.lamport > lamport {
+      lamport = stamp.lamport
+      latest.set(stamp.change.replica)
+    }
     switch operation {
     case .insert(let element):
       additions[element, default: []].insertSorted(stamp.change)
@@ -103,9 +108,21 @@ extension ReplicatingSet: Replicable {
   }
 
   public func changes(since version: Version) -> Changes {
+    var followed = FollowedChanges(of: self.version, since: version)
     var changes = Changes(
-      since: version.intersection(self.version), version: self.version, additions: [],
-      removals: removals.filter { !version.contains($0.change) }, lamport: lamport)
+      since: Version(), version: Version(), additions: [], removals: [], lamport: 0)
+    if followed.isEmpty { return changes }
+    followed.follow(latest.replicas)
+    changes.lamport = lamport
+    for removal in removals {
+      if !version.contains(removal.change) {
+        changes.removals.append(removal)
+        for addition in removal.observed { followed.follow(addition.replica) }
+      } else if !removal.observed.allSatisfy(version.contains) {
+        followed.follow(removal.change.replica)
+      }
+    }
+    (changes.since, changes.version) = (followed.since, followed.version)
     for (element, standing) in additions {
       for addition in standing where !version.contains(addition) {
         changes.additions.append((element, addition))
@@ -129,8 +146,18 @@ extension ReplicatingSet: Replicable {
     }
     // Also the removals that were here before: they may cover additions that came only now.
     for removal in removals { take(removal) }
-    lamport = Swift.max(lamport, changes.lamport)
+    if changes.lamport > lamport {
+      lamport = changes.lamport
+      latest.set(among: changes.version)
+    }
     version.merge(changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
   }
 }
 

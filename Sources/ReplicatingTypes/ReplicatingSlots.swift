@@ -37,6 +37,11 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// Its index is always there: a question moves the cursor of a copy, and nothing else may change then, or the copy would
   /// be one of everything.
   private(set) var sequence: ReplicatingArray<Element>
+  /// What the sequence was told by joining that it has seen.
+  var joinedVersion: Version? {
+    get { sequence.joinedVersion }
+    set { sequence.joinedVersion = newValue }
+  }
   /// The newest slots of elements, but for those that are at home.
   private var places: [Element: LocalID] = [:]
   /// The elements that are left out: their newest slots are tombstones, too.

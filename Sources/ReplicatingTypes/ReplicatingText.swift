@@ -257,21 +257,30 @@ public struct ReplicatingText: Sendable, Replicable {
     try bytes.joining(changes.bytes).validateScalars(of: changes.bytes)
   }
 
-  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single insertion of whole scalars
+  /// Joins changes whose base is here, wherever they come from; all of them or, when it throws, nothing. A single insertion of whole scalars
   /// is made here, everything else on a copy first: O(n + runs), and each step as an operation.
-  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
     // Text that is still open is looked at, too.
     bytes.settle()
     if changes.bytes.isSingleStep, bytes.areWholeScalars(changes.bytes) {
-      return try bytes.apply(changes.bytes)
+      return try bytes.joinIfValid(changes.bytes)
     }
     var trial = bytes
-    try trial.apply(changes.bytes)
-    do { try trial.validateScalars(of: changes.bytes) } catch { throw .invalid(error) }
+    try trial.joinIfValid(changes.bytes)
+    try trial.validateScalars(of: changes.bytes)
     bytes = trial
   }
 
   public mutating func join(_ changes: Changes) { bytes.join(changes.bytes) }
+
+  /// True: the steps are looked at by making them.
+  public static var copiesToValidate: Bool { true }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { bytes.joinedVersion }
+    set { bytes.joinedVersion = newValue }
+  }
 
   /// Looks whether an operation from outside may be applied, and throws when not. Beside what the sequence checks: an
   /// insertion is valid UTF-8 without U+0000, and nothing begins or ends inside a scalar.

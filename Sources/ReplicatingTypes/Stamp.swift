@@ -89,11 +89,18 @@ public struct Replica: ~Copyable, Sendable {
   public let id: ReplicaID
   /// The number of the last change made; 0 before the first.
   public private(set) var number: UInt64 = 0
-  private var lamport: UInt64 = 0
+  private(set) var lamport: UInt64 = 0
 
   /// A replica that has made no change yet. No other may have this identity, ever.
   public init(id: ReplicaID) {
     self.id = id
+  }
+
+  /// A replica that has made changes before.
+  init(id: ReplicaID, number: UInt64, lamport: UInt64) {
+    self.id = id
+    self.number = number
+    self.lamport = lamport
   }
 
   /// Stamps a change that follows everything up to the logical time `seen`, and takes `ticks` ticks, at least one.

@@ -82,7 +82,9 @@ private struct Note: Replicable, Sendable {
     for part in [changes.text.version, changes.tags.version, changes.priority.version] {
       promised.merge(part)
     }
-    guard promised == changes.version else { throw InvalidChange("parts of something else") }
+    guard changes.version.isSuperset(of: promised) else {
+      throw InvalidChange("parts of something else")
+    }
     try title.validate(changes.title)
     try text.validate(changes.text)
     try tags.validate(changes.tags)

@@ -11,7 +11,7 @@ private typealias Nested = ReplicatingDictionary<String, Sets>
 private typealias NestedRegisters = ReplicatingDictionary<Int, Registers>
 
 /// A value with random edits of it, small enough for every bit of its encoding to be tried.
-private struct Sample<Value: Checked & BinaryCodable & Sendable>: Sendable
+struct Sample<Value: Checked & BinaryCodable & Sendable>: Sendable
 where Value.Changes: BinaryCodable {
   let empty: Value
   let edit: @Sendable (inout Value, Author, inout SplitMix64) -> Void
@@ -87,7 +87,7 @@ private let orderedSet = Sample(ReplicatingOrderedSet<String>()) { set, author, 
 }
 
 /// What must hold of every encoding, on random histories.
-private func expectEncodings<Value>(_ sample: Sample<Value>, seeds: ClosedRange<UInt64>) throws {
+func expectEncodings<Value>(_ sample: Sample<Value>, seeds: ClosedRange<UInt64>) throws {
   for seed in seeds {
     var (states, final, generator) = try history(
       sample.empty, seed: seed, steps: 40, sample.edit)
@@ -131,7 +131,7 @@ private func expectLawsOfBytes<Value: Replicable & BinaryCodable>(
 }
 
 /// Damages encodings of small values and of their changes. What is still taken must be in order, and be what its bytes say.
-private func expectDamageIsSeen<Value>(_ sample: Sample<Value>, seeds: ClosedRange<UInt64>) throws {
+func expectDamageIsSeen<Value>(_ sample: Sample<Value>, seeds: ClosedRange<UInt64>) throws {
   for seed in seeds {
     var (states, final, generator) = try history(sample.empty, seed: seed, steps: 12, sample.edit)
     let (some, all) = (generator.pick(states), final[0])

@@ -2,6 +2,20 @@ import Foundation
 import ReplicatingTypes
 import Testing
 
+private struct Memo: Composed {
+  @Constant var id = ""
+  var title = ReplicatingRegister("")
+  var text = ReplicatingText()
+  var tags = ReplicatingSet<String>()
+  static var parts: some PartsOf<Self> { Composition(\Self._id, \.title, \.text, \.tags) }
+}
+
+private struct Task: Composed, Identifiable {
+  @Constant var id = ""
+  var isDone = ReplicatingRegister(false)
+  static var parts: some PartsOf<Self> { Composition(\Self._id, \.isDone) }
+}
+
 /// The examples of the types' descriptions, run. The last test sees to it that they are the same.
 @Suite struct `Examples of the descriptions` {
   @Test func `replicable: two replicas exchange what each lacks`() throws {
@@ -154,6 +168,37 @@ import Testing
     var sum = TextSum(of: text)
     sum.move(to: text.version)
     #expect(sum.value == sum.value(of: text.utf8))
+  }
+
+  @Test func `composed: a memo`() throws {
+    var alice = Replica(id: ReplicaID(high: 0, low: 1))
+    var bob = Replica(id: ReplicaID(high: 0, low: 2))
+    var a = Memo(id: "shopping")
+    a.text.insert("Milk".utf8.span, at: 0, by: &alice)
+    var b = try Memo(encoded: a.encoded())
+    b.title.assign("Shop", at: 1_767_225_600_000, by: &bob)
+    a.tags.insert("errand", by: &alice)
+    try a.apply(b.changes(since: a.version))
+    #expect(a.title.value == "Shop")
+    #expect(a.text.string == "Milk")
+  }
+
+  @Test func `replica: resumed`() throws {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var title = ReplicatingRegister("")
+    title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
+    let kept = replica.saved.encoded() + title.encoded()
+    var reader = ByteReader(kept)
+    let saved = try SavedReplica(from: &reader)
+    title = try ReplicatingRegister(from: &reader)
+    replica = try Replica(resuming: saved, in: title.version)
+    let number = replica.number  // replica.number
+    #expect(number == 1)
+  }
+
+  @Test func `constant: an identity`() {
+    let task = Task(id: "milk")
+    #expect(task.id == "milk")
   }
 
   @Test func `encoding: a string`() throws {

@@ -277,15 +277,17 @@ private struct SequenceHistory {
       for a in history.states {
         for b in history.states {
           var receiver = a
-          let changes = b.changes(since: b.version)
-          if a.version.isSuperset(of: b.version) {
+          let changes = b.changes(since: history.generator.pick(history.states).version)
+          if a.version.isSuperset(of: changes.since) {
             try receiver.apply(changes)
+            #expect(receiver.version.isSuperset(of: changes.version), at(seed))
           } else {
-            #expect(throws: RefusedChanges.missing(MissingChanges(needed: b.version)), at(seed)) {
+            let missing = MissingChanges(needed: changes.since)
+            #expect(throws: RefusedChanges.missing(missing), at(seed)) {
               try receiver.apply(changes)
             }
+            #expect(receiver == a, at(seed))
           }
-          #expect(receiver == a, at(seed))
         }
       }
     }

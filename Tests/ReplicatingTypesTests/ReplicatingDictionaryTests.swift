@@ -71,9 +71,11 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
   @Test func `refuses changes that follow what is not here`() {
     var a = ReplicatingAddOnlySet<Int>()
     a.insert(1, by: &alice.replica)
+    let seen = a.version
+    a.insert(2, by: &alice.replica)
     var empty = ReplicatingAddOnlySet<Int>()
-    #expect(throws: RefusedChanges.missing(MissingChanges(needed: a.version))) {
-      try empty.apply(a.changes(since: a.version))
+    #expect(throws: RefusedChanges.missing(MissingChanges(needed: seen))) {
+      try empty.apply(a.changes(since: seen))
     }
     #expect(empty == ReplicatingAddOnlySet<Int>())
   }

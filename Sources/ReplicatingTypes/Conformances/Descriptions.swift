@@ -44,6 +44,7 @@ extension InvalidChange: CustomStringConvertible {
 
 extension MissingChanges: CustomStringConvertible {
   public var description: String {
+    if needed.isEmpty { return "The changes can't be applied yet: others are missing here." }
     let names = needed.replicas.sorted().prefix(3).map { "\(needed[$0]) of \($0)" }
     let more = needed.replicas.count - names.count
     return "The changes can't be applied yet: they follow changes that may be missing here, up to "

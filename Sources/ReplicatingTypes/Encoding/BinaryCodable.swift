@@ -34,11 +34,13 @@ extension BinaryCodable {
 
 extension ByteWriter {
   /// The number of a format, which begins an encoding that may have others some day.
+  @usableFromInline
   mutating func format(_ number: UInt8) { byte(number) }
 }
 
 extension ByteReader {
   /// Reads the number of a format; it must be this one.
+  @usableFromInline
   mutating func format(_ number: UInt8, of type: String) throws(DecodingFailure) {
     let start = self
     let found = try byte()

@@ -6,6 +6,8 @@
 public struct ByteWriter: Sendable {
   /// All that was written.
   public private(set) var bytes: [UInt8] = []
+  /// The replicas that are named by their places, in their order (ReplicaTable.swift).
+  var table: [ReplicaID]?
 
   /// A writer that has written nothing yet.
   public init() {}
@@ -86,6 +88,8 @@ public struct DecodingFailure: Error, Equatable, Sendable {
 public struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
+  /// The replicas that are named by their places, in their order (ReplicaTable.swift).
+  var table: [ReplicaID]?
 
   /// A reader at the beginning of `bytes`. Offsets count from there.
   public init(_ bytes: ArraySlice<UInt8>) {

@@ -13,6 +13,7 @@ extension ReplicatingAddOnlySet: BinaryCodable where Element: BinaryCodable {
     try reader.check(from: start) { () throws(InvalidChange) in try changes.check() }
     self.init()
     join(changes)
+    joinedVersion = nil
   }
 }
 

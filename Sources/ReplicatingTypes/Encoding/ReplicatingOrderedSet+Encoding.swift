@@ -13,7 +13,10 @@ extension ReplicatingOrderedSet: BinaryCodable where Element: BinaryCodable {
     let start = reader
     let slots = try ReplicatingArray<Element>(from: &reader)
     // A sequence can be read from bytes in which its steps are cut into more.
-    guard slots.encoded().elementsEqual(reader.bytes(since: start)) else {
+    var writer = ByteWriter()
+    writer.table = reader.table
+    slots.encode(into: &writer)
+    guard writer.bytes.elementsEqual(reader.bytes(since: start)) else {
       throw start.failure("slots that are written otherwise")
     }
     let members = try ReplicatingSet<Element>(from: &reader)

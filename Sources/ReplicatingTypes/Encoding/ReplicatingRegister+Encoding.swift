@@ -17,6 +17,7 @@ extension ReplicatingRegister: BinaryCodable where Value: BinaryCodable {
     if let (assignment, _) = changes.winner {
       self.init(assignment.value)
       join(changes)
+      joinedVersion = nil
     } else {
       guard changes.version.isEmpty else { throw start.failure("a write that is absent") }
       self.init(try Value(from: &reader))

@@ -11,6 +11,7 @@ extension ReplicatingSet: BinaryCodable where Element: BinaryCodable {
     try reader.check(from: start) { () throws(InvalidChange) in try changes.check() }
     self.init()
     join(changes)
+    joinedVersion = nil
   }
 }
 

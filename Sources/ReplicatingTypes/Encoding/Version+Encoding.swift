@@ -12,7 +12,9 @@ extension Version: BinaryCodable {
     self.init()
     var last: ReplicaID?
     for _ in 0..<(try reader.count()) {
-      let replica = try reader.replica(after: &last)
+      let start = reader
+      let replica = try reader.identifier()
+      try start.check(replica, after: &last)
       self[replica] = try reader.number(from: 1)
     }
   }
@@ -84,7 +86,7 @@ struct VersionRange: BinaryCodable {
   func encode(into writer: inout ByteWriter) {
     writer.varint(replicas.count)
     for replica in replicas {
-      writer.identifier(replica)
+      writer.replica(replica)
       writer.varint(since[replica])
       writer.varint(version[replica])
     }
@@ -94,7 +96,9 @@ struct VersionRange: BinaryCodable {
     var (since, version) = (Version(), Version())
     var last: ReplicaID?
     for _ in 0..<(try reader.count()) {
-      let replica = try reader.replica(after: &last)
+      let start = reader
+      let replica = try reader.replica()
+      try start.check(replica, after: &last)
       since[replica] = try reader.varint()
       version[replica] = try reader.number(from: max(since[replica], 1))
     }
@@ -170,15 +174,12 @@ extension ByteReader {
     return count
   }
 
-  /// A replica of a sorted list.
-  fileprivate mutating func replica(
-    after last: inout ReplicaID?
-  ) throws(DecodingFailure) -> ReplicaID {
-    let start = self
-    let replica = try identifier()
-    if let last, replica <= last { throw start.failure("replicas out of order") }
+  /// Throws if a replica that was read from here stands behind no lesser one in its list.
+  fileprivate func check(
+    _ replica: ReplicaID, after last: inout ReplicaID?
+  ) throws(DecodingFailure) {
+    if let last, replica <= last { throw failure("replicas out of order") }
     last = replica
-    return replica
   }
 
   /// Checks what was read from `start` on: what no value has is not decoded.
@@ -214,7 +215,10 @@ extension ByteReader {
     var last: ArraySlice<UInt8>?
     for _ in 0..<(try count()) {
       let start = self
+      // Keys are written by themselves.
+      table = nil
       let key = try Key(from: &self)
+      table = start.table
       let encoded = bytes(since: start)
       if let last, !last.lexicographicallyPrecedes(encoded) {
         throw start.failure("keys or elements out of order")

@@ -45,7 +45,7 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
     writer.varint(lamport)
     writer.varint(names.count)
     for name in names {
-      writer.identifier(name)
+      writer.replica(name)
       writer.varint(version[name])
       writer.varint(version[name] - since[name])
     }
@@ -70,11 +70,13 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
     version = Version()
     authors = []
     let count = try reader.count()
-    guard count <= reader.remaining / 18, count <= ReplicatingArray<Element>.maximumAuthors else {
+    guard count <= reader.remaining / (reader.leastReplicaSize + 2),
+      count <= ReplicatingArray<Element>.maximumAuthors
+    else {
       throw reader.failure("\(count) authors")
     }
     for _ in 0..<count {
-      let id = try reader.identifier()
+      let id = try reader.replica()
       if let last = authors.last, last >= id { throw reader.failure("authors out of order") }
       let number = try reader.varint()
       let new = try reader.varint()

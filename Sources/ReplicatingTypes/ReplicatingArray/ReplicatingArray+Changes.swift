@@ -64,9 +64,13 @@ extension ReplicatingArray: Replicable {
       value.restoreOrigins()
     }
     let own = value.version
+    var followed = FollowedChanges(of: own, since: version)
     var changes = Changes(
-      since: version.intersection(own), version: own, lamport: lamport,
+      since: Version(), version: Version(), lamport: followed.isEmpty ? 0 : lamport,
       authors: value.authors.map(\.id))
+    if followed.isEmpty { return changes }
+    followed.follow(latest.replicas)
+    var isFollowed = Array(repeating: false, count: value.authors.count)
     var steps: [TimedStep] = []
     var makers = 0
     for (index, author) in value.authors.enumerated() {
@@ -81,15 +85,22 @@ extension ReplicatingArray: Replicable {
       switch step.operation {
       case .insertion(let insertion):
         changes.insertions.append(insertion)
+        if !insertion.left.isNone { isFollowed[Int(insertion.left.author)] = true }
+        if !insertion.right.isNone { isFollowed[Int(insertion.right.author)] = true }
         let start = Int(insertion.offset)
         changes.content.append(
           contentsOf: value.authors[Int(insertion.author)].content[
             start..<start + Int(insertion.count)])
       case .removal(let author, let run):
+        isFollowed[Int(run.target)] = true
         changes.removals.append(
           Changes.Removal(author: author, place: UInt32(changes.insertions.count), run: run))
       }
     }
+    for (author, isFollowed) in zip(value.authors, isFollowed) where isFollowed {
+      followed.follow(author.id)
+    }
+    (changes.since, changes.version) = (followed.since, followed.version)
     return changes
   }
 

@@ -105,6 +105,7 @@ extension ReplicatingArray {
     settle()
     let stamp = replica.stamp(after: lamport)
     lamport = stamp.lamport
+    latest.set(stamp.change.replica)
     let author = index(of: stamp.change.replica)
     if range.count > 1 {
       removeNow(range, by: author, number: stamp.change.number, .atOnce)
@@ -218,7 +219,11 @@ extension ReplicatingArray {
     let first = authors[Int(author)].insert(
       elements, number: number, lamport: lamport, isStepping: isStepping, left: left, right: right,
       me: author, whole: whole)
-    self.lamport = Swift.max(self.lamport, lamport &+ UInt64(count) &- 1)
+    let time = lamport &+ UInt64(count) &- 1
+    if time > self.lamport {
+      self.lamport = time
+      latest.set(authors[Int(author)].id)
+    }
     if count <= tree.sizes.piece {
       put(Piece(author, first, count), behind: skipped)
     } else {

@@ -31,7 +31,7 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
     writer.varint(changes.lamport)
     writer.varint(encoder.names.count)
     for author in encoder.names {
-      writer.identifier(author)
+      writer.replica(author)
       writer.varint(changes.version[author])
     }
     writer.elements(changes.content)
@@ -291,11 +291,13 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
       throw reader.failure("a logical time of \(lamport)")
     }
     let count = try reader.count()
-    guard count <= reader.remaining / 17, count <= ReplicatingArray<Element>.maximumAuthors else {
+    guard count <= reader.remaining / (reader.leastReplicaSize + 1),
+      count <= ReplicatingArray<Element>.maximumAuthors
+    else {
       throw reader.failure("\(count) authors")
     }
     for _ in 0..<count {
-      let id = try reader.identifier()
+      let id = try reader.replica()
       if let last = value.authors.last, last.id >= id {
         throw reader.failure("authors out of order")
       }
@@ -309,7 +311,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     expected = Expectations(max(count, 1))
     elements = try reader.elements()
     steps = try reader.count()
-    guard count > 0 || steps == 0 else { throw reader.failure("steps by nobody") }
+    guard count > 0 || steps == 0 && lamport == 0 else { throw reader.failure("steps by nobody") }
   }
 
   mutating func decode(_ reader: inout ByteReader) throws(DecodingFailure) {
@@ -361,7 +363,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     guard start == elements.count else { throw reader.failure("elements that nobody inserted") }
     guard latest <= lamport else { throw reader.failure("a logical time after the last") }
     for author in value.authors.indices { value.authors[author].lastNumber = lastNumbers[author] }
-    value.lamport = lamport
+    value.take(lamport, of: value.version)
   }
 
   private mutating func take(

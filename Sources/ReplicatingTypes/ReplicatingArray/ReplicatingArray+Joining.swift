@@ -13,21 +13,14 @@ extension ReplicatingArray {
     return trial
   }
 
-  /// Joins `changes`, wherever they come from; all of them or, when it throws, nothing. A single step is made here, several
+  /// Joins changes whose base is here, wherever they come from; all of them or, when it throws, nothing. A single step is made here, several
   /// on a copy: O(n + runs), and each step as an operation.
   @specialized(where Element == UInt8)
   @specialized(where Element == Character)
   @specialized(where Element == String)
   @specialized(where Element == Int)
-  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
-    guard version.isSuperset(of: changes.since) else {
-      throw .missing(MissingChanges(needed: changes.since))
-    }
-    do {
-      if changes.isSingleStep { try joinStep(changes) } else { self = try joining(changes) }
-    } catch {
-      throw .invalid(error)
-    }
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
+    if changes.isSingleStep { try joinStep(changes) } else { self = try joining(changes) }
   }
 
   /// A single step is checked before it is made, so it needs no copy.
@@ -69,7 +62,24 @@ extension ReplicatingArray {
       let author = Int(index(of: replica))
       authors[author].lastNumber = Swift.max(authors[author].lastNumber, changes.version[replica])
     }
-    lamport = Swift.max(lamport, changes.lamport)
+    take(changes.lamport, of: changes.version)
+    joined.version.merge(changes.version)
+  }
+
+  /// What it was told by `join` that it has seen.
+  public var joinedVersion: Version? {
+    get { joined.version }
+    set { joined.version = newValue ?? Version() }
+  }
+
+  /// True: the steps are looked at by making them.
+  public static var copiesToValidate: Bool { true }
+
+  /// Takes in a logical time that one of the replicas of a version has reached.
+  mutating func take(_ time: UInt64, of version: Version) {
+    if time <= lamport { return }
+    lamport = time
+    latest.set(among: version)
   }
 
   /// The indices of the changes' authors here, and the last change known before of each; looked up when first needed.
@@ -155,6 +165,9 @@ extension ReplicatingArray {
   private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
     settle()
     try changes.checkVersion()
+    guard changes.lamport == 0 || !changes.version.isEmpty else {
+      throw InvalidChange("a logical time before the first change")
+    }
     try LamportTimestamp.validate(changes.lamport, after: lamport)
     let room = changes.authors.count { authorIndex[$0] == nil } + authors.count
     guard room <= Self.maximumAuthors else {

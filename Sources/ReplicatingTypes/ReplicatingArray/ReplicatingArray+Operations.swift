@@ -28,7 +28,10 @@ extension ReplicatingArray {
         .inserted(
           ElementRange(author: stamp.change.replica, offset: offset, count: elements.count)))
     case .remove(let range):
-      lamport = Swift.max(lamport, stamp.lamport)
+      if stamp.lamport > lamport {
+        lamport = stamp.lamport
+        latest.set(stamp.change.replica)
+      }
       erase(range, by: author, number: stamp.change.number) { report(.removed($0)) }
     }
   }

@@ -50,6 +50,8 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var tree: PieceTree
   /// The end of the latest operation in logical time.
   var lamport: UInt64 = 0
+  var latest = LatestAuthors()
+  var joined = JoinedVersion()
   /// True if the authors know in which leaf their elements are. That is needed from the first operation of another
   /// replica on.
   var isIndexed = false

@@ -1,0 +1,187 @@
+// Library product only: the programs of this package do not use this file.
+
+/// A value made of replicating ones: replicating and with an encoding, by the list of its parts.
+///
+///     struct Memo: Composed {
+///       @Constant var id = ""
+///       var title = ReplicatingRegister("")
+///       var text = ReplicatingText()
+///       var tags = ReplicatingSet<String>()
+///       static var parts: some PartsOf<Self> { Composition(\Self._id, \.title, \.text, \.tags) }
+///     }
+///     var alice = Replica(id: ReplicaID(high: 0, low: 1))
+///     var bob = Replica(id: ReplicaID(high: 0, low: 2))
+///     var a = Memo(id: "shopping")
+///     a.text.insert("Milk".utf8.span, at: 0, by: &alice)
+///     var b = try Memo(encoded: a.encoded())
+///     b.title.assign("Shop", at: 1_767_225_600_000, by: &bob)
+///     a.tags.insert("errand", by: &alice)
+///     try a.apply(b.changes(since: a.version))
+///     a.title.value  // Shop
+///     a.text.string  // Milk
+///
+/// Every stored property is in the list, in the order of the encoding. Parts may be any replicating values that have an
+/// encoding, also composed ones and dictionaries of them; what never changes is a `Constant`. `init()` is what a value is read
+/// into, and the value that all replicas begin with if there are no constants.
+///
+/// **Parts are edited one by one, and merged only as a whole.** Of a value it is known what was seen of each replica, and that holds
+/// for all of its parts. A part that takes in another's changes by itself, as in `a.title.merge(b.title)`, would make the whole
+/// believe that it had seen everything that these follow, and what the other parts lack of it would never come. So the next
+/// `version`, `changes(since:)`, `validate`, `join` or `encode` of the whole traps after that. Putting another value's part in the place of one
+/// is as wrong; that is noticed if the two values have joined different changes. Instead merge the whole:
+/// `a.apply(b.changes(since: a.version))`, or `a.merge(b)`.
+///
+/// The laws of `Replicable` hold on the whole state, if they hold for the parts. Each function takes what those of the parts
+/// take. Changes that belong to one part, as those of a keystroke, are looked at and joined there, so that a step in a text takes
+/// what it takes alone.
+public protocol Composed: Replicable, BinaryCodable, Sendable
+where Changes == ComposedChanges<Self> {
+  /// The type of the list.
+  associatedtype Parts: PartsOf<Self>
+
+  /// The parts: a `Composition` of their key paths.
+  static var parts: Parts { get }
+
+  /// A value that nobody has changed.
+  init()
+}
+
+/// The list of the parts of a composed value: a `Composition`, whose type is too long to be written.
+public protocol PartsOf<Whole> {
+  /// The value that has the parts.
+  associatedtype Whole
+  /// Changes of all parts.
+  associatedtype Changes: ReplicatingChanges & BinaryCodable & Sendable
+
+  /// What all parts have seen. As the functions below, it traps if a part was joined by itself.
+  func version(of whole: Whole) -> Version
+  /// True if the parts together have seen a version. In place, though nothing is changed: a part that is only read would be copied.
+  func hasSeen(_ since: Version, in whole: inout Whole) -> Bool
+  /// What the parts were told by joining; nil if no part remembers that.
+  func joinedVersion(of whole: Whole) -> Version?
+  /// Tells all parts what they have been told.
+  func setJoinedVersion(of whole: inout Whole, to version: Version)
+  /// The changes of each part.
+  func changes(of whole: Whole, since version: Version) -> Changes
+  /// Looks whether the changes of each part may be joined.
+  func validate(_ changes: Changes, in whole: Whole) throws(InvalidChange)
+  /// Joins the changes of each part.
+  func join(_ changes: Changes, into whole: inout Whole)
+  /// Joins the changes of each part, if all are valid.
+  func joinIfValid(_ changes: Changes, into whole: inout Whole) throws(InvalidChange)
+  /// True if looking at the changes of some part takes a copy.
+  static var copiesToValidate: Bool { get }
+  /// Writes the parts.
+  func encode(_ whole: Whole, into writer: inout ByteWriter)
+  /// Reads the parts.
+  func decode(_ whole: inout Whole, from reader: inout ByteReader) throws(DecodingFailure)
+}
+
+extension Composed {
+  /// The changes that the parts contain. Traps if a part was joined by itself.
+  @inlinable
+  public var version: Version { Self.parts.version(of: self) }
+
+  /// What the parts were told by joining; nil if no part remembers that. Traps if a part was joined by itself.
+  @inlinable
+  public var joinedVersion: Version? {
+    get { Self.parts.joinedVersion(of: self) }
+    set { if let newValue { Self.parts.setJoinedVersion(of: &self, to: newValue) } }
+  }
+
+  /// The changes of each part that a replica at `version` has not seen. Traps if a part was joined by itself.
+  @inlinable
+  public func changes(since version: Version) -> Changes {
+    Changes(parts: Self.parts.changes(of: self, since: version))
+  }
+
+  /// Looks whether the changes of each part may be joined, and throws when those of one may not. Traps if a part was joined by itself.
+  @inlinable
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try Self.parts.validate(changes.parts, in: self)
+  }
+
+  /// Joins the changes of each part. Traps if a part was joined by itself.
+  @inlinable
+  public mutating func join(_ changes: Changes) { Self.parts.join(changes.parts, into: &self) }
+
+  /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy. Traps if a part was
+  /// joined by itself.
+  @inlinable
+  public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
+    try Self.parts.joinIfValid(changes.parts, into: &self)
+  }
+
+  /// Joins the changes of each part, wherever they come from; all of them or, when it throws, nothing. Traps if a part was joined by itself.
+  @inlinable
+  public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
+    let parts = Self.parts
+    guard parts.hasSeen(changes.since, in: &self) else {
+      throw .missing(MissingChanges(needed: changes.since))
+    }
+    do { try parts.joinIfValid(changes.parts, into: &self) } catch { throw .invalid(error) }
+  }
+
+  @inlinable
+  public static var copiesToValidate: Bool { Parts.copiesToValidate }
+}
+
+/// The changes of each part of a composed value.
+@frozen
+public struct ComposedChanges<Whole: Composed>: ReplicatingChanges, Sendable {
+  @usableFromInline var parts: Whole.Parts.Changes
+
+  @inlinable
+  init(parts: Whole.Parts.Changes) { self.parts = parts }
+
+  /// What the changes of all parts follow.
+  @inlinable
+  public var since: Version { parts.since }
+  /// How far those of all parts go.
+  @inlinable
+  public var version: Version { parts.version }
+}
+
+/// Format 1, and each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
+extension Composed {
+  @inlinable
+  public func encode(into writer: inout ByteWriter) {
+    writer.format(1)
+    let isNaming = writer.beginNaming(version)
+    Self.parts.encode(self, into: &writer)
+    if isNaming { writer.endNaming() }
+  }
+
+  @inlinable
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    try reader.format(1, of: "a composed value")
+    self.init()
+    let parts = Self.parts
+    let isNaming = try reader.beginNaming()
+    try parts.decode(&self, from: &reader)
+    // Whatever the parts remember of their reading: from here on it is the same.
+    parts.setJoinedVersion(of: &self, to: Version())
+    let version = parts.version(of: self)
+    if isNaming { try reader.endNaming(version) }
+    parts.setJoinedVersion(of: &self, to: version)
+  }
+}
+
+/// Format 1, and the changes of each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
+extension ComposedChanges: BinaryCodable {
+  @inlinable
+  public func encode(into writer: inout ByteWriter) {
+    writer.format(1)
+    let isNaming = writer.beginNaming(version)
+    parts.encode(into: &writer)
+    if isNaming { writer.endNaming() }
+  }
+
+  @inlinable
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    try reader.format(1, of: "changes of a composed value")
+    let isNaming = try reader.beginNaming()
+    parts = try Whole.Parts.Changes(from: &reader)
+    if isNaming { try reader.endNaming(version) }
+  }
+}

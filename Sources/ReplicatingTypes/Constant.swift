@@ -1,0 +1,66 @@
+// Library product only: the programs of this package do not use this file.
+
+/// What never changes of a composed value: an identity, a date of creation.
+///
+///     struct Task: Composed, Identifiable {
+///       @Constant var id = ""
+///       var isDone = ReplicatingRegister(false)
+///       static var parts: some PartsOf<Self> { Composition(\Self._id, \.isDone) }
+///     }
+///     let task = Task(id: "milk")
+///     task.id  // milk
+///
+/// All replicas of a value have the same, as with the initial value of a register. The changes since nothing bring it, and a value that has
+/// another one refuses them. All operations are O(1), but that a constant is compared and written as its value is.
+@propertyWrapper
+public struct Constant<Value: Hashable & Sendable>: Hashable, Sendable {
+  /// The value, which was given in the beginning.
+  public let wrappedValue: Value
+
+  /// A constant of this value.
+  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+}
+
+extension Constant: Replicable {
+  /// The value, for those who have seen nothing.
+  public struct Changes: ReplicatingChanges, Sendable {
+    var value: Value?
+    public var since: Version { Version() }
+    public var version: Version { Version() }
+  }
+
+  public var version: Version { Version() }
+
+  public func changes(since version: Version) -> Changes {
+    Changes(value: version.isEmpty ? wrappedValue : nil)
+  }
+
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    guard changes.value ?? wrappedValue == wrappedValue else {
+      throw InvalidChange("a constant other than the one here")
+    }
+  }
+
+  public mutating func join(_ changes: Changes) {}
+}
+
+/// As its value.
+extension Constant: BinaryCodable where Value: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) { wrappedValue.encode(into: &writer) }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    self.init(wrappedValue: try Value(from: &reader))
+  }
+}
+
+/// 1 and the value; or 0.
+extension Constant.Changes: BinaryCodable where Value: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) {
+    (value != nil).encode(into: &writer)
+    value?.encode(into: &writer)
+  }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    self.init(value: try Bool(from: &reader) ? try Value(from: &reader) : nil)
+  }
+}

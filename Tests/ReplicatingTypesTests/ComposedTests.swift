@@ -1,0 +1,264 @@
+import TestSupport
+import Testing
+
+@testable import ReplicatingTypes
+
+/// A note of the articles, but for its text.
+private struct Card: Composed, Checked {
+  @Constant var id = "none"
+  var title = ReplicatingRegister("")
+  var tags = ReplicatingSet<String>()
+  var seen = ReplicatingAddOnlySet<Int>()
+  static var parts: some PartsOf<Self> { Composition(\Self._id, \.title, \.tags, \.seen) }
+
+  func checkAll() {
+    title.checkAll()
+    tags.checkAll()
+    seen.checkAll()
+  }
+
+  mutating func edit(by replica: inout Replica, _ generator: inout SplitMix64) {
+    let tag = generator.pick(["a", "b"])
+    switch generator.below(5) {
+    case 0: title.assign(tag, at: generator.pick([0, 5]), by: &replica)
+    case 1: tags.remove(tag, by: &replica)
+    case 2: seen.insert(generator.below(4), by: &replica)
+    default: tags.insert(tag, by: &replica)
+    }
+  }
+}
+
+/// Cards in an order, and one beside them.
+private struct Box: Composed, Checked {
+  var label = Card()
+  var order = ReplicatingOrderedSet<String>()
+  var cards = ReplicatingDictionary<String, Card>()
+  static var parts: some PartsOf<Self> { Composition(\Self.label, \.order, \.cards) }
+
+  func checkAll() {
+    label.checkAll()
+    order.checkAll()
+    cards.checkAll()
+  }
+
+  mutating func edit(by replica: inout Replica, _ generator: inout SplitMix64) {
+    let key = generator.pick(["x", "y"])
+    switch generator.below(4) {
+    case 0: label.edit(by: &replica, &generator)
+    case 1: order.insert(key, at: 0, by: &replica)
+    case 2: cards.remove(key, by: &replica)
+    default:
+      cards.update(key, default: Card(id: key), by: &replica) { $0.edit(by: &$1, &generator) }
+    }
+  }
+}
+
+/// A text beside other parts.
+private struct Page: Composed, Checked {
+  var title = ReplicatingRegister("")
+  var text = ReplicatingText()
+  var footnotes = ReplicatingText()
+  var tags = ReplicatingSet<String>()
+  static var parts: some PartsOf<Self> {
+    Composition(\Self.title, \.text, \.footnotes, \.tags)
+  }
+
+  func checkAll() {
+    title.checkAll()
+    text.checkAll()
+    footnotes.checkAll()
+    tags.checkAll()
+  }
+
+  mutating func edit(by replica: inout Replica, _ generator: inout SplitMix64) {
+    switch generator.below(6) {
+    case 0: title.assign(generator.pick(["a", "b"]), at: 1, by: &replica)
+    case 1: tags.insert(generator.pick(["a", "b"]), by: &replica)
+    case 2: Self.edit(&footnotes, by: &replica, &generator)
+    default: Self.edit(&text, by: &replica, &generator)
+    }
+  }
+
+  static func edit(
+    _ text: inout ReplicatingText, by replica: inout Replica, _ generator: inout SplitMix64
+  ) {
+    if text.count > 2, generator.chance(30) {
+      let start = generator.below(text.count)
+      text.remove(start..<min(text.count, start + 1 + generator.below(2)), by: &replica)
+    } else {
+      let letters = [UInt8](generator.pick(["a", "bc", "def"]).utf8)
+      text.insert(letters.span, at: generator.below(text.count + 1), by: &replica)
+    }
+  }
+}
+
+private let card = Sample(Card()) { $0.edit(by: &$1.replica, &$2) }
+private let box = Sample(Box()) { $0.edit(by: &$1.replica, &$2) }
+private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
+
+@Suite struct `Composed values` {
+  let alice = Author(1)
+  let bob = Author(2)
+
+  private static func expectAllLaws<Value>(
+    of sample: Sample<Value>, seeds: ClosedRange<UInt64>
+  ) throws {
+    for seed in seeds {
+      var (states, _, generator) = try history(sample.empty, seed: seed, steps: 40, sample.edit)
+      for _ in 0..<6 {
+        let (a, b, c) = (generator.pick(states), generator.pick(states), generator.pick(states))
+        try expectLaws(a, b, c, empty: sample.empty, at(seed))
+      }
+    }
+  }
+
+  @Test func `keep the laws of merging in random histories`() throws {
+    try Self.expectAllLaws(of: card, seeds: seeds(40))
+    try Self.expectAllLaws(of: box, seeds: seeds(30))
+    try Self.expectAllLaws(of: page, seeds: seeds(30))
+  }
+
+  @Test func `keep the rules of encodings`() throws {
+    try expectEncodings(card, seeds: seeds(20))
+    try expectDamageIsSeen(card, seeds: seeds(4))
+    try expectEncodings(box, seeds: seeds(15))
+    try expectDamageIsSeen(box, seeds: seeds(2))
+    try expectEncodings(page, seeds: seeds(20))
+  }
+
+  /// A sequence is read from other bytes than it is written in, too, so what is read need not be these bytes again.
+  @Test func `with a text are in order after whatever bytes are taken`() throws {
+    for seed in seeds(4) {
+      var (states, final, generator) = try history(Page(), seed: seed, steps: 12, page.edit)
+      let (some, all) = (generator.pick(states), final[0])
+      let (value, changes) = (all.encoded(), all.changes(since: some.version).encoded())
+      for bit in 0..<8 * value.count {
+        var damaged = value
+        damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+        (try? Page(encoded: damaged))?.checkAll()
+      }
+      for length in value.indices {
+        #expect(throws: DecodingFailure.self) { try Page(encoded: Array(value[..<length])) }
+      }
+      for length in changes.indices {
+        #expect(throws: DecodingFailure.self) {
+          try Page.Changes(encoded: Array(changes[..<length]))
+        }
+      }
+      for bit in 0..<8 * changes.count {
+        var damaged = changes
+        damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+        guard let read = try? Page.Changes(encoded: damaged) else { continue }
+        for value in [Page(), some, all] {
+          var result = value
+          guard (try? result.apply(read)) != nil else {
+            #expect(result == value, "refused, and yet something was taken, \(at(seed, bit))")
+            continue
+          }
+          result.checkAll()
+        }
+      }
+    }
+  }
+
+  @Test func `merge part by part`() throws {
+    var a = Page()
+    a.title.assign("Shopping", at: 1, by: &alice.replica)
+    var b = try Page(encoded: a.encoded())
+    a.text.insert("Milk".utf8.span, at: 0, by: &alice.replica)
+    b.text.insert("Eggs".utf8.span, at: 0, by: &bob.replica)
+    b.tags.insert("home", by: &bob.replica)
+    try a.apply(b.changes(since: a.version))
+    try b.apply(a.changes(since: b.version))
+    #expect(a == b && a.encoded() == b.encoded())
+    #expect(a.title.value == "Shopping" && a.tags.elements == ["home"])
+    #expect(["MilkEggs", "EggsMilk"].contains(a.text.string))
+  }
+
+  @Test func `refuse all changes if those of one part are invalid`() throws {
+    var a = Page()
+    a.text.insert("Milk".utf8.span, at: 0, by: &alice.replica)
+    a.footnotes.insert("#".utf8.span, at: 0, by: &alice.replica)
+    a.title.assign("Shopping", at: 1, by: &alice.replica)
+    // What came of a text with a byte that is no text.
+    var bytes = a.changes(since: Version()).encoded()
+    let place = try #require(bytes.firstIndex(of: UInt8(ascii: "#")))
+    bytes[place] = 0xFF
+    let invalid = try Page.Changes(encoded: bytes)
+    var b = Page()
+    #expect(throws: RefusedChanges.self) { try b.apply(invalid) }
+    #expect(b == Page() && b.version.isEmpty)
+    #expect(b.text.string == "")
+  }
+
+  @Test func `have constants that are the same everywhere`() throws {
+    var a = Card(id: "a")
+    a.tags.insert("home", by: &alice.replica)
+    let b = try Card(encoded: a.encoded())
+    #expect(b == a && b.id == "a")
+    var other = Card(id: "b")
+    let reason = InvalidChange("a constant other than the one here")
+    #expect(throws: RefusedChanges.invalid(reason)) {
+      try other.apply(a.changes(since: other.version))
+    }
+    #expect(other == Card(id: "b"))
+  }
+
+  @Test func `are made of parts that were saved one by one`() throws {
+    var a = Page()
+    a.text.insert("Milk".utf8.span, at: 0, by: &alice.replica)
+    a.title.assign("Shopping", at: 1, by: &alice.replica)
+    var b = Page()
+    b.text = try ReplicatingText(encoded: a.text.encoded())
+    b.title = try ReplicatingRegister(encoded: a.title.encoded())
+    b.tags = try ReplicatingSet(encoded: a.tags.encoded())
+    #expect(b == a && b.encoded() == a.encoded())
+    a.tags.insert("home", by: &alice.replica)
+    try b.apply(a.changes(since: b.version))
+    #expect(b == a)
+  }
+
+  // MARK: - A part that was joined by itself
+
+  @Test func `trap if a part was merged by itself`() async {
+    await #expect(processExitsWith: .failure) {
+      var (a, b) = `Composed values`.diverged()
+      b.title.merge(a.title)
+      try b.apply(a.changes(since: b.version))
+    }
+    await #expect(processExitsWith: .failure) {
+      var (a, b) = `Composed values`.diverged()
+      try b.text.apply(a.text.changes(since: b.text.version))
+      _ = b.encoded()
+    }
+    await #expect(processExitsWith: .failure) {
+      var (a, b) = (Box(), Box())
+      a.label.tags.insert("home", by: &Author(3).replica)
+      b.label.merge(a.label)
+      b.merge(a)
+    }
+    await #expect(processExitsWith: .failure) {
+      var (a, b) = `Composed values`.diverged()
+      try b.apply(a.changes(since: b.version))
+      b.title = a.title
+      _ = b.changes(since: Version())
+    }
+    await #expect(processExitsWith: .success) {
+      var (a, b) = `Composed values`.diverged()
+      try b.apply(a.changes(since: b.version))
+      a.merge(b)
+      _ = a.encoded()
+    }
+  }
+
+  /// Two values that both have what the other lacks.
+  private static func diverged() -> (Page, Page) {
+    let (alice, bob) = (Author(1), Author(2))
+    var a = Page()
+    a.text.insert("Milk".utf8.span, at: 0, by: &alice.replica)
+    a.title.assign("Shopping", at: 1, by: &alice.replica)
+    var b = Page()
+    b.text.insert("Eggs".utf8.span, at: 0, by: &bob.replica)
+    return (a, b)
+  }
+}
