@@ -116,6 +116,14 @@ import Testing
     #expect(a.string == "Green from home")
   }
 
+  @Test func `parts of a text`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = ReplicatingText("oat milk", by: &replica)
+    #expect(text[4..<8] == "milk")
+    text.replace(0..<3, with: "rice", by: &replica)
+    #expect(text.string == "rice milk")
+  }
+
   @Test func `text from strings and back`() {
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
     var text = ReplicatingText("milk", by: &replica)
