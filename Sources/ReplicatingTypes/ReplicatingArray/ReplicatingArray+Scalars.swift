@@ -18,6 +18,8 @@ extension ReplicatingArray<UInt8> {
     precondition(
       isText(utf8), "an insertion at byte \(offset) of what is not valid UTF-8, or holds U+0000")
     if utf8.isEmpty || offset == open.position { return }
+    // The insertion does it anyway, and a search here would lead away from what is open.
+    settle()
     precondition(
       isBoundary(offset), "an insertion at byte \(offset) of a text, inside a scalar")
   }
@@ -28,8 +30,16 @@ extension ReplicatingArray<UInt8> {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count,
       "a removal of bytes \(range) of a text of \(count) bytes")
+    let isGoingOn =
+      range.count == 1
+      && (range.upperBound == open.removedFrom || range.lowerBound == open.removedFrom)
+    if !isGoingOn && !range.isEmpty { settle() }
+    // A byte by itself is a scalar if it is of ASCII.
     precondition(
-      range.isEmpty || isBoundary(range.lowerBound) && isBoundary(range.upperBound),
+      range.isEmpty
+        || (range.count == 1
+          ? byte(at: range.lowerBound) < 0x80
+          : isBoundary(range.lowerBound) && isBoundary(range.upperBound)),
       "a removal of bytes \(range) of a text, which tears a scalar")
   }
 
@@ -55,14 +65,17 @@ extension ReplicatingArray<UInt8> {
   }
 
   /// True if a scalar begins at an offset, or the text ends there. The offset is in the text.
-  @inline(__always)
   private mutating func isBoundary(_ offset: Int) -> Bool {
-    if offset == count { return true }
+    offset == count || byte(at: offset) & 0xC0 != 0x80
+  }
+
+  @inline(__always)
+  private mutating func byte(at offset: Int) -> UInt8 {
     if open.position >= 0 { settle() }
     // What is being removed is still in the tree: it is entered all at once, when something else happens.
     let isBehind = open.removedFrom >= 0 && offset >= open.removedFrom
     let skipped = tree.seek(isBehind ? offset &+ open.removedCount : offset)
     let piece = tree.current
-    return authors[Int(piece.author)].content[Int(piece.offset &+ skipped)] & 0xC0 != 0x80
+    return authors[Int(piece.author)].content[Int(piece.offset &+ skipped)]
   }
 }
