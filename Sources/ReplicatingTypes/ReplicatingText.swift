@@ -19,8 +19,8 @@
 ///     a.merge(b)
 ///     a.string  // Green from home
 ///
-/// All offsets and counts are in UTF-8 bytes. What is edited here must be valid UTF-8 without U+0000, between scalars;
-/// that is not checked here, but other replicas refuse what isn't. Complexities are those of `ReplicatingArray`.
+/// All offsets and counts are in UTF-8 bytes. What is edited here must be valid UTF-8 without U+0000, between scalars: other
+/// replicas refuse what isn't, so `insert`, `remove` and `replace` trap on it. Complexities are those of `ReplicatingArray`.
 public struct ReplicatingText: Sendable, Replicable {
   /// An insertion or removal of bytes that has no author yet.
   public typealias Operation = ReplicatingArray<UInt8>.Operation
@@ -55,25 +55,26 @@ public struct ReplicatingText: Sendable, Replicable {
 
   // MARK: - Editing
 
-  /// Replaces ranges of the text, by a change for each operation that takes. The edits are sorted, don't overlap, lie
-  /// between scalars and hold valid UTF-8.
+  /// Replaces ranges of the text, by a change for each operation that takes. The edits are sorted and don't overlap. Traps when
+  /// they do, and where one lies outside the text or tears a scalar, or puts in what is not valid UTF-8 or holds U+0000.
   public mutating func replace(_ edits: [Edit<UInt8>], by replica: inout Replica) {
-    for operation in operations(for: edits) {
-      var ticks: UInt64 = 1
-      if case .insert(let bytes, _, _) = operation { ticks = UInt64(bytes.count) }
-      apply(operation, replica.stamp(after: lamport, ticks: ticks))
-    }
+    bytes.checkScalars(edits)
+    bytes.replace(edits, by: &replica)
   }
 
-  /// Inserts text, as one change: valid UTF-8, between scalars.
+  /// Inserts text, as one change. Traps when other replicas would refuse the change: `offset` must be in the text and between
+  /// scalars, and the bytes valid UTF-8 without U+0000.
   public mutating func insert(
     _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
   ) {
+    bytes.checkScalars(inserting: utf8, at: offset)
     bytes.insert(utf8, at: offset, by: &replica)
   }
 
-  /// Removes text, as one change: whole scalars.
+  /// Removes text, as one change. Traps when other replicas would refuse the change: the range must be in the text and have whole
+  /// scalars.
   public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
+    bytes.checkScalars(removing: range)
     bytes.remove(range, by: &replica)
   }
 

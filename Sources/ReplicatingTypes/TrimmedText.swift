@@ -73,20 +73,22 @@ public struct TrimmedText: Sendable {
     if case .closed(let encoding) = state { state = .open(try encoding.decoded()) }
   }
 
-  /// Inserts text, as one change: valid UTF-8, between scalars. Throws as `open` does.
+  /// Inserts text, as one change: valid UTF-8, between scalars. Throws as `open` does, and traps as `ReplicatingText` does.
   public mutating func insert(
     _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
   ) throws(DecodingFailure) {
     var array = try take()
+    array.checkScalars(inserting: utf8, at: offset)
     array.insert(utf8, at: offset, by: &replica)
     state = .open(array)
   }
 
-  /// Removes text, as one change: whole scalars. Throws as `open` does.
+  /// Removes text, as one change: whole scalars. Throws as `open` does, and traps as `ReplicatingText` does.
   public mutating func remove(
     _ range: Range<Int>, by replica: inout Replica
   ) throws(DecodingFailure) {
     var array = try take()
+    array.checkScalars(removing: range)
     array.remove(range, by: &replica)
     state = .open(array)
   }

@@ -187,6 +187,16 @@ import Testing
       $0.assign(5, at: 0, by: &$1)
     }
     #expect("\(shown) \(sizes)" == #"[4] ["a": 5]"#)
+    for number in [2, 9, 1] {
+      set.insert(number, by: &author.replica)
+      shown.insert(number, by: &author.replica)
+    }
+    #expect("\(set) \(shown)" == "[1, 2, 3, 9] [1, 2, 4, 9]")
+    let register = ReplicatingRegister("a\nb")
+    #expect("\(register)" == "a\nb" && "\([register])" == #"["a\nb"]"#)
+    let trimmed = TrimmedText(text)
+    #expect("\(trimmed)" == "one\ntwo" && "\([trimmed])" == #"["one\ntwo"]"#)
+    #expect("\(ReplicatingDictionary<Int, ReplicatingText>())" == "[:]")
   }
 
   @Test func `errors say what can't be done, and why`() {
@@ -244,6 +254,9 @@ import Testing
     }
     document.changes = document.text.changes(since: Version())
     document.author = alice.replica.id
+    let trimmed = TrimmedText(document.text)
+    let copy = try JSONDecoder().decode(TrimmedText.self, from: JSONEncoder().encode(trimmed))
+    #expect(copy.encoded() == trimmed.encoded())
     let data = try JSONEncoder().encode(document)
     #expect(try JSONDecoder().decode(Document.self, from: data) == document)
     #expect(

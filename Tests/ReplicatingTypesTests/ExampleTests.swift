@@ -130,6 +130,29 @@ private struct Task: Composed, Identifiable {
     #expect(a.string == "Green from home")
   }
 
+  @Test func `parts of a text`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = ReplicatingText("oat milk", by: &replica)
+    #expect(text[4..<8] == "milk")
+    text.replace(0..<3, with: "rice", by: &replica)
+    #expect(text.string == "rice milk")
+  }
+
+  @Test func `editing: a list and tags`() {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var list = ReplicatingArray<String>()
+    list.append(contentsOf: ["milk", "eggs", "bread"], by: &replica)
+    list.remove(at: 1, by: &replica)
+    #expect(list[1] == "bread")
+    list.become(["oats", "bread"], by: &replica)
+    #expect(list.joined(separator: ", ") == "oats, bread")
+
+    var tags = ReplicatingSet<String>()
+    tags.become(["work", "home"], by: &replica)
+    tags.become(["home", "travel"], by: &replica)
+    #expect(tags.sorted() == ["home", "travel"])
+  }
+
   @Test func `text from strings and back`() {
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
     var text = ReplicatingText("milk", by: &replica)

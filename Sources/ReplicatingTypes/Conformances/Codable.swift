@@ -36,6 +36,11 @@ extension ReplicatingText.Changes: Codable {
   public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
 }
 
+extension TrimmedText: Codable {
+  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
+  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
+}
+
 extension ReplicatingArray: Codable where Element: BinaryCodable {
   public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
   public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }

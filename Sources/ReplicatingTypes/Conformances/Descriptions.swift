@@ -1,17 +1,21 @@
 // Library product only: the programs of this package do not use this file.
 
-// What the types print as: what is visible of them, as the standard library prints a value of that kind.
+// What the types print as: what is visible of them, as the standard library prints a value of that kind. All but a text, and a register
+// of one, take one line; these do inside of another value, which shows their `debugDescription`.
 
-extension ReplicatingRegister: CustomStringConvertible {
-  public var description: String { "\(value)" }
+extension ReplicatingRegister: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String { String(describing: value) }
+  public var debugDescription: String { String(reflecting: value) }
 }
 
+/// The elements, in the order of what they are shown as: equal sets are shown alike, in each process.
 extension ReplicatingSet: CustomStringConvertible {
-  public var description: String { "\(elements)" }
+  public var description: String { sortedDescription(of: map { String(reflecting: $0) }) }
 }
 
+/// The elements, in the order of what they are shown as.
 extension ReplicatingAddOnlySet: CustomStringConvertible {
-  public var description: String { "\(elements)" }
+  public var description: String { sortedDescription(of: map { String(reflecting: $0) }) }
 }
 
 extension ReplicatingOrderedSet: CustomStringConvertible {
@@ -22,9 +26,12 @@ extension ReplicatingArray: CustomStringConvertible {
   public var description: String { "\(elements)" }
 }
 
+/// The keys that have a value, with it, in the order of what they are shown as.
 extension ReplicatingDictionary: CustomStringConvertible {
   public var description: String {
-    "\(Dictionary(uniqueKeysWithValues: map { ($0.key, $0.value) }))"
+    if isEmpty { return "[:]" }
+    return sortedDescription(
+      of: map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.value))" })
   }
 }
 
@@ -32,6 +39,16 @@ extension ReplicatingDictionary: CustomStringConvertible {
 extension ReplicatingText: CustomStringConvertible, CustomDebugStringConvertible {
   public var description: String { string }
   public var debugDescription: String { string.debugDescription }
+}
+
+/// The text as it is. `debugDescription` is one line, whatever the text holds.
+extension TrimmedText: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String { string }
+  public var debugDescription: String { string.debugDescription }
+}
+
+private func sortedDescription(of parts: [String]) -> String {
+  "[" + parts.sorted().joined(separator: ", ") + "]"
 }
 
 // MARK: - Errors

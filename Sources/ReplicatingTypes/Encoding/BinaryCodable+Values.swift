@@ -30,9 +30,16 @@ extension Array: BinaryCodable where Element: BinaryCodable {
     for element in self { element.encode(into: &writer) }
   }
 
+  /// Throws at the first element that can't be read, and at once when there are fewer bytes than elements.
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    let start = reader
+    let count = try reader.count()
+    // So that a few bytes can't promise two thousand million elements that take none.
+    guard count <= reader.remaining else {
+      throw start.failure("\(count) elements promised, \(reader.remaining) bytes left")
+    }
     self.init()
-    for _ in 0..<(try reader.count()) { append(try Element(from: &reader)) }
+    for _ in 0..<count { append(try Element(from: &reader)) }
   }
 }
 
