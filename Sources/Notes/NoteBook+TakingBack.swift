@@ -18,28 +18,25 @@ extension NoteBook {
   public func operations(
     takingBack changes: ChangeRanges, of note: Note, at now: () -> Int64
   ) throws(ArchiveFailure) -> [Note.Operation] {
-    var (title, priority) = (note.title, note.priority)
+    var title = note.title.value
+    var priority = note.priority.value
     var tags = note.tags.elements
     for change in try writers(among: changes, of: note.id) {
       guard var version = try version(of: [change]) else { continue }
       let after = try past(of: note, at: version)
       version[change.replica] = change.number - 1
       let before = try past(of: note, at: version)
-      // Who wrote the same since has written, too.
-      if title.lastChange == after.title.lastChange { title = before.title }
-      if priority.lastChange == after.priority.lastChange { priority = before.priority }
+      if title.utf8.elementsEqual(after.title.value.utf8) { title = before.title.value }
+      if priority == after.priority.value { priority = before.priority.value }
       let (old, new) = (before.tags.elements, after.tags.elements)
-      let added = new.subtracting(old).filter {
-        note.tags.additions(of: $0).allSatisfy(changes.contains)
-      }
-      tags = tags.subtracting(added).union(old.subtracting(new))
+      tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
     }
     var operations: [Note.Operation] = []
-    if !title.value.utf8.elementsEqual(note.title.value.utf8) {
-      operations.append(.title(note.title.assignment(of: title.value, at: now())))
+    if !title.utf8.elementsEqual(note.title.value.utf8) {
+      operations.append(.title(note.title.assignment(of: title, at: now())))
     }
-    if priority.value != note.priority.value {
-      operations.append(.priority(note.priority.assignment(of: priority.value, at: now())))
+    if priority != note.priority.value {
+      operations.append(.priority(note.priority.assignment(of: priority, at: now())))
     }
     return operations + note.operations(settingTags: tags)
   }

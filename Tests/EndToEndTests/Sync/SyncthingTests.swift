@@ -65,8 +65,14 @@ struct `A folder that Syncthing carries` {
     }
     for engine in engines { try engine.start() }
     try converge("the first meeting")
-    let names = try folders.flatMap { try FileManager.default.contentsOfDirectory(atPath: $0) }
-    #expect(names.contains { $0.hasPrefix("decent.sync-conflict-") })
+    // The notes may be there before the engine has come to the file that both have.
+    let deadline = Deadline(in: 4 * patience)
+    func hasConflict() throws -> Bool {
+      try folders.flatMap { try FileManager.default.contentsOfDirectory(atPath: $0) }
+        .contains { $0.hasPrefix("decent.sync-conflict-") }
+    }
+    while try !hasConflict(), !deadline.isOver { pause(0.1) }
+    #expect(try hasConflict())
 
     say("live on both sides")
     try type(seconds: isLong ? 120 : 5)
