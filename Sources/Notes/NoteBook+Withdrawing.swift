@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 // SEPARATORS. A withdrawal takes text away between which others have written. Let u and v be two bytes of the text between which it takes
 // bytes away and brings none back. The separators are the white bytes that it takes. They are kept apart, as the rule on deletions keeps them
 // (SparedSeparators.swift), if the change that inserted u or v was made by somebody who had seen one of the separators, or one of these was itself inserted
-// with an earlier withdrawal:
+// with an earlier withdrawal, of changes that are among those withdrawn now:
 //
 //   1. If neither u nor v is a line feed, there are line feeds among the separators, and the same is true of these alone: by a line feed, with a
 //      carriage return before it if the last of them has one.
@@ -13,7 +13,7 @@ internal import ReplicatingTypes
 //
 // TORN TEXT. What replaces text stands behind the first scalar of that (`ReplicatingArray.place`), and so does what others write in it. When the
 // replacement is withdrawn, what was replaced comes back around their text: its first scalar before, and the rest behind. It is put together again:
-// the scalar is removed, and inserted anew right before the rest. Only where all of the text in between was written by who had seen the
+// the scalar is removed, and inserted anew right before the rest, behind a blank if their text ends with a letter and it begins with one. Only where all of the text in between was written by who had seen the
 // replacement. Who wrote there without it has written inside of what was replaced, and there that stays. Two who withdraw the same at once make the
 // same replacement, which is one (EqualReplacements.swift).
 //
@@ -48,7 +48,7 @@ extension NoteBook {
     let differences = later.edits(from: SequenceView(before: returned, and: gone))
     var edits: [Edit<UInt8>] = []
     if keepsSeparators {
-      edits += try separators(keptBy: differences, note, &known)
+      edits += try separators(keptBy: differences, note, changes, &known)
     }
     if !returned.isEmpty {
       edits += try mended(later, ElementRanges(returned), changes, &known)
@@ -65,7 +65,8 @@ extension NoteBook {
 
   /// The edits, of the later text, that insert separators.
   private func separators(
-    keptBy differences: [Edit<UInt8>], _ note: Note, _ known: inout KnownPasts
+    keptBy differences: [Edit<UInt8>], _ note: Note, _ changes: ChangeRanges,
+    _ known: inout KnownPasts
   ) throws(ArchiveFailure) -> [Edit<UInt8>] {
     let bytes = note.text.utf8
     var joints: [Joint] = []
@@ -77,7 +78,10 @@ extension NoteBook {
     if joints.isEmpty { return [] }
     let authors = note.text.insertions(
       ofBytesAt: Set(joints.flatMap { $0.beside + $0.separators }).sorted())
-    let withdrawals = Set(note.withdrawals.list.map(\.stamp.change))
+    // Of those that are taken back, too, but for what they withdrew.
+    let withdrawals = Set(
+      note.withdrawals.list.filter { $0.changes.subtracting(changes).isEmpty }
+        .map(\.stamp.change))
     var edits: [Edit<UInt8>] = []
     for joint in joints {
       /// True if who wrote a byte beside had seen one of these separators.
@@ -137,9 +141,14 @@ extension NoteBook {
         }
       }
       if isAware {
+        // Their last word is not to grow into the first one.
+        let isOneWord =
+          bytes[text.rest - 1].isLetterOrDigit && bytes[text.first.lowerBound].isLetterOrDigit
         edits.append(Edit(range: text.first, replacement: []))
         edits.append(
-          Edit(range: text.rest..<text.rest, replacement: Array(bytes[text.first])))
+          Edit(
+            range: text.rest..<text.rest,
+            replacement: (isOneWord ? [0x20] : []) + bytes[text.first]))
       }
     }
     return edits
@@ -185,6 +194,10 @@ private struct TornText {
 extension UInt8 {
   fileprivate var isWhite: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
   fileprivate var isLineFeed: Bool { self == UInt8(ascii: "\n") }
+  /// Of ASCII.
+  fileprivate var isLetterOrDigit: Bool {
+    (0x61...0x7A).contains(self | 0x20) || (0x30...0x39).contains(self)
+  }
 }
 
 extension ElementRange {

@@ -201,7 +201,8 @@ import Testing
       "The meeting is on Tuesday at ten or eleven."
     ),
     ("buy milk today", "buy some butter today", "buy some good butter today"),
-    ("two", "TWO by agent", "TWO by good agent"), ("été", "Winter here", "Winter is here"),
+    ("two", "TWO by agent", "TWO by good agent"), ("old\n", "new text\n", "new text Ben\n"),
+    ("été", "Winter here", "Winter is here"),
   ])
   func `comes back in one piece beside what others wrote in its place`(
     text: String, robot: String, other: String
@@ -217,7 +218,9 @@ import Testing
     // The words of both, whole.
     let words = { (text: String) in text.split { " .\n".contains($0) }.map(String.init) }
     let added = words(other).filter { !words(robot).contains($0) }
-    for word in words(text) + added { #expect(left.contains(word), "\(left): \(word)") }
+    for word in words(text) + added {
+      #expect(words(left).contains(word), "\(left): \(word)")
+    }
     undo(by: "Ben", since: "2026-01-01T01:30:00Z")
     #expect(ben.text(note) == before)
   }
