@@ -40,6 +40,21 @@ import Testing
     return pieces.shuffled(using: &random)
   }
 
+  @Test func `a slice ends among the changes of one replica`() throws {
+    var random = SplitMix64(seed: 1)
+    let (writer, editor) = (Person(1), Person(2))
+    for _ in 0..<600 { random.actOrWithdraw(writer) }
+    var pending = PendingChanges()
+    pending.insert(writer.book.changes(since: Version()))
+    var slices = 0
+    while pending.isReady {
+      let merged = editor.book.drain(&pending, atMost: 10)
+      #expect(merged.work < 10 + Self.largestChange)
+      slices += 1
+    }
+    #expect(slices > 20 && editor.book.version == writer.book.version)
+  }
+
   @Test func `random histories end in the state of one merge, with an editor in between`() throws {
     for seed in seeds(30) {
       var random = SplitMix64(seed: seed)
