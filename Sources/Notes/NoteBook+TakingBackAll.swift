@@ -136,7 +136,7 @@ extension NoteBook {
       if !isOwn, entry.what.contains(.title) { foreign.wrote = true }
       return true
     }
-    // Who has only taken text away, or taken back what was done to it, has written nothing.
+    // Of others' changes of the text only insertions count as writing: a removal, or an undo, does not.
     foreign.wrote =
       foreign.wrote
       || note.text.contributions.contains { author, done in
@@ -176,7 +176,7 @@ extension NoteBook {
     for change in done.made.reversed()
     where !change.what.isDisjoint(with: [.title, .tags, .priority]) {
       let (before, after) = try past.states(of: note, around: change.id, in: self)
-      // Who wrote the same since has written, too.
+      // Changes are compared, and not values: a value stays if somebody else has written the same since.
       if title.lastChange == after.title.lastChange { title = before.title }
       if priority.lastChange == after.priority.lastChange { priority = before.priority }
       let (old, new) = (before.tags.elements, after.tags.elements)

@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-// What is inserted with a withdrawal, so that it neither joins nor tears what others have written.
+// Edits that are made together with a withdrawal, so that it neither joins nor tears what others have written.
 //
 // SEPARATORS. A withdrawal takes text away between which others have written. Let u and v be two bytes of the text between which it takes
 // bytes away and brings none back. The separators are the white bytes that it takes. They are kept apart, as the rule on deletions keeps them
@@ -17,10 +17,10 @@ internal import ReplicatingTypes
 // replacement. Who wrote there without it has written inside of what was replaced, and there that stays. Two who withdraw the same at once make the
 // same replacement, which is one (EqualReplacements.swift).
 //
-// Nobody of the rules' authors decides this anew: what is inserted is text like any other, of who withdraws. Text that others write there at the
-// same time, and that has not come yet, counts for neither.
+// The inserted text is text like any other, by the author of the withdrawal. Text that others write there at the same time, and that has not come
+// yet, is not considered.
 
-/// What goes with the withdrawal of changes of a text.
+/// The edits that are made together with a withdrawal of changes of a text.
 struct WithdrawalEdits {
   /// The operations that insert and remove text.
   var operations: [Note.Operation] = []
@@ -29,9 +29,9 @@ struct WithdrawalEdits {
 }
 
 extension NoteBook {
-  /// What goes with the withdrawal of some changes of a note's text, which are known here.
+  /// The edits that are made together with a withdrawal of some changes of a note's text, which are known here.
   ///
-  /// O(n log n + changes), and for each place at which something is inserted what looking up the changes beside it takes.
+  /// O(n log n + changes of the text), and for each place at which something is inserted what looking up the changes beside it takes.
   ///
   /// - Parameter keepsSeparators: whether lines and words are kept apart; torn text is put together in any case.
   func edits(
@@ -45,9 +45,9 @@ extension NoteBook {
       }
     }
     var known = KnownPasts(of: self, in: note.id)
-    let differences = later.edits(from: SequenceView(before: returned, and: gone))
     var edits: [Edit<UInt8>] = []
     if keepsSeparators {
+      let differences = later.edits(from: SequenceView(before: returned, and: gone))
       edits += try separators(keptBy: differences, note, changes, &known)
     }
     if !returned.isEmpty {
@@ -117,9 +117,10 @@ extension NoteBook {
     let torn = later.torn(returned, bytes)
     if torn.isEmpty { return [] }
     var removers: [ElementID: [ChangeID]] = [:]
-    let list = changes.runs.flatMap { run in
-      run.numbers.map { ChangeID(replica: run.replica, number: $0) }
-    }
+    // Of this text: the changes that are withdrawn may be of many notes.
+    let list = later.contributions.flatMap { author, done in
+      done.map { ChangeID(replica: author, number: UInt64($0.number)) }
+    }.filter(changes.contains)
     for (change, touched) in zip(list, later.touched(by: list)) {
       for text in torn where touched.removed.contains(where: { $0.holds(text.element) }) {
         removers[text.element, default: []].append(change)
@@ -186,7 +187,7 @@ private struct Joint {
 /// Text that others' text stands inside, behind its first scalar.
 private struct TornText {
   let element: ElementID
-  /// Where its first scalar is, and where its rest begins.
+  /// The range of its first scalar, and the offset at which the rest begins.
   let first: Range<Int>
   let rest: Int
 }

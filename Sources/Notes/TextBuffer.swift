@@ -91,7 +91,7 @@ public struct TextBuffer: Sendable {
       (first, units) = (known.offset, known.position.character)
     }
     let rest = position.character - units
-    // Where each unit is a byte it is as if bytes were counted.
+    // In ASCII each unit is a byte, so counting units is counting bytes.
     let counted = rest > Self.longDistance && isASCII ? .utf8 : encoding
     guard let size = counted.end(ofUnits: rest, in: utf8.span.extracting(first..<end)) else {
       return nil

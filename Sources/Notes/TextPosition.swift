@@ -30,7 +30,7 @@ public enum PositionEncoding: String, CaseIterable, Sendable {
     return units
   }
 
-  /// Where, in bytes, so many units of whole scalars end; nil if that is inside a scalar, or behind the end. O(1) in bytes, else O(units), eight
+  /// The number of bytes that so many units of whole scalars take; nil if these end inside a scalar, or behind the end. O(1) in bytes, else O(units), eight
   /// bytes at a time.
   func end(ofUnits wanted: Int, in utf8: Span<UInt8>) -> Int? {
     // No unit has less than a byte.

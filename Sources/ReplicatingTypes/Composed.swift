@@ -53,13 +53,13 @@ public protocol PartsOf<Whole> {
   /// Changes of all parts.
   associatedtype Changes: ReplicatingChanges & BinaryCodable & Sendable
 
-  /// What all parts have seen. As the functions below, it traps if a part was joined by itself.
+  /// The changes that the parts have seen together. As the functions below, it traps if a part was joined by itself.
   func version(of whole: Whole) -> Version
   /// True if the parts together have seen a version. In place, though nothing is changed: a part that is only read would be copied.
   func hasSeen(_ since: Version, in whole: inout Whole) -> Bool
-  /// What the parts were told by joining; nil if no part remembers that.
+  /// The versions of all changes joined so far, which is the same for each part; nil if no part remembers it.
   func joinedVersion(of whole: Whole) -> Version?
-  /// Tells all parts what they have been told.
+  /// Lets all parts remember a version as that of all changes joined so far.
   func setJoinedVersion(of whole: inout Whole, to version: Version)
   /// The changes of each part.
   func changes(of whole: Whole, since version: Version) -> Changes
@@ -82,7 +82,7 @@ extension Composed {
   @inlinable
   public var version: Version { Self.parts.version(of: self) }
 
-  /// What the parts were told by joining; nil if no part remembers that. Traps if a part was joined by itself.
+  /// The versions of all changes joined so far; nil if no part remembers it. Traps if a part was joined by itself.
   @inlinable
   public var joinedVersion: Version? {
     get { Self.parts.joinedVersion(of: self) }
@@ -134,10 +134,10 @@ public struct ComposedChanges<Whole: Composed>: ReplicatingChanges, Sendable {
   @inlinable
   init(parts: Whole.Parts.Changes) { self.parts = parts }
 
-  /// What the changes of all parts follow.
+  /// The changes that those of the parts follow, together.
   @inlinable
   public var since: Version { parts.since }
-  /// How far those of all parts go.
+  /// The version of a value that has joined the changes of all parts, of the replicas that they name.
   @inlinable
   public var version: Version { parts.version }
 }
@@ -159,7 +159,7 @@ extension Composed {
     let parts = Self.parts
     let isNaming = try reader.beginNaming()
     try parts.decode(&self, from: &reader)
-    // Whatever the parts remember of their reading: from here on it is the same.
+    // The parts may remember something of their reading. From here on all remember the same.
     parts.setJoinedVersion(of: &self, to: Version())
     let version = parts.version(of: self)
     if isNaming { try reader.endNaming(version) }

@@ -1,7 +1,7 @@
 // Library product only: the programs of this package do not use this file.
 //
 // A pass over the parts looks up the types of all of them at run time, and reading a part by its key path copies it, so each function
-// makes as few passes as it can and reads a part once. What changes a part, or may, is done in place.
+// makes as few passes as it can and reads a part once. A part that changes, or may change, is changed in place.
 
 /// The parts of a composed value, by their key paths: `Composition(\Self.title, \.text)`.
 @frozen
@@ -161,7 +161,7 @@ extension Composition.Changes: BinaryCodable {
   }
 }
 
-/// What the parts of a composed value were told by joining, which is the same for all that remember it.
+/// The versions of all changes joined so far, as the parts of a composed value remember it: all the same, or a part was joined by itself.
 @usableFromInline
 struct JoinedParts<Whole> {
   @usableFromInline var version: Version?
@@ -169,7 +169,7 @@ struct JoinedParts<Whole> {
   @usableFromInline
   init() {}
 
-  /// Adds what a part was told. Traps if it is something else than those before it were.
+  /// Adds what a part remembers. Traps if the parts before it remember something else.
   @usableFromInline
   mutating func add(told other: Version?) {
     guard let other else { return }
@@ -182,7 +182,7 @@ struct JoinedParts<Whole> {
     version = other
   }
 
-  /// Lets the parts be told, too, what they join.
+  /// Adds the version of changes that all parts are about to join.
   @usableFromInline
   mutating func tell(_ changes: Version) { version?.merge(changes) }
 

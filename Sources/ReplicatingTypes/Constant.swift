@@ -1,6 +1,6 @@
 // Library product only: the programs of this package do not use this file.
 
-/// What never changes of a composed value: an identity, a date of creation.
+/// A part of a composed value that never changes: an identity, a date of creation.
 ///
 ///     struct Task: Composed, Identifiable {
 ///       @Constant var id = ""

@@ -1,4 +1,4 @@
-// What changes follow: as little as they need.
+// The changes that other changes say they follow: as few as are needed.
 //
 // The changes of a value that a replica at version v has not seen could say that they follow all of v. After a thousand short-lived
 // replicas that would be a thousand names for one keystroke. But whoever joins them needs less. It must have

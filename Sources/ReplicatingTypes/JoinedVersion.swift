@@ -1,6 +1,6 @@
-/// What a value was told by `join` that it has seen: the versions of all changes that it has joined. It is no part of the value: two that differ in it are equal.
+/// The versions of all changes that a value has joined, as one. It is no part of the value: two values that differ in it are equal.
 ///
-/// In a composed value all parts have been told the same, as they are told by the whole. A part that was not has joined changes by itself.
+/// In a composed value it is the same for all parts, since the whole joins them together. A part that differs has joined changes by itself.
 struct JoinedVersion: Hashable, Sendable {
   var version = Version()
 

@@ -1,5 +1,5 @@
-/// Who made the latest change of a value in logical time: one of a few replicas. It is no part of the value, but remembered for its changes:
-/// these bring the value's logical time, so they follow who reached that. Two that differ in it are equal.
+/// The author of the latest change of a value in logical time, as far as it is known: one of a few replicas. It is no part of the value: two values that
+/// differ in it are equal. The changes of a value bring its logical time, so they follow this author.
 struct LatestAuthors: Hashable, Sendable {
   private var last: ReplicaID?
   private var others: [ReplicaID] = []

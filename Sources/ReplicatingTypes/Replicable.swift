@@ -60,8 +60,8 @@ public protocol Replicable: Equatable {
   /// True if `validate` takes a copy of the value where `joinIfValid` can do without.
   static var copiesToValidate: Bool { get }
 
-  /// What the value was told by `join` that it has seen: the versions of all changes joined, and what a composed value tells its parts; nil for a
-  /// type that does not remember it, as without an implementation. So a composed value notices a part that was joined by itself.
+  /// The versions of all changes joined so far, as one; a composed value sets it for its parts. Nil for a type that does not remember it, as
+  /// without an implementation. By it a composed value notices a part that was joined by itself.
   var joinedVersion: Version? { get set }
 }
 

@@ -242,7 +242,7 @@ extension ReplicatingDictionary: Replicable {
     joined.version.merge(changes.version)
   }
 
-  /// What it was told by `join` that it has seen.
+  /// The versions of all changes joined so far, as one.
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

@@ -150,7 +150,7 @@ extension ReplicatingOrderedSet: Replicable {
 
   public mutating func join(_ changes: Changes) {
     members.join(changes.members)
-    // What has become a member has a slot; what has got one, or is none any more, may be left out.
+    // A new member has a slot. An element with a new slot, or one that was removed, may be left out.
     for (element, _) in changes.members.additions { leaveOutUnlessMember(element) }
     for removal in changes.members.removals { leaveOutUnlessMember(removal.element) }
     var placed: [Element] = []
@@ -158,7 +158,7 @@ extension ReplicatingOrderedSet: Replicable {
     for element in placed { leaveOutUnlessMember(element) }
   }
 
-  /// What it was told by `join` that it has seen.
+  /// The versions of all changes joined so far, as one.
   public var joinedVersion: Version? {
     get {
       var joined = members.joinedVersion

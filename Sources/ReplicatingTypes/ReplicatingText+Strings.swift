@@ -23,20 +23,7 @@ extension ReplicatingText {
   /// Traps where `offset`, in bytes of UTF-8, is outside the text or inside a scalar, and where the string holds U+0000: other replicas would refuse the
   /// change. O(log n + bytes).
   public mutating func insert(_ string: String, at offset: Int, by replica: inout Replica) {
-    precondition(
-      (0...count).contains(offset), "an insertion at byte \(offset) of a text of \(count) bytes")
-    precondition(
-      convert(offset, from: .utf8, to: .utf8) != nil,
-      "an insertion at byte \(offset) of a text, inside a scalar; `convert` finds places between scalars"
-    )
-    var string = string
-    let isEmpty = string.withUTF8 { bytes in
-      precondition(!bytes.contains(0), "an insertion of U+0000, which no text may hold")
-      return bytes.isEmpty
-    }
-    if isEmpty { return }
-    let bytes = Array(string.utf8)
-    insert(bytes.span, at: offset, by: &replica)
+    insert(Array(string.utf8).span, at: offset, by: &replica)
   }
 
   /// Inserts a string at the end, as `insert` does.
@@ -49,9 +36,7 @@ extension ReplicatingText {
   ///
   /// Traps where the string holds U+0000. As `textDifference` O(bytes), and bounded where much differs; for each edit O(log n).
   public mutating func become(_ string: String, by replica: inout Replica) {
-    let new = Array(string.utf8)
-    precondition(!new.contains(0), "a text that is to hold U+0000, which no text may")
-    replace(textDifference(from: utf8, to: new), by: &replica)
+    replace(textDifference(from: utf8, to: Array(string.utf8)), by: &replica)
   }
 }
 

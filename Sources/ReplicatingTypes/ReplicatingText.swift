@@ -277,7 +277,7 @@ public struct ReplicatingText: Sendable, Replicable {
   /// True: the steps are looked at by making them.
   public static var copiesToValidate: Bool { true }
 
-  /// What it was told by `join` that it has seen.
+  /// The versions of all changes joined so far, as one.
   public var joinedVersion: Version? {
     get { bytes.joinedVersion }
     set { bytes.joinedVersion = newValue }

@@ -271,6 +271,21 @@ import Testing
     }
   }
 
+  private struct Memo: Composed, StringCodable {
+    var title = ReplicatingRegister("")
+    var text = ReplicatingText()
+    static var parts: some PartsOf<Self> { Composition(\Self.title, \.text) }
+  }
+
+  @Test func `a composed value goes through JSON if it says so`() throws {
+    var memo = Memo()
+    memo.title.assign("Shopping", at: 1_767_225_600_000, by: &alice.replica)
+    memo.text.append("milk", by: &alice.replica)
+    let data = try JSONEncoder().encode([memo])
+    #expect(try JSONDecoder().decode([Memo].self, from: data) == [memo])
+    #expect(try JSONDecoder().decode([String].self, from: data).count == 1)
+  }
+
   private enum Priority: UInt8, BinaryCodable { case normal, high }
   private enum Colour: String, BinaryCodable { case red, green }
 

@@ -7,7 +7,7 @@ extension NotebookArchive {
   /// Bytes of the summaries that are read at once, where all are looked through.
   private static let summaryPiece = 1 << 18
 
-  /// Where in the summaries one is, with its checksum.
+  /// The range of a summary in the part `summaries`, its checksum included.
   func summaryRange(at place: Int) throws(ArchiveFailure) -> Range<Int> {
     let start = Int(index.integer(at: place * Self.entrySize + 24, UInt32.self))
     let end =

@@ -241,7 +241,7 @@ public final class NotebookArchive: Sendable {
     index.integer(at: place * Self.entrySize + 4, UInt64.self)
   }
 
-  /// Where a note is in the index: O(1) if that is beside `near`, else O(log notes).
+  /// The place of a note in the index; nil if it is not there. O(1) if the place is beside `near`, else O(log notes).
   func place(of id: NoteID, near: Int) -> Int? {
     for place in [near - 1, near + 1] where place >= 0 && place < count && self.id(at: place) == id
     {

@@ -2,17 +2,22 @@
 
 internal import Bytes
 
-// `Codable` for who keeps a value in a document of his own: a string, the base64 of the encoding. It needs a third more room than the encoding
-// itself, which `encoded()` gives.
+// `Codable` for values that are kept in another document. It takes a third more room than the encoding itself, which `encoded()` gives.
 
-extension BinaryCodable {
-  fileprivate func write(to encoder: any Encoder) throws {
+/// A value whose `Codable` form is a string, the base64 of its encoding.
+///
+/// A composed value has it, too, if it says so: `struct Memo: Composed, StringCodable`.
+public protocol StringCodable: BinaryCodable, Codable {}
+
+extension StringCodable {
+  /// Writes the base64 of the encoding.
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(Base64.encode(encoded()))
   }
 
-  /// Throws `DecodingError.dataCorrupted` where there is no base64, or not of such a value.
-  fileprivate init(readingFrom decoder: any Decoder) throws {
+  /// Reads what `encode(to:)` wrote. Throws `DecodingError.dataCorrupted` where there is no base64, or not of such a value.
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     guard let bytes = Base64.decode(Array(text.utf8)) else {
@@ -26,86 +31,24 @@ extension BinaryCodable {
   }
 }
 
-extension ReplicatingText: Codable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingText.Changes: Codable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension TrimmedText: Codable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingArray: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingArray.Changes: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingRegister: Codable where Value: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingRegister.Changes: Codable where Value: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingSet: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingSet.Changes: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingAddOnlySet: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingAddOnlySet.Changes: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingOrderedSet: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingOrderedSet.Changes: Codable where Element: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingDictionary: Codable where Key: BinaryCodable, Value: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension ReplicatingDictionary.Changes: Codable
-where Key: BinaryCodable, Value: BinaryCodable, Value.Changes: BinaryCodable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
-
-extension Version: Codable {
-  public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
-  public init(from decoder: any Decoder) throws { try self.init(readingFrom: decoder) }
-}
+extension ReplicatingText: StringCodable {}
+extension ReplicatingText.Changes: StringCodable {}
+extension TrimmedText: StringCodable {}
+extension ReplicatingArray: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingArray.Changes: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingRegister: StringCodable, Codable where Value: BinaryCodable {}
+extension ReplicatingRegister.Changes: StringCodable, Codable where Value: BinaryCodable {}
+extension ReplicatingSet: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingSet.Changes: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingAddOnlySet: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingAddOnlySet.Changes: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingOrderedSet: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingOrderedSet.Changes: StringCodable, Codable where Element: BinaryCodable {}
+extension ReplicatingDictionary: StringCodable, Codable
+where Key: BinaryCodable, Value: BinaryCodable {}
+extension ReplicatingDictionary.Changes: StringCodable, Codable
+where Key: BinaryCodable, Value: BinaryCodable, Value.Changes: BinaryCodable {}
+extension Version: StringCodable {}
 
 /// Its 32 digits.
 extension Identifier: Codable {

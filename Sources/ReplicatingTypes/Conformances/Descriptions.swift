@@ -1,6 +1,6 @@
 // Library product only: the programs of this package do not use this file.
 
-// What the types print as: what is visible of them, as the standard library prints a value of that kind. All but a text, and a register
+// The types print what is visible of them, as the standard library prints a value of that kind. All but a text, and a register
 // of one, take one line; these do inside of another value, which shows their `debugDescription`.
 
 extension ReplicatingRegister: CustomStringConvertible, CustomDebugStringConvertible {

@@ -43,7 +43,7 @@ extension ReplicatingOrderedSet {
     return element
   }
 
-  /// Where an element stands, which is at one place; `nil` if it is no member. O(log slots).
+  /// The position of an element, which has only one; `nil` if it is no member. O(log slots).
   public func lastIndex(of element: Element) -> Int? { firstIndex(of: element) }
 }
 

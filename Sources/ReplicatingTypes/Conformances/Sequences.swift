@@ -40,7 +40,7 @@ extension ReplicatingArray: RandomAccessCollection {
     precondition(
       (0..<count).contains(position), "element \(position) of a sequence of \(count) elements")
     var place = position
-    // What is open is not entered in the tree for a question.
+    // An open edit is not entered in the tree for a question.
     if open.position >= 0 {
       let typed = open.position - open.typedCount..<open.position
       if typed.contains(position) { return open.content[position - typed.lowerBound + open.first] }
@@ -91,7 +91,7 @@ extension ReplicatingOrderedSet: RandomAccessCollection {
 
   public func makeIterator() -> Array<Element>.Iterator { elements.makeIterator() }
 
-  /// Where an element stands; nil if it is no member. O(log slots).
+  /// The position of an element; nil if it is no member. O(log slots).
   public func firstIndex(of element: Element) -> Int? { slots.position(of: element) }
 
   /// Inserts an element at the end, as one change, or moves it there when it is a member already. O(log slots).

@@ -66,7 +66,7 @@ extension ReplicatingArray {
     joined.version.merge(changes.version)
   }
 
-  /// What it was told by `join` that it has seen.
+  /// The versions of all changes joined so far, as one.
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

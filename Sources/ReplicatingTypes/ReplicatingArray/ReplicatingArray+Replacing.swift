@@ -14,7 +14,7 @@ extension ReplicatingArray {
   /// Makes the sequence equal to `elements` by what differs, for those who only have the whole new one: what stays is not
   /// touched, so what others do beside it merges. No change if nothing differs.
   ///
-  /// What differs is found by the standard library's `difference(from:)`, between what both begin and end with. Where its time,
+  /// The difference is that of the standard library, `difference(from:)`, between the beginning and the end that both have. Where its time,
   /// the square of what differs, could exceed 2^22 comparisons, all between is replaced. An element that has moved is removed and
   /// inserted: where each is there once, that is what `ReplicatingOrderedSet` is for.
   ///
@@ -45,7 +45,7 @@ private func sequenceDifference<Element: Equatable & Sendable>(
   var edits: [Edit<Element>] = []
   var removals = difference.removals[...]
   var insertions = difference.insertions[...]
-  // Where neither side differs, the same stands on both.
+  // At a place without a removal and an insertion both have the same element.
   var (place, target) = (start, start)
   while place < oldEnd || target < newEnd {
     let (from, to) = (place, target)

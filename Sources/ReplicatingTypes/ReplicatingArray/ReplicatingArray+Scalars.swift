@@ -1,11 +1,11 @@
-// What is edited here is looked at as what comes from outside is: a change that tears a scalar would be refused by every other
+// An edit made here is checked as a change from outside is: one that tears a scalar would be refused by every other
 // replica, and with it all that its author does afterwards.
 
 extension ReplicatingArray<UInt8> {
   /// Traps when other replicas would refuse the insertion. Typing on takes a comparison, everything else O(log n + bytes).
   @inline(__always)
   mutating func checkScalars(inserting utf8: borrowing Span<UInt8>, at offset: Int) {
-    // Where typing goes on, a scalar has ended.
+    // Typing goes on behind a whole scalar.
     if utf8.count == 1, offset == open.position, (0x01..<0x80).contains(utf8[0]) { return }
     checkInsertion(of: utf8, at: offset)
   }
@@ -72,7 +72,7 @@ extension ReplicatingArray<UInt8> {
   @inline(__always)
   private mutating func byte(at offset: Int) -> UInt8 {
     if open.position >= 0 { settle() }
-    // What is being removed is still in the tree: it is entered all at once, when something else happens.
+    // The bytes of an open removal are still in the tree: it is entered at once, when something else happens.
     let isBehind = open.removedFrom >= 0 && offset >= open.removedFrom
     let skipped = tree.seek(isBehind ? offset &+ open.removedCount : offset)
     let piece = tree.current
