@@ -70,10 +70,14 @@ private func verbRows(
       }, check: { expect($1 == 0, "\(words): status \($1)") })
   }
   add("list | head -n 1", piped(["list"]), piped(["call", "notebook/status"]))
-  // These look at all notes.
-  let isSmall = notes <= 100
-  add("list --tag, none", timing(["list", "--tag", "none"]), isSmall ? start : nil)
-  add("search", timing(["search", "and"]), isSmall ? start : nil)
+  add("list --tag, none", timing(["list", "--tag", "none"]), start)
+  add("search, there is none", timing(["search", "quixotic"], status: 4), start)
+  add("search --limit 20, a common word", timing(["search", "--limit", "20", "and"]), start)
+  _ = timing(["append", title, "[[\(other)]]"])
+  add("links", timing(["links", title]), start)
+  add("backlinks", timing(["backlinks", other]), start)
+  // It tells of all notes.
+  add("search, a common word", timing(["search", "and"]), nil)
 
   let writing = timing(["call", "note/create"])
   add("a change, call note/create", writing, nil)

@@ -1,8 +1,8 @@
 /// A hash to find equal parts of texts with, taken in eight bytes at a time: the product of two words, its upper half folded
 /// into the lower one (as in wyhash, Wang Yi 2019).
 ///
-/// It is fast, and bytes that meet in one hash are easily made: what is taken for equal must be compared. Its values hold
-/// within one process.
+/// It is fast, and bytes that meet in one hash are easily made: what is taken for equal must be compared. Its values may
+/// be others in the next version of the program: whoever keeps some writes down which they are.
 @frozen public struct WordHash: Sendable {
   @usableFromInline var state: UInt64
   @usableFromInline static var seed: UInt64 { 0x9E37_79B9_7F4A_7C15 }

@@ -88,13 +88,14 @@ public struct NoteBook: Sendable {
   /// behind a note that is here. O(log notes + visited) when the order is open; else, where only what is behind a note is
   /// asked for, O(notes).
   ///
-  /// - Parameter tags: notes without one of them need not be visited. With tags it takes O(bytes of all summaries), but a small part of what reading
-  ///   the summaries takes.
+  /// - Parameter tags: notes without one of them need not be visited. With tags it takes O(notes), but a small part of what reading the summaries takes.
   public func forEachSummary(
     after last: NoteID? = nil, tagged tags: [Tag] = [], _ body: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) {
     var position = try last.map { id throws(ArchiveFailure) in try self.position(of: id) + 1 } ?? 0
     let candidates = try tags.isEmpty ? nil : shelf.places(mayHave: tags)
+    // Of many, reading all summaries at once is cheaper.
+    let isMany = candidates.map { $0.count { $0 } > $0.count / 16 } ?? true
     var visited = 0
     var all: [UInt8]?
     while true {
@@ -102,8 +103,7 @@ public struct NoteBook: Sendable {
       if count == 0 { return }
       position += count
       for id in ids {
-        // Of many, reading all summaries at once is cheaper.
-        if visited == 64 { all = try archive?.allSummaries() }
+        if visited == 64, isMany { all = try archive?.allSummaries() }
         visited += 1
         if isPurged(id) { continue }
         guard body(try shelf.summary(of: id, among: all)) else { return }
@@ -111,16 +111,18 @@ public struct NoteBook: Sendable {
     }
   }
 
-  /// Some of the notes in their order, from a position on, and how many places that are; none at the end.
+  /// Some of the notes in their order, those in the trash and those that were purged too, from a position on, and how many places that are; none at the
+  /// end.
   ///
   /// - Parameter candidates: the notes of the archive that are wanted, by their places in its index; nil for all.
-  private func ids(
-    from position: Int, among candidates: [Bool]? = nil
+  func ids(
+    from position: Int, atMost limit: Int = NotebookArchive.listed, among candidates: [Bool]? = nil
   ) throws(ArchiveFailure) -> (ids: [NoteID], count: Int) {
     // As long as the order is not open, it is that of the archive.
     guard let openedOrder else {
-      let places = try archive!.list(from: position)
-      let wanted = candidates.map { candidates in places.filter { candidates[$0] } } ?? places
+      let places = try archive!.list(from: position).prefix(limit)
+      let wanted =
+        candidates.map { candidates in places.filter { candidates[$0] } } ?? Array(places)
       return (wanted.map { archive!.id(at: $0) }, places.count)
     }
     var (ids, count): ([NoteID], Int) = ([], 0)
@@ -132,7 +134,7 @@ public struct NoteBook: Sendable {
       let place = candidates == nil ? nil : archive?.place(of: id, near: last)
       if place.map({ candidates![$0] }) ?? true { ids.append(id) }
       last = place ?? last
-      return count < NotebookArchive.listed
+      return count < limit
     }
     return (ids, count)
   }
@@ -144,16 +146,6 @@ public struct NoteBook: Sendable {
       throw ArchiveFailure(reason: "a note without a place")
     }
     return position
-  }
-
-  /// The notes in their order, those in the trash and those that were purged too. O(notes).
-  func listedNotes() throws(ArchiveFailure) -> [NoteID] {
-    var all: [NoteID] = []
-    while true {
-      let some = try ids(from: all.count).ids
-      if some.isEmpty { return all }
-      all += some
-    }
   }
 
   /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is

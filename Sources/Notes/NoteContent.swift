@@ -34,17 +34,36 @@ extension NoteBook {
       do throws(DecodingFailure) {
         var reader = ByteReader(bytes)
         if hasSummary { try NoteSummary.skip(&reader) }
-        let content = try EncodedContent(from: &reader, withTags: true, withText: hasText)
-        let properties = content.properties.map { (PropertyName($0.string), $1.string) }
         return NoteContent(
-          title: content.title.string,
-          path: properties.first { $0.0 == .path }?.1 ?? "",
-          header: properties.compactMap { name, value in
-            value.isEmpty ? nil : name.headerKey.map { ($0, value) }
-          },
-          tags: content.tags.distinct, utf8: Array(content.text))
+          try EncodedContent(from: &reader, withTags: true, withText: hasText))
       } catch { throw ArchiveFailure(error) }
     }
+  }
+}
+
+extension NoteBook {
+  /// The notes that may have one of some keys: all that do, and others; nil if the archive can't tell. O(notes / 8 × keys).
+  ///
+  /// A note that is in the archive as it is has there the keys of what it says. All others count as ones that may have them.
+  public func notes(
+    mayHaveOneOf keys: some Collection<UInt64>, of kind: NoteKeys
+  ) throws(ArchiveFailure) -> Set<NoteID>? {
+    guard let archive, archive.signatures.format == kind.format else { return nil }
+    return try shelf.ids(mayHaveOneOf: keys.map(Feature.init(key:)))
+  }
+}
+
+extension NoteContent {
+  /// What an encoded note says, read with its tags.
+  init(_ content: EncodedContent) {
+    let properties = content.properties.map { (PropertyName($0.string), $1.string) }
+    title = content.title.string
+    path = properties.first { $0.0 == .path }?.1 ?? ""
+    header = properties.compactMap { name, value in
+      value.isEmpty ? nil : name.headerKey.map { ($0, value) }
+    }
+    tags = content.tags.distinct
+    utf8 = Array(content.text)
   }
 }
 

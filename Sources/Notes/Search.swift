@@ -60,21 +60,28 @@ extension NoteMatch {
 ///     var search = NoteSearch(for: try SearchQuery(parsing: Array("green tag:home".utf8)), in: book)
 ///     while try search.proceed(1 << 20, { show($0); return true }) {}
 ///
-/// First all notes are looked through where they lie, since that is quick: the archive from its beginning to its end, of most
-/// notes nothing but the text. Then those that were found are opened in the user's order. Memory is taken for a piece of the
-/// archive, for one note, and for the names of the notes found.
+/// Notes are looked through in the user's order, some at once, where they lie: in the archive from the first of these to the last, of most
+/// notes nothing but the text, and only those whose signatures have what is looked for. Those that were found are opened then. Memory
+/// is taken for a piece of the archive and for one note.
 public struct NoteSearch: Sendable {
   private let book: NoteBook
   private var matcher: Matcher
-  private var slot = 0
-  private var place = 0
-  private var found: Set<NoteID> = []
-  /// The notes that were found, in the user's order; `nil` while they are looked for.
-  private var listed: [NoteID]?
+  /// The notes of the archive that may be found, by their places in its index; nil before that was found out, and without an archive.
+  private var candidates: [Bool]?
+  /// The position of the next note in the user's order.
+  private var position = 0
+  /// The notes that are looked through, in the user's order, and which of them were found.
+  private var notes: [NoteID] = []
+  private var isFound: [Bool] = []
+  /// Those of them that are to be looked for in the archive, by their places in its index, the last one first.
+  private var archived: [(place: Int, index: Int)] = []
+  /// The next one of them that may be reported.
   private var next = 0
 
   /// The most ranges that are told of a title or a text.
   public static let mostRanges = 1000
+  /// Notes that are looked through at once in the beginning, since a few may be all that are wanted.
+  private static let firstNotes = 64
   /// Bytes of the archive that are read at once.
   private static let piece = 1 << 18
   /// Opening a note takes as long as looking through so many bytes, and so does telling of a place in it.
@@ -96,17 +103,24 @@ public struct NoteSearch: Sendable {
     _ effort: Int, _ report: (NoteMatch) -> Bool
   ) throws(ArchiveFailure) -> Bool {
     var rest = effort
-    while rest > 0, listed == nil { try look(&rest) }
-    guard let listed else { return true }
-    while rest > 0, next < listed.count {
-      guard let note = try book.note(listed[next]) else { throw ArchiveFailure(reason: "no note") }
-      next += 1
-      let match = match(note)
-      rest -=
-        Self.opening + 4 * matcher.effort * note.text.count + Self.telling * match.ranges.count
-      guard report(match) else { return false }
+    while rest > 0 {
+      if let archive = book.archive, !archived.isEmpty {
+        try look(into: archive, &rest)
+      } else if next < notes.count {
+        next += 1
+        guard isFound[next - 1] else { continue }
+        guard let note = try book.note(notes[next - 1]) else {
+          throw ArchiveFailure(reason: "no note")
+        }
+        let match = match(note)
+        rest -=
+          Self.opening + 4 * matcher.effort * note.text.count + Self.telling * match.ranges.count
+        guard report(match) else { return false }
+      } else if try !takeNotes(&rest) {
+        return false
+      }
     }
-    return next < listed.count
+    return true
   }
 
   private mutating func match(_ note: Note) -> NoteMatch {
@@ -117,61 +131,67 @@ public struct NoteSearch: Sendable {
       ranges: matcher.ranges(in: utf8, isTitle: false), utf8: utf8)
   }
 
-  /// Looks through some notes.
-  private mutating func look(_ rest: inout Int) throws(ArchiveFailure) {
-    let shelf = book.shelf
-    if slot < shelf.slotCount {
-      let (id, content) = shelf.content(ofSlot: slot, inTrash: matcher.query.isTrashed)
-      slot += 1
-      rest -= 64
-      if let content, !book.isPurged(id) { try look(at: id, content, &rest) }
-    } else if let archive = book.archive, place < archive.count {
-      try look(into: archive, &rest)
-    } else {
-      listed = found.isEmpty ? [] : try book.listedNotes().filter { found.contains($0) }
+  /// Takes the next notes in the user's order, and looks through those that are not in the archive as they are. False if there are none.
+  private mutating func takeNotes(_ rest: inout Int) throws(ArchiveFailure) -> Bool {
+    if candidates == nil, let archive = book.archive {
+      candidates = try book.shelf.places(mayHave: matcher.query.features, in: archive)
+      rest -= archive.count
     }
+    let limit = position == 0 ? Self.firstNotes : NotebookArchive.listed
+    let count: Int
+    (notes, count) = try book.ids(from: position, atMost: limit, among: candidates)
+    position += count
+    isFound = [Bool](repeating: false, count: notes.count)
+    next = 0
+    rest -= count
+    for (index, id) in notes.enumerated() where !book.isPurged(id) {
+      if let archive = book.archive, book.shelf.isAsArchived(id) {
+        guard let place = archive.place(of: id) else {
+          throw ArchiveFailure(reason: "a place of a note that is not here")
+        }
+        if archive.isTrashed(at: place) == matcher.query.isTrashed {
+          archived.append((place, index))
+        }
+      } else if book.shelf.isTrashed(id) == matcher.query.isTrashed {
+        isFound[index] = try fits(try book.shelf.content(of: id), &rest)
+      }
+    }
+    archived.sort { $1.place < $0.place }
+    return count > 0
   }
 
+  /// Looks through some of the notes that are in the archive, one behind the other there.
   private mutating func look(
     into archive: NotebookArchive, _ rest: inout Int
   ) throws(ArchiveFailure) {
-    let first = archive.noteBlock(at: place)
-    var blocks = [first]
-    var end = place + 1
-    while end < archive.count {
-      let last = blocks[blocks.count - 1]
-      let block = archive.noteBlock(at: end)
-      guard block.start == last.start + last.size + 4,
-        block.start + block.size - first.start < min(Self.piece, rest)
-      else { break }
-      blocks.append(block)
-      end += 1
-    }
-    let bytes = try archive.blocks(from: first, to: blocks[blocks.count - 1])
-    for block in blocks {
-      let id = archive.id(at: place)
-      if archive.isTrashed(at: place) == matcher.query.isTrashed, book.shelf.isAsArchived(id),
-        !book.isPurged(id)
-      {
-        let start = block.start - first.start
-        try look(at: id, .encoded(bytes[start..<start + block.size], hasSummary: false), &rest)
-      } else {
-        rest -= 64
+    let first = archive.noteBlock(at: archived[archived.count - 1].place)
+    var some: [(index: Int, block: NotebookArchive.Block)] = []
+    while let (place, index) = archived.last {
+      let block = archive.noteBlock(at: place)
+      if let last = some.last?.block {
+        guard block.start == last.start + last.size + 4,
+          block.start + block.size - first.start < min(Self.piece, rest)
+        else { break }
       }
-      place += 1
+      some.append((index, block))
+      archived.removeLast()
+    }
+    let bytes = try archive.blocks(from: first, to: some[some.count - 1].block)
+    for (index, block) in some {
+      let start = block.start - first.start
+      let content = bytes[start..<start + block.size]
+      isFound[index] = try fits(.encoded(content, hasSummary: false), &rest)
     }
   }
 
-  private mutating func look(
-    at id: NoteID, _ content: Shelf.Content, _ rest: inout Int
-  ) throws(ArchiveFailure) {
+  private mutating func fits(
+    _ content: Shelf.Content, _ rest: inout Int
+  ) throws(ArchiveFailure) -> Bool {
     switch content {
     case .open(let note):
       rest -= matcher.effort * note.text.count + 64
       let tags = matcher.query.hasTags ? note.tags.elements : []
-      if matcher.fits(Array(note.title.value.utf8)[...], tags, { note.text.utf8[...] }) {
-        found.insert(id)
-      }
+      return matcher.fits(Array(note.title.value.utf8)[...], tags, { note.text.utf8[...] })
     case .encoded(let bytes, let hasSummary):
       rest -= matcher.effort * bytes.count + 64
       do {
@@ -179,7 +199,7 @@ public struct NoteSearch: Sendable {
         if hasSummary { try NoteSummary.skip(&reader) }
         let content = try EncodedContent(
           from: &reader, withTags: matcher.query.hasTags, withText: true)
-        if matcher.fits(content.title, content.tags, { content.text }) { found.insert(id) }
+        return matcher.fits(content.title, content.tags, { content.text })
       } catch { throw ArchiveFailure(error) }
     }
   }

@@ -28,6 +28,16 @@ public struct SearchQuery: Sendable {
   /// True if the notes in the trash are looked through, and no others.
   private(set) var isTrashed = false
 
+  /// What each note has, in its signature, that is found.
+  var features: [Feature] {
+    terms.filter { !$0.isNegated }.flatMap { term in
+      switch term.field {
+      case .any, .title: Feature.trigrams(of: term.needle.bytes)
+      case .tag: [Feature(tagFolded: term.needle.bytes)]
+      }
+    }
+  }
+
   /// True if a note's tags count.
   var hasTags: Bool { terms.contains { $0.field == .tag } }
 

@@ -281,16 +281,6 @@ struct Shelf: Sendable {
     case encoded(ArraySlice<UInt8>, hasSummary: Bool)
   }
 
-  var slotCount: Int { slots.count }
-
-  /// A note and what it holds; `nil` if that is in the archive as it is, or in the trash and is not looked for there, or the other way round.
-  func content(ofSlot index: Int, inTrash isTrashed: Bool) -> (NoteID, Content?) {
-    let slot = slots[index]
-    if slot.isTrashed != isTrashed { return (slot.id, nil) }
-    if slot.place >= 0 { return (slot.id, .open(open[slot.place].note)) }
-    return (slot.id, slot.changed > 0 ? .encoded(slot.packed[...], hasSummary: true) : nil)
-  }
-
   /// What a note that is here holds.
   func content(of id: NoteID) throws(ArchiveFailure) -> Content {
     if let slot = slot(of: id) {
@@ -329,12 +319,51 @@ struct Shelf: Sendable {
     do { return Array(try reader.counted()) } catch { throw ArchiveFailure(error) }
   }
 
-  /// The notes of the archive, by their places in its index, that have all of some tags, and perhaps others; nil if there is no archive. A note that is not
-  /// as it is there counts as one of them. O(bytes of all summaries).
+  /// The notes of the archive, by their places in its index, that have all of some tags, and a few others; nil if there is no archive. A note that is not
+  /// as it is there counts as one of them. O(notes).
   func places(mayHave tags: [Tag]) throws(ArchiveFailure) -> [Bool]? {
-    guard var places = try archive?.places(mayHave: tags) else { return nil }
-    for slot in slots where slot.archived >= 0 && slot.changed > 0 { places[slot.archived] = true }
+    guard let archive else { return nil }
+    var places = [Bool](repeating: true, count: archive.count)
+    var folded = FoldedText()
+    // Of the same tag in other characters one is an unusual one, or they are folded to the same. So of an unusual one nothing is known.
+    for tag in tags where Feature.isUsual(tag.name) {
+      folded.fold(Array(tag.name.utf8)[...])
+      var tagged = [Bool](repeating: false, count: archive.count)
+      for feature in [Feature(tagFolded: folded.utf8), .unusualTag] {
+        try archive.forEachPlace(mayHave: [feature]) { tagged[$0] = true }
+      }
+      for place in places.indices where !tagged[place] { places[place] = false }
+    }
+    markChanged(&places)
     return places
+  }
+
+  /// The notes of the archive, by their places in its index, that have all of some features, and a few others. A note that is not as it is there counts as
+  /// one of them. O(notes).
+  func places(
+    mayHave features: [Feature], in archive: NotebookArchive
+  ) throws(ArchiveFailure) -> [Bool] {
+    if features.isEmpty { return [Bool](repeating: true, count: archive.count) }
+    var places = [Bool](repeating: false, count: archive.count)
+    try archive.forEachPlace(mayHave: features) { places[$0] = true }
+    markChanged(&places)
+    return places
+  }
+
+  private func markChanged(_ places: inout [Bool]) {
+    for slot in slots where slot.archived >= 0 && slot.changed > 0 { places[slot.archived] = true }
+  }
+
+  /// The notes that may have one of some features: those of the archive that do, and a few others, and all that are not, or not as they are, in the archive.
+  /// In no order. O(notes / 8 × features).
+  func ids(mayHaveOneOf features: [Feature]) throws(ArchiveFailure) -> Set<NoteID> {
+    var ids: Set<NoteID> = []
+    for slot in slots where slot.archived < 0 || slot.changed > 0 { ids.insert(slot.id) }
+    guard let archive else { return ids }
+    for feature in features {
+      try archive.forEachPlace(mayHave: [feature]) { ids.insert(archive.id(at: $0)) }
+    }
+    return ids
   }
 
   /// The notes whose ids have this number, in no order.

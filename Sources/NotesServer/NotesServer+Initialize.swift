@@ -64,7 +64,8 @@ extension NotesServer {
     do {
       store = try NoteStore(
         path: path, state: environment.stateFolder, memory: environment.memoryFolder,
-        isWatching: !environment.isSingleRequest, makeIdentifier: environment.makeIdentifier)
+        isWatching: !environment.isSingleRequest, keys: .links,
+        makeIdentifier: environment.makeIdentifier)
     } catch {
       throw ResponseError(opening: error)
     }

@@ -1,5 +1,6 @@
 internal import NoteStore
 internal import Notes
+internal import NotesServer
 internal import ReplicatingTypes
 
 /// Reads everything in a notebook's folder, and says in a user's words what is there and what is damaged.
@@ -57,7 +58,8 @@ struct Check {
   ) throws(StoreError) -> [String] {
     let fresh = try NoteStore(path: folder, makeIdentifier: makeIdentifier)
     fresh.verifySnapshots()
-    let store = try NoteStore(path: folder, state: stateFolder, makeIdentifier: makeIdentifier)
+    let store = try NoteStore(
+      path: folder, state: stateFolder, keys: .links, makeIdentifier: makeIdentifier)
     guard store.identity != nil else { return [] }
     let repair = try store.repair(fresh.damage)
     return repair.copies.map { "copied what is damaged to \($0)" }

@@ -1,4 +1,6 @@
 internal import NoteStore
+internal import Notes
+internal import NotesServer
 internal import ReplicatingTypes
 
 /// Folds the complete files in a notebook's folder into a snapshot, removes those that were folded a day ago, and reports
@@ -15,7 +17,8 @@ struct Compact {
     folder: String, stateFolder: String?, isDue: Bool, isPurging: Bool,
     makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
-    let store = try NoteStore(path: folder, state: stateFolder, makeIdentifier: makeIdentifier)
+    let store = try NoteStore(
+      path: folder, state: stateFolder, keys: .links, makeIdentifier: makeIdentifier)
     guard store.identity != nil else {
       lines = ["\(folder): there is no notebook"]
       return

@@ -14,19 +14,40 @@ import Testing
     var random: SplitMix64
     var peers: [Peer]
     let files: String
+    private let places: [(notebook: String, state: String)]
     private var attachments: [JSON] = []
     private let names = ["Milk", "milk", "Oat", "Éclair", "E\u{301}clair", "a", "oat cakes", "x/a"]
 
     init(_ scratch: TemporaryFolder, seed: UInt64) {
       random = SplitMix64(seed: seed)
       files = scratch("files \(seed)")
-      peers = ["notes", "notes", "other"].enumerated().map { number, folder in
-        let peer = Peer(
-          scratch("\(folder) \(seed)"), seed: seed &* 8 &+ UInt64(number),
-          state: scratch("state \(number) \(seed)"))
+      places = ["notes", "notes", "other"].enumerated().map { number, folder in
+        (scratch("\(folder) \(seed)"), scratch("state \(number) \(seed)"))
+      }
+      peers = places.enumerated().map { number, place in
+        let peer = Peer(place.notebook, seed: seed &* 8 &+ UInt64(number), state: place.state)
         peer.initialize()
         return peer
       }
+    }
+
+    /// The folders of the notebook and of the state of a peer.
+    func folders(_ number: Int) -> (notebook: String, state: String) { places[number] }
+
+    /// What somebody says of all links and names, with the ids of notes that are in the trash or forgotten.
+    func answers(_ peer: Peer) -> [JSON] {
+      let ids = peer.list() + peer.list(["trashed": true])
+      var answers: [JSON] = []
+      for id in ids {
+        answers.append(peer.call("note/links", ["id": .string(id)]))
+        answers.append(peer.call("note/backlinks", ["id": .string(id)]))
+        answers.append(
+          peer.call("note/rename", ["id": .string(id), "title": "milk", "dryRun": true]))
+      }
+      for name in names + ids + ["b", "x/a.md", "a.md", "milk#h", "nothing"] {
+        answers.append(peer.call("notebook/resolve", ["text": .string(name)]))
+      }
+      return answers
     }
 
     private func title() -> JSON { .string(random.pick(names)) }
@@ -110,6 +131,57 @@ import Testing
         #expect(kept == fresh && kept.sizes == fresh.sizes, at(seed, step))
       }
     }
+  }
+
+  /// Those who ask for a few names read the notes that the archive names, and those that are not in it as they are. Archives come and go meanwhile, of
+  /// this process and of one that begins with them.
+  @Test(arguments: seeds(12))
+  func `that reads what an archive says answers as one that reads all`(seed: UInt64) throws {
+    let scene = Scene(scratch, seed: seed)
+    for peer in scene.peers { peer.looksUpLinks() }
+    var archives = 0
+    for step in 0..<50 {
+      try scene.step()
+      if scene.random.chance(20) { archives += scene.random.pick(scene.peers).putAway() ? 1 : 0 }
+      guard scene.random.chance(30) else { continue }
+      // A process that begins with the archive, and one without any.
+      for number in [0, 2] {
+        let (folder, state) = scene.folders(number)
+        let beginning = Peer(folder, seed: 1_000 + UInt64(step), state: state)
+        let reading = Peer(folder, seed: 2_000 + UInt64(step))
+        for peer in [beginning, reading] { peer.initialize() }
+        beginning.looksUpLinks()
+        scene.peers[number].work()
+        let expected = scene.answers(reading)
+        #expect(!reading.hasUnreadLinks, at(seed, step))
+        #expect(scene.answers(beginning) == expected, at(seed, step))
+        #expect(scene.answers(scene.peers[number]) == expected, at(seed, step))
+      }
+    }
+    #expect(archives > 0, at(seed))
+  }
+
+  @Test func `reads no other notes where an archive says which have a name`() throws {
+    let (folder, state) = (scratch("notes"), scratch("state"))
+    let writer = Peer(folder, seed: 1, state: state)
+    writer.initialize()
+    for number in 0..<300 {
+      writer.create(["title": .string("note \(number)"), "text": .string("[[note \(number / 2)]]")])
+    }
+    let first = writer.list()[299]
+    #expect(writer.putAway())
+    let peer = Peer(folder, seed: 2, state: state)
+    peer.initialize()
+    #expect(peer.call("note/backlinks", ["id": .string(first)])["backlinks"]!.array!.count == 2)
+    #expect(peer.call("notebook/resolve", ["text": "NOTE 17"])["id"] == .string(peer.list()[282]))
+    #expect(peer.hasUnreadLinks)
+    // What another process writes is there, too.
+    let new = writer.create(["title": "note 17", "text": "[[note 0]]"])
+    peer.work()
+    #expect(peer.call("notebook/resolve", ["text": "note 17"])["candidates"]!.array!.count == 2)
+    #expect(peer.call("note/backlinks", ["id": .string(first)])["backlinks"]!.array!.count == 3)
+    #expect(peer.call("note/links", ["id": .string(new)])["links"]![0]!["id"] == .string(first))
+    #expect(peer.hasUnreadLinks)
   }
 
   @Test

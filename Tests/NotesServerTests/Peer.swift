@@ -1,12 +1,12 @@
 import FileTree
 import Foundation
 import JSONRPC
-import Notes
 import ReplicatingTypes
 import TestSupport
 import Testing
 
 @testable import NoteStore
+@testable import Notes
 @testable import NotesServer
 
 /// A client and its server, in this process: what is sent has been acted on when the call returns.
@@ -434,6 +434,19 @@ extension Peer {
     defer { server.indexing.index = kept }
     return (kept, server.linkIndex)
   }
+
+  /// Writes an archive of all that is known, which the notebook reads from then on. Whether there is one.
+  func putAway() -> Bool {
+    guard let store = server.store, store.canArchive else { return false }
+    repeat { store.archive() } while store.archiving.writing != nil
+    return store.notebook.archive != nil
+  }
+
+  /// From now on links are looked up in the archive, in however few notes.
+  func looksUpLinks() { server.indexing.notesForKey = 0 }
+
+  /// True if the index of links has not read all notes.
+  var hasUnreadLinks: Bool { server.linkIndex.hasUnread }
 
   /// True if the index of links was begun.
   var hasLinkIndex: Bool { server.indexing.index != nil }

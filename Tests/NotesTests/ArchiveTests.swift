@@ -305,7 +305,7 @@ final class Disk: Sendable {
 
   /// What can be asked of a notebook that comes from an archive, with the answer.
   private enum Question {
-    case order, list
+    case order, list, signatures
     case note(Note)
     case changes([UInt8])
   }
@@ -318,6 +318,12 @@ final class Disk: Sendable {
       try book.openOrder()
       try book.forEachSummary { _ in true }
     case .list: try book.forEachSummary { _ in true }
+    case .signatures:
+      let archive = book.archive!
+      for block in archive.signatures.blocks {
+        _ = (try archive.columns(of: block), try archive.rows(of: block))
+      }
+      _ = try archive.unsignedPlaces()
     case .note(let note):
       let read = try book.note(note.id)
       #expect(read == note, comment)
@@ -395,6 +401,12 @@ final class Disk: Sendable {
     }
     for last in known.version.changes { attempt { _ = try book.author(of: last) } }
     attempt {
+      var search = NoteSearch(for: try SearchQuery(text: Array("the".utf8)), in: book)
+      while try search.proceed(1 << 20, { _ in true }) {}
+    }
+    attempt { try book.forEachSummary(tagged: [Tag("a")]) { _ in true } }
+    attempt { _ = try book.notes(mayHaveOneOf: [1, 2], of: .none) }
+    attempt {
       var copy = book
       _ = try copy.putAway()
     }
@@ -468,7 +480,7 @@ final class Disk: Sendable {
     let whole = try Disk(&book).bytes
     let all = book.changes(since: Version()).encoded(of: notebook)
     let questions =
-      [Question.order, .list] + book.notes.map { Question.note($0) } + [Question.changes(all)]
+      [Question.order, .list, .signatures] + book.notes.map { Question.note($0) } + [Question.changes(all)]
     func look(_ bytes: [UInt8], _ questions: [Question], _ comment: Comment) {
       do {
         for question in questions {

@@ -25,8 +25,9 @@ public struct LinkName: Hashable, Sendable {
     }
   }
 
-  /// The hash by which notes are looked up that may have the name: names that are compared as equal have the same one. It holds within one process.
-  public var key: Int { Self.key(of: text) }
+  /// The hash by which notes are looked up that may have the name: names that are compared as equal have the same one. Archives keep such hashes (`NoteKeys`
+  /// in `Notes`): with other ones their format has to be another one.
+  public var key: UInt64 { Self.key(of: text) }
 
   static func folded(_ name: String) -> String {
     var bytes = Array(name.utf8)[...]
@@ -35,10 +36,10 @@ public struct LinkName: Hashable, Sendable {
   }
 
   /// Of a path as of a title only the last part counts, without what a note's file ends with.
-  static func key(of folded: String) -> Int {
-    var hasher = Hasher()
-    for byte in stem(of: Array(folded.utf8)[...]) { hasher.combine(byte) }
-    return hasher.finalize()
+  static func key(of folded: String) -> UInt64 {
+    var hash = WordHash()
+    for byte in stem(of: Array(folded.utf8)[...]) { hash.combine(byte) }
+    return hash.value
   }
 
   /// The last part of a path, without what a note's file ends with, however often.
@@ -91,8 +92,8 @@ public struct NoteNames: Equatable, Sendable {
   }
 
   /// The keys of all its names, each once. O(their length).
-  public var keys: [Int] {
-    var keys: [Int] = []
+  public var keys: [UInt64] {
+    var keys: [UInt64] = []
     for name in [title, path] + aliases {
       let folded = LinkName.folded(name)
       if folded.isEmpty { continue }

@@ -4,6 +4,8 @@ internal import Notes
 struct Archiving {
   /// The folder for the state of this user's programs.
   let state: String?
+  /// What notes are found by in archives that this process writes, beside their words and tags.
+  let keys: NoteKeys
   /// The size of the archive that the notebook reads from, in bytes.
   var size = 0
   /// The bytes of changes that are not in that archive.
@@ -21,8 +23,9 @@ struct Archiving {
   /// An archive is written at the end of the process if more than this is new.
   static let worthKeeping = 1 << 16
 
-  init(state: String?) {
+  init(state: String?, keys: NoteKeys) {
     self.state = state
+    self.keys = keys
   }
 
   /// True if enough is new for another archive. After a large archive that takes more.

@@ -103,7 +103,8 @@ extension NoteStore {
     appendix.raw(folder.bookmark(knowing: Set(snapshots.known.keys)))
     let file = try stateFolder.createArchive("\(folder.root.makeIdentifier())")
     archiving.writing = (
-      ArchiveWriter(&notebook, appendix: appendix.bytes), file, archiving.unkept
+      ArchiveWriter(&notebook, appendix: appendix.bytes, keys: archiving.keys), file,
+      archiving.unkept
     )
   }
 

@@ -1,3 +1,4 @@
+public import Notes
 public import ReplicatingTypes
 
 extension NoteStore {
@@ -11,25 +12,26 @@ extension NoteStore {
   ///     own to another one: for a process of one request.
   ///   - isWatching: whether to watch the folder from the beginning. It takes a system call for each session's folder; a
   ///     process with one request needs none.
+  ///   - keys: what notes are to be found by in an archive, beside their words and tags.
   ///   - makeIdentifier: 128 random bits.
   /// - Throws: `newerFormat`, `damaged`, or the system's error; nothing was changed.
   public convenience init(
     path: String, state: String? = nil, memory: String? = nil, isWatching: Bool = true,
-    makeIdentifier: @escaping () -> Identifier
+    keys: NoteKeys = .none, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     try self.init(
-      path: path, state: state, memory: memory, isWatching: isWatching, on: SystemFiles.shared,
-      makeIdentifier: makeIdentifier)
+      path: path, state: state, memory: memory, isWatching: isWatching, keys: keys,
+      on: SystemFiles.shared, makeIdentifier: makeIdentifier)
   }
 
   convenience init(
     path: String, state: String? = nil, memory: String? = nil, isWatching: Bool = true,
-    mostEndedCompared: Int = 1_000,
+    keys: NoteKeys = .none, mostEndedCompared: Int = 1_000,
     on system: any FileSystem, makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let folder = try LogFolder(
       path: path, state: state, memory: memory, on: system, makeIdentifier: makeIdentifier)
-    self.init(folder, state: state)
+    self.init(folder, state: state, keys: keys)
     self.folder.completeFolders.mostEndedCompared = mostEndedCompared
     self.folder.writer.takeOffer()
     resume()

@@ -42,10 +42,12 @@ public final class NoteStore {
 
   /// A store that has read nothing yet.
   ///
-  /// - Parameter state: the folder for the state of this user's programs; nil for none.
-  init(_ folder: consuming LogFolder, state: String?) {
+  /// - Parameters:
+  ///   - state: the folder for the state of this user's programs; nil for none.
+  ///   - keys: what notes are found by in archives, beside their words and tags.
+  init(_ folder: consuming LogFolder, state: String?, keys: NoteKeys = .none) {
     self.folder = folder
-    archiving = Archiving(state: state)
+    archiving = Archiving(state: state, keys: keys)
     completing = Completing(isDue: state != nil)
   }
 

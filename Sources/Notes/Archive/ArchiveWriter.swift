@@ -13,6 +13,8 @@ internal import ReplicatingTypes
 public struct ArchiveWriter: Sendable {
   private enum Stage {
     case notes(Int)
+    /// From which column on of which block of the old archive.
+    case signatures(Int, Int)
     case order
     /// From which position on.
     case list(Int)
@@ -52,6 +54,14 @@ public struct ArchiveWriter: Sendable {
   private var summariesStart = 0
   private var order = NotebookArchive.Block(start: 0, size: 0)
   private var list = NotebookArchive.Block(start: 0, size: 0)
+  private var signatures: SignatureWriter
+  private var signatureBlocks: [Signatures.Block] = []
+  private var unsigned = NotebookArchive.Block(start: 0, size: 0)
+  /// Where the notes of the old archive that are as they were stand in this one's index, by their places in that one's; and those
+  /// that have no signature there. Nil if its signatures are of no use.
+  private var old: (newPlaces: [UInt32], unsigned: Set<UInt32>)?
+  /// The block of the old archive's signatures that is taken apart.
+  private var oldSignatures: (columns: [UInt32], rows: [UInt8])?
   /// The sessions as the head will have them, and the blocks of the one whose changes are being written.
   private var sessions = ByteWriter()
   private var blocks: [NotebookArchive.Stretch] = []
@@ -61,9 +71,12 @@ public struct ArchiveWriter: Sendable {
   private var authors = ByteWriter()
   private var authorPlaces: [Author: Int] = [:]
 
-  /// - Parameter appendix: bytes that are kept beside the notebook.
-  public init(_ book: inout NoteBook, appendix: [UInt8]) {
+  /// - Parameters:
+  ///   - appendix: bytes that are kept beside the notebook.
+  ///   - keys: what notes are found by beside their words and tags.
+  public init(_ book: inout NoteBook, appendix: [UInt8], keys: NoteKeys = .none) {
     mark = book.mark()
+    signatures = SignatureWriter(keys)
     self.book = book
     self.appendix = appendix
     notes = book.shelf.ids
@@ -71,19 +84,29 @@ public struct ArchiveWriter: Sendable {
     places = Dictionary(uniqueKeysWithValues: zip(replicas, replicas.indices))
   }
 
-  /// The next bytes of the archive, about 64 KiB; `nil` after the last.
+  /// The next bytes of the archive, about 64 KiB, or a mebibyte, or none; `nil` after the last.
   public mutating func next() throws(ArchiveFailure) -> [UInt8]? {
     piece = ByteWriter(capacity: Self.pieceSize * 2)
     while piece.bytes.count < Self.pieceSize {
       switch stage {
       case .notes(let next):
-        if next == 0 { oldSummaries = try book.archive?.allSummaries() }
+        if next == 0, let archive = book.archive { try beginCopying(archive) }
         if next < notes.count {
           let count = try copyNotes(from: next)
           if count == 0 { try write(notes[next]) }
           stage = .notes(next + max(1, count))
         } else {
           oldSummaries = nil
+          stage = .signatures(0, 0)
+        }
+      case .signatures(let next, let column):
+        if let blocks = book.archive?.signatures.blocks, let old, next < blocks.count {
+          let end = try keepSignatures(blocks[next], old.newPlaces, from: column)
+          stage = end == nil ? .signatures(next + 1, 0) : .signatures(next, end!)
+          // Taking a block apart is work, too, that gives no bytes yet.
+          if end != nil { return finishPiece() }
+        } else {
+          finishSignatures()
           stage = .order
         }
       case .order:
@@ -115,11 +138,13 @@ public struct ArchiveWriter: Sendable {
         writeHead()
         stage = .done
       case .done:
-        if piece.bytes.isEmpty { return nil }
-        size += piece.bytes.count
-        return piece.bytes
+        return piece.bytes.isEmpty ? nil : finishPiece()
       }
     }
+    return finishPiece()
+  }
+
+  private mutating func finishPiece() -> [UInt8] {
     size += piece.bytes.count
     return piece.bytes
   }
@@ -139,6 +164,7 @@ public struct ArchiveWriter: Sendable {
     guard note.count < 1 << 31, summaries.bytes.count < 1 << 32 else {
       throw ArchiveFailure(reason: "too large to be put away")
     }
+    try sign(note[...], of: id, at: placeInIndex)
     try enter(id, block(note), isTrashed: book.shelf.isTrashed(id), summary: summaries.bytes.count)
     summaries.raw(summary)
     summaries.fixed(CRC32C.checksum(of: summary[...]))
@@ -155,6 +181,14 @@ public struct ArchiveWriter: Sendable {
     index.fixed(UInt64(block.start))
     index.fixed(UInt32(block.size) | (isTrashed ? 1 << 31 : 0))
     index.fixed(UInt32(summary))
+  }
+
+  private mutating func beginCopying(_ archive: NotebookArchive) throws(ArchiveFailure) {
+    oldSummaries = try archive.allSummaries()
+    if archive.signatures.format == signatures.keys.format {
+      let none = [UInt32](repeating: Signatures.none, count: archive.count)
+      old = (none, Set(try archive.unsignedPlaces()))
+    }
   }
 
   /// Copies notes that stand in the old archive as they are and one behind the other, without a look at them: most of a
@@ -181,20 +215,112 @@ public struct ArchiveWriter: Sendable {
       throw ArchiveFailure(reason: "too large to be put away")
     }
     let bytes = try archive.blocks(from: first, to: last)
+    for (index, block) in copied.enumerated()
+    where old.map({ $0.unsigned.contains(UInt32(oldPlace + index)) }) ?? true {
+      let start = block.start - first.start
+      try sign(
+        bytes[start..<start + block.size], of: notes[next + index], at: placeInIndex + index)
+    }
     let (start, newSummary) = (place, summaries.bytes.count)
     for (index, block) in copied.enumerated() {
-      let old = oldPlace + index
+      let place = oldPlace + index
+      let newPlace = UInt32(placeInIndex)
+      old?.newPlaces[place] = newPlace
       try enter(
         notes[next + index],
         NotebookArchive.Block(start: start + block.start - first.start, size: block.size),
-        isTrashed: archive.isTrashed(at: old),
-        summary: newSummary + (try archive.summaryRange(at: old).lowerBound) - summary)
+        isTrashed: archive.isTrashed(at: place),
+        summary: newSummary + (try archive.summaryRange(at: place).lowerBound) - summary)
     }
     piece.raw(bytes)
     summaries.raw(oldSummaries[summary..<lastSummary.upperBound])
     oldPlace += copied.count
     return copied.count
   }
+
+  // MARK: - Signatures
+
+  /// Where the next note will stand in the index.
+  private var placeInIndex: Int { index.bytes.count / NotebookArchive.entrySize }
+
+  /// Adds the signature of a note that will stand at a place of the index.
+  private mutating func sign(
+    _ encoded: ArraySlice<UInt8>, of id: NoteID, at place: Int
+  ) throws(ArchiveFailure) {
+    if book.isPurged(id) { return }
+    guard encoded.count <= SignatureWriter.longestNote else {
+      return signatures.addUnsigned(at: UInt32(place))
+    }
+    do throws(DecodingFailure) {
+      var reader = ByteReader(encoded)
+      let content = try EncodedContent(from: &reader, withTags: true, withText: true)
+      if let full = signatures.add(content, at: UInt32(place)) { write(full) }
+    } catch { throw ArchiveFailure(error) }
+  }
+
+  private mutating func write(_ signatures: SignatureWriter.Block) {
+    var columns = ByteWriter(capacity: 4 * signatures.places.count)
+    for place in signatures.places { columns.fixed(place) }
+    writeSignatures(signatures.exponent, columns.bytes, signatures.encodedRows)
+  }
+
+  private mutating func writeSignatures(_ exponent: Int, _ columns: [UInt8], _ rows: [UInt8]) {
+    let columns = block(columns)
+    signatureBlocks.append(
+      Signatures.Block(
+        exponent: exponent, columns: columns,
+        rows: NotebookArchive.Block(start: place, size: rows.count)))
+    piece.raw(rows)
+  }
+
+  /// The number of columns that are taken out of a block at once.
+  private static let columnsAtOnce = 256
+
+  /// Takes over the signatures in a block of the old archive whose notes are as they were; from which column on it has more, nil at its end.
+  ///
+  /// A block is copied as it is, unless it is small or half of it is of no use. One with a column of no note is not copied after notes
+  /// were purged: the column may tell of words of theirs.
+  private mutating func keepSignatures(
+    _ old: Signatures.Block, _ newPlaces: [UInt32], from first: Int
+  ) throws(ArchiveFailure) -> Int? {
+    let archive = book.archive!
+    if oldSignatures == nil {
+      let columns = try archive.columns(of: old).map { place throws(ArchiveFailure) in
+        if place == Signatures.none { return place }
+        guard place < newPlaces.count else {
+          throw ArchiveFailure(reason: "a signature of no note")
+        }
+        return newPlaces[Int(place)]
+      }
+      let used = columns.count { $0 != Signatures.none }
+      let mayTell = used < columns.count && book.purged.count > archive.purged.count
+      if used >= Signatures.Block.capacity(old.exponent) / 2, !mayTell {
+        var writer = ByteWriter(capacity: 4 * columns.count)
+        for column in columns { writer.fixed(column) }
+        writeSignatures(old.exponent, writer.bytes, try archive.encodedRows(of: old))
+        return nil
+      }
+      oldSignatures = (columns, used == 0 ? [] : try archive.rows(of: old))
+    }
+    // Taken out for a moment, so that nothing is copied.
+    let (columns, rows) = oldSignatures.take()!
+    let end = min(first + Self.columnsAtOnce, columns.count)
+    for column in first..<end where columns[column] != Signatures.none {
+      if let full = signatures.add(column, of: rows, old, at: columns[column]) { write(full) }
+    }
+    if end == columns.count { return nil }
+    oldSignatures = (columns, rows)
+    return end
+  }
+
+  private mutating func finishSignatures() {
+    for rest in signatures.takeRest() { write(rest) }
+    var writer = ByteWriter(capacity: 4 * signatures.unsigned.count)
+    for place in signatures.unsigned.sorted() { writer.fixed(place) }
+    unsigned = block(writer.bytes)
+  }
+
+  // MARK: - The order
 
   private mutating func writeOrder() throws(ArchiveFailure) {
     if let order = book.openedOrder {
@@ -259,7 +385,7 @@ public struct ArchiveWriter: Sendable {
       blocks.append(
         NotebookArchive.Stretch(
           numbers: old.numbers, lamport: old.lamport, time: old.time,
-          block: self.block(try archive.changes(old.block))))
+          block: self.block(try archive.read(old.block))))
       return old.numbers.upperBound
     }
     var latest =
@@ -328,9 +454,9 @@ public struct ArchiveWriter: Sendable {
         write(base.heads, into: &links)
       }
     }
-    write(
-      links.bytes.isEmpty ? NotebookArchive.Block(start: 0, size: 0) : block(links.bytes),
-      into: &rest)
+    let linksBlock =
+      links.bytes.isEmpty ? NotebookArchive.Block(start: 0, size: 0) : block(links.bytes)
+    linksBlock.encode(into: &rest)
     rest.varint(blocks.count)
     var (lamport, time): (UInt64, Int64) = (0, 0)
     for stretch in blocks {
@@ -341,7 +467,7 @@ public struct ArchiveWriter: Sendable {
       rest.varint(stretch.lamport - lamport)
       rest.signed(stretch.time - time)
       (lamport, time) = (stretch.lamport, stretch.time)
-      write(stretch.block, into: &rest)
+      stretch.block.encode(into: &rest)
     }
     sessions.identifier(replica)
     sessions.varint(book.version[replica])
@@ -357,11 +483,6 @@ public struct ArchiveWriter: Sendable {
     authors.counted(author.program.utf8)
     authorPlaces[author] = authorPlaces.count
     return authorPlaces.count - 1
-  }
-
-  private func write(_ block: NotebookArchive.Block, into writer: inout ByteWriter) {
-    writer.varint(block.start)
-    writer.varint(block.size)
   }
 
   private func write(_ change: ChangeID, into writer: inout ByteWriter) {
@@ -384,11 +505,12 @@ public struct ArchiveWriter: Sendable {
     for change in heads { write(change, into: &head) }
     head.varint(notes.count)
     head.varint(book.shelf.trashedCount)
-    write(indexBlock, into: &head)
-    write(
-      NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count), into: &head)
-    write(order, into: &head)
-    write(list, into: &head)
+    indexBlock.encode(into: &head)
+    NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count).encode(into: &head)
+    order.encode(into: &head)
+    list.encode(into: &head)
+    Signatures(format: signatures.keys.format, blocks: signatureBlocks, unsigned: unsigned)
+      .encode(into: &head)
     write(book.purged.map(\.creation).sorted(), into: &head)
     head.varint(authorPlaces.count)
     head.raw(authors.bytes)

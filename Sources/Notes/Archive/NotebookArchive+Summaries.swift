@@ -1,7 +1,7 @@
 internal import Bytes
 internal import ReplicatingTypes
 
-// The summaries of notes in an archive: one, all, and those of which a part is looked at.
+// The summaries of notes in an archive: one, all, and their titles.
 
 extension NotebookArchive {
   /// Bytes of the summaries that are read at once, where all are looked through.
@@ -44,38 +44,6 @@ extension NotebookArchive {
   func forEachTitle(
     _ body: (Int, Span<UInt8>) throws(ArchiveFailure) -> Bool
   ) throws(ArchiveFailure) {
-    try forEachSummary { place, summary throws(ArchiveFailure) in
-      var start = 0
-      return try body(place, summary.extracting(try Self.counted(summary, &start)))
-    }
-  }
-
-  /// The notes, by their places in the index, that have all of some tags, and perhaps others, for `summary(at:among:)` to tell. Checksums are not looked
-  /// at. O(bytes of all summaries).
-  func places(mayHave tags: [Tag]) throws(ArchiveFailure) -> [Bool] {
-    // Names with other characters than ASCII may be canonically equivalent and differ in bytes.
-    let wanted = tags.map { Array($0.name.utf8) }.filter { $0.allSatisfy { $0 < 0x80 } }
-    var places = [Bool](repeating: false, count: count)
-    try forEachSummary { place, summary throws(ArchiveFailure) in
-      var start = 0
-      _ = try Self.counted(summary, &start)
-      let count = try Self.varint(summary, &start)
-      var (missing, hasOthers) = (wanted, false)
-      for _ in 0..<count {
-        let tag = summary.extracting(try Self.counted(summary, &start))
-        missing.removeAll { $0.span.isEqual(to: tag) }
-        hasOthers = hasOthers || tag.hasOtherThanASCII
-      }
-      places[place] = count > 0 && (missing.isEmpty || hasOthers)
-      return true
-    }
-    return places
-  }
-
-  /// Calls `body` with the place of each note in the index, and its summary, until it returns false. The summaries are read in pieces.
-  private func forEachSummary(
-    _ body: (Int, Span<UInt8>) throws(ArchiveFailure) -> Bool
-  ) throws(ArchiveFailure) {
     var first = 0
     while first < count {
       let start = try summaryRange(at: first).lowerBound
@@ -92,54 +60,29 @@ extension NotebookArchive {
         guard start <= range.lowerBound, range.upperBound <= end else {
           throw ArchiveFailure(reason: "summaries out of order")
         }
-        let summary = range.lowerBound - start..<range.upperBound - start - 4
-        guard try body(place, bytes.span.extracting(summary)) else { return }
+        let summary = bytes.span.extracting(range.lowerBound - start..<range.upperBound - start - 4)
+        guard try body(place, summary.extracting(try Self.title(of: summary))) else { return }
       }
       first = place
     }
   }
 
-  /// Reads a number of a summary, of a title's length at most, and goes behind it.
-  private static func varint(
-    _ summary: Span<UInt8>, _ start: inout Int
-  ) throws(ArchiveFailure) -> Int {
-    var (number, shift) = (0, 0)
-    while start < summary.count, shift < 21 {
+  /// Where the title stands in a summary: a number, in seven bits a byte, and so many bytes.
+  private static func title(of summary: Span<UInt8>) throws(ArchiveFailure) -> Range<Int> {
+    var (count, start) = (0, 0)
+    while start < min(summary.count, 3) {
       let byte = summary[start]
-      number |= Int(byte & 0x7F) << shift
+      count |= Int(byte & 0x7F) << (7 * start)
       start += 1
-      if byte < 0x80 { return number }
-      shift += 7
+      if byte < 0x80 {
+        guard count <= summary.count - start else { break }
+        return start..<start + count
+      }
     }
-    throw ArchiveFailure(reason: "a summary that ends in a number")
-  }
-
-  /// The place of counted bytes of a summary; goes behind them.
-  private static func counted(
-    _ summary: Span<UInt8>, _ start: inout Int
-  ) throws(ArchiveFailure) -> Range<Int> {
-    let count = try varint(summary, &start)
-    guard count <= summary.count - start else {
-      throw ArchiveFailure(reason: "a text beyond its summary")
-    }
-    defer { start += count }
-    return start..<start + count
+    throw ArchiveFailure(reason: "a summary without a title")
   }
 }
 
 private func + (range: Range<Int>, offset: Int) -> Range<Int> {
   range.lowerBound + offset..<range.upperBound + offset
-}
-
-extension Span<UInt8> {
-  fileprivate var hasOtherThanASCII: Bool {
-    for index in indices where self[index] >= 0x80 { return true }
-    return false
-  }
-
-  fileprivate func isEqual(to other: Span<UInt8>) -> Bool {
-    guard count == other.count else { return false }
-    for index in indices where self[index] != other[index] { return false }
-    return true
-  }
 }

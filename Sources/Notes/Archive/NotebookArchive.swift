@@ -7,13 +7,14 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 07 8B, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 07 8C, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
 //                count*(session's place, number)   the changes that nothing follows
 //                notes, notes in the trash
 //                index, summaries, order, list   places and sizes of these
+//                signatures                which notes may have what is looked for: see Signatures.swift, the directory there
 //                count*(session's place, number)   the notes that were purged: among the notes, in the trash, and without content
 //                count*(name, program)             the authors: counted UTF-8
 //                appendix                    counted bytes: the writer's own
@@ -64,6 +65,11 @@ public final class NotebookArchive: Sendable {
   struct Block: Equatable, Sendable {
     var start: Int
     var size: Int
+
+    func encode(into writer: inout ByteWriter) {
+      writer.varint(start)
+      writer.varint(size)
+    }
   }
 
   /// A block of changes of a session.
@@ -113,7 +119,7 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x07, 0x8b]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x07, 0x8c]
   static let footerSize = 24
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
@@ -140,6 +146,7 @@ public final class NotebookArchive: Sendable {
   let summaries: Block
   private let orderBlock: Block
   private let list: Block
+  let signatures: Signatures
   /// Bytes that its writer has put beside the notebook.
   public let appendix: [UInt8]
 
@@ -195,6 +202,7 @@ public final class NotebookArchive: Sendable {
       summaries = try reader.block()
       orderBlock = try reader.block()
       list = try reader.block()
+      signatures = try Signatures(from: &reader)
       purged = Set(try reader.changes(of: sessions).map(NoteID.init(creation:)))
       authors = try reader.authors()
       appendix = Array(try reader.counted())
@@ -213,6 +221,9 @@ public final class NotebookArchive: Sendable {
       throw ArchiveFailure(reason: "\(error)")
     }
   }
+
+  /// A block without its checksum, which is right.
+  func read(_ block: Block) throws(ArchiveFailure) -> [UInt8] { try Self.read(block, source) }
 
   private static func read(_ block: Block, _ source: Source) throws(ArchiveFailure) -> [UInt8] {
     var bytes = try source(block.start..<block.start + block.size + 4)
@@ -266,9 +277,7 @@ public final class NotebookArchive: Sendable {
   }
 
   /// A note's encoding.
-  func note(at place: Int) throws(ArchiveFailure) -> [UInt8] {
-    try Self.read(noteBlock(at: place), source)
-  }
+  func note(at place: Int) throws(ArchiveFailure) -> [UInt8] { try read(noteBlock(at: place)) }
 
   /// Where a note's encoding is.
   func noteBlock(at place: Int) -> Block {
@@ -286,11 +295,8 @@ public final class NotebookArchive: Sendable {
     return bytes
   }
 
-  /// The bytes of a block of changes.
-  func changes(_ block: Block) throws(ArchiveFailure) -> [UInt8] { try Self.read(block, source) }
-
   /// The order's encoding.
-  func orderBytes() throws(ArchiveFailure) -> [UInt8] { try Self.read(orderBlock, source) }
+  func orderBytes() throws(ArchiveFailure) -> [UInt8] { try read(orderBlock) }
 
   func order() throws(ArchiveFailure) -> ReplicatingSlots<ChangeID> {
     var reader = ByteReader(try orderBytes())
@@ -309,7 +315,7 @@ public final class NotebookArchive: Sendable {
     let (block, first) = position.quotientAndRemainder(dividingBy: Self.listed)
     let size = 4 * min(Self.listed, count - position + first)
     let start = list.start + block * 4 * (Self.listed + 1)
-    let bytes = try Self.read(Block(start: start, size: size), source)
+    let bytes = try read(Block(start: start, size: size))
     let places = (first..<size / 4).map { Int(bytes.integer(at: $0 * 4, UInt32.self)) }
     guard places.allSatisfy({ $0 < count }) else {
       throw ArchiveFailure(reason: "a list of other notes")
@@ -396,7 +402,7 @@ public final class NotebookArchive: Sendable {
   /// The changes of a session that follow others than its own, or were made on a base; in order.
   func links(of session: Session) throws(ArchiveFailure) -> [HistoryLink] {
     guard session.links.size > 0 else { return [] }
-    var reader = ByteReader(try Self.read(session.links, source))
+    var reader = ByteReader(try read(session.links))
     var links: [HistoryLink] = []
     do {
       var number: UInt64 = 0
@@ -428,7 +434,7 @@ public final class NotebookArchive: Sendable {
     for stretch in session.stretches {
       guard stretch.numbers.upperBound >= numbers.lowerBound else { continue }
       guard stretch.numbers.lowerBound <= numbers.upperBound else { return true }
-      var reader = ByteReader(try Self.read(stretch.block, source))
+      var reader = ByteReader(try read(stretch.block))
       do {
         var lamport = try reader.number()
         for next in stretch.numbers {
@@ -506,7 +512,7 @@ extension ByteReader {
     return authors
   }
 
-  fileprivate mutating func block() throws(DecodingFailure) -> NotebookArchive.Block {
+  mutating func block() throws(DecodingFailure) -> NotebookArchive.Block {
     let (start, size) = (try varint(), try varint())
     guard start < 1 << 48, size < 1 << 48 else { throw failure("a block that is nowhere") }
     return NotebookArchive.Block(start: Int(start), size: Int(size))

@@ -3,8 +3,9 @@ internal import Notes
 
 /// Which notes there are under which names, and which of them link to which names.
 ///
-/// It is derived from the notes, and stands nowhere else. In the beginning all notes are unread; a change makes its notes unread again, in their names or
-/// in their texts, and costs nothing more. Whoever asks reads what is unread first (`NotesServer+LinkIndex.swift`).
+/// It is derived from the notes. In the beginning all notes are unread; a change makes its notes unread again, in their names or in their texts, and
+/// costs nothing more. Whoever asks for all names or links reads what is unread first, and whoever asks for a few reads of the unread notes those that an
+/// archive says may have them (`NotesServer+LinkIndex.swift`).
 ///
 /// Names are looked up by hashes, and compared then: two names with one hash cost time and change nothing. Of a note in the trash, and of one that was
 /// forgotten, it knows nothing.
@@ -18,19 +19,19 @@ struct LinkIndex {
     var names: NoteNames?
     var tags: [Tag] = []
     /// The keys of the names that it links to, sorted, each once.
-    var targets: [Int] = []
+    var targets: [UInt64] = []
   }
 
   private var slots: [Slot] = []
   private var places: [NoteID: Int32] = [:]
   /// By the key of a name, the slots of the notes that may have it, sorted.
-  private var named: [Int: [Int32]] = [:]
+  private var named: [UInt64: [Int32]] = [:]
   /// By the key of a name, the slots of the notes that may link to it, sorted.
-  private var linking: [Int: [Int32]] = [:]
+  private var linking: [UInt64: [Int32]] = [:]
   private(set) var tags = TagCounts()
 
-  /// The notes that were never read.
-  private var unread: [NoteID]
+  /// The notes that were not read when all began to be read, some of which may have been since; nil before that, for all notes that have no slot.
+  private var unread: [NoteID]?
   /// Those whose names, and those whose texts, have changed since they were read.
   private var renamed: Set<NoteID> = []
   private var edited: Set<NoteID> = []
@@ -39,9 +40,6 @@ struct LinkIndex {
   /// With more than so many changed notes, they are read while there is nothing else to do: fewer wait until somebody asks, since a note that is
   /// typed in changes again at once.
   private static let many = 64
-
-  /// An index that has read nothing yet of these notes.
-  init(of notes: [NoteID]) { unread = notes.reversed() }
 
   // MARK: - What is unread
 
@@ -59,12 +57,28 @@ struct LinkIndex {
     }
   }
 
+  /// True if notes were never read.
+  var hasUnread: Bool { unread?.isEmpty != true }
+
   /// True if so much is unread that it is not left to who asks.
-  var isBehind: Bool { !unread.isEmpty || renamed.count + edited.count > Self.many }
+  var isBehind: Bool { hasUnread || renamed.count + edited.count > Self.many }
+
+  /// Begins to read all notes, which are these, unless it has begun.
+  mutating func begin(_ notes: @autoclosure () -> [NoteID]) {
+    if unread == nil { unread = notes().reversed() }
+  }
+
+  /// True if a note was read, and is not in the trash.
+  func hasRead(_ note: NoteID) -> Bool { places[note] != nil }
 
   /// The next note that is to be read, with its text or without it; nil if there is none. It counts as read from now on.
   mutating func takeUnread(_ part: Part) -> (note: NoteID, hasText: Bool)? {
-    if let note = unread.popLast() { return (note, true) }
+    if let note = unread?.popLast() { return (note, true) }
+    return takeChanged(part)
+  }
+
+  /// The next note that was changed since it was read, as `takeUnread`.
+  mutating func takeChanged(_ part: Part) -> (note: NoteID, hasText: Bool)? {
     if part == .all, let note = edited.popFirst() {
       if note == latestEdited { latestEdited = nil }
       renamed.remove(note)
@@ -93,9 +107,7 @@ struct LinkIndex {
       slots.append(Slot(id: note))
     }
     let slot = slots[Int(place)]
-    let names = content.map {
-      NoteNames(title: $0.title, aliases: FileHeader.aliases(in: $0.header), path: $0.path)
-    }
+    let names = content.map { NoteNames($0) }
     if names != slot.names {
       let (old, new) = (slot.names?.keys ?? [], names?.keys ?? [])
       for key in old where !new.contains(key) { named.remove(place, of: key) }
@@ -109,7 +121,7 @@ struct LinkIndex {
       slots[Int(place)].tags = tags
     }
     guard hasText || content == nil else { return }
-    let targets = content.map(Self.targets) ?? []
+    let targets = content.map { Self.targets(of: $0) } ?? []
     if targets == slot.targets { return }
     let (old, new) = (Set(slot.targets), Set(targets))
     for key in old.subtracting(new) { linking.remove(place, of: key) }
@@ -117,7 +129,8 @@ struct LinkIndex {
     slots[Int(place)].targets = targets
   }
 
-  private static func targets(of content: NoteContent) -> [Int] {
+  /// The keys of the names that a note links to, sorted, each once. O(length of its text).
+  static func targets(of content: NoteContent) -> [UInt64] {
     let links = NoteLink.all(in: content.utf8)
     if links.isEmpty { return [] }
     return Set(links.compactMap { LinkName($0.target, at: content.path)?.key }).sorted()
@@ -142,9 +155,8 @@ struct LinkIndex {
     }
   }
 
-  /// What a name stands for: an id for that note; any other for the notes that have it as path, title or alias. O(notes with this key).
+  /// What a name stands for that is no id: the notes that have it as path, title or alias. O(notes with this key).
   func meaning(of name: LinkName) -> Meaning {
-    if !name.isPath, let id = NoteID(name.text), self.names(of: id) != nil { return .note(id) }
     let notes = (named[name.key] ?? []).map { slots[Int($0)] }
       .filter { $0.names?.have(name) == true }.map(\.id)
     switch notes.count {
@@ -154,19 +166,9 @@ struct LinkIndex {
     }
   }
 
-  /// The names of a note; nil if it is not there, or in the trash.
-  func names(of note: NoteID) -> NoteNames? { places[note].flatMap { slots[Int($0)].names } }
-
-  /// The notes that may link to a note, in the order of their ids: all that do, and perhaps others. O(them × log them).
-  func notes(linkingTo note: NoteID) -> [NoteID] {
-    guard let names = names(of: note) else { return [] }
-    let places = (names.keys + [LinkName("\(note)").key]).flatMap { linking[$0] ?? [] }
-    return Set(places).map { slots[Int($0)].id }.sorted()
-  }
-
-  /// The notes that may link to a name, in the order of their ids.
-  func notes(linkingTo name: LinkName) -> [NoteID] {
-    (linking[name.key] ?? []).map { slots[Int($0)].id }.sorted()
+  /// The notes that may link to one of some names, in the order of their ids: all that do, and perhaps others. O(them × log them).
+  func notes(linkingTo keys: some Sequence<UInt64>) -> [NoteID] {
+    Set(keys.flatMap { linking[$0] ?? [] }).map { slots[Int($0)].id }.sorted()
   }
 
   /// Visits all titles and aliases that are not empty, each with its note. O(notes).
@@ -186,7 +188,7 @@ extension LinkIndex: Equatable {
   private struct Row: Equatable {
     var id: NoteID
     var names: NoteNames?
-    var targets: [Int]
+    var targets: [UInt64]
     /// Under which keys the note is looked up.
     var isFound: Bool
   }
@@ -206,9 +208,9 @@ extension LinkIndex: Equatable {
   var sizes: [Int] { [named, linking].map { $0.values.reduce(0) { $0 + $1.count } } }
 }
 
-extension [Int: [Int32]] {
+extension [UInt64: [Int32]] {
   /// O(slots of the key).
-  fileprivate mutating func insert(_ place: Int32, of key: Int) {
+  fileprivate mutating func insert(_ place: Int32, of key: UInt64) {
     // Taken out, so that it is changed in place.
     var places = removeValue(forKey: key) ?? []
     places.insert(place, at: places.index(ofFirstFrom: place))
@@ -216,7 +218,7 @@ extension [Int: [Int32]] {
   }
 
   /// O(slots of the key).
-  fileprivate mutating func remove(_ place: Int32, of key: Int) {
+  fileprivate mutating func remove(_ place: Int32, of key: UInt64) {
     guard var places = removeValue(forKey: key) else { return }
     places.remove(at: places.index(ofFirstFrom: place))
     if !places.isEmpty { self[key] = places }

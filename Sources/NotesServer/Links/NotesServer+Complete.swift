@@ -50,7 +50,7 @@ extension NotesServer {
         result.beginObject()
         result.member("label", label.name)
         result.member("id", "\(label.value)")
-        result.member("target", linkIndex.target(of: label.name, for: label.value))
+        result.member("target", target(of: label.name, for: label.value))
         result.endObject()
       }
     case .tag:
@@ -84,10 +84,10 @@ extension NotesServer {
   }
 }
 
-extension LinkIndex {
+extension NotesServer {
   /// What stands between the brackets of a link to a note that is shown as `label`, one of its names: that, if nothing else has it and it can be
   /// written so, else the note's id, and the label as words.
-  func target(of label: String, for note: NoteID) -> String {
+  private func target(of label: String, for note: NoteID) -> String {
     if let name = NoteLink.name(for: label), meaning(of: LinkName(name)) == .note(note) {
       return name
     }

@@ -1,9 +1,11 @@
 internal import JSONRPC
+internal import NoteFiles
 internal import NoteStore
 internal import Notes
 
 // The index of links is made while there is nothing else to do, from when a client has opened a note, and whoever asks for something in it reads
-// first what is unread. Only this file reads notes for it.
+// first what is unread. Who asks for a few names, in a notebook of which nobody has opened a note, reads only the notes that may have them: the archive
+// says which these are, of all notes that are in it as they are. Only this file reads notes for the index.
 
 extension NotesServer {
   /// The length of the texts that are read at once, in bytes: a few milliseconds.
@@ -23,23 +25,60 @@ extension NotesServer {
     try index(part, atMost: .max)
   }
 
+  /// Reads what is unread of the notes that have one of some names, and with `.all` of those that link to one of them. The index is right for these
+  /// names from then on, until the next change. O(names × notes / 8) if an archive knows them, and what reading those notes takes; else O(what is unread).
+  mutating func finishIndexing(
+    _ part: LinkIndex.Part, of keys: Set<UInt64>
+  ) throws(ResponseError) {
+    var notes: Set<NoteID> = []
+    if indexing.index?.hasUnread ?? true {
+      let wanted = part == .all ? keys.union(keys.map(NoteKeys.linking)) : keys
+      let (live, trashed) = book.counts
+      guard wanted.count * indexing.notesForKey <= live + trashed,
+        let found = try recall({ book throws(ArchiveFailure) in
+          try book.notes(mayHaveOneOf: wanted, of: .links)
+        })
+      else { return try finishIndexing(part) }
+      notes = found
+    }
+    // Taken out, so that it is changed in place.
+    var index = indexing.index.take() ?? LinkIndex()
+    defer { indexing.index = index }
+    for note in notes where !index.hasRead(note) { try read(note, true, &index) }
+    while let (note, hasText) = index.takeChanged(part) { try read(note, hasText, &index) }
+  }
+
   /// What is known of links. All that was asked for was read.
-  var linkIndex: LinkIndex { indexing.index ?? LinkIndex(of: []) }
+  var linkIndex: LinkIndex { indexing.index ?? LinkIndex() }
+
+  /// What a name in a link stands for: an id for that note; any other for the notes that have it. All that was asked for was read.
+  func meaning(of name: LinkName) -> LinkIndex.Meaning {
+    if !name.isPath, let id = NoteID(name.text), book.isLive(id) { return .note(id) }
+    return linkIndex.meaning(of: name)
+  }
 
   private mutating func index(_ part: LinkIndex.Part, atMost limit: Int) throws(ResponseError) {
-    // Taken out, so that it is changed in place.
-    var index = indexing.index.take() ?? LinkIndex(of: book.noteIDs)
+    var index = indexing.index.take() ?? LinkIndex()
     defer { indexing.index = index }
+    index.begin(book.noteIDs)
     var work = 0
     while work < limit, let (note, hasText) = index.takeUnread(part) {
-      do throws(ResponseError) {
-        let content = try content(of: note, withText: hasText)
-        index.take(content, of: note, withText: hasText)
-        work += Self.indexingNote + (content?.utf8.count ?? 0)
-      } catch {
-        index.putBack(note)
-        throw error
-      }
+      work += Self.indexingNote + (try read(note, hasText, &index))
+    }
+  }
+
+  /// Reads a note; returns the bytes of its text.
+  @discardableResult
+  private func read(
+    _ note: NoteID, _ hasText: Bool, _ index: inout LinkIndex
+  ) throws(ResponseError) -> Int {
+    do throws(ResponseError) {
+      let content = try content(of: note, withText: hasText)
+      index.take(content, of: note, withText: hasText)
+      return content?.utf8.count ?? 0
+    } catch {
+      index.putBack(note)
+      throw error
     }
   }
 

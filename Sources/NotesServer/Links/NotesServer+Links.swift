@@ -38,10 +38,11 @@ extension NotesServer {
   mutating func noteLinks(
     _ params: NoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    try finishIndexing(.names)
     let note = try note(params.id)
     let (path, utf8) = (note.path, note.text.utf8)
     let links = NoteLink.all(in: utf8)
+    try finishIndexing(
+      .names, of: Set(links.compactMap { LinkName($0.target, at: path)?.key }))
     let places = NoteMatch.positions(of: links.map(\.range), in: utf8, client.encoding)
     var isMore = false
     result.beginObject()
@@ -56,7 +57,7 @@ extension NotesServer {
       result.range(place.start, place.end)
       result.member("target", link.text(at: path))
       if let heading = link.heading { result.member("heading", heading) }
-      result.note(name.map(linkIndex.meaning))
+      result.note(name.map { meaning(of: $0) })
       result.endObject()
     }
     result.endArray()
@@ -67,16 +68,22 @@ extension NotesServer {
   mutating func backlinks(
     _ params: BacklinksParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    try finishIndexing(.all)
     let target = try note(params.id).id
-    let sources = try summaries(of: linkIndex.notes(linkingTo: target))
+    var keys: Set<UInt64> = []
+    if let content = try content(of: target, withText: false) {
+      keys = Set(NoteNames(content).keys + [LinkName("\(target)").key])
+      try finishIndexing(.all, of: keys)
+    }
+    let sources = try summaries(of: linkIndex.notes(linkingTo: keys))
       .sorted { ($1.modified, $1.id) < ($0.modified, $0.id) }
     var (count, isMore) = (0, false)
     result.beginObject()
     result.key("backlinks")
     result.beginArray()
     for source in sources {
-      let found = try links(in: source.id) { linkIndex.meaning(of: $0) == .note(target) }
+      let found = try links(in: source.id) {
+        keys.contains($0.key) && meaning(of: $0) == .note(target)
+      }
       guard let found else { continue }
       isMore = count == params.limit || result.bytes.count >= Requests.largestLookup
       if isMore { break }
@@ -94,15 +101,16 @@ extension NotesServer {
   mutating func resolve(
     _ params: ResolveParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    try finishIndexing(.names)
-    var meaning = linkIndex.meaning(of: LinkName(params.text))
+    var names = [LinkName(params.text)]
     // With a heading, or other words behind a bar, as it stands in a link.
-    if meaning == .nothing, params.text.utf8.count <= 2 * Note.longestTitle,
+    if params.text.utf8.count <= 2 * Note.longestTitle,
       let link = NoteLink.all(in: Array("[[\(params.text)]]".utf8)).first,
       let name = LinkName(link.target, at: "")
     {
-      meaning = linkIndex.meaning(of: name)
+      names.append(name)
     }
+    try finishIndexing(.names, of: Set(names.map(\.key)))
+    let meaning = names.map { self.meaning(of: $0) }.first { $0 != .nothing } ?? .nothing
     result.beginObject()
     result.note(meaning)
     result.key("candidates")

@@ -37,12 +37,12 @@ extension NotesServer {
     let isSame = params.title.utf8.elementsEqual(note.title.value.utf8)
     var (updated, ambiguous): ([LinkingNote], [LinkingNote]) = ([], [])
     if params.updatesLinks, !isSame, !note.isTrashed, !old.text.isEmpty {
-      try finishIndexing(.all)
+      try finishIndexing(.all, of: [old.key])
       var linking: [LinkingNote] = []
-      for source in linkIndex.notes(linkingTo: old) {
+      for source in linkIndex.notes(linkingTo: [old.key]) {
         if let found = try links(in: source, where: { $0 == old }) { linking.append(found) }
       }
-      if linkIndex.meaning(of: old) == .note(note.id) {
+      if meaning(of: old) == .note(note.id) {
         updated = linking
       } else {
         ambiguous = linking
@@ -80,7 +80,7 @@ extension NotesServer {
   ) throws(ResponseError) {
     let assignment = note.title.assignment(of: title, at: environment.now())
     var operations: [Change.Operation] = [.edit(note.id, .title(assignment))]
-    let target = linkIndex.target(ofRenamed: note.id, title)
+    let target = try target(ofRenamed: note.id, title)
     for source in linking {
       do {
         operations += try store!.operations(
@@ -109,10 +109,13 @@ private struct LinkTarget {
   var words: String?
 }
 
-extension LinkIndex {
+extension NotesServer {
   /// What links to a note have when it has another title: that, if no other note has it and it can be written so, else the note's id.
-  fileprivate func target(ofRenamed note: NoteID, _ title: String) -> LinkTarget {
+  fileprivate mutating func target(
+    ofRenamed note: NoteID, _ title: String
+  ) throws(ResponseError) -> LinkTarget {
     if let name = NoteLink.name(for: title) {
+      try finishIndexing(.names, of: [LinkName(name).key])
       let others = meaning(of: LinkName(name)).notes.filter { $0 != note }
       if others.isEmpty { return LinkTarget(name: name) }
     }

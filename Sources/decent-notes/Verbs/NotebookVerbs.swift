@@ -99,7 +99,7 @@ func purgeNotes(
   do {
     let store = try NoteStore(
       path: try surroundings.folder(), state: surroundings.stateFolder(), isWatching: false,
-      makeIdentifier: surroundings.makeIdentifier)
+      keys: .links, makeIdentifier: surroundings.makeIdentifier)
     let author = Author(name: surroundings.name, program: surroundings.program)
     if command.has("--trash") {
       let age = command.value("--older").map { ValueKind.age($0)! } ?? 0

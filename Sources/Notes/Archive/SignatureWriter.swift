@@ -1,0 +1,123 @@
+internal import Bytes
+internal import ReplicatingTypes
+
+/// Makes the signatures of an archive, block by block: see Signatures.swift.
+struct SignatureWriter: Sendable {
+  /// A block that is not in the archive yet.
+  struct Block: Sendable {
+    let exponent: Int
+    /// The place in the index of each column.
+    private(set) var places: [UInt32] = []
+    /// The bits in rows of so many bytes, as many as the columns need or more.
+    private var width = 8
+    private var bits: [UInt8]
+
+    init(_ exponent: Int) {
+      self.exponent = exponent
+      bits = [UInt8](repeating: 0, count: width << exponent)
+    }
+
+    /// Adds a column, with the bits that are set in it. O(bits), and O(block) each time that the columns have doubled.
+    mutating func append(_ set: some Sequence<Int>, for place: UInt32) {
+      let column = places.count
+      places.append(place)
+      if column == width * 8 { widen() }
+      for row in set { bits[row * width + column / 8] |= 1 << (column % 8) }
+    }
+
+    private mutating func widen() {
+      var wider = [UInt8](repeating: 0, count: bits.count * 2)
+      for row in 0..<1 << exponent {
+        for index in 0..<width { wider[row * width * 2 + index] = bits[row * width + index] }
+      }
+      (bits, width) = (wider, width * 2)
+    }
+
+    var isFull: Bool { places.count == Signatures.Block.capacity(exponent) }
+
+    /// The part `rows` of the format.
+    var encodedRows: [UInt8] {
+      let needed = (places.count + 7) / 8
+      let together = Signatures.Block.together(width: needed)
+      var writer = ByteWriter(capacity: needed << exponent + 4 << exponent)
+      for first in stride(from: 0, to: 1 << exponent, by: together) {
+        let start = writer.bytes.count
+        for row in first..<first + together {
+          writer.raw(bits[row * width..<row * width + needed])
+        }
+        writer.fixed(CRC32C.checksum(of: writer.bytes[start...]))
+      }
+      return writer.bytes
+    }
+  }
+
+  let keys: NoteKeys
+  private var filling: [Block]
+  /// The places in the index of the notes without a signature.
+  private(set) var unsigned: [UInt32] = []
+  private var bits = SignatureBits()
+  private var folded = FoldedText()
+
+  init(_ keys: NoteKeys) {
+    self.keys = keys
+    filling = (Signatures.shortest...Feature.longest).map(Block.init)
+  }
+
+  /// Adds the signature of a note that stands at a place of the index, read with its tags and its text; a block that is full with it.
+  /// O(length).
+  mutating func add(_ note: EncodedContent, at place: UInt32) -> Block? {
+    bits.removeAll()
+    for text in [note.title, note.text] {
+      folded.fold(text)
+      bits.insertTrigrams(of: folded.utf8.span)
+    }
+    // All forms of a tag: a search finds any.
+    for tag in note.tags {
+      folded.fold(Array(tag.name.utf8)[...])
+      bits.insert(Feature(tagFolded: folded.utf8))
+      if !Feature.isUsual(tag.name) { bits.insert(.unusualTag) }
+    }
+    for key in keys.keys(NoteContent(note)) { bits.insert(Feature(key: key)) }
+    let places = bits.places
+    guard let exponent = Signatures.exponent(forCount: places.count) else {
+      unsigned.append(place)
+      return nil
+    }
+    return append(places.lazy.map { Int($0) >> (Feature.longest - exponent) }, exponent, place)
+  }
+
+  /// Notes that a signature is made of have no more bytes, with their past: a longer one has too much in it.
+  static let longestNote = 1 << 18
+  /// With fewer columns a block takes more than it spares.
+  private static let fewest = 8
+
+  /// Adds a note without a signature.
+  mutating func addUnsigned(at place: UInt32) { unsigned.append(place) }
+
+  /// Adds a column of a block of another archive, whose rows are at hand. O(2^exponent).
+  mutating func add(
+    _ column: Int, of rows: [UInt8], _ block: Signatures.Block, at place: UInt32
+  ) -> Block? {
+    let (width, mask) = (block.width, UInt8(1) << (column % 8))
+    let set = (0..<1 << block.exponent).lazy.filter { rows[$0 * width + column / 8] & mask != 0 }
+    return append(set, block.exponent, place)
+  }
+
+  private mutating func append(
+    _ set: some Sequence<Int>, _ exponent: Int, _ place: UInt32
+  ) -> Block? {
+    let index = exponent - Signatures.shortest
+    filling[index].append(set, for: place)
+    guard filling[index].isFull else { return nil }
+    defer { filling[index] = Block(exponent) }
+    return filling[index]
+  }
+
+  /// The blocks that are not full; none is left. Notes of blocks that are too small have no signature.
+  mutating func takeRest() -> [Block] {
+    let rest = filling
+    filling = filling.map { Block($0.exponent) }
+    for block in rest where block.places.count < Self.fewest { unsigned += block.places }
+    return rest.filter { $0.places.count >= Self.fewest }
+  }
+}

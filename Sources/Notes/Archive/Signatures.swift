@@ -1,0 +1,187 @@
+// WHICH NOTES OF AN ARCHIVE MAY HAVE WHAT IS LOOKED FOR
+//
+// Of each note the archive has a signature: a row of bits, some of which each of its features has set (`Feature`). A note that has
+// a feature has these bits; one that has not may have them by chance, so whoever looks for something looks into the notes
+// that are left. As superimposed signatures in bit slices: Faloutsos and Christodoulakis 1984, Roberts 1979.
+//
+// A signature has four bits or more for each that is set, so a trigram alone leaves less than a quarter of the notes that have it not.
+// Notes with signatures of one length are in blocks, turned over: a row of a block has one bit of each of its notes, and a
+// query reads as many rows as its features have places. A note with so much in it that 2^15 bits are not enough has none, nor has one of
+// few that would have a block together.
+//
+//     directory = format of the keys (varint), count*(exponent: a byte, columns, rows: places and sizes),
+//                 unsigned: place and size
+//     columns     a block: of each column the note's place in the index, or 2^32 − 1 for none; 4 bytes each
+//     rows        2^exponent rows, each the bits of the columns, the first the lowest. After a row, or where rows are short as many as
+//                 512 bytes hold, a power of two, stands the CRC-32C of these bytes
+//     unsigned    a block: the places in the index of the notes without a signature, 4 bytes each, ascending
+//
+// The bit of a place among 2^15 is that place without its lowest 15 − exponent bits.
+
+internal import Bytes
+internal import ReplicatingTypes
+
+/// The signatures of an archive: where its blocks are.
+struct Signatures: Sendable {
+  /// Signatures of one length.
+  struct Block: Sendable {
+    /// Their length in bits, as a power of two.
+    let exponent: Int
+    let columns: NotebookArchive.Block
+    /// All rows with their checksums.
+    let rows: NotebookArchive.Block
+
+    var count: Int { columns.size / 4 }
+    /// The bytes of a row.
+    var width: Int { (count + 7) / 8 }
+    /// The number of rows that have a checksum together, and the bytes of these and of it.
+    var together: Int { Self.together(width: width) }
+    var groupSize: Int { together * width + 4 }
+
+    /// The most columns of a block: with them it takes a mebibyte.
+    static func capacity(_ exponent: Int) -> Int { 1 << (23 - exponent) }
+
+    /// The number of rows of so many bytes that have a checksum together: no more than there are in the shortest block.
+    static func together(width: Int) -> Int {
+      width >= 512 ? 1 : min(1 << Signatures.shortest, 1 << (512 / width).log2)
+    }
+  }
+
+  /// The shortest signature.
+  static let shortest = 8
+  /// The place of a column whose note is not as it was.
+  static let none = UInt32.max
+
+  /// The way in which keys were made; see `NoteKeys`.
+  let format: UInt64
+  let blocks: [Block]
+  let unsigned: NotebookArchive.Block
+
+  /// The length, as a power of two, of a signature in which so many places are set; nil if there is none.
+  static func exponent(forCount count: Int) -> Int? {
+    (shortest...Feature.longest).first { count << 2 <= 1 << $0 }
+  }
+
+  init(format: UInt64, blocks: [Block], unsigned: NotebookArchive.Block) {
+    self.format = format
+    self.blocks = blocks
+    self.unsigned = unsigned
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.varint(format)
+    writer.varint(blocks.count)
+    for block in blocks {
+      writer.byte(UInt8(block.exponent))
+      block.columns.encode(into: &writer)
+      block.rows.encode(into: &writer)
+    }
+    unsigned.encode(into: &writer)
+  }
+
+  init(from reader: inout ByteReader) throws(DecodingFailure) {
+    format = try reader.varint()
+    var blocks: [Block] = []
+    for _ in 0..<(try reader.count()) {
+      let exponent = Int(try reader.byte())
+      let block = Block(exponent: exponent, columns: try reader.block(), rows: try reader.block())
+      guard (Self.shortest...Feature.longest).contains(exponent), block.count > 0,
+        block.columns.size % 4 == 0, block.count <= Block.capacity(exponent),
+        block.rows.size == (1 << exponent) / block.together * block.groupSize
+      else { throw reader.failure("a block of signatures that can't be") }
+      blocks.append(block)
+    }
+    self.blocks = blocks
+    unsigned = try reader.block()
+  }
+}
+
+extension NotebookArchive {
+  /// Visits the notes, by their places in the index, that may have all of some features: all that do, and a few others. Those without a
+  /// signature are among them. O(notes / 8 × places of the features).
+  func forEachPlace(mayHave features: [Feature], _ body: (Int) -> Void) throws(ArchiveFailure) {
+    for block in signatures.blocks { try find(features, in: block, body) }
+    for place in try unsignedPlaces() { body(try checked(place)) }
+  }
+
+  private func find(
+    _ features: [Feature], in block: Signatures.Block, _ body: (Int) -> Void
+  ) throws(ArchiveFailure) {
+    var left = [UInt8](repeating: 0xFF, count: block.width)
+    for feature in features {
+      for place in feature.places {
+        let (group, start) = try row(Int(place) >> (Feature.longest - block.exponent), of: block)
+        var bits: UInt8 = 0
+        for index in left.indices {
+          left[index] &= group[start + index]
+          bits |= left[index]
+        }
+        if bits == 0 { return }
+      }
+    }
+    let columns = try columns(of: block)
+    for (index, byte) in left.enumerated() where byte != 0 {
+      var rest = byte
+      while rest != 0 {
+        let column = index * 8 + rest.trailingZeroBitCount
+        rest &= rest - 1
+        guard column < block.count else { throw ArchiveFailure(reason: "a bit of no signature") }
+        if columns[column] != Signatures.none { body(try checked(columns[column])) }
+      }
+    }
+  }
+
+  /// The place of a note in the index that something says.
+  private func checked(_ place: UInt32) throws(ArchiveFailure) -> Int {
+    guard place < count else { throw ArchiveFailure(reason: "a signature of no note") }
+    return Int(place)
+  }
+
+  /// The rows of a block among which one is, and where it begins.
+  private func row(
+    _ index: Int, of block: Signatures.Block
+  ) throws(ArchiveFailure) -> (group: [UInt8], start: Int) {
+    let (group, place) = index.quotientAndRemainder(dividingBy: block.together)
+    let start = block.rows.start + group * block.groupSize
+    return (try read(Block(start: start, size: block.groupSize - 4)), place * block.width)
+  }
+
+  /// The places in the index of the notes without a signature.
+  func unsignedPlaces() throws(ArchiveFailure) -> [UInt32] {
+    let bytes = try read(signatures.unsigned)
+    return (0..<bytes.count / 4).map { bytes.integer(at: 4 * $0, UInt32.self) }
+  }
+
+  /// The columns of a block of signatures: of each the place in the index, or `Signatures.none`.
+  func columns(of block: Signatures.Block) throws(ArchiveFailure) -> [UInt32] {
+    let bytes = try read(block.columns)
+    return (0..<block.count).map { bytes.integer(at: 4 * $0, UInt32.self) }
+  }
+
+  /// All rows of a block with their checksums, which are not looked at.
+  func encodedRows(of block: Signatures.Block) throws(ArchiveFailure) -> [UInt8] {
+    let bytes = try source(block.rows.start..<block.rows.start + block.rows.size)
+    guard bytes.count == block.rows.size else { throw ArchiveFailure(reason: "it is too short") }
+    return bytes
+  }
+
+  /// All rows of a block without their checksums, which are right.
+  func rows(of block: Signatures.Block) throws(ArchiveFailure) -> [UInt8] {
+    let bytes = try encodedRows(of: block)
+    var rows: [UInt8] = []
+    rows.reserveCapacity(bytes.count)
+    for start in stride(from: 0, to: bytes.count, by: block.groupSize) {
+      let end = start + block.groupSize - 4
+      guard bytes.integer(at: end, UInt32.self) == CRC32C.checksum(of: bytes[start..<end]) else {
+        throw ArchiveFailure(reason: "a wrong checksum of a signature")
+      }
+      rows += bytes[start..<end]
+    }
+    return rows
+  }
+}
+
+extension Int {
+  /// The number of halvings until 1 is left.
+  fileprivate var log2: Int { Self.bitWidth - 1 - leadingZeroBitCount }
+}
