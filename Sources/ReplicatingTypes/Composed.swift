@@ -27,9 +27,13 @@
 /// **Parts are edited one by one, and merged only as a whole.** Of a value it is known what was seen of each replica, and that holds
 /// for all of its parts. A part that takes in another's changes by itself, as in `a.title.merge(b.title)`, would make the whole
 /// believe that it had seen everything that these follow, and what the other parts lack of it would never come. So the next
-/// `version`, `changes(since:)`, `validate`, `join` or `encode` of the whole traps after that. Putting another value's part in the place of one
-/// is as wrong; that is noticed if the two values have joined different changes. Instead merge the whole:
+/// `version`, `changes(since:)`, `validate`, `join` or `encode` of the whole traps after that. Instead merge the whole:
 /// `a.apply(b.changes(since: a.version))`, or `a.merge(b)`.
+///
+/// **Never put a part of another value in the place of one**, as in `a.title = b.title`. It is as wrong, and noticed only if the two values have
+/// joined different changes. If neither has joined any, or both the same, nothing tells the changes in that part from edits made here:
+/// `a` goes on, and what `b` did to its other parts never comes. To have the other's title, assign its value, which is an edit:
+/// `a.title.assign(b.title.value, at: now, by: &replica)`.
 ///
 /// The laws of `Replicable` hold on the whole state, if they hold for the parts. Each function takes what those of the parts
 /// take. Changes that belong to one part, as those of a keystroke, are looked at and joined there, so that a step in a text takes
@@ -53,24 +57,35 @@ public protocol PartsOf<Whole> {
   /// Changes of all parts.
   associatedtype Changes: ReplicatingChanges & BinaryCodable & Sendable
 
-  /// The changes that the parts have seen together. As the functions below, it traps if a part was joined by itself.
-  func version(of whole: Whole) -> Version
-  /// True if the parts together have seen a version. In place, though nothing is changed: a part that is only read would be copied.
-  func hasSeen(_ since: Version, in whole: inout Whole) -> Bool
-  /// The versions of all changes joined so far, which is the same for each part; nil if no part remembers it.
-  func joinedVersion(of whole: Whole) -> Version?
-  /// Lets all parts remember a version as that of all changes joined so far.
-  func setJoinedVersion(of whole: inout Whole, to version: Version)
-  /// The changes of each part.
-  func changes(of whole: Whole, since version: Version) -> Changes
-  /// Looks whether the changes of each part may be joined.
-  func validate(_ changes: Changes, in whole: Whole) throws(InvalidChange)
-  /// Joins the changes of each part.
-  func join(_ changes: Changes, into whole: inout Whole)
-  /// Joins the changes of each part, if all are valid.
-  func joinIfValid(_ changes: Changes, into whole: inout Whole) throws(InvalidChange)
+  /// The number of parts.
+  static var count: Int { get }
   /// True if looking at the changes of some part takes a copy.
   static var copiesToValidate: Bool { get }
+  /// Adds the versions of the parts, and what they remember as that of all changes joined so far. Traps if a part was joined by itself.
+  func addVersions(of whole: Whole, to seen: inout PartVersions)
+  /// The same, without copying a part to read it.
+  func addVersions(ofMutable whole: inout Whole, to seen: inout PartVersions)
+  /// Adds only what they remember. Traps if a part was joined by itself.
+  func addJoinedVersions(of whole: Whole, to seen: inout PartVersions)
+  /// Lets all parts remember a version as that of all changes joined so far.
+  func setJoinedVersion(of whole: inout Whole, to version: Version)
+  /// The changes of each part. Adds what the parts remember, too.
+  func changes(
+    of whole: Whole, since version: Version, adding seen: inout PartVersions
+  ) -> Changes
+  /// Looks whether the changes of each part may be joined. When sparing, the first part that changes and would be copied to look at them is
+  /// left out.
+  ///
+  /// - Returns: the part that was left out, as the number of parts behind it.
+  func validate(
+    _ changes: Changes, in whole: inout Whole, isSparing: Bool
+  ) throws(InvalidChange) -> Int?
+  /// Joins the changes of one part, which has so many behind it, if they are valid.
+  func joinIfValid(
+    _ changes: Changes, into whole: inout Whole, only chosen: Int
+  ) throws(InvalidChange)
+  /// Joins the changes of all other parts.
+  func join(_ changes: Changes, into whole: inout Whole, except chosen: Int?)
   /// Writes the parts.
   func encode(_ whole: Whole, into writer: inout ByteWriter)
   /// Reads the parts.
@@ -80,46 +95,82 @@ public protocol PartsOf<Whole> {
 extension Composed {
   /// The changes that the parts contain. Traps if a part was joined by itself.
   @inlinable
-  public var version: Version { Self.parts.version(of: self) }
+  public var version: Version {
+    var seen = PartVersions()
+    Self.parts.addVersions(of: self, to: &seen)
+    return seen.version
+  }
 
   /// The versions of all changes joined so far; nil if no part remembers it. Traps if a part was joined by itself.
   @inlinable
   public var joinedVersion: Version? {
-    get { Self.parts.joinedVersion(of: self) }
+    get {
+      var seen = PartVersions()
+      Self.parts.addJoinedVersions(of: self, to: &seen)
+      return seen.joined
+    }
     set { if let newValue { Self.parts.setJoinedVersion(of: &self, to: newValue) } }
   }
 
   /// The changes of each part that a replica at `version` has not seen. Traps if a part was joined by itself.
   @inlinable
   public func changes(since version: Version) -> Changes {
-    Changes(parts: Self.parts.changes(of: self, since: version))
+    var seen = PartVersions()
+    return Changes(parts: Self.parts.changes(of: self, since: version, adding: &seen))
   }
 
   /// Looks whether the changes of each part may be joined, and throws when those of one may not. Traps if a part was joined by itself.
   @inlinable
   public func validate(_ changes: Changes) throws(InvalidChange) {
-    try Self.parts.validate(changes.parts, in: self)
+    _ = joinedVersion
+    var whole = self
+    _ = try Self.parts.validate(changes.parts, in: &whole, isSparing: false)
   }
 
   /// Joins the changes of each part. Traps if a part was joined by itself.
   @inlinable
-  public mutating func join(_ changes: Changes) { Self.parts.join(changes.parts, into: &self) }
+  public mutating func join(_ changes: Changes) {
+    join(changes, after: joinedVersion, except: nil)
+  }
 
   /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy. Traps if a part was
   /// joined by itself.
   @inlinable
   public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
-    try Self.parts.joinIfValid(changes.parts, into: &self)
+    try joinIfValid(changes, after: joinedVersion)
   }
 
   /// Joins the changes of each part, wherever they come from; all of them or, when it throws, nothing. Traps if a part was joined by itself.
   @inlinable
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
-    let parts = Self.parts
-    guard parts.hasSeen(changes.since, in: &self) else {
+    var seen = PartVersions()
+    Self.parts.addVersions(ofMutable: &self, to: &seen)
+    guard seen.version.isSuperset(of: changes.since) else {
       throw .missing(MissingChanges(needed: changes.since))
     }
-    do { try parts.joinIfValid(changes.parts, into: &self) } catch { throw .invalid(error) }
+    do { try joinIfValid(changes, after: seen.joined) } catch { throw .invalid(error) }
+  }
+
+  /// Looks at all parts but one, joins that one if it is valid, and then the others, which are: so a text that is changed alone is not copied
+  /// to look at it. That one is the first of those that change and would have to be copied.
+  @inlinable
+  @inline(__always)
+  mutating func joinIfValid(_ changes: Changes, after joined: Version?) throws(InvalidChange) {
+    let chosen = try Self.parts.validate(changes.parts, in: &self, isSparing: true)
+    if let chosen { try Self.parts.joinIfValid(changes.parts, into: &self, only: chosen) }
+    join(changes, after: joined, except: chosen)
+  }
+
+  /// Joins changes that are valid, but of one part, which has so many behind it, and lets all parts remember it.
+  @inlinable
+  @inline(__always)
+  mutating func join(_ changes: Changes, after joined: Version?, except chosen: Int?) {
+    if var joined {
+      // First, so that the parts find it there.
+      joined.merge(changes.version)
+      Self.parts.setJoinedVersion(of: &self, to: joined)
+    }
+    Self.parts.join(changes.parts, into: &self, except: chosen)
   }
 
   @inlinable
@@ -129,17 +180,17 @@ extension Composed {
 /// The changes of each part of a composed value.
 @frozen
 public struct ComposedChanges<Whole: Composed>: ReplicatingChanges, Sendable {
-  @usableFromInline var parts: Whole.Parts.Changes
-
-  @inlinable
-  init(parts: Whole.Parts.Changes) { self.parts = parts }
-
+  @usableFromInline let parts: Whole.Parts.Changes
   /// The changes that those of the parts follow, together.
-  @inlinable
-  public var since: Version { parts.since }
+  public let since: Version
   /// The version of a value that has joined the changes of all parts, of the replicas that they name.
+  public let version: Version
+
   @inlinable
-  public var version: Version { parts.version }
+  init(parts: Whole.Parts.Changes) {
+    self.parts = parts
+    (since, version) = (parts.since, parts.version)
+  }
 }
 
 /// Format 1, and each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
@@ -161,7 +212,7 @@ extension Composed {
     try parts.decode(&self, from: &reader)
     // The parts may remember something of their reading. From here on all remember the same.
     parts.setJoinedVersion(of: &self, to: Version())
-    let version = parts.version(of: self)
+    let version = version
     if isNaming { try reader.endNaming(version) }
     parts.setJoinedVersion(of: &self, to: version)
   }
@@ -181,7 +232,7 @@ extension ComposedChanges: BinaryCodable {
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "changes of a composed value")
     let isNaming = try reader.beginNaming()
-    parts = try Whole.Parts.Changes(from: &reader)
+    self.init(parts: try Whole.Parts.Changes(from: &reader))
     if isNaming { try reader.endNaming(version) }
   }
 }

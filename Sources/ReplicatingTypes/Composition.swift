@@ -1,211 +1,264 @@
 // Library product only: the programs of this package do not use this file.
 //
-// A pass over the parts looks up the types of all of them at run time, and reading a part by its key path copies it, so each function
-// makes as few passes as it can and reads a part once. A part that changes, or may change, is changed in place.
+// A list of parts is a part and the rest of the list, as types. So the compiler knows each part where a composed value is made, and its
+// key path is an access of a stored property there: nothing is copied and no type is looked up at run time. It takes that all functions
+// here are inlined into one another. (Parameter packs are passed over at run time by Swift 6.3.1: a keystroke took 1.4 times as long.)
 
-/// The parts of a composed value, by their key paths: `Composition(\Self.title, \.text)`.
+/// The parts of a composed value, by their key paths: `Composition(\Self.title, \.text)`. Of more than twelve the last ones are a list of
+/// their own: `Composition(\Self.title, rest: Composition(\.text, \.tags))`.
 @frozen
-public struct Composition<Whole, each Part: Replicable & BinaryCodable & Sendable>: PartsOf
-where repeat (each Part).Changes: BinaryCodable & Sendable {
-  @usableFromInline let paths: (repeat WritableKeyPath<Whole, each Part>)
+public struct Composition<Whole, Part: Replicable & BinaryCodable & Sendable, Rest: PartsOf>:
+  PartsOf
+where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
+  @usableFromInline let path: WritableKeyPath<Whole, Part>
+  @usableFromInline let rest: Rest
 
-  /// The parts at these places, in the order of the encoding.
+  /// The part at this place, and behind it those of another list, in the order of the encoding.
   @inlinable
-  public init(_ path: repeat WritableKeyPath<Whole, each Part>) {
-    paths = (repeat each path)
+  @inline(__always)
+  public init(_ path: WritableKeyPath<Whole, Part>, rest: Rest) {
+    self.path = path
+    self.rest = rest
   }
 
   /// The changes of each part.
   @frozen
-  public struct Changes: ReplicatingChanges, Sendable {
-    @usableFromInline var parts: (repeat (each Part).Changes)
-
-    public let since: Version
-    public let version: Version
+  public struct Changes: ReplicatingChanges, BinaryCodable, Sendable {
+    @usableFromInline let part: Part.Changes
+    @usableFromInline let rest: Rest.Changes
 
     @inlinable
-    init(_ part: repeat (each Part).Changes) {
-      parts = (repeat each part)
-      var (since, version) = (Version(), Version())
-      for part in repeat each part {
-        since.merge(part.since)
-        version.merge(part.version)
-      }
-      (self.since, self.version) = (since, version)
+    @inline(__always)
+    init(part: Part.Changes, rest: Rest.Changes) {
+      self.part = part
+      self.rest = rest
     }
+
+    @inlinable
+    public var since: Version {
+      @inline(__always) get {
+        var since = part.since
+        since.merge(rest.since)
+        return since
+      }
+    }
+
+    @inlinable
+    public var version: Version {
+      @inline(__always) get {
+        var version = part.version
+        version.merge(rest.version)
+        return version
+      }
+    }
+
+    @inlinable
+    @inline(__always)
+    public func encode(into writer: inout ByteWriter) {
+      part.encode(into: &writer)
+      rest.encode(into: &writer)
+    }
+
+    @inlinable
+    @inline(__always)
+    public init(from reader: inout ByteReader) throws(DecodingFailure) {
+      part = try Part.Changes(from: &reader)
+      rest = try Rest.Changes(from: &reader)
+    }
+  }
+
+  @inlinable
+  public static var count: Int {
+    @inline(__always) get { Rest.count + 1 }
   }
 
   @inlinable
   public static var copiesToValidate: Bool {
-    var copies = false
-    for part in repeat (each Part).self { copies = copies || part.copiesToValidate }
-    return copies
+    @inline(__always) get { Part.copiesToValidate || Rest.copiesToValidate }
   }
 
   @inlinable
-  public func version(of whole: Whole) -> Version {
-    var version = Version()
-    var joined = JoinedParts<Whole>()
-    for path in repeat each paths {
-      let part = whole[keyPath: path]
-      joined.add(told: part.joinedVersion)
-      version.merge(part.version)
-    }
-    return version
+  @inline(__always)
+  public func addVersions(of whole: Whole, to seen: inout PartVersions) {
+    seen.add(whole[keyPath: path], in: Whole.self)
+    rest.addVersions(of: whole, to: &seen)
   }
 
   @inlinable
-  public func hasSeen(_ since: Version, in whole: inout Whole) -> Bool {
-    var version = Version()
-    for path in repeat each paths { version.merge(whole[keyPath: path].version) }
-    return version.isSuperset(of: since)
+  @inline(__always)
+  public func addVersions(ofMutable whole: inout Whole, to seen: inout PartVersions) {
+    seen.add(mutable: &whole[keyPath: path], in: Whole.self)
+    rest.addVersions(ofMutable: &whole, to: &seen)
   }
 
   @inlinable
-  public func joinedVersion(of whole: Whole) -> Version? {
-    var joined = JoinedParts<Whole>()
-    for path in repeat each paths { joined.add(told: whole[keyPath: path].joinedVersion) }
-    return joined.version
+  @inline(__always)
+  public func addJoinedVersions(of whole: Whole, to seen: inout PartVersions) {
+    seen.add(joined: whole[keyPath: path].joinedVersion, in: Whole.self)
+    rest.addJoinedVersions(of: whole, to: &seen)
   }
 
   @inlinable
+  @inline(__always)
   public func setJoinedVersion(of whole: inout Whole, to version: Version) {
-    for path in repeat each paths { whole[keyPath: path].joinedVersion = version }
+    whole[keyPath: path].joinedVersion = version
+    rest.setJoinedVersion(of: &whole, to: version)
   }
 
   @inlinable
-  public func changes(of whole: Whole, since version: Version) -> Changes {
-    var joined = JoinedParts<Whole>()
-    return Changes(repeat joined.changes(of: whole[keyPath: each paths], since: version))
+  @inline(__always)
+  public func changes(
+    of whole: Whole, since version: Version, adding seen: inout PartVersions
+  ) -> Changes {
+    let part = whole[keyPath: path]
+    seen.add(joined: part.joinedVersion, in: Whole.self)
+    return Changes(
+      part: part.changes(since: version),
+      rest: rest.changes(of: whole, since: version, adding: &seen))
   }
 
   @inlinable
-  public func validate(_ changes: Changes, in whole: Whole) throws(InvalidChange) {
-    var joined = JoinedParts<Whole>()
-    for (path, part) in repeat (each paths, each changes.parts) {
-      let value = whole[keyPath: path]
-      joined.add(told: value.joinedVersion)
-      try value.validate(part)
+  @inline(__always)
+  public func validate(
+    _ changes: Changes, in whole: inout Whole, isSparing: Bool
+  ) throws(InvalidChange) -> Int? {
+    if isSparing, Part.copiesToValidate, !changes.part.version.isEmpty {
+      _ = try rest.validate(changes.rest, in: &whole, isSparing: false)
+      return Rest.count
+    }
+    try Self.validate(changes.part, in: &whole[keyPath: path])
+    return try rest.validate(changes.rest, in: &whole, isSparing: isSparing)
+  }
+
+  /// In place, though nothing is changed: a part that is read by its key path is copied.
+  @inlinable
+  @inline(__always)
+  static func validate(_ changes: Part.Changes, in part: inout Part) throws(InvalidChange) {
+    try part.validate(changes)
+  }
+
+  @inlinable
+  @inline(__always)
+  public func joinIfValid(
+    _ changes: Changes, into whole: inout Whole, only chosen: Int
+  ) throws(InvalidChange) {
+    if chosen == Rest.count {
+      try whole[keyPath: path].joinIfValid(changes.part)
+    } else {
+      try rest.joinIfValid(changes.rest, into: &whole, only: chosen)
     }
   }
 
   @inlinable
-  public func join(_ changes: Changes, into whole: inout Whole) {
-    var joined = JoinedParts<Whole>()
-    for path in repeat each paths { joined.add(told: whole[keyPath: path].joinedVersion) }
-    joined.tell(changes.version)
-    for (path, part) in repeat (each paths, each changes.parts) {
-      joined.join(part, into: &whole[keyPath: path])
+  @inline(__always)
+  public func join(_ changes: Changes, into whole: inout Whole, except chosen: Int?) {
+    // Where nothing changes nothing is to be joined.
+    if chosen != Rest.count, !changes.part.version.isEmpty {
+      whole[keyPath: path].join(changes.part)
     }
-  }
-
-  /// Looks at all parts but one, joins that one if it is valid, and then the others, which are: so a text that is changed alone is
-  /// not copied to look at it. That one is the first of those that bring something and would have to be copied.
-  @inlinable
-  public func joinIfValid(_ changes: Changes, into whole: inout Whole) throws(InvalidChange) {
-    var joined = JoinedParts<Whole>()
-    var chosen = -1
-    var index = 0
-    for (path, part) in repeat (each paths, each changes.parts) {
-      let isChosen = try joined.validate(
-        part, in: &whole[keyPath: path], unlessCopying: chosen < 0)
-      if isChosen { chosen = index }
-      index += 1
-    }
-    if chosen >= 0 {
-      index = 0
-      for (path, part) in repeat (each paths, each changes.parts) {
-        if index == chosen { try whole[keyPath: path].joinIfValid(part) }
-        index += 1
-      }
-    }
-    joined.tell(changes.version)
-    index = 0
-    for (path, part) in repeat (each paths, each changes.parts) {
-      if index == chosen {
-        whole[keyPath: path].joinedVersion = joined.version
-      } else {
-        joined.join(part, into: &whole[keyPath: path])
-      }
-      index += 1
-    }
+    rest.join(changes.rest, into: &whole, except: chosen)
   }
 
   @inlinable
+  @inline(__always)
   public func encode(_ whole: Whole, into writer: inout ByteWriter) {
-    for path in repeat each paths { whole[keyPath: path].encode(into: &writer) }
+    whole[keyPath: path].encode(into: &writer)
+    rest.encode(whole, into: &writer)
   }
 
   @inlinable
+  @inline(__always)
   public func decode(_ whole: inout Whole, from reader: inout ByteReader) throws(DecodingFailure) {
-    for path in repeat each paths { try Self.decode(&whole[keyPath: path], from: &reader) }
-  }
-
-  @inlinable
-  static func decode<Value: BinaryCodable>(
-    _ part: inout Value, from reader: inout ByteReader
-  ) throws(DecodingFailure) {
-    part = try Value(from: &reader)
+    whole[keyPath: path] = try Part(from: &reader)
+    try rest.decode(&whole, from: &reader)
   }
 }
 
-extension Composition.Changes: BinaryCodable {
+/// The end of a list of parts.
+@frozen
+public struct NoParts<Whole>: PartsOf {
   @inlinable
-  public func encode(into writer: inout ByteWriter) {
-    for part in repeat each parts { part.encode(into: &writer) }
+  init() {}
+
+  /// No changes.
+  @frozen
+  public struct Changes: ReplicatingChanges, BinaryCodable, Sendable {
+    @inlinable
+    init() {}
+
+    @inlinable
+    public var since: Version { Version() }
+    @inlinable
+    public var version: Version { Version() }
+    @inlinable
+    public func encode(into writer: inout ByteWriter) {}
+    @inlinable
+    public init(from reader: inout ByteReader) throws(DecodingFailure) {}
   }
 
   @inlinable
-  public init(from reader: inout ByteReader) throws(DecodingFailure) {
-    self.init(repeat try (each Part).Changes(from: &reader))
-  }
+  public static var count: Int { 0 }
+  @inlinable
+  public static var copiesToValidate: Bool { false }
+  @inlinable
+  public func addVersions(of whole: Whole, to seen: inout PartVersions) {}
+  @inlinable
+  public func addVersions(ofMutable whole: inout Whole, to seen: inout PartVersions) {}
+  @inlinable
+  public func addJoinedVersions(of whole: Whole, to seen: inout PartVersions) {}
+  @inlinable
+  public func setJoinedVersion(of whole: inout Whole, to version: Version) {}
+  @inlinable
+  public func changes(
+    of whole: Whole, since version: Version, adding seen: inout PartVersions
+  ) -> Changes { Changes() }
+  @inlinable
+  public func validate(_ changes: Changes, in whole: inout Whole, isSparing: Bool) -> Int? { nil }
+  @inlinable
+  public func joinIfValid(_ changes: Changes, into whole: inout Whole, only chosen: Int) {}
+  @inlinable
+  public func join(_ changes: Changes, into whole: inout Whole, except chosen: Int?) {}
+  @inlinable
+  public func encode(_ whole: Whole, into writer: inout ByteWriter) {}
+  @inlinable
+  public func decode(_ whole: inout Whole, from reader: inout ByteReader) {}
 }
 
-/// The versions of all changes joined so far, as the parts of a composed value remember it: all the same, or a part was joined by itself.
-@usableFromInline
-struct JoinedParts<Whole> {
-  @usableFromInline var version: Version?
+/// The versions of the parts of a composed value, as one, and what they remember as that of all changes joined so far: all the same, or a
+/// part was joined by itself.
+public struct PartVersions {
+  @usableFromInline var version = Version()
+  @usableFromInline var joined: Version?
 
   @usableFromInline
   init() {}
 
+  /// Adds a part.
+  @inlinable
+  @inline(__always)
+  mutating func add<Part: Replicable>(_ part: Part, in whole: Any.Type) {
+    version.merge(part.version)
+    add(joined: part.joinedVersion, in: whole)
+  }
+
+  /// Adds a part, without copying it.
+  @inlinable
+  @inline(__always)
+  mutating func add<Part: Replicable>(mutable part: inout Part, in whole: Any.Type) {
+    version.merge(part.version)
+    add(joined: part.joinedVersion, in: whole)
+  }
+
   /// Adds what a part remembers. Traps if the parts before it remember something else.
   @usableFromInline
-  mutating func add(told other: Version?) {
+  mutating func add(joined other: Version?, in whole: Any.Type) {
     guard let other else { return }
     precondition(
-      version == nil || version == other,
+      joined == nil || joined == other,
       """
-      \(Whole.self): a part has joined changes by itself, so the others lack what the whole would take for seen. Join the whole: \
+      \(whole): a part has joined changes by itself, so the others lack what the whole would take for seen. Join the whole: \
       value.apply(other.changes(since: value.version))
       """)
-    version = other
-  }
-
-  /// Adds the version of changes that all parts are about to join.
-  @usableFromInline
-  mutating func tell(_ changes: Version) { version?.merge(changes) }
-
-  @usableFromInline
-  mutating func changes<Part: Replicable>(of part: Part, since version: Version) -> Part.Changes {
-    add(told: part.joinedVersion)
-    return part.changes(since: version)
-  }
-
-  /// Looks at the changes of a part; true if it doesn't, because that would copy the part and isn't wanted.
-  @usableFromInline
-  mutating func validate<Part: Replicable>(
-    _ changes: Part.Changes, in part: inout Part, unlessCopying isUnlessCopying: Bool
-  ) throws(InvalidChange) -> Bool {
-    add(told: part.joinedVersion)
-    if isUnlessCopying, Part.copiesToValidate, !changes.version.isEmpty { return true }
-    try part.validate(changes)
-    return false
-  }
-
-  @usableFromInline
-  func join<Part: Replicable>(_ changes: Part.Changes, into part: inout Part) {
-    part.join(changes)
-    if let version { part.joinedVersion = version }
+    joined = other
   }
 }

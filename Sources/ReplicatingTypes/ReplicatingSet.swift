@@ -132,6 +132,14 @@ extension ReplicatingSet: Replicable {
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
+    // Nothing, as for most parts of a composed value. (No addition or removal is read that the version does not have.)
+    if changes.since.isEmpty, changes.version.isEmpty, changes.lamport == 0 { return }
+    try validateSome(changes)
+  }
+
+  /// Apart, since the type of an addition is looked up at its beginning.
+  @inline(never)
+  private func validateSome(_ changes: Changes) throws(InvalidChange) {
     try changes.check()
     try LamportTimestamp.validate(changes.lamport, after: lamport)
   }
@@ -145,7 +153,9 @@ extension ReplicatingSet: Replicable {
       removals.insert(removal, at: place)
     }
     // Also the removals that were here before: they may cover additions that came only now.
-    for removal in removals { take(removal) }
+    if !changes.additions.isEmpty || !changes.removals.isEmpty {
+      for removal in removals { take(removal) }
+    }
     if changes.lamport > lamport {
       lamport = changes.lamport
       latest.set(among: changes.version)

@@ -61,7 +61,9 @@ public struct Version: Hashable, Sendable {
   }
 
   /// Adds what `other` has seen. O(d log n).
-  public mutating func merge(_ other: Version) { tree = tree.joined(with: other.tree) }
+  public mutating func merge(_ other: Version) {
+    if !other.isEmpty { tree = tree.joined(with: other.tree) }
+  }
 
   /// True if everything that `other` has seen has been seen here. O(d log n).
   public func isSuperset(of other: Version) -> Bool {

@@ -92,6 +92,28 @@ private struct Page: Composed, Checked {
   }
 }
 
+/// The same parts in two lists, as of a value with very many.
+private struct LongPage: Composed {
+  var title = ReplicatingRegister("")
+  var text = ReplicatingText()
+  var footnotes = ReplicatingText()
+  var tags = ReplicatingSet<String>()
+  static var parts: some PartsOf<Self> {
+    Composition(\Self.title, rest: Composition(\.text, rest: Composition(\.footnotes, \.tags)))
+  }
+}
+
+/// As many parts as a list takes without another.
+private struct Dozen: Composed {
+  var (a, b, c, d) = (count, count, count, count)
+  var (e, f, g, h) = (count, count, count, count)
+  var (i, j, k, l) = (count, count, count, count)
+  static var count: ReplicatingRegister<Int> { ReplicatingRegister(0) }
+  static var parts: some PartsOf<Self> {
+    Composition(\Self.a, \.b, \.c, \.d, \.e, \.f, \.g, \.h, \.i, \.j, \.k, \.l)
+  }
+}
+
 private let card = Sample(Card()) { $0.edit(by: &$1.replica, &$2) }
 private let box = Sample(Box()) { $0.edit(by: &$1.replica, &$2) }
 private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
@@ -173,6 +195,29 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     #expect(a == b && a.encoded() == b.encoded())
     #expect(a.title.value == "Shopping" && a.tags.elements == ["home"])
     #expect(["MilkEggs", "EggsMilk"].contains(a.text.string))
+  }
+
+  @Test func `may have a list within a list, and a dozen parts in one`() throws {
+    var page = Page()
+    page.title.assign("Shopping", at: 1, by: &alice.replica)
+    page.text.insert("Milk".utf8.span, at: 0, by: &alice.replica)
+    page.footnotes.insert("1".utf8.span, at: 0, by: &alice.replica)
+    page.tags.insert("home", by: &alice.replica)
+    let long = try LongPage(encoded: page.encoded())
+    #expect(long.encoded() == page.encoded())
+    let changes = page.changes(since: Version()).encoded()
+    var other = LongPage()
+    try other.apply(LongPage.Changes(encoded: changes))
+    #expect(other == long)
+
+    var (a, b) = (Dozen(), Dozen())
+    a.a.assign(1, at: 1, by: &alice.replica)
+    a.l.assign(12, at: 1, by: &alice.replica)
+    b.f.assign(6, at: 1, by: &bob.replica)
+    try a.apply(Dozen.Changes(encoded: b.changes(since: a.version).encoded()))
+    try b.apply(a.changes(since: b.version))
+    #expect(a == b && (a.a.value, a.f.value, a.l.value) == (1, 6, 12))
+    #expect(try Dozen(encoded: a.encoded()) == a)
   }
 
   @Test func `refuse all changes if those of one part are invalid`() throws {

@@ -1,6 +1,7 @@
-import ReplicatingTypes
 import TestSupport
 import Testing
+
+@testable import ReplicatingTypes
 
 /// What is edited here is what others take: anything else traps, or is not made.
 @Suite struct `Edits of whole scalars` {
@@ -68,6 +69,55 @@ import Testing
       text.removeAll(by: &author.replica)
       #expect(text.isEmpty && text.string.isEmpty, at(seed))
       text.checkInvariants()
+    }
+  }
+
+  /// What is asked before an edit, beside a look at the bytes: in leaves and pieces so small that a scalar may be in two of them.
+  @Test func `are told from those that tear one`() {
+    let sizes = [
+      PieceTree.NodeSizes(leaf: 4, block: 2, piece: 1),
+      PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3),
+      PieceTree.NodeSizes(leaf: 6, block: 3, piece: 7), PieceTree.NodeSizes(),
+    ]
+    for seed in seeds(40) {
+      var generator = SplitMix64(seed: seed)
+      let author = Author(1)
+      var text = ReplicatingText()
+      text.bytes = ReplicatingArray(nodeSizes: sizes[Int(seed % 4)])
+      for step in 0..<30 {
+        let shown = text.string
+        let (one, other) = (place(in: shown, &generator), place(in: shown, &generator))
+        let bytes = text.utf8
+        if generator.chance(20) {
+          text.remove(min(one, other)..<max(one, other), by: &author.replica)
+        } else if generator.chance(30), let letter = bytes.firstIndex(where: { $0 < 0x80 }) {
+          // Left open.
+          text.remove(letter..<letter + 1, by: &author.replica)
+        } else {
+          let new = generator.chance(50) ? "plain" : string(&generator, atMost: 3)
+          text.insert(new.utf8.span, at: one, by: &author.replica)
+        }
+        Self.expectJudgements(of: text, "\(at(seed, step))")
+      }
+    }
+  }
+
+  private static func expectJudgements(of text: ReplicatingText, _ place: Comment) {
+    let bytes = text.utf8
+    let isBetween = (0...bytes.count).map { $0 == bytes.count || bytes[$0] & 0xC0 != 0x80 }
+    var settled = text.bytes.settled
+    var asked = text.bytes
+    for start in 0...bytes.count {
+      #expect(settled.isBetweenScalars(start) == isBetween[start], place)
+      for end in start..<max(start, min(bytes.count, start + 9)) {
+        let range = start..<end + 1
+        let isWhole = isBetween[start] && isBetween[end + 1]
+        #expect(settled.hasWholeScalars(range) == isWhole, place)
+        // Each time with what is open.
+        var open = text.bytes
+        #expect(open.hasWholeScalars(range) == isWhole, place)
+        #expect(asked.hasWholeScalars(range) == isWhole, place)
+      }
     }
   }
 

@@ -18,6 +18,7 @@ public protocol BinaryCodable {
 
 extension BinaryCodable {
   /// The value in bytes.
+  @inlinable
   public func encoded() -> [UInt8] {
     var writer = ByteWriter()
     encode(into: &writer)
@@ -25,6 +26,7 @@ extension BinaryCodable {
   }
 
   /// The value that `bytes` encode, all of them. Throws when they encode none, or are more than that takes.
+  @inlinable
   public init(encoded bytes: [UInt8]) throws(DecodingFailure) {
     var reader = ByteReader(bytes)
     try self.init(from: &reader)

@@ -1,7 +1,5 @@
 // Replicas that are named by their places: what a composed value and its changes say once for all of their parts.
 
-// A naming is begun and ended, and not given a closure: with Swift 6.3.1 one that reads into a pack aborts.
-
 extension ByteWriter {
   /// Writes a replica: 16 bytes. Between `beginNaming` and `endNaming` a varint: n for the n-th of the table, or 0 and 16 bytes for one that it does not have.
   mutating func replica(_ replica: ReplicaID) {

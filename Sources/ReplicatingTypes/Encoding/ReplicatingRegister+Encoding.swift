@@ -42,7 +42,7 @@ extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "a register")
     let range = try VersionRange(from: &reader)
-    self.init(since: range.since, winner: nil, version: range.version)
+    self.init(since: range.since, version: range.version, winner: nil)
     guard try Bool(from: &reader) else { return }
     let value = try Value(from: &reader)
     let assignment = ReplicatingRegister.Assignment(value: value, time: try reader.signed())

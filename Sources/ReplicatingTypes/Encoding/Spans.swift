@@ -24,6 +24,23 @@ extension Span<UInt8> {
     return false
   }
 
+  /// True if all bytes are of ASCII and none is 0. O(count).
+  @inline(__always)
+  var isPlainText: Bool {
+    var next = 0
+    while count &- next >= 8 {
+      let word = word(at: next)
+      // Less one, a byte of 0 has the highest bit, and one of 1 to 127 hasn't.
+      if ((word &- 0x0101_0101_0101_0101) | word) & 0x8080_8080_8080_8080 != 0 { return false }
+      next &+= 8
+    }
+    while next < count {
+      if self[next] &- 1 >= 0x7F { return false }
+      next &+= 1
+    }
+    return true
+  }
+
   /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {
     var next = 0

@@ -75,6 +75,15 @@ struct PieceTree: Sendable {
     set { pieces[at] = newValue }
   }
 
+  /// True if it is certain, without a look at them, that visible elements are bytes of ASCII: they are in the cursor's leaf, and none there continues a
+  /// scalar. Its last one may begin a scalar that goes on in the next leaf, so of that nothing is certain.
+  @inline(__always)
+  func isPlain(in range: Range<Int>) -> Bool {
+    range.lowerBound >= cursor.leafStart
+      && range.upperBound < cursor.leafStart &+ cursor.leafVisible
+      && slots[cursor.block &* sizes.block &+ cursor.slot].weight.continuations == 0
+  }
+
   // MARK: - Moving the cursor
 
   /// Moves to the piece that holds the visible element at `position`, which exists; returns its place in that piece.
@@ -374,6 +383,23 @@ struct PieceTree: Sendable {
     leafCounts[cursor.leaf] &+= 1
   }
 
+  /// Puts two pieces at `index` of the cursor's leaf.
+  @inline(never)
+  mutating func insert(_ first: Piece, _ second: Piece, at index: Int) {
+    let base = cursor.leaf &* sizes.leaf
+    let end = base &+ Int(leafCounts[cursor.leaf]) &+ 1
+    var place = base &+ index
+    precondition(place >= 0 && end < pieces.count)
+    var (moving, following) = (first, second)
+    while place <= end {
+      let next = pieces[place]
+      pieces[place] = moving
+      (moving, following) = (following, next)
+      place &+= 1
+    }
+    leafCounts[cursor.leaf] &+= 2
+  }
+
   /// Takes out the piece at `index` of the cursor's leaf.
   @inline(never)
   mutating func removePiece(at index: Int) {
@@ -398,10 +424,16 @@ struct PieceTree: Sendable {
     // A slice would share the array, and have it copied when it is appended to.
     let moved = Array(pieces[old * sizes.leaf + half..<old * sizes.leaf + count])
     var visible = 0
+    for piece in moved { visible += piece.visibleCount }
+    // What is weighed is the half with fewer elements.
     var weight = TextWeight.zero
-    for piece in moved where !piece.isRemoved {
-      visible += Int(piece.count)
-      weight += weigh(piece)
+    if visible <= cursor.leafVisible / 2 {
+      for piece in moved where !piece.isRemoved { weight += weigh(piece) }
+    } else {
+      weight = slots[cursor.block * sizes.block + cursor.slot].weight
+      for index in old * sizes.leaf..<old * sizes.leaf + half where !pieces[index].isRemoved {
+        weight += -weigh(pieces[index])
+      }
     }
     pieces += moved
     pieces += repeatElement(Piece(0, 0, 0), count: sizes.leaf - moved.count)

@@ -265,9 +265,10 @@ extension ReplicatingArray {
       } else {
         if skipped < old.count {
           tree.current = old.prefix(skipped)
-          tree.insert(old.dropping(skipped), at: index &+ 1)
+          tree.insert(piece, old.dropping(skipped), at: index &+ 1)
+        } else {
+          tree.insert(piece, at: index &+ 1)
         }
-        tree.insert(piece, at: index &+ 1)
         tree.cursor.start &+= old.prefix(skipped).visibleCount
         tree.cursor.index &+= 1
       }
@@ -335,14 +336,17 @@ extension ReplicatingArray {
       }
     }
     let index = tree.cursor.index
+    let last = old.dropping(skipped &+ count)
     if skipped == 0 {
       tree.current = tomb
+      if rest > 0 { tree.insert(last, at: index &+ 1) }
     } else {
       tree.current = old.prefix(skipped)
-      tree.insert(tomb, at: index &+ 1)
-    }
-    if rest > 0 {
-      tree.insert(old.dropping(skipped &+ count), at: index &+ (skipped == 0 ? 1 : 2))
+      if rest > 0 {
+        tree.insert(tomb, last, at: index &+ 1)
+      } else {
+        tree.insert(tomb, at: index &+ 1)
+      }
     }
   }
 

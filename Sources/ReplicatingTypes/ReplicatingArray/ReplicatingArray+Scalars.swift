@@ -21,7 +21,14 @@ extension ReplicatingArray<UInt8> {
     // The insertion does it anyway, and a search here would lead away from what is open.
     settle()
     precondition(
-      isBoundary(offset), "an insertion at byte \(offset) of a text, inside a scalar")
+      isBetweenScalars(offset), "an insertion at byte \(offset) of a text, inside a scalar")
+  }
+
+  /// True if no scalar has bytes on both sides of an offset in the text. Nothing is open.
+  @inline(__always)
+  mutating func isBetweenScalars(_ offset: Int) -> Bool {
+    // An insertion looks for the byte before it, too: where that is of ASCII, a scalar ends there.
+    offset == 0 || isPlain(at: offset &- 1) || isBoundary(offset)
   }
 
   /// Traps when other replicas would refuse the removal. O(log n), and O(1) beside the last one.
@@ -30,17 +37,35 @@ extension ReplicatingArray<UInt8> {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count,
       "a removal of bytes \(range) of a text of \(count) bytes")
-    let isGoingOn =
-      range.count == 1
-      && (range.upperBound == open.removedFrom || range.lowerBound == open.removedFrom)
-    if !isGoingOn && !range.isEmpty { settle() }
-    // A byte by itself is a scalar if it is of ASCII.
     precondition(
-      range.isEmpty
-        || (range.count == 1
-          ? byte(at: range.lowerBound) < 0x80
-          : isBoundary(range.lowerBound) && isBoundary(range.upperBound)),
+      range.isEmpty || hasWholeScalars(range),
       "a removal of bytes \(range) of a text, which tears a scalar")
+  }
+
+  /// True if scalars begin at both ends of a range of the text that isn't empty. Enters what is open, unless the removal goes on with it.
+  @inline(__always)
+  mutating func hasWholeScalars(_ range: Range<Int>) -> Bool {
+    if range.count == 1 {
+      if range.upperBound != open.removedFrom && range.lowerBound != open.removedFrom { settle() }
+      // A byte by itself is a scalar if it is of ASCII.
+      return isPlain(at: placeInTree(of: range.lowerBound))
+    }
+    settle()
+    return hasWholeScalarsInTree(range)
+  }
+
+  private mutating func hasWholeScalarsInTree(_ range: Range<Int>) -> Bool {
+    if tree.isPlain(in: range) { return true }
+    let skipped = Int(tree.seek(range.lowerBound))
+    let piece = tree.current
+    if skipped &+ range.count <= Int(piece.count) {
+      // As a rule all of it is in one piece, where the removal begins to look.
+      let place = Int(piece.offset) &+ skipped
+      let first = authors[Int(piece.author)].content[place]
+      let last = authors[Int(piece.author)].content[place &+ range.count &- 1]
+      return first & 0xC0 != 0x80 && (last < 0x80 || isBoundary(range.upperBound))
+    }
+    return isBoundary(range.lowerBound) && isBoundary(range.upperBound)
   }
 
   /// Traps when other replicas would refuse one of the edits. O(log n + bytes) for each.
@@ -60,7 +85,13 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
+  @inline(__always)
   private func isText(_ utf8: borrowing Span<UInt8>) -> Bool {
+    utf8.isPlainText || isOtherText(utf8)
+  }
+
+  @inline(never)
+  private func isOtherText(_ utf8: borrowing Span<UInt8>) -> Bool {
     !utf8.containsZero && (!utf8.containsNonASCII || (try? UTF8Span(validating: copy utf8)) != nil)
   }
 
@@ -71,11 +102,31 @@ extension ReplicatingArray<UInt8> {
 
   @inline(__always)
   private mutating func byte(at offset: Int) -> UInt8 {
-    if open.position >= 0 { settle() }
-    // The bytes of an open removal are still in the tree: it is entered at once, when something else happens.
-    let isBehind = open.removedFrom >= 0 && offset >= open.removedFrom
-    let skipped = tree.seek(isBehind ? offset &+ open.removedCount : offset)
+    let place = placeInTree(of: offset)
+    let skipped = tree.seek(place)
     let piece = tree.current
     return authors[Int(piece.author)].content[Int(piece.offset &+ skipped)]
+  }
+
+  /// Where the tree has a visible byte. The bytes of an open removal are still there: it is entered at once, when something else happens.
+  @inline(__always)
+  private mutating func placeInTree(of offset: Int) -> Int {
+    if open.position >= 0 { settle() }
+    let isBehind = open.removedFrom >= 0 && offset >= open.removedFrom
+    return isBehind ? offset &+ open.removedCount : offset
+  }
+
+  /// True if the byte that the tree has at a place is of ASCII. As a rule all bytes of the cursor's leaf are.
+  @inline(__always)
+  private mutating func isPlain(at place: Int) -> Bool {
+    tree.isPlain(in: place..<place &+ 1) || isPlainByte(at: place)
+  }
+
+  @inline(never)
+  private mutating func isPlainByte(at place: Int) -> Bool {
+    let skipped = tree.seek(place)
+    if tree.isPlain(in: place..<place &+ 1) { return true }
+    let piece = tree.current
+    return authors[Int(piece.author)].content[Int(piece.offset &+ skipped)] < 0x80
   }
 }
