@@ -48,6 +48,7 @@ extension NotesServer {
 
   /// Acts on messages that have come, as far as there is room for the answers.
   mutating func proceed() {
+    store?.beginTurn()
     while client.exitStatus == nil, !isFull {
       guard let event = connection.input.next() else {
         if connection.isInputOver { finish() }
@@ -56,6 +57,7 @@ extension NotesServer {
       handle(event)
       if connection.isOutputGone { connection.dropOutput() }
     }
+    store?.endTurn()
     if openTexts.hasNewCursors { push() }
     forgetFiles()
     // One request to the disk for all changes that came together.
@@ -185,6 +187,8 @@ extension NotesServer {
       if environment.isSingleRequest || method.refusesUnknown { try method.refuseUnknown(params) }
       if environment.isSingleRequest { try refuseMissingNotebook(method) }
       let params = Parameters(value: params)
+      // It may take long.
+      if !method.changesNotebook { store?.requireLook() }
       // What the folder lacks is told from what is not merged yet only when all is.
       if method.needsAll || store?.isInDoubt == true, mergeAll() { push() }
       switch method.kind {

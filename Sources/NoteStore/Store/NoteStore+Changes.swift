@@ -103,6 +103,16 @@ extension NoteStore {
     return session
   }
 
+  /// Begins a turn: the requests of one read are carried out, without waiting for anything. One look whether our open segment is still in
+  /// its place is enough then; see `LogFolder.session()`.
+  public func beginTurn() { folder.beginTurn() }
+
+  /// Ends the turn.
+  public func endTurn() { folder.endTurn() }
+
+  /// Notes that something was done in the turn that may have taken a while: another look is needed before the next change.
+  public func requireLook() { folder.requireLook() }
+
   /// Goes on with the session that another process has left, if all of it is known here, and nothing else.
   private func goOn() {
     guard let offer = folder.writer.offer, folder.writer.session == nil else { return }
@@ -147,6 +157,7 @@ extension NoteStore {
     _ decoded: (notebook: Identifier, changes: ChangeSet), adopting isAdopting: Bool
   ) throws(MergeError) -> Effects {
     if decoded.changes.isEmpty { return Effects() }
+    folder.requireLook()
     let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
     if isForeign, !isAdopting { throw .foreign(decoded.notebook) }
     var (merged, effects) = (notebook, Effects())
