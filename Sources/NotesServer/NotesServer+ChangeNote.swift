@@ -109,19 +109,16 @@ extension NotesServer {
     let id = params.attachment
     let (note, shown) = try shown(params)
     let plan = try plan(params, of: note, shown)
-    let isJoined = params.wantsSameStep && openTexts[undoListOf: id].isOpen
+    let isJoined = params.wantsSameStep && openTexts.isStepOpen(of: id)
     let journal = journal
     var change: ChangeID?
     try commit(plan.operations, as: plan.session, from: id) {
       change = $0
       journal?.append(.change(version: params.version, isJoined: isJoined, $0), of: id)
     }
+    openTexts.willChange(id)
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
-    if let change {
-      openTexts[undoListOf: id].record(change, joining: isJoined)
-    } else if !isJoined {
-      openTexts[undoListOf: id].close()
-    }
+    openTexts.record(step: change, joining: isJoined, of: id)
     if plan.isPresent {
       openTexts.keep(present: plan.buffer, of: note)
       let count = openTexts[text: note].count

@@ -51,12 +51,15 @@ extension NotesServer {
     store?.beginTurn()
     while client.exitStatus == nil, !isFull {
       guard let event = connection.input.next() else {
+        endBurst()
         if connection.isInputOver { finish() }
         break
       }
       handle(event)
       if connection.isOutputGone { connection.dropOutput() }
     }
+    endBurst()
+    if connection.isOutputGone { connection.dropOutput() }
     store?.endTurn()
     if openTexts.hasNewCursors { push() }
     forgetFiles()
@@ -111,22 +114,33 @@ extension NotesServer {
     switch event {
     case .message(let bytes):
       do {
-        switch try Message(bytes) {
-        case .request(let id, let method, let params):
-          if openTexts.hasNewCursors { push() }
-          answer(id, method, params)
-        case .notification(let method, let params):
-          handleNotification(method, Parameters(value: params))
-        case .response: break
-        }
+        let message = try Message(bytes)
+        if takeIntoBurst(message, bytes.count) { return }
+        endBurst()
+        handle(message)
       } catch {
+        endBurst()
         currentOutbox.respond(to: error.id, error: error.error)
       }
     case .refused(let error):
+      endBurst()
       currentOutbox.respond(to: nil, error: error)
     case .broken(let error):
+      endBurst()
       currentOutbox.respond(to: nil, error: error)
       leave()
+    }
+  }
+
+  /// Acts on one message.
+  mutating func handle(_ message: Message) {
+    switch message {
+    case .request(let id, let method, let params):
+      if openTexts.hasNewCursors { push() }
+      answer(id, method, params)
+    case .notification(let method, let params):
+      handleNotification(method, Parameters(value: params))
+    case .response: break
     }
   }
 

@@ -12,10 +12,12 @@ extension LogFolder {
   /// first call looks, and those after it don't.
   ///
   /// Mints an identity in memory when there is none; writes nothing.
-  mutating func session() -> Identifier {
-    if look != .done { _ = leaveUnlessOurs() }
-    if look == .due { look = .done }
-    return writer.nextSession()
+  ///
+  /// - Parameter isLooking: whether to look; else the next append does it before it writes, and throws where the identity is no longer one
+  ///   to be used.
+  mutating func session(isLooking: Bool = true) -> Identifier {
+    if isLooking { _ = leaveUnlessOurs() }
+    return writer.nextSession(isChecked: isLooking)
   }
 
   // One look is enough for all changes that are made without a pause: those for the requests of one read. No look is proof that the
@@ -49,11 +51,13 @@ extension LogFolder {
     _ records: [(type: UInt8, payload: [UInt8])]
   ) throws(StoreError) {
     guard !records.isEmpty else { return }
+    mayHoldFailedAppend = false
     try writer.checkSize(records)
     // The records were made for a session that has just ended.
     if !writer.isChecked, let path = leaveUnlessOurs() { throw Self.replaced(path) }
     if let open = writer.open, open.isComplete { reader.addEnd(open.end, of: open.session) }
     do { try writer.append(records) } catch {
+      mayHoldFailedAppend = writer.open?.mayHoldFailedAppend ?? false
       writer.open?.discardIfEmpty()
       abandon(takenAway: false)
       writer.releaseComplete()
@@ -62,7 +66,11 @@ extension LogFolder {
   }
 
   /// Gives up the current session if its file is not as this process left it; returns the file's path then.
+  ///
+  /// Does nothing if the one look that is enough has been taken.
   private mutating func leaveUnlessOurs() -> String? {
+    if look == .done { return nil }
+    if look == .due { look = .done }
     guard let file = writer.open else { return nil }
     let place = file.place
     guard place != .ours else { return nil }

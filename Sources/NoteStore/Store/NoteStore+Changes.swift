@@ -57,6 +57,9 @@ extension NoteStore {
     guard encoded.bytes.count <= Self.largestChange else {
       throw failure(.tooLarge, "it takes more than 64 MiB")
     }
+    guard batching?.hasRoom(for: encoded) ?? true else {
+      throw failure(.tooLarge, "they take more than 64 MiB together")
+    }
     do {
       try announce(change.id)
       try write(encoded)
@@ -70,12 +73,9 @@ extension NoteStore {
     return notebook.apply(encoded)
   }
 
-  /// Writes a change to the log, or has it written with the others of its batch.
+  /// Writes a change to the log, or has it written with the others of its batch or burst.
   private func write(_ change: EncodedChange) throws(StoreError) {
-    if batching == nil { return try append(.change, change.bytes) }
-    guard batching!.append(change) else {
-      throw failure(.tooLarge, "they take more than 64 MiB together")
-    }
+    if batching == nil { try append(.change, change.bytes) } else { batching!.append(change) }
   }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
@@ -87,9 +87,14 @@ extension NoteStore {
   ///
   /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
-    if let batching { return batching.session }
+    if batching != nil { return batching!.session }
+    return try nextSession(isLooking: true)
+  }
+
+  /// - Parameter isLooking: whether to look now that the open segment is in its place; else the write does it.
+  func nextSession(isLooking: Bool) throws(StoreError) -> ReplicaID {
     goOn()
-    var session = folder.session()
+    var session = folder.session(isLooking: isLooking)
     if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {
       try republish()
       session = folder.session()
