@@ -23,8 +23,8 @@ internal import NoteStore
 struct RunningBurst {
   /// Its messages, in order.
   fileprivate var messages: [Message] = []
-  /// The changes among them, which are answered when all are written.
-  fileprivate var answers: [(id: RequestID, result: [UInt8])] = []
+  /// The changes among them, which are answered when all are written, with their versions.
+  fileprivate var changes: [(id: RequestID, version: Int)] = []
   /// The bytes of the messages.
   fileprivate var size = 0
 
@@ -45,9 +45,11 @@ extension NotesServer {
       let params = Parameters(value: params)
       // Results of requests with a key are remembered, when they are known.
       guard params["requestKey"] == nil else { return false }
-      var result = JSONWriter()
-      do { try changeNote(try ChangeNoteParameters(params), &result) } catch { return false }
-      requests.burst!.answers.append((id, result.bytes))
+      do {
+        let change = try ChangeNoteParameters(params)
+        try changeNote(change)
+        requests.burst!.changes.append((id, change.version))
+      } catch { return false }
     case .notification("note/cursor", let params):
       if requests.burst == nil { return false }
       setCursor(Parameters(value: params))
@@ -80,7 +82,7 @@ extension NotesServer {
     switch store!.finishBurst() {
     case .written:
       openTexts.keepBurst()
-      for (id, result) in burst.answers { respond(to: id, changesNotebook: true, result) }
+      for (id, version) in burst.changes { respond(toChange: id, version) }
       reportRecovery()
       if !burst.messages.isEmpty { push() }
     case .notWritten:
@@ -88,7 +90,7 @@ extension NotesServer {
       for message in burst.messages { handle(message) }
     case .unknown(let error, let isTakenBack):
       openTexts.takeBackBurst(leavingArrivals: !isTakenBack)
-      for (id, _) in burst.answers { refuse(id, ResponseError(error)) }
+      for (id, _) in burst.changes { refuse(id, ResponseError(error)) }
       push()
     }
   }

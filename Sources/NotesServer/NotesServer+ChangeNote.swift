@@ -106,6 +106,11 @@ extension NotesServer {
   mutating func changeNote(
     _ params: ChangeNoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
+    try changeNote(params)
+    result.change(version: params.version)
+  }
+
+  mutating func changeNote(_ params: ChangeNoteParameters) throws(ResponseError) {
     let id = params.attachment
     let (note, shown) = try shown(params)
     let plan = try plan(params, of: note, shown)
@@ -122,15 +127,12 @@ extension NotesServer {
     if plan.isPresent {
       openTexts.keep(present: plan.buffer, of: note)
       let count = openTexts[text: note].count
-      openTexts[open: id].show(Attachment.Shown(seen: count, heads: book.revision.heads))
+      openTexts[open: id].show(Attachment.Shown(seen: count, heads: store!.heads))
     } else {
       if let change { openTexts[open: id].noteCrossing(change) }
       openTexts.record(repeated: plan.operations.removals, on: note, from: id)
     }
     openTexts.trim(note)
-    result.beginObject()
-    result.member("version", params.version)
-    result.endObject()
   }
 
   /// The text that the client has changed, and its note.
@@ -262,5 +264,14 @@ extension NotesServer {
     }
     guard case .text = params.content else { throw .contentModified }
     throw .invalidParams(name.rawValue, "is not that of text in UTF-8")
+  }
+}
+
+extension JSONWriter {
+  /// The result of a change.
+  mutating func change(version: Int) {
+    beginObject()
+    member("version", version)
+    endObject()
   }
 }

@@ -162,9 +162,15 @@ struct OpenTexts {
   subscript(text note: NoteID) -> OpenText {
     get { texts[note] ?? OpenText() }
     _modify {
-      keptSize -= texts[note]?.keptSize ?? 0
-      defer { keptSize += texts[note]?.keptSize ?? 0 }
-      yield &texts[note, default: OpenText()]
+      // Looked up once: each look takes a hash.
+      if let index = texts.index(forKey: note) {
+        keptSize -= texts.values[index].keptSize
+        defer { keptSize += texts.values[index].keptSize }
+        yield &texts.values[index]
+      } else {
+        defer { keptSize += texts[note]?.keptSize ?? 0 }
+        yield &texts[note, default: OpenText()]
+      }
     }
   }
 
@@ -183,9 +189,10 @@ struct OpenTexts {
   mutating func record(_ effects: Effects, from source: Int?) {
     guard !texts.isEmpty else { return }
     var last: NoteID?
-    for (note, effect) in effects.text where texts[note] != nil {
-      burst?.willAppend(to: note, after: texts[note]!.count)
-      texts[note]!.append(effect, from: source)
+    for (note, effect) in effects.text {
+      guard let index = texts.index(forKey: note) else { continue }
+      burst?.willAppend(to: note, after: texts.values[index].count)
+      texts.values[index].append(effect, from: source)
       if note != last { untold.formUnion(attached[note]!) }
       last = note
     }

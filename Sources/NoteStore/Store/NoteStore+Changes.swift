@@ -47,13 +47,15 @@ extension NoteStore {
     guard expected == nil || expected == session else {
       throw failure(.other, "the session has ended; plan the change anew")
     }
-    let change = notebook.change(
-      by: session, at: now, isImport: isImport, request: request, operations)
-    try reading { book throws(ArchiveFailure) in try book.open(change) }
-    guard notebook.hasRoom(for: change) else {
+    let change = try reading { book throws(ArchiveFailure) in
+      let change = book.change(
+        by: session, at: now, isImport: isImport, request: request, operations)
+      try book.open(change)
+      return change
+    }
+    guard let encoded = Self.encode(change, by: author, in: &notebook) else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
-    let encoded = notebook.encode(change, by: author)
     guard encoded.bytes.count <= Self.largestChange else {
       throw failure(.tooLarge, "it takes more than 64 MiB")
     }
@@ -71,6 +73,15 @@ extension NoteStore {
     written[session, default: 0] += 1
     archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)
+  }
+
+  /// Encodes a change whose parts are open; nil if there is no room for it.
+  ///
+  /// The notebook is handed on in place: a property of a class would be copied for each call, and a copy has many references to count.
+  private static func encode(
+    _ change: Change, by author: Author?, in notebook: inout NoteBook
+  ) -> EncodedChange? {
+    notebook.hasRoom(for: change) ? notebook.encode(change, by: author) : nil
   }
 
   /// Writes a change to the log, or has it written with the others of its batch or burst.
