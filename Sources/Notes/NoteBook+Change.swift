@@ -32,7 +32,7 @@ extension NoteBook {
       case .create, .purge, .redacted: true
       case .place: order.hasRoom(for: change.id.replica)
       case .edit(let id, .text):
-        !shelf.contains(id) || read(id) { $0.text.hasRoom(for: change.id.replica) }
+        !shelf.contains(id) || shelf[existing: id].text.hasRoom(for: change.id.replica)
       case .edit: true
       }
     }

@@ -178,7 +178,7 @@ public struct NoteBook: Sendable {
 
   /// Looks at a note that is open, without copying it.
   public func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
-    shelf.read(id, body)
+    body(shelf[existing: id])
   }
 
   /// The numbers of notes outside and inside the trash. O(1).

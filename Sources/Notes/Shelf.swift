@@ -154,12 +154,6 @@ struct Shelf: Sendable {
     }
   }
 
-  /// Looks at a note that is open, without copying it: by the subscript, all of its references would be counted.
-  func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
-    let place = slots[slot(of: id)!].place
-    return open.withUnsafeBufferPointer { body($0[place].note) }
-  }
-
   /// Opens a note that is here. O(1) if it is open, else O(its history). When it throws, nothing has changed.
   mutating func open(_ id: NoteID) throws(ArchiveFailure) {
     use += 1
