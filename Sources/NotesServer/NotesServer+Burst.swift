@@ -32,7 +32,7 @@ struct RunningBurst {
   fileprivate static let mostMessages = 256
   fileprivate static let mostBytes = 1 << 20
 
-  fileprivate var isFull: Bool { messages.count >= Self.mostMessages || size >= Self.mostBytes }
+  var isFull: Bool { messages.count >= Self.mostMessages || size >= Self.mostBytes }
 }
 
 extension NotesServer {
@@ -57,7 +57,6 @@ extension NotesServer {
     }
     requests.burst!.messages.append(message)
     requests.burst!.size += size
-    if requests.burst!.isFull { endBurst() }
     return true
   }
 
@@ -75,8 +74,10 @@ extension NotesServer {
   }
 
   /// Writes the changes of the burst, if there is one, answers them, and tells everybody else.
-  mutating func endBurst() {
-    guard let burst = requests.burst else { return }
+  ///
+  /// - Returns: the messages that are to be acted on again, each alone, because the log was not written.
+  mutating func finishBurst() -> [Message] {
+    guard let burst = requests.burst else { return [] }
     requests.burst = nil
     journal?.writeGathered()
     switch store!.finishBurst() {
@@ -87,11 +88,12 @@ extension NotesServer {
       if !burst.messages.isEmpty { push() }
     case .notWritten:
       openTexts.takeBackBurst()
-      for message in burst.messages { handle(message) }
+      return burst.messages
     case .unknown(let error, let isTakenBack):
       openTexts.takeBackBurst(leavingArrivals: !isTakenBack)
       for (id, _) in burst.changes { refuse(id, ResponseError(error)) }
       push()
     }
+    return []
   }
 }

@@ -115,8 +115,9 @@ extension NotesServer {
     case .message(let bytes):
       do {
         let message = try Message(bytes)
-        if takeIntoBurst(message, bytes.count) { return }
-        endBurst()
+        let isTaken = takeIntoBurst(message, bytes.count)
+        if !isTaken || requests.burst?.isFull == true { endBurst() }
+        if isTaken { return }
         handle(message)
       } catch {
         endBurst()
@@ -132,8 +133,13 @@ extension NotesServer {
     }
   }
 
+  /// Ends the burst, if there is one. What could not be written together is carried out again, one by one.
+  private mutating func endBurst() {
+    for message in finishBurst() { handle(message) }
+  }
+
   /// Acts on one message.
-  mutating func handle(_ message: Message) {
+  private mutating func handle(_ message: Message) {
     switch message {
     case .request(let id, let method, let params):
       if openTexts.hasNewCursors { push() }
