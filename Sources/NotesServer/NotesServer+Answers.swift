@@ -18,16 +18,6 @@ extension NotesServer {
         after: Outbox(framing: outbox.framing)))
   }
 
-  /// Answers a request for a change of a text, which succeeded.
-  mutating func respond(toChange id: RequestID, _ version: Int) {
-    if environment.durability == .background {
-      return currentOutbox.respond(to: id) { $0.change(version: version) }
-    }
-    var result = JSONWriter()
-    result.change(version: version)
-    respond(to: id, changesNotebook: true, result.bytes)
-  }
-
   /// Answers a request when everything that was written before it is on disk for good.
   ///
   /// - Parameter canBeCancelled: whether the client can cancel it.

@@ -19,22 +19,6 @@ internal import NoteStore
 // there for a reader, after it all are. What of them was not answered the client sends again when it resumes, and the journal says which of
 // them are there.
 
-/// A burst that is being carried out.
-struct RunningBurst {
-  /// Its messages, in order.
-  fileprivate var messages: [Message] = []
-  /// The changes among them, which are answered when all are written, with their versions.
-  fileprivate var changes: [(id: RequestID, version: Int)] = []
-  /// The bytes of the messages.
-  fileprivate var size = 0
-
-  /// A burst of so many messages or bytes ends: a client must not wait long for its first answer, and going back must not take long.
-  fileprivate static let mostMessages = 256
-  fileprivate static let mostBytes = 1 << 20
-
-  var isFull: Bool { messages.count >= Self.mostMessages || size >= Self.mostBytes }
-}
-
 extension NotesServer {
   /// Acts on a message as a part of a burst; false if it is none, or has to be acted on alone. Cursors that move between changes are no end of
   /// a burst.
@@ -95,5 +79,15 @@ extension NotesServer {
       push()
     }
     return []
+  }
+
+  /// Answers a request for a change of a text, which succeeded.
+  private mutating func respond(toChange id: RequestID, _ version: Int) {
+    if environment.durability == .background {
+      return currentOutbox.respond(to: id) { $0.change(version: version) }
+    }
+    var result = JSONWriter()
+    result.change(version: version)
+    respond(to: id, changesNotebook: true, result.bytes)
   }
 }
