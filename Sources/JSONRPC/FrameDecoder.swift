@@ -99,6 +99,9 @@ public struct FrameDecoder: Sendable {
     }
   }
 
+  /// True if there are bytes behind the last message that was taken: more has come with it.
+  public var hasMore: Bool { available > 0 }
+
   private var available: Int { pending.count - start }
 
   /// Marks `count` pending bytes as dealt with.

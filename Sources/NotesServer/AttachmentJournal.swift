@@ -9,6 +9,8 @@ final class AttachmentJournal {
   /// The size in bytes above which the journal is written anew: the least one, and the present one.
   private let longSize: Int
   private var nextRewriting: Int
+  /// The entries that are to be written together; nil if each is written by itself.
+  private var gathered: ByteWriter?
 
   /// - Parameters:
   ///   - name: a new one.
@@ -23,10 +25,25 @@ final class AttachmentJournal {
   func resumeToken(of attachment: Int) -> String? { file.map { "\($0.name).\(attachment)" } }
 
   func append(_ entry: JournalEntry, of attachment: Int) {
-    guard let file else { return giveUp() }
+    if gathered != nil { return gathered!.journalEntry(entry, of: attachment) }
     var writer = ByteWriter()
     writer.journalEntry(entry, of: attachment)
-    do { try file.append(writer.bytes) } catch { giveUp() }
+    write(writer.bytes)
+  }
+
+  /// Begins to gather entries: they are written by `writeGathered`. What they note must not happen before.
+  func gather() { gathered = ByteWriter() }
+
+  /// Writes the gathered entries, if there are any, with one write.
+  func writeGathered() {
+    guard let entries = gathered else { return }
+    gathered = nil
+    if !entries.bytes.isEmpty { write(entries.bytes) }
+  }
+
+  private func write(_ entries: [UInt8]) {
+    guard let file else { return giveUp() }
+    do { try file.append(entries) } catch { giveUp() }
   }
 
   /// True if the journal should be written anew.

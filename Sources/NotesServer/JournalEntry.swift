@@ -68,12 +68,12 @@ enum JournalEntry {
 
 extension ByteWriter {
   mutating func journalEntry(_ entry: JournalEntry, of attachment: Int) {
-    var body = ByteWriter()
+    // An entry for a keystroke fits.
+    var body = ByteWriter(capacity: 48)
     body.body(entry, of: attachment)
-    var length = ByteWriter()
-    length.fixed(UInt32(body.bytes.count))
-    raw(length.bytes)
-    fixed(CRC32C.checksum(of: length.bytes[...]))
+    let start = bytes.count
+    fixed(UInt32(body.bytes.count))
+    fixed(CRC32C.checksum(of: bytes[start...]))
     fixed(CRC32C.checksum(of: body.bytes[...]))
     raw(body.bytes)
   }

@@ -106,34 +106,33 @@ extension NotesServer {
   mutating func changeNote(
     _ params: ChangeNoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
+    try changeNote(params)
+    result.change(version: params.version)
+  }
+
+  mutating func changeNote(_ params: ChangeNoteParameters) throws(ResponseError) {
     let id = params.attachment
     let (note, shown) = try shown(params)
     let plan = try plan(params, of: note, shown)
-    let isJoined = params.wantsSameStep && openTexts[undoListOf: id].isOpen
+    let isJoined = params.wantsSameStep && openTexts.isStepOpen(of: id)
     let journal = journal
     var change: ChangeID?
     try commit(plan.operations, as: plan.session, from: id) {
       change = $0
       journal?.append(.change(version: params.version, isJoined: isJoined, $0), of: id)
     }
+    openTexts.willChange(id)
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
-    if let change {
-      openTexts[undoListOf: id].record(change, joining: isJoined)
-    } else if !isJoined {
-      openTexts[undoListOf: id].close()
-    }
+    openTexts.record(step: change, joining: isJoined, of: id)
     if plan.isPresent {
       openTexts.keep(present: plan.buffer, of: note)
       let count = openTexts[text: note].count
-      openTexts[open: id].show(Attachment.Shown(seen: count, heads: book.revision.heads))
+      openTexts[open: id].show(Attachment.Shown(seen: count, heads: store!.heads))
     } else {
       if let change { openTexts[open: id].noteCrossing(change) }
       openTexts.record(repeated: plan.operations.removals, on: note, from: id)
     }
     openTexts.trim(note)
-    result.beginObject()
-    result.member("version", params.version)
-    result.endObject()
   }
 
   /// The text that the client has changed, and its note.
@@ -265,5 +264,14 @@ extension NotesServer {
     }
     guard case .text = params.content else { throw .contentModified }
     throw .invalidParams(name.rawValue, "is not that of text in UTF-8")
+  }
+}
+
+extension JSONWriter {
+  /// The result of a change.
+  mutating func change(version: Int) {
+    beginObject()
+    member("version", version)
+    endObject()
   }
 }

@@ -48,14 +48,19 @@ extension NotesServer {
 
   /// Acts on messages that have come, as far as there is room for the answers.
   mutating func proceed() {
+    store?.beginTurn()
     while client.exitStatus == nil, !isFull {
       guard let event = connection.input.next() else {
+        endBurst()
         if connection.isInputOver { finish() }
         break
       }
       handle(event)
       if connection.isOutputGone { connection.dropOutput() }
     }
+    endBurst()
+    if connection.isOutputGone { connection.dropOutput() }
+    store?.endTurn()
     if openTexts.hasNewCursors { push() }
     forgetFiles()
     // One request to the disk for all changes that came together.
@@ -109,22 +114,39 @@ extension NotesServer {
     switch event {
     case .message(let bytes):
       do {
-        switch try Message(bytes) {
-        case .request(let id, let method, let params):
-          if openTexts.hasNewCursors { push() }
-          answer(id, method, params)
-        case .notification(let method, let params):
-          handleNotification(method, Parameters(value: params))
-        case .response: break
-        }
+        let message = try Message(bytes)
+        let isTaken = takeIntoBurst(message, bytes.count)
+        if !isTaken || requests.burst?.isFull == true { endBurst() }
+        if isTaken { return }
+        handle(message)
       } catch {
+        endBurst()
         currentOutbox.respond(to: error.id, error: error.error)
       }
     case .refused(let error):
+      endBurst()
       currentOutbox.respond(to: nil, error: error)
     case .broken(let error):
+      endBurst()
       currentOutbox.respond(to: nil, error: error)
       leave()
+    }
+  }
+
+  /// Ends the burst, if there is one. What could not be written together is carried out again, one by one.
+  private mutating func endBurst() {
+    for message in finishBurst() { handle(message) }
+  }
+
+  /// Acts on one message.
+  private mutating func handle(_ message: Message) {
+    switch message {
+    case .request(let id, let method, let params):
+      if openTexts.hasNewCursors { push() }
+      answer(id, method, params)
+    case .notification(let method, let params):
+      handleNotification(method, Parameters(value: params))
+    case .response: break
     }
   }
 
@@ -185,6 +207,8 @@ extension NotesServer {
       if environment.isSingleRequest || method.refusesUnknown { try method.refuseUnknown(params) }
       if environment.isSingleRequest { try refuseMissingNotebook(method) }
       let params = Parameters(value: params)
+      // It may take long.
+      if !method.changesNotebook { store?.requireLook() }
       // What the folder lacks is told from what is not merged yet only when all is.
       if method.needsAll || store?.isInDoubt == true, mergeAll() { push() }
       switch method.kind {

@@ -67,7 +67,7 @@ extension NotesServer {
   private mutating func push(to id: Int) {
     let (note, pushed) = (openTexts[open: id].note, openTexts[open: id].pushed)
     let text = openTexts[text: note]
-    let present = Attachment.Shown(seen: text.count, heads: book.revision.heads)
+    let present = Attachment.Shown(seen: text.count, heads: store!.heads)
     guard let view = text.view(of: pushed, by: id) else {
       if openTexts[open: id].pending.isEmpty { openTexts[open: id].show(present) }
       return

@@ -37,6 +37,18 @@ struct OpenText {
     if isPresent { kept!.count += removals.count }
   }
 
+  /// Makes the arrivals after the first `count` those of somebody who is not here.
+  mutating func disown(after count: Int) {
+    for index in (count - dropped)..<arrivals.count { arrivals[index].source = nil }
+    kept = nil
+  }
+
+  /// Takes back the arrivals after the first `count`.
+  mutating func takeBack(to count: Int) {
+    arrivals.removeLast(self.count - count)
+    kept = nil
+  }
+
   /// Forgets the first `seen` arrivals, if there are many.
   mutating func trim(seenByAll seen: Int) {
     guard seen - dropped > arrivals.count / 2 else { return }

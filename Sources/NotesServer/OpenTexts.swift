@@ -32,6 +32,8 @@ struct OpenTexts {
   var mergedWork = 0
   /// The number of times that cursors of attachments have moved, come or gone.
   private(set) var cursorMoves = 0
+  /// What is needed to go back to before a burst of changes; nil if there is none.
+  private var burst: BurstUndo?
 
   // MARK: - Attachments
 
@@ -160,9 +162,15 @@ struct OpenTexts {
   subscript(text note: NoteID) -> OpenText {
     get { texts[note] ?? OpenText() }
     _modify {
-      keptSize -= texts[note]?.keptSize ?? 0
-      defer { keptSize += texts[note]?.keptSize ?? 0 }
-      yield &texts[note, default: OpenText()]
+      // Looked up once: each look takes a hash.
+      if let index = texts.index(forKey: note) {
+        keptSize -= texts.values[index].keptSize
+        defer { keptSize += texts.values[index].keptSize }
+        yield &texts.values[index]
+      } else {
+        defer { keptSize += texts[note]?.keptSize ?? 0 }
+        yield &texts[note, default: OpenText()]
+      }
     }
   }
 
@@ -181,8 +189,10 @@ struct OpenTexts {
   mutating func record(_ effects: Effects, from source: Int?) {
     guard !texts.isEmpty else { return }
     var last: NoteID?
-    for (note, effect) in effects.text where texts[note] != nil {
-      texts[note]!.append(effect, from: source)
+    for (note, effect) in effects.text {
+      guard let index = texts.index(forKey: note) else { continue }
+      burst?.willAppend(to: note, after: texts.values[index].count)
+      texts.values[index].append(effect, from: source)
       if note != last { untold.formUnion(attached[note]!) }
       last = note
     }
@@ -192,12 +202,14 @@ struct OpenTexts {
 
   /// Notes elements that an attachment removed after others had removed them, unseen by its client.
   mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
-    texts[note]?.append(repeated: removals, from: source)
+    if removals.isEmpty || texts[note] == nil { return }
+    burst?.willAppend(to: note, after: texts[note]!.count)
+    texts[note]!.append(repeated: removals, from: source)
   }
 
   /// Forgets the arrivals that every client of a note has seen, if there are many.
   mutating func trim(_ note: NoteID) {
-    guard texts[note]?.isLong == true else { return }
+    guard burst == nil, texts[note]?.isLong == true else { return }
     texts[note]!.trim(seenByAll: seen(of: note))
   }
 
@@ -214,10 +226,71 @@ struct OpenTexts {
     _modify { yield &undoLists[attachment, default: UndoList()] }
   }
 
+  /// True if the client's next change may become a part of its last step.
+  func isStepOpen(of attachment: Int) -> Bool {
+    burst?.isStepOpen(of: attachment) ?? self[undoListOf: attachment].isOpen
+  }
+
+  /// Notes a change of a client for its list of steps; nil for one that has changed nothing, which ends a step.
+  mutating func record(step change: ChangeID?, joining isJoined: Bool, of attachment: Int) {
+    if burst != nil { return burst!.append(step: change, joining: isJoined, of: attachment) }
+    if let change {
+      self[undoListOf: attachment].record(change, joining: isJoined)
+    } else if !isJoined {
+      self[undoListOf: attachment].close()
+    }
+  }
+
+  // MARK: - Bursts
+
+  /// Begins a burst of changes, which `takeBackBurst` takes back. Their steps are recorded at its end.
+  mutating func beginBurst() { burst = BurstUndo() }
+
+  /// Notes that an attachment is about to change. Does nothing outside a burst.
+  mutating func willChange(_ id: Int) {
+    if burst?.knows(id) == false { burst!.append(attachments[id]!) }
+  }
+
+  /// Ends a burst: its changes have happened.
+  mutating func keepBurst() {
+    guard let done = burst else { return }
+    burst = nil
+    for step in done.steps {
+      record(step: step.change, joining: step.isJoined, of: step.attachment)
+    }
+    for (note, _) in done.counts { trim(note) }
+  }
+
+  /// Ends a burst whose changes have not happened.
+  ///
+  /// - Parameter isLeavingArrivals: whether the notebook has them nevertheless. Then somebody else has made them.
+  mutating func takeBackBurst(leavingArrivals isLeavingArrivals: Bool = false) {
+    guard let undone = burst else { return }
+    burst = nil
+    for (note, count) in undone.counts {
+      if isLeavingArrivals {
+        self[text: note].disown(after: count)
+      } else {
+        self[text: note].takeBack(to: count)
+      }
+    }
+    for before in undone.attachments {
+      let (id, present) = (before.id, attachments[before.id]!)
+      attachments[id] = before
+      untold.insert(id)
+      if present.selections == before.selections { continue }
+      if present.selections.isEmpty != before.selections.isEmpty {
+        setHasCursor(!before.selections.isEmpty, id, on: before.note)
+      }
+      noteMove(of: id, on: before.note)
+    }
+  }
+
   // MARK: - Cursors
 
   mutating func setSelections(_ selections: [Selection], of id: Int) {
     guard let attachment = attachments[id], attachment.selections != selections else { return }
+    willChange(id)
     if attachment.selections.isEmpty != selections.isEmpty {
       setHasCursor(!selections.isEmpty, id, on: attachment.note)
     }

@@ -145,4 +145,63 @@ struct `System calls that fail` {
       try audit(path, ledger, "\(fault)")
     }
   }
+
+  @Test(arguments: ["background", "reply"])
+  func `Whichever write is the last, changes that came together are all there or none`(
+    _ durability: String
+  ) throws {
+    let words = (1...20).map { "w\($0)" }
+    var outcomes: Set<Int> = []
+    // The writes before the changes are few, and the last places are behind all of them.
+    for number in 1...16 {
+      for error in ["error=EIO:", ""] {
+        let temporary = TemporaryFolder()
+        let path = temporary("notes")
+        let fault = "-e inject=write:\(error)signal=KILL:when=\(number)"
+        let server = try Server(
+          path, ["--seed", "7", "--durability", durability],
+          shell: "exec strace -f -qq -o /dev/null -e trace=write \(fault) \"$@\"")
+        var hasSent = false
+        var answered = 0
+        do {
+          try server.initialize()
+          let note = JSON(try server.call("note/create", ["text": ""])["note"]!["id"]!)
+          try server.call("note/open", ["id": note, "mode": "edit"])
+          let start: JSON = ["line": 0, "character": 0]
+          var bytes: [UInt8] = []
+          for (index, word) in words.enumerated() {
+            let change: JSON = [
+              "attachment": 1, "version": JSON(index + 1), "rev": 0,
+              "ranges": [
+                ["range": ["start": start, "end": start], "newText": .string(word + " ")]
+              ],
+            ]
+            let request = JSON.request(JSON(1000 + index), "note/change", change)
+            bytes += server.delimiter.frame(request.bytes)
+          }
+          try server.write(bytes)
+          hasSent = true
+          for index in words.indices {
+            _ = try server.result(of: 1000 + index)
+            answered += 1
+          }
+        } catch is Failure {
+          // It was killed.
+        }
+        server.closeInput()
+        _ = try server.waitForEnd()
+        let next = try Server(path)
+        try next.initialize()
+        let found = try next.words()
+        let kept = words.count { found[$0] == 1 }
+        #expect(kept == 0 || kept == words.count, "\(fault): \(found)")
+        #expect(kept == words.count || answered == 0, "\(fault): \(answered) answers")
+        #expect(found.values.allSatisfy { $0 == 1 }, "\(fault): \(found)")
+        #expect(try next.damage == [], "\(fault)")
+        if hasSent { outcomes.insert(kept) }
+        try next.leave()
+      }
+    }
+    #expect(outcomes == [0, words.count])
+  }
 }

@@ -124,6 +124,18 @@ final class Peer {
     write(message.bytes + [0x0A])
   }
 
+  /// A request as it is sent.
+  func line(_ method: String, _ params: JSON = [:]) -> [UInt8] {
+    lastID += 1
+    let message: JSON = [
+      "jsonrpc": "2.0", "id": JSON(lastID), "method": .string(method), "params": params,
+    ]
+    return message.bytes + [0x0A]
+  }
+
+  /// Gives the server bytes as one read brings them.
+  func receive(_ bytes: [UInt8]) { write(bytes) }
+
   /// Sends a request; the answer may come later.
   @discardableResult
   func send(_ method: String, _ params: JSON = [:]) -> Int {
@@ -384,13 +396,16 @@ final class Peer {
 }
 
 extension Peer {
+  /// The next change begins another session.
+  func endSession() { server.store!.folder.endSession() }
+
   /// What a user says about a mirror that does nothing.
   func answerMirror(_ answer: NotesServer.MirrorAnswer) throws { try server.answerMirror(answer) }
 }
 
 extension Peer {
-  /// Begins on a disk of which a test decides when the process is killed.
-  func initialize(on disk: DiskOfKilled) throws {
+  /// Begins on a disk of which a test decides when it fails, or when the process is killed.
+  func initialize(on disk: any FileSystem) throws {
     initialize()
     let environment = server.environment
     server.store = try NoteStore(

@@ -79,6 +79,28 @@ final class Disk: Sendable {
     }
   }
 
+  @Test func `a notebook without the last changes of one replica is the one before them`() throws {
+    for seed in seeds(10) {
+      for isArchived in [false, true] {
+        let person = try people(seed, steps: 40)[0]
+        if isArchived { person.book = NoteBook(try Disk(&person.book).archive()) }
+        person.create("before")
+        let before = person.book
+        let number = before.version[person.id]
+        for step in 0..<5 {
+          person.create("after \(step)")
+          let notes = person.book.notes
+          person.setText(notes[step % notes.count].id, "after \(step)")
+          person.delete(notes[0].id)
+        }
+        let found = try person.book.without(changesOf: person.id, after: number)
+        #expect(found == before && before == found, at(seed))
+        #expect(found.revision == before.revision && found.summaries == before.summaries, at(seed))
+        checkInvariants(found, at(seed))
+      }
+    }
+  }
+
   @Test func `an empty notebook can be put away`() throws {
     var book = NoteBook()
     let again = NoteBook(try Disk(&book).archive())

@@ -46,8 +46,10 @@ struct SegmentWriter {
   var session: Identifier? { open?.session }
 
   /// The identity under which the next append is written. Mints one in memory when there is none.
-  mutating func nextSession() -> Identifier {
-    isChecked = true
+  ///
+  /// - Parameter isChecked: whether the open segment was just checked to be in its place.
+  mutating func nextSession(isChecked: Bool = true) -> Identifier {
+    self.isChecked = isChecked
     if let open { return open.session }
     if minted == nil { minted = root.makeIdentifier() }
     return minted!

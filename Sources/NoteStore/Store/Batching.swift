@@ -4,28 +4,35 @@ internal import ReplicatingTypes
 /// Changes that were made and are not written yet, because they are written together with others, or not at all.
 struct Batching {
   let session: ReplicaID
-  /// The notebook without them, and what was counted of it.
-  let before: NoteBook
+  /// The number of the session's last change before them.
+  let number: UInt64
+  /// The notebook without them, and what was counted of it; nil for a burst, for which it would have to be made.
+  let before: NoteBook?
   let written: UInt64?
   let unkept: Int
   private(set) var changes: [ChangeID] = []
   private(set) var records: [(type: UInt8, payload: [UInt8])] = []
   private var size = 0
 
-  init(_ session: ReplicaID, before: NoteBook, written: UInt64?, unkept: Int) {
+  init(
+    _ session: ReplicaID, at number: UInt64, before: NoteBook?, written: UInt64?, unkept: Int
+  ) {
     self.session = session
+    self.number = number
     self.before = before
     self.written = written
     self.unkept = unkept
   }
 
-  /// Adds a change; false if one append can't hold it with the others.
-  mutating func append(_ change: EncodedChange) -> Bool {
-    let (count, overhead) = (change.bytes.count, LogFormat.maximumOverhead)
-    guard count <= LogFormat.maximumAppend - overhead - size else { return false }
-    size += count + overhead
+  /// True if one append can hold a change with the others.
+  func hasRoom(for change: EncodedChange) -> Bool {
+    change.bytes.count <= LogFormat.maximumAppend - LogFormat.maximumOverhead - size
+  }
+
+  /// Adds a change for which there is room.
+  mutating func append(_ change: EncodedChange) {
+    size += change.bytes.count + LogFormat.maximumOverhead
     changes.append(change.change.id)
     records.append((RecordType.change.rawValue, change.bytes))
-    return true
   }
 }

@@ -12,7 +12,8 @@ extension NoteStore {
     precondition(batching == nil, "a batch in a batch")
     let session = try nextSession()
     batching = Batching(
-      session, before: notebook, written: written[session], unkept: archiving.unkept)
+      session, at: notebook.version[session], before: notebook, written: written[session],
+      unkept: archiving.unkept)
   }
 
   /// The changes that were gathered, in order.
@@ -34,9 +35,9 @@ extension NoteStore {
 
   /// Takes back the changes that were gathered. Their names may be used again.
   public func abandonBatch() {
-    guard let batch = batching else { return }
+    guard let batch = batching, let before = batch.before else { return }
     batching = nil
-    notebook = batch.before
+    notebook = before
     written[batch.session] = batch.written
     archiving.unkept = batch.unkept
   }

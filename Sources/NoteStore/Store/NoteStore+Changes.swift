@@ -47,15 +47,20 @@ extension NoteStore {
     guard expected == nil || expected == session else {
       throw failure(.other, "the session has ended; plan the change anew")
     }
-    let change = notebook.change(
-      by: session, at: now, isImport: isImport, request: request, operations)
-    try reading { book throws(ArchiveFailure) in try book.open(change) }
-    guard notebook.hasRoom(for: change) else {
+    let change = try reading { book throws(ArchiveFailure) in
+      let change = book.change(
+        by: session, at: now, isImport: isImport, request: request, operations)
+      try book.open(change)
+      return change
+    }
+    guard let encoded = Self.encode(change, by: author, in: &notebook) else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
-    let encoded = notebook.encode(change, by: author)
     guard encoded.bytes.count <= Self.largestChange else {
       throw failure(.tooLarge, "it takes more than 64 MiB")
+    }
+    guard batching?.hasRoom(for: encoded) ?? true else {
+      throw failure(.tooLarge, "they take more than 64 MiB together")
     }
     do {
       try announce(change.id)
@@ -70,12 +75,18 @@ extension NoteStore {
     return notebook.apply(encoded)
   }
 
-  /// Writes a change to the log, or has it written with the others of its batch.
+  /// Encodes a change whose parts are open; nil if there is no room for it.
+  ///
+  /// The notebook is handed on in place: a property of a class would be copied for each call, and a copy has many references to count.
+  private static func encode(
+    _ change: Change, by author: Author?, in notebook: inout NoteBook
+  ) -> EncodedChange? {
+    notebook.hasRoom(for: change) ? notebook.encode(change, by: author) : nil
+  }
+
+  /// Writes a change to the log, or has it written with the others of its batch or burst.
   private func write(_ change: EncodedChange) throws(StoreError) {
-    if batching == nil { return try append(.change, change.bytes) }
-    guard batching!.append(change) else {
-      throw failure(.tooLarge, "they take more than 64 MiB together")
-    }
+    if batching == nil { try append(.change, change.bytes) } else { batching!.append(change) }
   }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
@@ -87,9 +98,14 @@ extension NoteStore {
   ///
   /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
-    if let batching { return batching.session }
+    if batching != nil { return batching!.session }
+    return try nextSession(isLooking: true)
+  }
+
+  /// - Parameter isLooking: whether to look now that the open segment is in its place; else the write does it.
+  func nextSession(isLooking: Bool) throws(StoreError) -> ReplicaID {
     goOn()
-    var session = folder.session()
+    var session = folder.session(isLooking: isLooking)
     if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {
       try republish()
       session = folder.session()
@@ -102,6 +118,16 @@ extension NoteStore {
     }
     return session
   }
+
+  /// Begins a turn: the requests of one read are carried out, without waiting for anything. One look whether our open segment is still in
+  /// its place is enough then; see `LogFolder.session()`.
+  public func beginTurn() { folder.beginTurn() }
+
+  /// Ends the turn.
+  public func endTurn() { folder.endTurn() }
+
+  /// Notes that something was done in the turn that may have taken a while: another look is needed before the next change.
+  public func requireLook() { folder.requireLook() }
 
   /// Goes on with the session that another process has left, if all of it is known here, and nothing else.
   private func goOn() {
@@ -147,6 +173,7 @@ extension NoteStore {
     _ decoded: (notebook: Identifier, changes: ChangeSet), adopting isAdopting: Bool
   ) throws(MergeError) -> Effects {
     if decoded.changes.isEmpty { return Effects() }
+    folder.requireLook()
     let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
     if isForeign, !isAdopting { throw .foreign(decoded.notebook) }
     var (merged, effects) = (notebook, Effects())

@@ -4,6 +4,12 @@ public import ReplicatingTypes
 // Looking up what may not be in memory. An archive that can't be read is given up: all that stands in it stands in the folder, too.
 
 extension NoteStore {
+  /// The changes that no other one follows.
+  public var heads: [ChangeID] { Self.heads(of: &notebook) }
+
+  /// Handed on in place, so that the notebook is not copied.
+  private static func heads(of notebook: inout NoteBook) -> [ChangeID] { notebook.revision.heads }
+
   /// A copy of a note; nil if there is none.
   ///
   /// - Throws: `damaged` when the note can be read neither from the archive nor from the folder.

@@ -12,7 +12,7 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Completion`, `+Durability`, `+Compaction`,
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Burst`, `+Completion`, `+Durability`, `+Compaction`,
 /// `+Archive`, `+Work`, `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
@@ -35,7 +35,7 @@ public final class NoteStore {
   private var seenBranches = 0
   /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []
-  /// The changes that are made together and not written yet: those of a batch.
+  /// The changes that are made together and not written yet: those of a batch or a burst.
   private var gathered: Batching?
   /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
   private var refusedSize: Int?
@@ -119,7 +119,7 @@ public final class NoteStore {
 
   // MARK: - Appending
 
-  /// The batch that was begun and is not written.
+  /// The batch or burst that was begun and is not written.
   var batching: Batching? {
     _read { yield gathered }
     _modify { yield &gathered }
@@ -135,15 +135,23 @@ public final class NoteStore {
   }
 
   /// Appends records with one write.
-  func append(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
+  ///
+  /// - Parameter isTriedAgain: whether it is no refusal yet if it fails.
+  func append(
+    _ records: [(type: UInt8, payload: [UInt8])], isTriedAgain: Bool = false
+  ) throws(StoreError) {
     do {
       try folder.append(records)
       refusedSize = nil
     } catch {
-      let size = records.reduce(0) { $0 + $1.payload.count }
-      if error.reason != .tooLarge { refusedSize = max(refusedSize ?? 0, size) }
+      if error.reason != .tooLarge, !isTriedAgain { noteRefusal(of: records) }
       throw error
     }
+  }
+
+  /// Notes that the disk has refused records.
+  func noteRefusal(of records: [(type: UInt8, payload: [UInt8])]) {
+    refusedSize = max(refusedSize ?? 0, records.reduce(0) { $0 + $1.payload.count })
   }
 
   /// True if the last change could not be written.
