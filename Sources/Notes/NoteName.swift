@@ -33,7 +33,7 @@ extension NoteBook {
   ///   - tags: those that a note must have, all of them.
   ///   - limit: the most notes that are found, at least 1.
   /// - Returns: the notes, and whether there are others.
-  /// - Complexity: O(notes): for titles a look at each title.
+  /// - Complexity: O(notes): for the beginning of a title, and one in other forms of its signs, a look at each title.
   public func notes(
     named name: NoteName, isTrashed: Bool, tags: [Tag] = [], atMost limit: Int
   ) throws(ArchiveFailure) -> (notes: [NoteSummary], isMore: Bool) {
@@ -52,23 +52,17 @@ extension NoteBook {
     case .titleBeginning(let beginning):
       let bytes = Array(beginning.utf8)
       func isLonger(_ other: Span<UInt8>) -> Bool { other.starts(with: bytes.span) }
-      try shelf.forEachNote(titled: isLonger) { id throws(ArchiveFailure) in
+      try shelf.forEachNote(withTitle: isLonger) { id throws(ArchiveFailure) in
         try take(id)
         return !found.isMore
       }
     case .title(let title):
       let bytes = Array(title.utf8)
-      func isSame(_ other: Span<UInt8>) -> Bool {
-        other.count == bytes.count && other.starts(with: bytes.span)
-      }
-      try shelf.forEachNote(titled: isSame) { id throws(ArchiveFailure) in
-        try take(id)
-        return true
-      }
+      try shelf.forEachNote(titled: bytes) { id throws(ArchiveFailure) in try take(id) }
       // Only signs outside of ASCII can be written in several ways.
       if !found.notes.isEmpty || bytes.allSatisfy({ $0 < 0x80 }) { break }
       func isEquivalent(_ other: Span<UInt8>) -> Bool { other.isEquivalent(to: title) }
-      try shelf.forEachNote(titled: isEquivalent) { id throws(ArchiveFailure) in
+      try shelf.forEachNote(withTitle: isEquivalent) { id throws(ArchiveFailure) in
         try take(id)
         return true
       }

@@ -73,8 +73,9 @@ public struct NoteSearch: Sendable {
   /// The notes that are looked through, in the user's order, and which of them were found.
   private var notes: [NoteID] = []
   private var isFound: [Bool] = []
-  /// Those of them that are to be looked for in the archive, by their places in its index, the last one first.
+  /// Those of them that are to be looked for in the archive, by their places in its index, the last one first; and the others.
   private var archived: [(place: Int, index: Int)] = []
+  private var others: [Int] = []
   /// The next one of them that may be reported.
   private var next = 0
 
@@ -106,6 +107,8 @@ public struct NoteSearch: Sendable {
     while rest > 0 {
       if let archive = book.archive, !archived.isEmpty {
         try look(into: archive, &rest)
+      } else if let index = others.popLast() {
+        isFound[index] = try fits(try book.shelf.content(of: notes[index]), &rest)
       } else if next < notes.count {
         next += 1
         guard isFound[next - 1] else { continue }
@@ -131,7 +134,7 @@ public struct NoteSearch: Sendable {
       ranges: matcher.ranges(in: utf8, isTitle: false), utf8: utf8)
   }
 
-  /// Takes the next notes in the user's order, and looks through those that are not in the archive as they are. False if there are none.
+  /// Takes the next notes in the user's order. False if there are none.
   private mutating func takeNotes(_ rest: inout Int) throws(ArchiveFailure) -> Bool {
     if candidates == nil, let archive = book.archive {
       candidates = try book.shelf.places(mayHave: matcher.query.features, in: archive)
@@ -153,7 +156,7 @@ public struct NoteSearch: Sendable {
           archived.append((place, index))
         }
       } else if book.shelf.isTrashed(id) == matcher.query.isTrashed {
-        isFound[index] = try fits(try book.shelf.content(of: id), &rest)
+        others.append(index)
       }
     }
     archived.sort { $1.place < $0.place }

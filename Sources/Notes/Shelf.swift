@@ -290,9 +290,25 @@ struct Shelf: Sendable {
     return .encoded(try archive!.note(at: archive!.place(of: id)!)[...], hasSummary: false)
   }
 
+  /// Calls `body` with each note that has one title, in UTF-8, in no order. O(notes / 8).
+  func forEachNote(
+    titled title: [UInt8], _ body: (NoteID) throws(ArchiveFailure) -> Void
+  ) throws(ArchiveFailure) {
+    for slot in slots where slot.archived < 0 || slot.changed > 0 {
+      if try self.title(of: slot) == title { try body(slot.id) }
+    }
+    guard let archive else { return }
+    var places: [Int] = []
+    try archive.forEachPlace(mayHave: [Feature(title: title)]) { places.append($0) }
+    for place in places where try archive.title(at: place) == title[...] {
+      let id = archive.id(at: place)
+      if !hasChanged(id) { try body(id) }
+    }
+  }
+
   /// Calls `body` with each note whose title, in UTF-8, is wanted, in no order, until it returns false. O(bytes of all titles).
   func forEachNote(
-    titled isWanted: (Span<UInt8>) -> Bool, _ body: (NoteID) throws(ArchiveFailure) -> Bool
+    withTitle isWanted: (Span<UInt8>) -> Bool, _ body: (NoteID) throws(ArchiveFailure) -> Bool
   ) throws(ArchiveFailure) {
     var replaced: [Int] = []
     for slot in slots where slot.archived < 0 || slot.changed > 0 {

@@ -218,6 +218,6 @@ extension NotesServer {
     var end = now() + Self.keepingTime
     // If the client was given time to read, less is left.
     if let farewell = schedule.farewell { end = min(end, farewell + Self.restTime) }
-    store?.keep(folding: environment.isSingleRequest) { now() < end }
+    store?.keep(folding: environment.isSingleRequest, inHaste: true) { now() < end }
   }
 }

@@ -502,7 +502,8 @@ final class Disk: Sendable {
     let whole = try Disk(&book).bytes
     let all = book.changes(since: Version()).encoded(of: notebook)
     let questions =
-      [Question.order, .list, .signatures] + book.notes.map { Question.note($0) } + [Question.changes(all)]
+      [Question.order, .list, .signatures] + book.notes.map { Question.note($0) }
+      + [Question.changes(all)]
     func look(_ bytes: [UInt8], _ questions: [Question], _ comment: Comment) {
       do {
         for question in questions {

@@ -105,6 +105,15 @@ extension NoteBook {
         try book.found(part, isText: true) == plain.found(part, isText: true), "\(part), \(comment)"
       )
     }
+    for title in words + plain.notes.prefix(5).map(\.title.value) {
+      for isTrashed in [false, true] {
+        let (found, expected) = try (
+          book.notes(named: .title(title), isTrashed: isTrashed, atMost: 9),
+          plain.notes(named: .title(title), isTrashed: isTrashed, atMost: 9)
+        )
+        #expect(found == expected, "\(title), \(comment)")
+      }
+    }
     for name in tags {
       let tag = Tag(name)
       var listed: [[NoteID]] = []
@@ -143,7 +152,9 @@ extension NoteBook {
     for round in 0..<12 {
       for _ in 0..<random.below(25) { try step(person, &random) }
       let keys = random.chance(15) ? NoteKeys.none : hashKeys
-      var writer = ArchiveWriter(&person.book, appendix: [], keys: keys)
+      // Now and then there is no time for all signatures.
+      let limit = random.chance(20) ? random.below(2_000) : .max
+      var writer = ArchiveWriter(&person.book, appendix: [], keys: keys, signing: limit)
       var bytes: [UInt8] = []
       while let piece = try writer.next() {
         bytes += piece
@@ -216,6 +227,23 @@ extension NoteBook {
       #expect(!(try person.book.archive!.columns(of: block).contains(Signatures.none)))
     }
     try check()
+  }
+
+  @Test func `come with the next archive where there was no time for more`() throws {
+    var random = SplitMix64(seed: 4)
+    let person = Person(1)
+    for number in 0..<100 { person.create("note \(number)", text(&random) + " word\(number)z") }
+    var left: [Int] = []
+    repeat {
+      var writer = ArchiveWriter(&person.book, appendix: [], keys: hashKeys, signing: 8_000)
+      var bytes: [UInt8] = []
+      while let piece = try writer.next() { bytes += piece }
+      try person.book.adopt(try NotebookArchive(bytes), markedAt: writer.mark)
+      left.append(person.book.archive!.signatures.left)
+      #expect(person.book.isArchiveUnsigned == (left.last! > 0))
+      try check(person.book, &random, "\(left)")
+    } while left.last! > 0 && left.count < 100
+    #expect(left.count > 2 && left.last == 0 && left == left.sorted(by: >))
   }
 
   @Test func `leave few notes that do not have what is looked for`() throws {

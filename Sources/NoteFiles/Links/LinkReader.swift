@@ -97,6 +97,13 @@ struct LinkReader {
     return destination.end
   }
 
+  /// True for what has `://` in it, as the addresses of the web.
+  private static func isAddress(_ name: ArraySlice<UInt8>) -> Bool {
+    name.indices.dropLast(2).contains { index in
+      name[index] == .colon && name[index + 1] == .slash && name[index + 2] == .slash
+    }
+  }
+
   /// The link `[[…]]` at this place.
   private func link(_ range: Range<Int>) -> NoteLink? {
     let inner = text[range.lowerBound + 2..<range.upperBound - 2]
@@ -105,7 +112,7 @@ struct LinkReader {
     if bar != nil, named.last == .backslash { named.removeLast() }
     let sign = named.firstIndex(of: .hash)
     let name = named[..<(sign ?? named.endIndex)].trimmed
-    if name.isEmpty || name.text.contains("://") { return nil }
+    if name.isEmpty || Self.isAddress(name) { return nil }
     let heading = sign.map { named[($0 + 1)...].trimmed.text } ?? ""
     return NoteLink(
       range: range, target: .name(name.text), targetRange: name.startIndex..<name.endIndex,

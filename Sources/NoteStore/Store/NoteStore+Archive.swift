@@ -60,10 +60,10 @@ extension NoteStore {
       && archiving.state != nil && !isInDoubt
   }
 
-  /// Writes a piece of an archive.
-  func archive() {
+  /// Writes a piece of an archive, in which about as many bytes of notes get signatures.
+  func archive(signing limit: Int = .max) {
     do {
-      guard var writing = archiving.writing else { return try beginArchive() }
+      guard var writing = archiving.writing else { return try beginArchive(signing: limit) }
       archiving.writing = nil
       if let bytes = try writing.writer.next() {
         try writing.file.append(bytes)
@@ -78,7 +78,7 @@ extension NoteStore {
     }
   }
 
-  private func beginArchive() throws {
+  private func beginArchive(signing limit: Int) throws {
     guard let stateFolder else {
       archiving.postpone()
       return
@@ -103,7 +103,8 @@ extension NoteStore {
     appendix.raw(folder.bookmark(knowing: Set(snapshots.known.keys)))
     let file = try stateFolder.createArchive("\(folder.root.makeIdentifier())")
     archiving.writing = (
-      ArchiveWriter(&notebook, appendix: appendix.bytes, keys: archiving.keys), file,
+      ArchiveWriter(
+        &notebook, appendix: appendix.bytes, keys: archiving.keys, signing: limit), file,
       archiving.unkept
     )
   }

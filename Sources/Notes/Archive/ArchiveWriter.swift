@@ -56,6 +56,9 @@ public struct ArchiveWriter: Sendable {
   private var list = NotebookArchive.Block(start: 0, size: 0)
   private var signatures: SignatureWriter
   private var signatureBlocks: [Signatures.Block] = []
+  /// The bytes of notes that may still get signatures, and the notes that got none when these were used up.
+  private var unsignedBytes: Int
+  private var left = 0
   private var unsigned = NotebookArchive.Block(start: 0, size: 0)
   /// Where the notes of the old archive that are as they were stand in this one's index, by their places in that one's; and those
   /// that have no signature there. Nil if its signatures are of no use.
@@ -74,8 +77,12 @@ public struct ArchiveWriter: Sendable {
   /// - Parameters:
   ///   - appendix: bytes that are kept beside the notebook.
   ///   - keys: what notes are found by beside their words and tags.
-  public init(_ book: inout NoteBook, appendix: [UInt8], keys: NoteKeys = .none) {
+  ///   - limit: about as many bytes of notes get signatures. All others count as notes that have whatever is looked for, until the next archive.
+  public init(
+    _ book: inout NoteBook, appendix: [UInt8], keys: NoteKeys = .none, signing limit: Int = .max
+  ) {
     mark = book.mark()
+    unsignedBytes = limit
     signatures = SignatureWriter(keys)
     self.book = book
     self.appendix = appendix
@@ -251,6 +258,11 @@ public struct ArchiveWriter: Sendable {
     guard encoded.count <= SignatureWriter.longestNote else {
       return signatures.addUnsigned(at: UInt32(place))
     }
+    guard unsignedBytes > 0 else {
+      left += 1
+      return signatures.addUnsigned(at: UInt32(place))
+    }
+    unsignedBytes -= encoded.count
     do throws(DecodingFailure) {
       var reader = ByteReader(encoded)
       let content = try EncodedContent(from: &reader, withTags: true, withText: true)
@@ -317,7 +329,7 @@ public struct ArchiveWriter: Sendable {
     for rest in signatures.takeRest() { write(rest) }
     var writer = ByteWriter(capacity: 4 * signatures.unsigned.count)
     for place in signatures.unsigned.sorted() { writer.fixed(place) }
-    unsigned = block(writer.bytes)
+    if !writer.bytes.isEmpty { unsigned = block(writer.bytes) }
   }
 
   // MARK: - The order
@@ -509,8 +521,9 @@ public struct ArchiveWriter: Sendable {
     NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count).encode(into: &head)
     order.encode(into: &head)
     list.encode(into: &head)
-    Signatures(format: signatures.keys.format, blocks: signatureBlocks, unsigned: unsigned)
-      .encode(into: &head)
+    Signatures(
+      format: signatures.keys.format, blocks: signatureBlocks, unsigned: unsigned, left: left
+    ).encode(into: &head)
     write(book.purged.map(\.creation).sorted(), into: &head)
     head.varint(authorPlaces.count)
     head.raw(authors.bytes)

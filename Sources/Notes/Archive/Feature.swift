@@ -22,7 +22,7 @@ public struct NoteKeys: Sendable {
 /// Something that a note may have, as a few places among 2^15 bits: those that a signature has if the note has the feature.
 ///
 /// - Three bytes that stand together in the folded title or text: one place, since a word that is looked for has several.
-/// - A tag, and a key of `NoteKeys`: six places, so that hardly any other note has all of them.
+/// - A title, a tag, and a key of `NoteKeys`: six places, so that hardly any other note has all of them.
 struct Feature: Equatable, Sendable {
   /// A signature has so many bits before it is made shorter, as a power of two.
   static let longest = 15
@@ -58,8 +58,15 @@ struct Feature: Equatable, Sendable {
   }
 
   /// A tag by its folded name.
-  init(tagFolded name: some Sequence<UInt8>) {
+  init(tagFolded name: some Sequence<UInt8>) { self.init(name, 0) }
+
+  /// A title, to the byte.
+  init(title: some Sequence<UInt8>) { self.init(title, 1) }
+
+  /// - Parameter kind: told apart from all others by it.
+  private init(_ name: some Sequence<UInt8>, _ kind: UInt8) {
     var hash = WordHash()
+    hash.combine(kind)
     for byte in name { hash.combine(byte) }
     self.init(key: hash.value)
   }
@@ -106,17 +113,21 @@ struct SignatureBits {
     }
   }
 
-  /// The places of the bits that are there, in order.
-  var places: [UInt16] {
-    var places: [UInt16] = []
-    places.reserveCapacity(words.reduce(0) { $0 + $1.nonzeroBitCount })
-    for (index, word) in words.enumerated() {
-      var rest = word
+  /// The number of bits that are there.
+  var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+  /// Visits the places of the bits that are there in a signature of 2^exponent bits, in order; some more than once.
+  @inline(__always)
+  func forEachPlace(_ exponent: Int, _ body: (Int) -> Void) {
+    let (words, shift) = (words.span, Feature.longest - exponent)
+    var index = 0
+    while index < words.count {
+      var rest = words[index]
       while rest != 0 {
-        places.append(UInt16(index << 6 + rest.trailingZeroBitCount))
-        rest &= rest - 1
+        body((index &<< 6 | rest.trailingZeroBitCount) &>> shift)
+        rest &= rest &- 1
       }
+      index &+= 1
     }
-    return places
   }
 }

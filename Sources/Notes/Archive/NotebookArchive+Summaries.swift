@@ -32,6 +32,12 @@ extension NotebookArchive {
     return bytes
   }
 
+  /// A title, in UTF-8.
+  func title(at place: Int) throws(ArchiveFailure) -> ArraySlice<UInt8> {
+    let summary = try summary(at: place, among: nil)
+    return summary[try Self.title(of: summary.span)]
+  }
+
   /// All summaries, for `summary(at:among:)`.
   func allSummaries() throws(ArchiveFailure) -> [UInt8] {
     let bytes = try source(summaries.start..<summaries.start + summaries.size)

@@ -61,16 +61,7 @@ public final class NotebookArchive: Sendable {
   /// Reads bytes of the archive; throws when they can't be had, all of them. Allocates nothing for bytes beyond its end.
   public typealias Source = @Sendable (_ range: Range<Int>) throws(ArchiveFailure) -> [UInt8]
 
-  /// Where a block's bytes are.
-  struct Block: Equatable, Sendable {
-    var start: Int
-    var size: Int
-
-    func encode(into writer: inout ByteWriter) {
-      writer.varint(start)
-      writer.varint(size)
-    }
-  }
+  typealias Block = ArchiveBlock
 
   /// A block of changes of a session.
   struct Stretch: Sendable {
@@ -510,12 +501,6 @@ extension ByteReader {
       authors.append(author)
     }
     return authors
-  }
-
-  mutating func block() throws(DecodingFailure) -> NotebookArchive.Block {
-    let (start, size) = (try varint(), try varint())
-    guard start < 1 << 48, size < 1 << 48 else { throw failure("a block that is nowhere") }
-    return NotebookArchive.Block(start: Int(start), size: Int(size))
   }
 
   fileprivate mutating func session(

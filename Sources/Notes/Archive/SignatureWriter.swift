@@ -17,12 +17,31 @@ struct SignatureWriter: Sendable {
       bits = [UInt8](repeating: 0, count: width << exponent)
     }
 
-    /// Adds a column, with the bits that are set in it. O(bits), and O(block) each time that the columns have doubled.
-    mutating func append(_ set: some Sequence<Int>, for place: UInt32) {
+    /// Adds a column with the bits of a note. O(bits), and O(block) each time that the columns have doubled.
+    mutating func append(_ signature: borrowing SignatureBits, for place: UInt32) {
+      let (start, mask) = addColumn(for: place)
+      let (exponent, width) = (exponent, width)
+      var bits = bits.mutableSpan
+      signature.forEachPlace(exponent) { bits[$0 &* width &+ start] |= mask }
+    }
+
+    /// Adds a column of a block of another archive, whose rows of so many bytes are at hand. O(2^exponent).
+    mutating func append(
+      _ column: Int, of rows: Span<UInt8>, width oldWidth: Int, for place: UInt32
+    ) {
+      let (start, mask) = addColumn(for: place)
+      let (oldStart, oldMask) = (column / 8, UInt8(1) << (column % 8))
+      for row in 0..<1 << exponent where rows[row * oldWidth + oldStart] & oldMask != 0 {
+        bits[row * width + start] |= mask
+      }
+    }
+
+    /// Where the byte of a new column stands in a row, and which bit of it is the column's.
+    private mutating func addColumn(for place: UInt32) -> (start: Int, mask: UInt8) {
       let column = places.count
       places.append(place)
       if column == width * 8 { widen() }
-      for row in set { bits[row * width + column / 8] |= 1 << (column % 8) }
+      return (column / 8, 1 << (column % 8))
     }
 
     private mutating func widen() {
@@ -71,6 +90,7 @@ struct SignatureWriter: Sendable {
       folded.fold(text)
       bits.insertTrigrams(of: folded.utf8.span)
     }
+    bits.insert(Feature(title: note.title))
     // All forms of a tag: a search finds any.
     for tag in note.tags {
       folded.fold(Array(tag.name.utf8)[...])
@@ -78,12 +98,12 @@ struct SignatureWriter: Sendable {
       if !Feature.isUsual(tag.name) { bits.insert(.unusualTag) }
     }
     for key in keys.keys(NoteContent(note)) { bits.insert(Feature(key: key)) }
-    let places = bits.places
-    guard let exponent = Signatures.exponent(forCount: places.count) else {
+    guard let exponent = Signatures.exponent(forCount: bits.count) else {
       unsigned.append(place)
       return nil
     }
-    return append(places.lazy.map { Int($0) >> (Feature.longest - exponent) }, exponent, place)
+    filling[exponent - Signatures.shortest].append(bits, for: place)
+    return takeFull(exponent)
   }
 
   /// Notes that a signature is made of have no more bytes, with their past: a longer one has too much in it.
@@ -98,16 +118,13 @@ struct SignatureWriter: Sendable {
   mutating func add(
     _ column: Int, of rows: [UInt8], _ block: Signatures.Block, at place: UInt32
   ) -> Block? {
-    let (width, mask) = (block.width, UInt8(1) << (column % 8))
-    let set = (0..<1 << block.exponent).lazy.filter { rows[$0 * width + column / 8] & mask != 0 }
-    return append(set, block.exponent, place)
+    filling[block.exponent - Signatures.shortest]
+      .append(column, of: rows.span, width: block.width, for: place)
+    return takeFull(block.exponent)
   }
 
-  private mutating func append(
-    _ set: some Sequence<Int>, _ exponent: Int, _ place: UInt32
-  ) -> Block? {
+  private mutating func takeFull(_ exponent: Int) -> Block? {
     let index = exponent - Signatures.shortest
-    filling[index].append(set, for: place)
     guard filling[index].isFull else { return nil }
     defer { filling[index] = Block(exponent) }
     return filling[index]

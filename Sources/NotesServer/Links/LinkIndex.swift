@@ -236,3 +236,10 @@ extension [Int32] {
     return low
   }
 }
+
+extension NoteNames {
+  /// The names of a note.
+  init(_ note: NoteContent) {
+    self.init(title: note.title, aliases: FileHeader.aliases(in: note.header), path: note.path)
+  }
+}

@@ -10,10 +10,3 @@ extension NoteKeys {
   /// The key of the notes that link to a name with this key.
   static func linking(to key: UInt64) -> UInt64 { ~key }
 }
-
-extension NoteNames {
-  /// The names of a note.
-  init(_ note: NoteContent) {
-    self.init(title: note.title, aliases: FileHeader.aliases(in: note.header), path: note.path)
-  }
-}

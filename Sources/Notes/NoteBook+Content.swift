@@ -1,0 +1,42 @@
+internal import ReplicatingTypes
+
+// What notes say at present, and which of them may have a key.
+
+extension NoteBook {
+  /// All notes, those in the trash too, in the order of their ids. O(notes).
+  public var noteIDs: [NoteID] { purged.isEmpty ? shelf.ids : shelf.ids.filter { !isPurged($0) } }
+
+  /// What a note says; nil if there is none, or it is in the trash. Opens nothing. O(length) if the note is open, else O(its encoding).
+  ///
+  /// - Parameter hasText: whether the text is read, too.
+  public func content(of id: NoteID, withText hasText: Bool) throws(ArchiveFailure) -> NoteContent?
+  {
+    guard isLive(id) else { return nil }
+    switch try shelf.content(of: id) {
+    case .open(let note):
+      return NoteContent(
+        title: note.title.value, path: note.path, header: note.header,
+        tags: note.tags.count == 0 ? [] : note.tags.elements.distinct,
+        utf8: hasText ? note.text.utf8 : [])
+    case .encoded(let bytes, let hasSummary):
+      do throws(DecodingFailure) {
+        var reader = ByteReader(bytes)
+        if hasSummary { try NoteSummary.skip(&reader) }
+        return NoteContent(
+          try EncodedContent(from: &reader, withTags: true, withText: hasText))
+      } catch { throw ArchiveFailure(error) }
+    }
+  }
+}
+
+extension NoteBook {
+  /// The notes that may have one of some keys: all that do, and others; nil if the archive can't tell. O(notes / 8 × keys).
+  ///
+  /// A note that is in the archive as it is has there the keys of what it says. All others count as ones that may have them.
+  public func notes(
+    mayHaveOneOf keys: some Collection<UInt64>, of kind: NoteKeys
+  ) throws(ArchiveFailure) -> Set<NoteID>? {
+    guard let archive, archive.signatures.format == kind.format else { return nil }
+    return try shelf.ids(mayHaveOneOf: keys.map(Feature.init(key:)))
+  }
+}
