@@ -74,6 +74,8 @@ extension NotesServer {
   private static let muchMemory = 4 << 20
   /// The time that the process may take at its end to write an archive.
   private static let keepingTime = Duration.milliseconds(1200)
+  /// The same for a process of one request that has read the whole folder, since the next one would read it all again.
+  private static let firstKeepingTime = Duration.seconds(10)
   /// The same after all of `farewell` was used.
   private static let restTime = Duration.milliseconds(300)
 
@@ -215,9 +217,10 @@ extension NotesServer {
   ///
   /// - Parameter now: the present time.
   public func keep(now: () -> ContinuousClock.Instant) {
-    var end = now() + Self.keepingTime
+    let isFirst = environment.isSingleRequest && store?.hasArchive == false
+    var end = now() + (isFirst ? Self.firstKeepingTime : Self.keepingTime)
     // If the client was given time to read, less is left.
-    if let farewell = schedule.farewell { end = min(end, farewell + Self.restTime) }
+    if let farewell = schedule.farewell, !isFirst { end = min(end, farewell + Self.restTime) }
     store?.keep(folding: environment.isSingleRequest, inHaste: true) { now() < end }
   }
 }

@@ -21,6 +21,9 @@ extension NoteStore {
     return new.prefix(100).filter { folder?.noteTelling(of: "\($0)") ?? true }
   }
 
+  /// True if the notebook reads from an archive.
+  public var hasArchive: Bool { archiving.size > 0 }
+
   /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read.
   func resume() {
     guard let archive = stateFolder?.openArchive() else { return }
