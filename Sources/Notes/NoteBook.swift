@@ -125,6 +125,15 @@ public struct NoteBook: Sendable {
         candidates.map { candidates in places.filter { candidates[$0] } } ?? Array(places)
       return (wanted.map { archive!.id(at: $0) }, places.count)
     }
+    // Few are found faster one by one.
+    if let candidates, let few = shelf.ids(among: candidates, atMost: openedOrder.count / 16) {
+      let places = few.compactMap { id in
+        openedOrder.position(of: id.creation).map { (position: $0, id: id) }
+      }
+      let behind = places.filter { $0.position >= position }
+        .sorted { $0.position < $1.position }
+      return (behind.map(\.id), openedOrder.count - position)
+    }
     var (ids, count): ([NoteID], Int) = ([], 0)
     // Most notes stand beside the one that was created before or after them.
     var last = 0

@@ -370,6 +370,20 @@ struct Shelf: Sendable {
     for slot in slots where slot.archived >= 0 && slot.changed > 0 { places[slot.archived] = true }
   }
 
+  /// The notes at some places of the archive's index, and those that are not there, in no order; nil if they are more than `limit`. O(notes).
+  func ids(among candidates: [Bool], atMost limit: Int) -> [NoteID]? {
+    var ids: [NoteID] = []
+    for slot in slots where slot.archived < 0 {
+      ids.append(slot.id)
+      if ids.count > limit { return nil }
+    }
+    for place in candidates.indices where candidates[place] {
+      ids.append(archive!.id(at: place))
+      if ids.count > limit { return nil }
+    }
+    return ids
+  }
+
   /// The notes that may have one of some features: those of the archive that do, and a few others, and all that are not, or not as they are, in the archive.
   /// In no order. O(notes / 8 × features).
   func ids(mayHaveOneOf features: [Feature]) throws(ArchiveFailure) -> Set<NoteID> {
