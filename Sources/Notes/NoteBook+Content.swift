@@ -1,12 +1,12 @@
 internal import ReplicatingTypes
 
-// What notes say at present, and which of them may have a key.
+// The content of notes at present, and the notes that may have a key.
 
 extension NoteBook {
   /// All notes, those in the trash too, in the order of their ids. O(notes).
   public var noteIDs: [NoteID] { purged.isEmpty ? shelf.ids : shelf.ids.filter { !isPurged($0) } }
 
-  /// What a note says; nil if there is none, or it is in the trash. Opens nothing. O(length) if the note is open, else O(its encoding).
+  /// The content of a note; nil if there is none, or it is in the trash. Opens nothing. O(length) if the note is open, else O(its encoding).
   ///
   /// - Parameter hasText: whether the text is read, too.
   public func content(of id: NoteID, withText hasText: Bool) throws(ArchiveFailure) -> NoteContent?

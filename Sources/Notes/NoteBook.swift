@@ -93,9 +93,9 @@ public struct NoteBook: Sendable {
     after last: NoteID? = nil, tagged tags: [Tag] = [], _ body: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) {
     var position = try last.map { id throws(ArchiveFailure) in try self.position(of: id) + 1 } ?? 0
-    let candidates = try tags.isEmpty ? nil : shelf.places(mayHave: tags)
+    let candidates = try tags.isEmpty ? nil : shelf.candidates(tagged: tags)
     // Of many, reading all summaries at once is cheaper.
-    let isMany = candidates.map { $0.count { $0 } > $0.count / 16 } ?? true
+    let isMany = candidates.map { $0.count > $0.total / 16 } ?? true
     var visited = 0
     var all: [UInt8]?
     while true {
@@ -114,9 +114,10 @@ public struct NoteBook: Sendable {
   /// Some of the notes in their order, those in the trash and those that were purged too, from a position on, and how many places that are; none at the
   /// end.
   ///
-  /// - Parameter candidates: the notes of the archive that are wanted, by their places in its index; nil for all.
+  /// - Parameter candidates: the notes of the archive that are wanted; nil for all. Of few, all come at once, however many were asked for.
   func ids(
-    from position: Int, atMost limit: Int = NotebookArchive.listed, among candidates: [Bool]? = nil
+    from position: Int, atMost limit: Int = NotebookArchive.listed,
+    among candidates: Candidates? = nil
   ) throws(ArchiveFailure) -> (ids: [NoteID], count: Int) {
     // As long as the order is not open, it is that of the archive.
     guard let openedOrder else {

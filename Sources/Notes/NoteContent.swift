@@ -15,7 +15,7 @@ public struct NoteContent: Sendable {
 }
 
 extension NoteContent {
-  /// What an encoded note says, read with its tags.
+  /// The content of an encoded note that was read with its tags.
   init(_ content: EncodedContent) {
     let properties = content.properties.map { (PropertyName($0.string), $1.string) }
     title = content.title.string

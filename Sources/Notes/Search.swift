@@ -66,8 +66,8 @@ extension NoteMatch {
 public struct NoteSearch: Sendable {
   private let book: NoteBook
   private var matcher: Matcher
-  /// The notes of the archive that may be found, by their places in its index; nil before that was found out, and without an archive.
-  private var candidates: [Bool]?
+  /// The notes of the archive that may be found; nil before that was found out, and without an archive.
+  private var candidates: Candidates?
   /// The position of the next note in the user's order.
   private var position = 0
   /// The notes that are looked through, in the user's order, and which of them were found.
@@ -137,7 +137,7 @@ public struct NoteSearch: Sendable {
   /// Takes the next notes in the user's order. False if there are none.
   private mutating func takeNotes(_ rest: inout Int) throws(ArchiveFailure) -> Bool {
     if candidates == nil, let archive = book.archive {
-      candidates = try book.shelf.places(mayHave: matcher.query.features, in: archive)
+      candidates = try book.shelf.candidates(with: matcher.query.features, in: archive)
       rest -= archive.count
     }
     let limit = position == 0 ? Self.firstNotes : NotebookArchive.listed

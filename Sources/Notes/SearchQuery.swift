@@ -28,7 +28,7 @@ public struct SearchQuery: Sendable {
   /// True if the notes in the trash are looked through, and no others.
   private(set) var isTrashed = false
 
-  /// What each note has, in its signature, that is found.
+  /// The features that a note has in its signature if it is found.
   var features: [Feature] {
     terms.filter { !$0.isNegated }.flatMap { term in
       switch term.field {

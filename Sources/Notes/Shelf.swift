@@ -335,53 +335,47 @@ struct Shelf: Sendable {
     do { return Array(try reader.counted()) } catch { throw ArchiveFailure(error) }
   }
 
-  /// The notes of the archive, by their places in its index, that have all of some tags, and a few others; nil if there is no archive. A note that is not
-  /// as it is there counts as one of them. O(notes).
-  func places(mayHave tags: [Tag]) throws(ArchiveFailure) -> [Bool]? {
+  /// The notes of the archive that have all of some tags, and a few others; nil if there is no archive. A note that is not as it is there counts as one of
+  /// them. O(notes).
+  func candidates(tagged tags: [Tag]) throws(ArchiveFailure) -> Candidates? {
     guard let archive else { return nil }
-    var places = [Bool](repeating: true, count: archive.count)
+    var candidates = Candidates(of: archive.count, all: true)
     var folded = FoldedText()
     // Of the same tag in other characters one is an unusual one, or they are folded to the same. So of an unusual one nothing is known.
     for tag in tags where Feature.isUsual(tag.name) {
       folded.fold(Array(tag.name.utf8)[...])
-      var tagged = [Bool](repeating: false, count: archive.count)
+      var tagged = Candidates(of: archive.count, all: false)
       for feature in [Feature(tagFolded: folded.utf8), .unusualTag] {
-        try archive.forEachPlace(mayHave: [feature]) { tagged[$0] = true }
+        try archive.forEachPlace(mayHave: [feature]) { tagged.insert($0) }
       }
-      for place in places.indices where !tagged[place] { places[place] = false }
+      candidates.formIntersection(tagged)
     }
-    markChanged(&places)
-    return places
+    insertChanged(into: &candidates)
+    return candidates
   }
 
-  /// The notes of the archive, by their places in its index, that have all of some features, and a few others. A note that is not as it is there counts as
-  /// one of them. O(notes).
-  func places(
-    mayHave features: [Feature], in archive: NotebookArchive
-  ) throws(ArchiveFailure) -> [Bool] {
-    if features.isEmpty { return [Bool](repeating: true, count: archive.count) }
-    var places = [Bool](repeating: false, count: archive.count)
-    try archive.forEachPlace(mayHave: features) { places[$0] = true }
-    markChanged(&places)
-    return places
+  /// The notes of the archive that have all of some features, and a few others. A note that is not as it is there counts as one of them. O(notes).
+  func candidates(
+    with features: [Feature], in archive: NotebookArchive
+  ) throws(ArchiveFailure) -> Candidates {
+    if features.isEmpty { return Candidates(of: archive.count, all: true) }
+    var candidates = Candidates(of: archive.count, all: false)
+    try archive.forEachPlace(mayHave: features) { candidates.insert($0) }
+    insertChanged(into: &candidates)
+    return candidates
   }
 
-  private func markChanged(_ places: inout [Bool]) {
-    for slot in slots where slot.archived >= 0 && slot.changed > 0 { places[slot.archived] = true }
+  private func insertChanged(into candidates: inout Candidates) {
+    for slot in slots where slot.archived >= 0 && slot.changed > 0 {
+      candidates.insert(slot.archived)
+    }
   }
 
-  /// The notes at some places of the archive's index, and those that are not there, in no order; nil if they are more than `limit`. O(notes).
-  func ids(among candidates: [Bool], atMost limit: Int) -> [NoteID]? {
-    var ids: [NoteID] = []
-    for slot in slots where slot.archived < 0 {
-      ids.append(slot.id)
-      if ids.count > limit { return nil }
-    }
-    for place in candidates.indices where candidates[place] {
-      ids.append(archive!.id(at: place))
-      if ids.count > limit { return nil }
-    }
-    return ids
+  /// The candidates and the notes that are not in the archive, in no order; nil if they are more than `limit`, which is found out at once. O(notes).
+  func ids(among candidates: Candidates, atMost limit: Int) -> [NoteID]? {
+    guard let archive, candidates.count + slots.count - archivedCount <= limit else { return nil }
+    return slots.lazy.filter { $0.archived < 0 }.map(\.id)
+      + candidates.places.map { archive.id(at: $0) }
   }
 
   /// The notes that may have one of some features: those of the archive that do, and a few others, and all that are not, or not as they are, in the archive.

@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-/// Where the bytes of a block of an archive are.
+/// The place of a block in an archive, and its bytes without the checksum.
 struct ArchiveBlock: Equatable, Sendable {
   var start: Int
   var size: Int

@@ -57,10 +57,10 @@ public struct ArchiveWriter: Sendable {
   private var signatures: SignatureWriter
   private var signatureBlocks: [Signatures.Block] = []
   /// The bytes of notes that may still get signatures, and the notes that got none when these were used up.
-  private var unsignedBytes: Int
+  private var signableBytes: Int
   private var left = 0
   private var unsigned = NotebookArchive.Block(start: 0, size: 0)
-  /// Where the notes of the old archive that are as they were stand in this one's index, by their places in that one's; and those
+  /// The places in this archive's index of the notes that are as they were, by their places in the old one's; and the places there of those
   /// that have no signature there. Nil if its signatures are of no use.
   private var old: (newPlaces: [UInt32], unsigned: Set<UInt32>)?
   /// The block of the old archive's signatures that is taken apart.
@@ -82,7 +82,7 @@ public struct ArchiveWriter: Sendable {
     _ book: inout NoteBook, appendix: [UInt8], keys: NoteKeys = .none, signing limit: Int = .max
   ) {
     mark = book.mark()
-    unsignedBytes = limit
+    signableBytes = limit
     signatures = SignatureWriter(keys)
     self.book = book
     self.appendix = appendix
@@ -247,7 +247,7 @@ public struct ArchiveWriter: Sendable {
 
   // MARK: - Signatures
 
-  /// Where the next note will stand in the index.
+  /// The place of the next note in the index.
   private var placeInIndex: Int { index.bytes.count / NotebookArchive.entrySize }
 
   /// Adds the signature of a note that will stand at a place of the index.
@@ -258,11 +258,11 @@ public struct ArchiveWriter: Sendable {
     guard encoded.count <= SignatureWriter.longestNote else {
       return signatures.addUnsigned(at: UInt32(place))
     }
-    guard unsignedBytes > 0 else {
+    guard signableBytes > 0 else {
       left += 1
       return signatures.addUnsigned(at: UInt32(place))
     }
-    unsignedBytes -= encoded.count
+    signableBytes -= encoded.count
     do throws(DecodingFailure) {
       var reader = ByteReader(encoded)
       let content = try EncodedContent(from: &reader, withTags: true, withText: true)

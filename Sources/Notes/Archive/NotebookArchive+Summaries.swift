@@ -73,7 +73,7 @@ extension NotebookArchive {
     }
   }
 
-  /// Where the title stands in a summary: a number, in seven bits a byte, and so many bytes.
+  /// The place of the title in a summary: a number, in seven bits a byte, and so many bytes.
   private static func title(of summary: Span<UInt8>) throws(ArchiveFailure) -> Range<Int> {
     var (count, start) = (0, 0)
     while start < min(summary.count, 3) {

@@ -36,7 +36,7 @@ struct SignatureWriter: Sendable {
       }
     }
 
-    /// Where the byte of a new column stands in a row, and which bit of it is the column's.
+    /// Adds an empty column; returns the place of its byte in a row, and its bit in that byte.
     private mutating func addColumn(for place: UInt32) -> (start: Int, mask: UInt8) {
       let column = places.count
       places.append(place)
