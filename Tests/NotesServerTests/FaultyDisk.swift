@@ -11,7 +11,7 @@ import Foundation
 /// The system's files, with a fault at any call that a test chooses.
 ///
 /// Calls that writing needs are noted; those that close, lock or resolve are not, since nothing comes of their faults.
-final class FaultyDisk: FileSystem, @unchecked Sendable {
+final class FaultyDisk: ForwardingDisk, @unchecked Sendable {
   enum Call {
     case openFolder, openFile, createFile, createFolder, status, look, names, read, append, rename,
       link, remove
@@ -27,7 +27,7 @@ final class FaultyDisk: FileSystem, @unchecked Sendable {
     case answerLost
   }
 
-  private let system = SystemFiles.shared
+  let system = SystemFiles.shared
   /// The calls since they were counted last.
   private(set) var calls: [Call] = []
   /// Chooses the fault of a call, by its number since then.
@@ -84,8 +84,6 @@ final class FaultyDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  func checkWritable(_ folder: Int32) throws(SystemError) { try system.checkWritable(folder) }
-
   func empty(_ file: Int32) throws(SystemError) {
     try perform(.empty) { () throws(SystemError) in try system.empty(file) }
   }
@@ -122,8 +120,6 @@ final class FaultyDisk: FileSystem, @unchecked Sendable {
     try perform(.openFile) { () throws(SystemError) in try system.openFile(name, in: folder) }
   }
 
-  func close(_ descriptor: Int32) { system.close(descriptor) }
-
   func status(_ descriptor: Int32) throws(SystemError) -> FileStatus {
     try perform(.status) { () throws(SystemError) in try system.status(descriptor) }
   }
@@ -141,28 +137,4 @@ final class FaultyDisk: FileSystem, @unchecked Sendable {
       try system.read(count, at: offset, of: file)
     }
   }
-
-  func synchronize(file: Int32) throws(SystemError) { try system.synchronize(file: file) }
-
-  func synchronize(folder: Int32) throws(SystemError) { try system.synchronize(folder: folder) }
-
-  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
-    try system.lock(file, exclusively: exclusively)
-  }
-
-  func isInMemory(_ folder: Int32) -> Bool { system.isInMemory(folder) }
-
-  func resolved(_ path: String) -> String? { system.resolved(path) }
-
-  var now: Int64 { system.now }
-
-  var boot: String { system.boot }
-
-  func makeSyncQueue(path: String) throws(StoreError) -> any SyncQueue {
-    try system.makeSyncQueue(path: path)
-  }
-
-  func makeWatcher() -> (any Watcher)? { system.makeWatcher() }
-
-  func isSilent(_ folder: Int32) -> Bool { system.isSilent(folder) }
 }

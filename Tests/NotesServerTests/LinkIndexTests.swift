@@ -34,7 +34,7 @@ import Testing
     /// The folders of the notebook and of the state of a peer.
     func folders(_ number: Int) -> (notebook: String, state: String) { places[number] }
 
-    /// What somebody says of all links and names, with the ids of notes that are in the trash or forgotten.
+    /// The answers of somebody about all links and names, with the ids of notes that are in the trash or forgotten.
     func answers(_ peer: Peer) -> [JSON] {
       let ids = peer.list() + peer.list(["trashed": true])
       var answers: [JSON] = []
@@ -175,7 +175,7 @@ import Testing
     #expect(peer.call("note/backlinks", ["id": .string(first)])["backlinks"]!.array!.count == 2)
     #expect(peer.call("notebook/resolve", ["text": "NOTE 17"])["id"] == .string(peer.list()[282]))
     #expect(peer.hasUnreadLinks)
-    // What another process writes is there, too.
+    // Notes of another process are there, too.
     let new = writer.create(["title": "note 17", "text": "[[note 0]]"])
     peer.work()
     #expect(peer.call("notebook/resolve", ["text": "note 17"])["candidates"]!.array!.count == 2)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Notes
 
-/// What notes are found by in these tests: the words behind number signs.
+/// In these tests notes are found by the words behind number signs.
 private let hashKeys = NoteKeys(format: 7) { note in
   String(decoding: note.utf8, as: UTF8.self).split { $0 == " " || $0 == "\n" }
     .filter { $0.hasPrefix("#") }.map(key)
@@ -259,7 +259,7 @@ extension NoteBook {
     let (archive, mark) = try person.book.keyed()
     try person.book.adopt(archive, markedAt: mark)
     func count(_ features: [Feature]) throws -> Int {
-      try NoteBook(archive).shelf.places(mayHave: features, in: archive).count { $0 }
+      try NoteBook(archive).shelf.candidates(with: features, in: archive).count
     }
     #expect(try count(SearchQuery(parsing: Array("quixotic".utf8)).features) < 10)
     #expect(try count([Feature(key: key("#needle"))]) < 3)

@@ -40,7 +40,7 @@ import Testing
         """
         cd "$2" && swiftc -module-name Planted -index-store-path index -Onone \
           -emit-object -parse-as-library $3
-        """, folder.path, names.joined(separator: " "))
+        """, folder.path, names.joined(separator: " "), silence: 300)
     }
     try compile(sources.keys.sorted())
     let found = try circles()

@@ -153,7 +153,7 @@ import Testing
       """
       cd "$2" && sed -i 's/value += other/_ = other/' A.swift &&
       swiftc -module-name Planted -index-store-path index -Onone -emit-object -parse-as-library A.swift
-      """, folder.path)
+      """, folder.path, silence: 300)
     let names = try IndexStore(folder("index")).names(below: folder.path)
     let found = undescribed(
       ["A.swift": try contents(of: URL(fileURLWithPath: folder("A.swift")))], names)

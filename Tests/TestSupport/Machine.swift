@@ -1,11 +1,15 @@
-import Foundation
+package import Foundation
 
 // What tests do to the machine around the program: file systems of their own, tools, fewer rights.
 
 /// Runs a command line for `sh`, in which the arguments are `"$2"` and so on; throws unless it succeeds.
+///
+/// - Parameter seconds: the longest silence before it counts as stuck. A compiler is silent to its end.
 @discardableResult
-package func shell(_ command: String, _ arguments: String...) throws -> String {
-  let outcome = try Outcome(arguments, shell: command)
+package func shell(
+  _ command: String, _ arguments: String..., silence seconds: TimeInterval = patience
+) throws -> String {
+  let outcome = try Outcome(arguments, shell: command, silence: seconds)
   guard outcome.ending == .status(0) else {
     throw Failure("\(command) \(arguments): \(outcome.ending) \(outcome.errors)")
   }
