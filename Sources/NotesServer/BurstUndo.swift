@@ -1,11 +1,11 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// What is needed to go back to the open texts before a burst of changes. Nothing is copied but the attachments through which they are made.
+/// The open texts before a burst of changes, as far as it has changed them. Nothing is copied but the attachments through which changes are made.
 struct BurstUndo {
   /// The attachments that have changed, as they were.
   private(set) var attachments: [Attachment] = []
-  /// How many arrivals each changed text had.
+  /// The number of arrivals that each changed text had.
   private(set) var counts: [(note: NoteID, count: Int)] = []
   /// The changes for the lists of steps, which are recorded when the burst is written: a list may be long, and a copy of it, too.
   private(set) var steps: [(attachment: Int, change: ChangeID?, isJoined: Bool)] = []

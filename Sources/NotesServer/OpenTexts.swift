@@ -32,7 +32,7 @@ struct OpenTexts {
   var mergedWork = 0
   /// The number of times that cursors of attachments have moved, come or gone.
   private(set) var cursorMoves = 0
-  /// What is needed to go back to before a burst of changes; nil if there is none.
+  /// The texts before the burst that is carried out; nil if there is none.
   private var burst: BurstUndo?
 
   // MARK: - Attachments

@@ -152,7 +152,7 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
   @inlinable
   @inline(__always)
   public func join(_ changes: Changes, into whole: inout Whole, except chosen: Int?) {
-    // Where nothing changes nothing is to be joined.
+    // A part without changes has nothing to join.
     if chosen != Rest.count, !changes.part.version.isEmpty {
       whole[keyPath: path].join(changes.part)
     }

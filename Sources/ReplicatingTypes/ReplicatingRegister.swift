@@ -91,7 +91,7 @@ extension ReplicatingRegister: Replicable {
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     public internal(set) var version: Version
-    // What is written stands last: what is before it is found without looking up the type of the value.
+    // The assignment stands last, because its size depends on the type of the value: the stamp before it is found without looking that up.
     private(set) var stamp: Stamp?
     private var assignment: Assignment?
 

@@ -4,7 +4,7 @@ internal import Notes
 struct Archiving {
   /// The folder for the state of this user's programs.
   let state: String?
-  /// What notes are found by in archives that this process writes, beside their words and tags.
+  /// The keys by which notes are found in the archives that this process writes.
   let keys: NoteKeys
   /// The size of the archive that the notebook reads from, in bytes.
   var size = 0

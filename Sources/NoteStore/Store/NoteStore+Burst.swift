@@ -23,7 +23,7 @@ extension NoteStore {
       unkept: archiving.unkept)
   }
 
-  /// What has become of a burst.
+  /// The outcome of a burst.
   public enum BurstOutcome {
     /// All of its changes are in the log and survive the end of the process.
     case written

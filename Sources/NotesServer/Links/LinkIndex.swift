@@ -155,7 +155,7 @@ struct LinkIndex {
     }
   }
 
-  /// What a name stands for that is no id: the notes that have it as path, title or alias. O(notes with this key).
+  /// The meaning of a name that is no id: the notes that have it as path, title or alias. O(notes with this key).
   func meaning(of name: LinkName) -> Meaning {
     let notes = (named[name.key] ?? []).map { slots[Int($0)] }
       .filter { $0.names?.have(name) == true }.map(\.id)

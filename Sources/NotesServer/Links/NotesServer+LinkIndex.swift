@@ -51,7 +51,7 @@ extension NotesServer {
   /// What is known of links. All that was asked for was read.
   var linkIndex: LinkIndex { indexing.index ?? LinkIndex() }
 
-  /// What a name in a link stands for: an id for that note; any other for the notes that have it. All that was asked for was read.
+  /// The meaning of a name in a link: of an id that note, of any other the notes that have it. All that was asked for was read.
   func meaning(of name: LinkName) -> LinkIndex.Meaning {
     if !name.isPath, let id = NoteID(name.text), book.isLive(id) { return .note(id) }
     return linkIndex.meaning(of: name)

@@ -425,7 +425,7 @@ struct PieceTree: Sendable {
     let moved = Array(pieces[old * sizes.leaf + half..<old * sizes.leaf + count])
     var visible = 0
     for piece in moved { visible += piece.visibleCount }
-    // What is weighed is the half with fewer elements.
+    // The half with fewer elements is weighed.
     var weight = TextWeight.zero
     if visible <= cursor.leafVisible / 2 {
       for piece in moved where !piece.isRemoved { weight += weigh(piece) }

@@ -108,7 +108,7 @@ extension ReplicatingArray<UInt8> {
     return authors[Int(piece.author)].content[Int(piece.offset &+ skipped)]
   }
 
-  /// Where the tree has a visible byte. The bytes of an open removal are still there: it is entered at once, when something else happens.
+  /// The place in the tree of a visible byte. The bytes of an open removal are still there: it is entered at once, when something else happens.
   @inline(__always)
   private mutating func placeInTree(of offset: Int) -> Int {
     if open.position >= 0 { settle() }
