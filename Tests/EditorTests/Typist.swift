@@ -152,6 +152,8 @@ enum Editor: String, CaseIterable, Sendable {
       #"""
       (add-to-list 'load-path "\#(client)")
       (require 'decent-notes)
+      ;; Emacs 28 suggests a shorter name of a command in a timer, which loses keys that are typed meanwhile.
+      (setq suggest-key-bindings nil)
       (menu-bar-mode -1)
       (setq-default fill-column 40)
       (defvar test-cuts 0)

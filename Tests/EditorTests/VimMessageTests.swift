@@ -1,4 +1,4 @@
-// Vim and messages that are very long, or none.
+// Vim and messages: of the server, very long or none, and to the user.
 
 import Foundation
 import JSONRPC
@@ -8,7 +8,7 @@ import Testing
 @Suite(
   .waitingLong, .tags(.editor, .slow),
   .enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
-struct `The client for Vim: long messages` {
+struct `The client for Vim: messages` {
   @Test func `a note of 40 MB is opened, and changed`() throws {
     let vim = try Vim()
     let id = try longNote(vim.other)
@@ -18,6 +18,17 @@ struct `The client for Vim: long messages` {
     try vim.wait("&modified", "0")
     #expect(
       try vim.other.call("note/get", ["id": .string(id)])["text"]!.string!.hasSuffix("the end"))
+  }
+
+  @Test func `what is told while a command is typed is shown before what is told then`() throws {
+    let vim = try Vim()
+    try vim.run(
+      "call timer_start(0, {-> feedkeys(':call decent_notes#server#Tell(\"second\", \"None\")')})")
+    try vim.wait("mode()", "c")
+    try vim.run("call decent_notes#server#Tell('first', 'None')")
+    try vim.terminal.type("\r")
+    try vim.wait(
+      "execute('messages')->split('\\n')[-2:]->join()", "Decent Notes: first Decent Notes: second")
   }
 
   @Test(arguments: BrokenServer.allCases)

@@ -60,22 +60,31 @@ export def Try(Command: func)
   endtry
 enddef
 
+# What was told and is not shown yet, with its highlight. It is shown in order: only the last one stays.
+var untold: list<list<string>> = []
+var showing = 0
+
 export def Tell(message: string, highlight = 'ErrorMsg')
   decent_notes#server#Log(message)
-  Show(message, highlight)
+  add(untold, [message, highlight])
+  Show()
 enddef
 
-def Show(message: string, highlight: string)
+def Show()
   # Below a command line that is being typed, or a question, the message would ask for a key.
   if mode() =~ '^[cr]'
-    timer_start(100, (_) => Show(message, highlight))
+    timer_stop(showing)
+    showing = timer_start(100, (_) => Show())
     return
   endif
-  # The message must replace the command line or an earlier message. Below it, it would ask for a key.
-  redraw
-  execute 'echohl' highlight
-  echomsg Fitted('Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g'))
-  echohl None
+  while !empty(untold)
+    var [message, highlight] = remove(untold, 0)
+    # The message must replace the command line or an earlier message. Below it, it would ask for a key.
+    redraw
+    execute 'echohl' highlight
+    echomsg Fitted('Decent Notes: ' .. substitute(message, '[\x00-\x1f]\+', ' ', 'g'))
+    echohl None
+  endwhile
 enddef
 
 # A message that fits into the screen's width: a longer one would ask for a key, perhaps while the user types. The log has all of it.
