@@ -854,6 +854,21 @@ struct `The client for Neovim: buffers, commands, the list` {
   }
 
   @Test(arguments: Neovim.programs)
+  func `what is told while a command is typed is shown before what is told then`(
+    _ program: String
+  ) throws {
+    let folder = TemporaryFolder()
+    let editor = try Neovim(program, notebook: folder("notes"), in: folder)
+    try editor.type(":lua require('decent-notes.server').tell('second')")
+    try editor.wait("a command line", "vim.api.nvim_get_mode().mode == 'c'")
+    try editor.lua("require('decent-notes.server').tell('first')")
+    try editor.type("<CR>")
+    try editor.wait("both", "#told >= 2")
+    #expect(
+      try editor.value("table.concat(told, '; ')") == "Decent Notes: first; Decent Notes: second")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `in a terminal the status line says connected, and messages do not stop the typing`(
     _ program: String
   ) throws {

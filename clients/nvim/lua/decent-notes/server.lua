@@ -39,6 +39,28 @@ local function fit(line)
   return line
 end
 
+--- What was told and is not shown yet, with its level. It is shown in order: only the last one stays.
+local untold = {}
+local is_waiting = false
+
+local function show_untold()
+  -- Below a command line that is being typed the message would ask for a key. "-- INSERT --" would be drawn over it.
+  if vim.api.nvim_get_mode().mode:find(vim.o.showmode and '^[ciR]' or '^c') then
+    if not is_waiting then
+      is_waiting = true
+      vim.defer_fn(function()
+        is_waiting = false
+        show_untold()
+      end, 100)
+    end
+    return
+  end
+  while #untold > 0 do
+    vim.cmd('redraw') -- Below an earlier message this one would ask for a key.
+    vim.notify(unpack(table.remove(untold, 1)))
+  end
+end
+
 --- Shows a message in one line, cut to the width of the screen. The log has all of it. `is_long`: the message has to be read to its
 --- end; it is cut only in Insert mode, where Neovim would take a typed character as the key that it asks for. Problems are shown as
 --- warnings: to an error Neovim would add two lines that name the autocommand.
@@ -48,16 +70,8 @@ function M.tell(text, level, is_long)
   if not is_long or vim.api.nvim_get_mode().mode:find('^[iR]') then
     line = fit(line)
   end
-  local function show()
-    -- Below a command line that is being typed the message would ask for a key. "-- INSERT --" would be drawn over it.
-    if vim.api.nvim_get_mode().mode:find(vim.o.showmode and '^[ciR]' or '^c') then
-      vim.defer_fn(show, 100)
-    else
-      vim.cmd('redraw') -- Below an earlier message this one would ask for a key.
-      vim.notify(line, level or vim.log.levels.INFO)
-    end
-  end
-  show()
+  table.insert(untold, { line, level or vim.log.levels.INFO })
+  show_untold()
 end
 
 --- Puts the cause before a path, which may be long, so that it is not cut off: `write /a/path: No space left`.
