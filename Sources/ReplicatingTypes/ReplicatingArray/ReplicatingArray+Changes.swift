@@ -28,6 +28,11 @@ extension ReplicatingArray: Replicable {
       var run: RemovalRun
     }
 
+    fileprivate enum Operation {
+      case insertion(Insertion)
+      case removal(AuthorIndex, RemovalRun)
+    }
+
     public var since: Version
     /// The version of a value that has joined them.
     public internal(set) var version: Version
@@ -40,6 +45,20 @@ extension ReplicatingArray: Replicable {
 
     /// True if all is in one insertion or removal, or nothing at all.
     var isSingleStep: Bool { insertions.count + removals.count <= 1 }
+
+    /// Adds a step without its elements, and notes to which authors' elements it refers.
+    @inline(__always)
+    fileprivate mutating func append(_ operation: Operation, _ isFollowed: inout [Bool]) {
+      switch operation {
+      case .insertion(let insertion):
+        insertions.append(insertion)
+        if !insertion.left.isNone { isFollowed[Int(insertion.left.author)] = true }
+        if !insertion.right.isNone { isFollowed[Int(insertion.right.author)] = true }
+      case .removal(let author, let run):
+        isFollowed[Int(run.target)] = true
+        removals.append(Removal(author: author, place: UInt32(insertions.count), run: run))
+      }
+    }
   }
 
   public var version: Version {
@@ -70,33 +89,13 @@ extension ReplicatingArray: Replicable {
       authors: value.authors.map(\.id))
     if followed.isEmpty { return changes }
     followed.follow(latest.replicas)
-    var isFollowed = Array(repeating: false, count: value.authors.count)
-    var steps: [TimedStep] = []
-    var makers = 0
-    for (index, author) in value.authors.enumerated() {
-      let known = version[author.id]
-      if author.lastNumber <= known { continue }
-      let before = steps.count
-      value.collect(AuthorIndex(index), since: known, &steps)
-      if steps.count > before { makers += 1 }
+    let makers = value.authors.indices.filter {
+      value.authors[$0].lastNumber > version[value.authors[$0].id]
     }
-    if makers > 1 { steps.sort { ($0.time, $0.rank) < ($1.time, $1.rank) } }
-    for step in steps {
-      switch step.operation {
-      case .insertion(let insertion):
-        changes.insertions.append(insertion)
-        if !insertion.left.isNone { isFollowed[Int(insertion.left.author)] = true }
-        if !insertion.right.isNone { isFollowed[Int(insertion.right.author)] = true }
-        let start = Int(insertion.offset)
-        changes.content.append(
-          contentsOf: value.authors[Int(insertion.author)].content[
-            start..<start + Int(insertion.count)])
-      case .removal(let author, let run):
-        isFollowed[Int(run.target)] = true
-        changes.removals.append(
-          Changes.Removal(author: author, place: UInt32(changes.insertions.count), run: run))
-      }
-    }
+    let isFollowed =
+      makers.count == 1
+      ? value.list(AuthorIndex(makers[0]), since: version, &changes)
+      : value.list(makers, since: version, &changes)
     for (author, isFollowed) in zip(value.authors, isFollowed) where isFollowed {
       followed.follow(author.id)
     }
@@ -104,23 +103,57 @@ extension ReplicatingArray: Replicable {
     return changes
   }
 
+  /// Lists the steps of several authors in the order of their times. Returns of which authors they need elements.
+  private func list(
+    _ makers: [Int], since version: Version, _ changes: inout Changes
+  ) -> [Bool] {
+    var isFollowed = Array(repeating: false, count: authors.count)
+    var steps: [TimedStep] = []
+    for maker in makers {
+      collect(AuthorIndex(maker), since: version[authors[maker].id]) { time, operation in
+        steps.append(TimedStep(time: time, rank: steps.count, operation: operation))
+      }
+    }
+    steps.sort { ($0.time, $0.rank) < ($1.time, $1.rank) }
+    for step in steps {
+      changes.append(step.operation, &isFollowed)
+      guard case .insertion(let insertion) = step.operation else { continue }
+      let start = Int(insertion.offset)
+      changes.content.append(
+        contentsOf: authors[Int(insertion.author)].content[start..<start + Int(insertion.count)])
+    }
+    return isFollowed
+  }
+
+  /// The same of one author: they are in order, and so are the elements.
+  private func list(
+    _ maker: AuthorIndex, since version: Version, _ changes: inout Changes
+  ) -> [Bool] {
+    var isFollowed = Array(repeating: false, count: authors.count)
+    let author = authors[Int(maker)]
+    let known = version[author.id]
+    collect(maker, since: known) { changes.append($1, &isFollowed) }
+    let first = Int(author.count(upTo: known))
+    changes.content = first == 0 ? author.content : Array(author.content[first...])
+    return isFollowed
+  }
+
   /// One run of one author, and when it was made. The time of a removal isn't kept; what is known is that it came after
   /// what its author did before, and after the insertion of what it removes.
   private struct TimedStep {
-    enum Operation {
-      case insertion(Changes.Insertion)
-      case removal(AuthorIndex, RemovalRun)
-    }
-
     var time: LamportTimestamp
     /// Orders what one author did at one time.
     var rank: Int
-    var operation: Operation
+    var operation: Changes.Operation
   }
 
   /// Collects the steps of an author after change `known`, in the order of its changes: runs are cut where another kind comes
   /// between.
-  private func collect(_ index: AuthorIndex, since known: UInt64, _ steps: inout [TimedStep]) {
+  @inline(__always)
+  private func collect(
+    _ index: AuthorIndex, since known: UInt64,
+    _ body: (LamportTimestamp, Changes.Operation) -> Void
+  ) {
     let author = authors[Int(index)]
     var first = author.count(upTo: known)
     var next = author.removals.firstIndex(after: known)
@@ -149,10 +182,7 @@ extension ReplicatingArray: Replicable {
       }
       if let insertion {
         latest = Swift.max(latest, insertion.lamport)
-        steps.append(
-          TimedStep(
-            time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
-            operation: .insertion(insertion)))
+        body(LamportTimestamp(count: latest, replica: author.id), .insertion(insertion))
         first += insertion.count
         skew = Int64(insertion.lamport + UInt64(insertion.count) - 1) - Int64(insertion.lastNumber)
       } else if let run = removal {
@@ -161,10 +191,7 @@ extension ReplicatingArray: Replicable {
           latest = Swift.max(
             latest, authors[Int(run.target)].lamport(of: run.offset + run.count - 1) + 1)
         }
-        steps.append(
-          TimedStep(
-            time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
-            operation: .removal(index, run)))
+        body(LamportTimestamp(count: latest, replica: author.id), .removal(index, run))
         if run.lastNumber == author.removals[next].lastNumber {
           next += 1
           removal = next < author.removals.count ? author.removals[next] : nil
