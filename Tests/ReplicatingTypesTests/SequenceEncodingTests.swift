@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ReplicatingTypes
@@ -18,5 +19,57 @@ func expectEncodings<Value: Replicable & BinaryCodable>(
     try joined.apply(Value.Changes(encoded: changes))
     #expect(joined == merged, "changes that traveled, \(comment)")
     #expect(try Value.Changes(encoded: changes).encoded() == changes, "changes, \(comment)")
+  }
+}
+
+@Suite struct `Long histories in bytes` {
+  /// Words at random places, and removals, so that steps are near and far, in more than 4096 fragments.
+  private func edit(
+    _ text: inout ReplicatingText, _ edits: Int, by replica: inout Replica,
+    _ random: inout SplitMix64
+  ) {
+    var place = 0
+    for _ in 0..<edits {
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        place = Int.random(in: 0...text.count, using: &random)
+      }
+      place = min(place, text.count)
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        let count = min(Int.random(in: 1...4, using: &random), text.count - place)
+        text.remove(place..<place + count, by: &replica)
+      } else {
+        let word = Array("some words".utf8.prefix(Int.random(in: 1...10, using: &random)))
+        text.insert(word.span, at: place, by: &replica)
+        place += Int.random(in: 0..<2, using: &random) == 0 ? word.count : 0
+      }
+    }
+  }
+
+  @Test(arguments: 1...3)
+  func `are read as they were written`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let authors = (1...UInt64(3)).map(Author.init)
+    var texts = Array(repeating: ReplicatingText(), count: 3)
+    for _ in 0..<6 {
+      for author in 0..<3 { edit(&texts[author], 1000, by: &authors[author].replica, &random) }
+      let other = Int.random(in: 1...2, using: &random)
+      texts[0].merge(texts[other])
+      texts[other] = texts[0]
+    }
+    for (index, text) in texts.enumerated() {
+      let other = texts[(index + 1) % 3]
+      try expectEncodings(text, other, empty: ReplicatingText(), "seed \(seed), text \(index)")
+    }
+  }
+
+  @Test func `typed at the beginning, and removed there, take two bytes for a step`() throws {
+    var replica = Replica(id: ReplicaID(high: 0, low: 1))
+    var text = ReplicatingText()
+    for _ in 0..<40_000 { text.insert("ab".utf8.span, at: 0, by: &replica) }
+    for _ in 0..<20_000 { text.remove(0..<2, by: &replica) }
+    let bytes = text.encoded()
+    #expect(try ReplicatingText(encoded: bytes) == text)
+    // 80,000 letters, and of 60,000 steps what each is and how far away.
+    #expect(bytes.count < 80_000 + 2 * 60_000 + 100)
   }
 }

@@ -56,6 +56,8 @@ struct PieceTree: Sendable {
   var topWeights: [TextWeight] = [.zero]
   /// The number of visible elements.
   var visible = 0
+  /// False while very many edits follow each other: all weights are zero until `weigh`.
+  var isWeighed = true
   var cursor = Cursor()
 
   init(_ sizes: NodeSizes) {
@@ -421,22 +423,26 @@ struct PieceTree: Sendable {
     let new = leafCounts.count
     let count = Int(leafCounts[old])
     let half = count / 2
-    // A slice would share the array, and have it copied when it is appended to.
-    let moved = Array(pieces[old * sizes.leaf + half..<old * sizes.leaf + count])
+    pieces.append(contentsOf: repeatElement(Piece(0, 0, 0), count: sizes.leaf))
+    let (first, moved) = (old * sizes.leaf, new * sizes.leaf)
     var visible = 0
-    for piece in moved { visible += piece.visibleCount }
+    for index in 0..<count - half {
+      let piece = pieces[first + half + index]
+      pieces[moved + index] = piece
+      visible += piece.visibleCount
+    }
     // The half with fewer elements is weighed.
     var weight = TextWeight.zero
     if visible <= cursor.leafVisible / 2 {
-      for piece in moved where !piece.isRemoved { weight += weigh(piece) }
+      for index in moved..<moved + count - half where !pieces[index].isRemoved {
+        weight += weigh(pieces[index])
+      }
     } else {
       weight = slots[cursor.block * sizes.block + cursor.slot].weight
-      for index in old * sizes.leaf..<old * sizes.leaf + half where !pieces[index].isRemoved {
+      for index in first..<first + half where !pieces[index].isRemoved {
         weight += -weigh(pieces[index])
       }
     }
-    pieces += moved
-    pieces += repeatElement(Piece(0, 0, 0), count: sizes.leaf - moved.count)
     leafCounts[old] = Int32(half)
     leafCounts.append(Int32(count - half))
     if Int(blockCounts[cursor.block]) == sizes.block { splitBlock() }
@@ -493,6 +499,25 @@ struct PieceTree: Sendable {
       cursor.slot -= half
       cursor.blockStart += topVisible[cursor.place]
       cursor.place += 1
+    }
+  }
+
+  /// Finds all weights, after edits without them. O(n), and what `weight` takes for each visible piece.
+  mutating func weigh(_ weight: (Piece) -> TextWeight) {
+    isWeighed = true
+    for place in top.indices {
+      let block = Int(top[place])
+      topWeights[place] = .zero
+      for slot in block * sizes.block..<block * sizes.block + Int(blockCounts[block]) {
+        let leaf = Int(slots[slot].leaf)
+        var sum = TextWeight.zero
+        for index in leaf * sizes.leaf..<leaf * sizes.leaf + Int(leafCounts[leaf])
+        where !pieces[index].isRemoved {
+          sum += weight(pieces[index])
+        }
+        slots[slot].weight = sum
+        topWeights[place] += sum
+      }
     }
   }
 

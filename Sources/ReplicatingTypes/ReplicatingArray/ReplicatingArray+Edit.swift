@@ -281,8 +281,10 @@ extension ReplicatingArray {
   mutating func splitLeaf() {
     let new: Int
     do {
-      let authors = authors
-      new = tree.splitLeaf { Self.weight(of: $0, in: authors[Int($0.author)].content) }
+      let (authors, isWeighed) = (authors, tree.isWeighed)
+      new = tree.splitLeaf {
+        isWeighed ? Self.weight(of: $0, in: authors[Int($0.author)].content) : .zero
+      }
     }
     if isIndexed { enterLeaf(new) }
   }

@@ -24,8 +24,9 @@
 
 extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
-    let changes = changes(since: Version())
-    var encoder = HistoryEncoder<Element>(of: changes)
+    let value = settled
+    let changes = value.changes(since: Version())
+    var encoder = HistoryEncoder<Element>(of: changes, by: Fragments(of: value, for: changes))
     encoder.encode(changes)
     writer.format(1)
     writer.varint(changes.lamport)
@@ -82,7 +83,7 @@ private struct Expectations {
 
 // MARK: - Encoding
 
-/// Makes all changes again in an empty value, to see where each was.
+/// Makes all changes again, to see where each was.
 private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
   /// The authors in their order, and the places of the value's authors among them.
   let names: [ReplicaID]
@@ -90,40 +91,34 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
   private(set) var writer = ByteWriter()
   private(set) var steps = 0
   private var expected: Expectations
-  private var value = ReplicatingArray<Element>()
+  private var fragments: Fragments
+  private var stretches: [(range: Range<UInt32>, isRemoved: Bool)] = []
   private var cursor = 0
-  private var tombstones = KnownTombstones()
   /// A removal that may go on.
   private var pending: (step: Step, author: Int, number: UInt64, position: Int)?
 
-  init(of changes: ReplicatingArray<Element>.Changes) {
+  init(of changes: ReplicatingArray<Element>.Changes, by fragments: Fragments) {
+    self.fragments = fragments
     names = changes.version.replicas
     let indices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
     places = changes.authors.map { indices[$0] ?? 0 }
     expected = Expectations(max(names.count, 1))
-    // The same places as in the value that made the changes.
-    for author in changes.authors { _ = value.index(of: author) }
   }
 
   mutating func encode(_ changes: ReplicatingArray<Element>.Changes) {
-    var start = 0
     var next = 0
     for (index, insertion) in changes.insertions.enumerated() {
       while next < changes.removals.count, changes.removals[next].place <= index {
         encode(changes.removals[next])
         next += 1
       }
-      let end = start + Int(insertion.count)
-      encode(insertion, changes.content.span.extracting(start..<end))
-      start = end
+      encode(insertion)
     }
     for removal in changes.removals[next...] { encode(removal) }
     flush()
   }
 
-  private mutating func encode(
-    _ insertion: ReplicatingArray<Element>.Changes.Insertion, _ elements: borrowing Span<Element>
-  ) {
+  private mutating func encode(_ insertion: ReplicatingArray<Element>.Changes.Insertion) {
     flush()
     let step = Step(
       kind: insertion.isStepping || insertion.count == 1 ? .typed : .inserted,
@@ -133,7 +128,10 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
     if insertion.lamport != lamport {
       writer.note(.lamport, Int(insertion.lamport) - Int(lamport))
     }
-    if let position = value.position(between: insertion.left, and: insertion.right) {
+    let isGap = fragments.isGap(between: insertion.left, and: insertion.right)
+    let position = fragments.insert(
+      LocalID(insertion.author, insertion.offset), insertion.count)
+    if isGap {
       writer.step(step, distance: position - cursor)
     } else {
       note(.left, insertion.left)
@@ -142,10 +140,7 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
     }
     steps += 1
     expected.make(step, number: insertion.number, lamport: insertion.lamport)
-    _ = value.integrate(
-      elements, by: insertion.author, number: insertion.number, lamport: insertion.lamport,
-      isStepping: insertion.isStepping, left: insertion.left, right: insertion.right)
-    cursor = value.tree.cursor.start + Int(value.tree.current.count)
+    cursor = position + Int(insertion.count)
   }
 
   private mutating func turn(to author: Int, number: UInt64) {
@@ -173,10 +168,11 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
     let run = removal.run
     let author = places[Int(removal.author)]
     var number = UInt64(run.number)
-    var stretches = value.stretches(of: run, &tombstones)
+    fragments.find(run, &stretches)
     let isBackward = run.order == .backward
     if isBackward { stretches.reverse() }
-    for (range, isRemoved) in stretches {
+    for index in stretches.indices {
+      let (range, isRemoved) = stretches[index]
       let kind: Step.Kind =
         switch run.order {
         case _ where range.count == 1: .removedForward
@@ -193,11 +189,10 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
         steps += 1
         expected.make(step, number: number, lamport: expected.lamports[author])
       } else {
-        value.locate(LocalID(run.target, range.lowerBound))
-        let skipped = range.lowerBound - value.tree.current.offset
-        let position = value.tree.cursor.start + Int(skipped)
+        let first = LocalID(run.target, range.lowerBound)
+        let position = fragments.position(of: first)
         append(step, by: author, number: number, at: position, isAtOnce: run.order == .atOnce)
-        value.bury(skipped, UInt32(range.count))
+        fragments.remove(first, range.count)
       }
       if run.order != .atOnce { number += UInt64(range.count) }
     }
@@ -316,6 +311,8 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
 
   mutating func decode(_ reader: inout ByteReader) throws(DecodingFailure) {
     let elements = elements
+    value.tree.isWeighed = false
+    if value.authors.count == 1 { value.authors[0].content.reserveCapacity(elements.count) }
     var start = 0
     var left: LocalID?
     var right: LocalID?
@@ -364,6 +361,7 @@ private struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable> {
     guard latest <= lamport else { throw reader.failure("a logical time after the last") }
     for author in value.authors.indices { value.authors[author].lastNumber = lastNumbers[author] }
     value.take(lamport, of: value.version)
+    value.weigh()
   }
 
   private mutating func take(

@@ -155,7 +155,13 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// The line feeds, continuation bytes and four-byte scalars of a piece.
   @inline(__always)
   func weight(of piece: Piece) -> TextWeight {
-    Self.weight(of: piece, in: authors[Int(piece.author)].content)
+    tree.isWeighed ? Self.weight(of: piece, in: authors[Int(piece.author)].content) : .zero
+  }
+
+  /// Finds the weights of the tree, after edits without them.
+  mutating func weigh() {
+    let authors = authors
+    tree.weigh { Self.weight(of: $0, in: authors[Int($0.author)].content) }
   }
 
   @inline(__always)

@@ -59,20 +59,23 @@ enum StepNote: UInt8 {
   func isAllowed(after last: StepNote?) -> Bool { last.map { $0.rank < rank } ?? true }
 }
 
-/// The codes of one kind of step.
+/// The codes of one kind of step: how many there are from the first one on, which stands for the least count.
 private struct CodeRange {
-  var kind: Step.Kind
   var first: Int
   var width: Int
   var least: Int
 
-  static let all = [
-    CodeRange(kind: .typed, first: 0, width: 64, least: 1),
-    CodeRange(kind: .inserted, first: 64, width: 16, least: 2),
-    CodeRange(kind: .removedBackward, first: 80, width: 24, least: 2),
-    CodeRange(kind: .removedForward, first: 104, width: 16, least: 1),
-    CodeRange(kind: .removedAtOnce, first: 120, width: 7, least: 2),
-  ]
+  @inline(__always)
+  init(_ kind: Step.Kind) {
+    (first, width, least) =
+      switch kind {
+      case .typed: (0, 64, 1)
+      case .inserted: (64, 16, 2)
+      case .removedBackward: (80, 24, 2)
+      case .removedForward: (104, 16, 1)
+      case .removedAtOnce: (120, 7, 2)
+      }
+  }
 
   static let note = 127
 }
@@ -80,7 +83,7 @@ private struct CodeRange {
 extension ByteWriter {
   /// Writes a step, and how far from where the last one ended it is.
   mutating func step(_ step: Step, distance: Int) {
-    let range = CodeRange.all.first { $0.kind == step.kind }!
+    let range = CodeRange(step.kind)
     let rest = step.count - range.least
     let code = range.first + min(rest, range.width - 1)
     byte(UInt8(code << 1 | (distance == 0 ? 0 : 1)))
@@ -109,9 +112,10 @@ extension ByteReader {
     let byte = try byte()
     let code = Int(byte >> 1)
     if code == CodeRange.note { return try note(byte) }
-    let (kind, first, width, least) = Self.range(of: code)
-    var count = code &- first &+ least
-    if code == first &+ width &- 1 { count += try self.count() }
+    let kind = Self.kind(of: code)
+    let range = CodeRange(kind)
+    var count = code &- range.first &+ range.least
+    if code == range.first &+ range.width &- 1 { count += try self.count() }
     guard count <= Int(Int32.max) else { throw failure("a step of \(count) elements") }
     guard byte & 1 == 1 else { return .step(Step(kind: kind, count: count), distance: 0) }
     let folded = try self.count() &+ 1
@@ -120,14 +124,14 @@ extension ByteReader {
   }
 
   @inline(__always)
-  private static func range(
-    of code: Int
-  ) -> (kind: Step.Kind, first: Int, width: Int, least: Int) {
-    if code < 64 { return (.typed, 0, 64, 1) }
-    if code < 80 { return (.inserted, 64, 16, 2) }
-    if code < 104 { return (.removedBackward, 80, 24, 2) }
-    if code < 120 { return (.removedForward, 104, 16, 1) }
-    return (.removedAtOnce, 120, 7, 2)
+  private static func kind(of code: Int) -> Step.Kind {
+    switch code {
+    case ..<64: .typed
+    case ..<80: .inserted
+    case ..<104: .removedBackward
+    case ..<120: .removedForward
+    default: .removedAtOnce
+    }
   }
 
   private mutating func note(_ byte: UInt8) throws(DecodingFailure) -> StepOrNote {
