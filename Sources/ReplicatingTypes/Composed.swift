@@ -82,7 +82,7 @@ extension Composed {
   public func validate(_ changes: Changes) throws(InvalidChange) {
     _ = joinedVersion
     var whole = self
-    _ = try Self.parts.validate(changes.parts, in: &whole, isSparing: false)
+    _ = try Self.parts.validate(changes.storage.parts, in: &whole, isSparing: false)
   }
 
   /// Joins the changes of each part. Traps if a part was joined by itself.
@@ -114,8 +114,8 @@ extension Composed {
   @inlinable
   @inline(__always)
   mutating func joinIfValid(_ changes: Changes, after joined: Version?) throws(InvalidChange) {
-    let chosen = try Self.parts.validate(changes.parts, in: &self, isSparing: true)
-    if let chosen { try Self.parts.joinIfValid(changes.parts, into: &self, only: chosen) }
+    let chosen = try Self.parts.validate(changes.storage.parts, in: &self, isSparing: true)
+    if let chosen { try Self.parts.joinIfValid(changes.storage.parts, into: &self, only: chosen) }
     join(changes, after: joined, except: chosen)
   }
 
@@ -128,27 +128,41 @@ extension Composed {
       joined.merge(changes.version)
       Self.parts.setJoinedVersion(of: &self, to: joined)
     }
-    Self.parts.join(changes.parts, into: &self, except: chosen)
+    Self.parts.join(changes.storage.parts, into: &self, except: chosen)
   }
 
   @inlinable
   public static var copiesToValidate: Bool { Parts.copiesToValidate }
 }
 
-/// The changes of each part of a composed value.
+/// The changes of each part of a composed value. Copies share their memory.
 @frozen
 public struct ComposedChanges<Whole: Composed>: ReplicatingChanges, Sendable {
-  @usableFromInline let parts: Whole.Parts.Changes
-  /// The changes that those of the parts follow, together.
-  public let since: Version
-  /// The version of a value that has joined the changes of all parts, of the replicas that they name.
-  public let version: Version
+  /// Apart, so that a copy is one reference, however many parts there are.
+  @usableFromInline
+  final class Storage: Sendable {
+    @usableFromInline let since: Version
+    @usableFromInline let version: Version
+    @usableFromInline let parts: Whole.Parts.Changes
+
+    @inlinable
+    init(_ parts: Whole.Parts.Changes) {
+      (since, version) = (parts.since, parts.version)
+      self.parts = parts
+    }
+  }
+
+  @usableFromInline let storage: Storage
 
   @inlinable
-  init(parts: Whole.Parts.Changes) {
-    self.parts = parts
-    (since, version) = (parts.since, parts.version)
-  }
+  init(parts: Whole.Parts.Changes) { storage = Storage(parts) }
+
+  /// The changes that those of the parts follow, together.
+  @inlinable
+  public var since: Version { storage.since }
+  /// The version of a value that has joined the changes of all parts, of the replicas that they name.
+  @inlinable
+  public var version: Version { storage.version }
 }
 
 /// Format 1, and each part, in the order of the list. The replicas of all parts come first, once (ReplicaTable.swift).
@@ -182,7 +196,7 @@ extension ComposedChanges: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     writer.format(1)
     let isNaming = writer.beginNaming(version)
-    parts.encode(into: &writer)
+    storage.parts.encode(into: &writer)
     if isNaming { writer.endNaming() }
   }
 

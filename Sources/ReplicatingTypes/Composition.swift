@@ -126,15 +126,28 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
       _ = try rest.validate(changes.rest, in: &whole, isSparing: false)
       return Rest.count
     }
-    try Self.validate(changes.part, in: &whole[keyPath: path])
+    if let reason = Self.refusal(of: changes.part, in: &whole[keyPath: path]) { throw reason }
     return try rest.validate(changes.rest, in: &whole, isSparing: isSparing)
   }
 
-  /// In place, though nothing is changed: a part that is read by its key path is copied.
+  /// The reason why changes of a part may not be joined; nil if they may.
+  ///
+  /// In place, though nothing is changed: a part that is read by its key path is copied. Returned and not thrown, and not inlined: a key path
+  /// is an access of a stored property only where the access has one end, which it has not if an error leaves it. Otherwise it is looked
+  /// up at run time.
   @inlinable
-  @inline(__always)
-  static func validate(_ changes: Part.Changes, in part: inout Part) throws(InvalidChange) {
-    try part.validate(changes)
+  @inline(never)
+  static func refusal(of changes: Part.Changes, in part: inout Part) -> InvalidChange? {
+    do { try part.validate(changes) } catch { return error }
+    return nil
+  }
+
+  /// Joins changes of a part if they are valid. Otherwise returns the reason, as above, and changes nothing.
+  @inlinable
+  @inline(never)
+  static func join(ifValid changes: Part.Changes, into part: inout Part) -> InvalidChange? {
+    do { try part.joinIfValid(changes) } catch { return error }
+    return nil
   }
 
   @inlinable
@@ -143,7 +156,8 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
     _ changes: Changes, into whole: inout Whole, only chosen: Int
   ) throws(InvalidChange) {
     if chosen == Rest.count {
-      try whole[keyPath: path].joinIfValid(changes.part)
+      let refusal = Self.join(ifValid: changes.part, into: &whole[keyPath: path])
+      if let refusal { throw refusal }
     } else {
       try rest.joinIfValid(changes.rest, into: &whole, only: chosen)
     }

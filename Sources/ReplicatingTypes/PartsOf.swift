@@ -55,28 +55,36 @@ public struct PartVersions {
   @inlinable
   @inline(__always)
   mutating func add<Part: Replicable>(_ part: Part, in whole: Any.Type) {
-    version.merge(part.version)
-    add(joined: part.joinedVersion, in: whole)
+    add(part.version, joined: part.joinedVersion, in: whole)
   }
 
   /// Adds a part, without copying it.
   @inlinable
   @inline(__always)
   mutating func add<Part: Replicable>(mutable part: inout Part, in whole: Any.Type) {
-    version.merge(part.version)
-    add(joined: part.joinedVersion, in: whole)
+    add(part.version, joined: part.joinedVersion, in: whole)
+  }
+
+  /// Adds the version of a part, and what it remembers.
+  @usableFromInline
+  mutating func add(_ part: Version, joined other: Version?, in whole: Any.Type) {
+    version.merge(part)
+    add(joined: other, in: whole)
   }
 
   /// Adds what a part remembers. Traps if the parts before it remember something else.
   @usableFromInline
   mutating func add(joined other: Version?, in whole: Any.Type) {
     guard let other else { return }
+    guard let joined else {
+      joined = other
+      return
+    }
     precondition(
-      joined == nil || joined == other,
+      joined == other,
       """
       \(whole): a part has joined changes by itself, so the others lack what the whole would take for seen. Join the whole: \
       value.apply(other.changes(since: value.version))
       """)
-    joined = other
   }
 }

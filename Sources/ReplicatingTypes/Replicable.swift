@@ -82,6 +82,7 @@ extension Replicable {
 
   public static var copiesToValidate: Bool { false }
 
+  @inlinable
   public var joinedVersion: Version? {
     get { nil }
     set {}

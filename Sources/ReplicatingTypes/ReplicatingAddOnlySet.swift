@@ -18,7 +18,8 @@
 public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Each element with the least of the changes that added it.
   private var additions: [Element: ChangeID] = [:]
-  private var joined = JoinedVersion()
+  @usableFromInline
+  var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -73,6 +74,7 @@ extension ReplicatingAddOnlySet: Replicable {
   }
 
   /// The versions of all changes joined so far, as one.
+  @inlinable
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

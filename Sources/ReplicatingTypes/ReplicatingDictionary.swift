@@ -77,7 +77,8 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 
   /// Every key ever used.
   private(set) var entries: [Key: Entry] = [:]
-  private var joined = JoinedVersion()
+  @usableFromInline
+  var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -243,6 +244,7 @@ extension ReplicatingDictionary: Replicable {
   }
 
   /// The versions of all changes joined so far, as one.
+  @inlinable
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

@@ -39,7 +39,8 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The value of the last write, or the initial one.
   public private(set) var value: Value
   private var write: Write?
-  private var joined = JoinedVersion()
+  @usableFromInline
+  var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -152,6 +153,7 @@ extension ReplicatingRegister: Replicable {
   }
 
   /// The versions of all changes joined so far, as one.
+  @inlinable
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

@@ -37,7 +37,8 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   private var removals: [Removal] = []
   private(set) var lamport: UInt64 = 0
   private var latest = LatestAuthors()
-  private var joined = JoinedVersion()
+  @usableFromInline
+  var joined = JoinedVersion()
   /// The changes that are known here.
   public private(set) var version = Version()
 
@@ -165,6 +166,7 @@ extension ReplicatingSet: Replicable {
   }
 
   /// The versions of all changes joined so far, as one.
+  @inlinable
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

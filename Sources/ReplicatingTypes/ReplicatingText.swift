@@ -34,6 +34,7 @@ public struct ReplicatingText: Sendable, Replicable {
     public var version: Version { bytes.version }
   }
 
+  @usableFromInline
   var bytes = ReplicatingArray<UInt8>()
 
   /// An empty text.
@@ -278,6 +279,7 @@ public struct ReplicatingText: Sendable, Replicable {
   public static var copiesToValidate: Bool { true }
 
   /// The versions of all changes joined so far, as one.
+  @inlinable
   public var joinedVersion: Version? {
     get { bytes.joinedVersion }
     set { bytes.joinedVersion = newValue }

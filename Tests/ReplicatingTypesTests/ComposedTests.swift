@@ -183,6 +183,56 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     }
   }
 
+  /// `apply` looks at one part while joining it. The way without that looks at all parts on a copy, and then joins them.
+  @Test func `apply what they find valid, and nothing else`() throws {
+    try Self.expectApplyingAsValidated(card, seeds: seeds(10))
+    try Self.expectApplyingAsValidated(box, seeds: seeds(10))
+    try Self.expectApplyingAsValidated(page, seeds: seeds(20))
+  }
+
+  private static func expectApplyingAsValidated<Value: Composed>(
+    _ sample: Sample<Value>, seeds: ClosedRange<UInt64>
+  ) throws {
+    for seed in seeds {
+      var (states, final, generator) = try history(
+        sample.empty, seed: seed, steps: 20, sample.edit)
+      for step in 0..<100 {
+        let (value, since) = (generator.pick(states), generator.pick(states).version)
+        var bytes = generator.pick(final + states).changes(since: since).encoded()
+        if generator.chance(70) {
+          bytes[generator.below(bytes.count)] ^= 1 << UInt8(generator.below(8))
+        }
+        guard let changes = try? Value.Changes(encoded: bytes) else { continue }
+        let (applied, joined) = (applying(changes, to: value), joining(changes, to: value))
+        #expect(applied?.encoded() == joined?.encoded(), at(seed, step))
+        #expect(applied?.joinedVersion == joined?.joinedVersion, at(seed, step))
+      }
+    }
+  }
+
+  /// The value with the changes; nil if they are refused, and then it is as it was.
+  private static func applying<Value: Composed>(
+    _ changes: Value.Changes, to value: Value
+  ) -> Value? {
+    var result = value
+    do { try result.apply(changes) } catch {
+      #expect(result == value && result.joinedVersion == value.joinedVersion)
+      return nil
+    }
+    return result
+  }
+
+  /// The same, by looking at all of them first.
+  private static func joining<Value: Composed>(
+    _ changes: Value.Changes, to value: Value
+  ) -> Value? {
+    guard value.version.isSuperset(of: changes.since), (try? value.validate(changes)) != nil
+    else { return nil }
+    var result = value
+    result.join(changes)
+    return result
+  }
+
   @Test func `merge part by part`() throws {
     var a = Page()
     a.title.assign("Shopping", at: 1, by: &alice.replica)

@@ -67,6 +67,7 @@ extension ReplicatingArray {
   }
 
   /// The versions of all changes joined so far, as one.
+  @inlinable
   public var joinedVersion: Version? {
     get { joined.version }
     set { joined.version = newValue ?? Version() }

@@ -51,6 +51,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// The end of the latest operation in logical time.
   var lamport: UInt64 = 0
   var latest = LatestAuthors()
+  @usableFromInline
   var joined = JoinedVersion()
   /// True if the authors know in which leaf their elements are. That is needed from the first operation of another
   /// replica on.
