@@ -76,40 +76,43 @@ private struct HandmadeNote: Replicable {
 /// Values by the list of their parts, beside the same by hand and beside a part alone; and changes after many launches.
 func composedRows(_ report: inout Report) {
   let letter: [UInt8] = [120]
-  let count = 1_000
+  let count = 100
   var (composed, handmade) = (ComposedNote(), HandmadeNote())
   var first = Replica(id: ReplicaID(high: 1, low: 1))
   composed.text.insert([UInt8](repeating: 97, count: 1_000).span, at: 0, by: &first)
   composed.title.assign("Shopping", at: 1, by: &first)
   (handmade.text, handmade.title) = (composed.text, composed.title)
 
-  let floor = measure {
-    handmade
-  } body: { note in
-    var replica = Replica(id: ReplicaID(high: 2, low: 2))
-    var size = 0
-    for index in 0..<count {
-      let seen = note.version
-      note.text.insert(letter.span, at: 500 + index, by: &replica)
-      size += note.changes(since: seen).encoded().count
+  let (floor, keystrokes) = measureInTurns {
+    time {
+      handmade
+    } body: { note in
+      var replica = Replica(id: ReplicaID(high: 2, low: 2))
+      var size = 0
+      for index in 0..<count {
+        let seen = note.version
+        note.text.insert(letter.span, at: 500 + index, by: &replica)
+        size += note.changes(since: seen).encoded().count
+      }
+      return size
+    } check: {
+      expect($1 > count && $0.text.count == 1_000 + count, "keystrokes by hand")
     }
-    return size
-  } check: {
-    expect($1 > count && $0.text.count == 1_000 + count, "keystrokes by hand")
-  }
-  let keystrokes = measure {
-    composed
-  } body: { note in
-    var replica = Replica(id: ReplicaID(high: 2, low: 2))
-    var size = 0
-    for index in 0..<count {
-      let seen = note.version
-      note.text.insert(letter.span, at: 500 + index, by: &replica)
-      size += note.changes(since: seen).encoded().count
+  } _: {
+    time {
+      composed
+    } body: { note in
+      var replica = Replica(id: ReplicaID(high: 2, low: 2))
+      var size = 0
+      for index in 0..<count {
+        let seen = note.version
+        note.text.insert(letter.span, at: 500 + index, by: &replica)
+        size += note.changes(since: seen).encoded().count
+      }
+      return size
+    } check: {
+      expect($1 > count && $0.text.count == 1_000 + count, "keystrokes in a composed value")
     }
-    return size
-  } check: {
-    expect($1 > count && $0.text.count == 1_000 + count, "keystrokes in a composed value")
   }
   report.add(
     Row(
@@ -141,23 +144,26 @@ private func stepRows(_ report: inout Report) {
   func applied<Value: Replicable>(_ value: inout Value, _ changes: Value.Changes) {
     do { try value.apply(changes) } catch { fatalError("wrong result: refused: \(error)") }
   }
-  let floor = measure {
-    var text = note.text
-    applied(&text, textSteps[0])
-    return text
-  } body: { text in
-    for step in textSteps.dropFirst() { applied(&text, step) }
-  } check: { text, _ in
-    expect(text.count == 200_200, "steps in a text")
-  }
-  let inNote = measure {
-    var copy = note
-    applied(&copy, steps[0])
-    return copy
-  } body: { note in
-    for step in steps.dropFirst() { applied(&note, step) }
-  } check: { note, _ in
-    expect(note.text.count == 200_200, "steps in a composed value")
+  let (floor, inNote) = measureInTurns {
+    time {
+      var text = note.text
+      applied(&text, textSteps[0])
+      return text
+    } body: { text in
+      for step in textSteps.dropFirst() { applied(&text, step) }
+    } check: { text, _ in
+      expect(text.count == 200_200, "steps in a text")
+    }
+  } _: {
+    time {
+      var copy = note
+      applied(&copy, steps[0])
+      return copy
+    } body: { note in
+      for step in steps.dropFirst() { applied(&note, step) }
+    } check: { note, _ in
+      expect(note.text.count == 200_200, "steps in a composed value")
+    }
   }
   report.add(
     Row(
