@@ -153,7 +153,7 @@ private struct Stream {
   /// The beginning of a history: authors 1, 2 … with their last numbers.
   static func history(lamport: UInt64, _ numbers: [UInt64], _ text: String, steps: Int) -> Stream {
     var stream = Stream()
-    stream.writer.format(1)
+    stream.writer.format(2)
     stream.writer.varint(lamport)
     stream.writer.varint(numbers.count)
     for (index, number) in numbers.enumerated() {
@@ -170,7 +170,7 @@ private struct Stream {
     lamport: UInt64, _ numbers: [(last: UInt64, new: UInt64)], _ text: [UInt8], makers: Int
   ) -> Stream {
     var stream = Stream()
-    stream.writer.format(1)
+    stream.writer.format(2)
     stream.writer.varint(lamport)
     stream.writer.varint(numbers.count)
     for (index, number) in numbers.enumerated() {

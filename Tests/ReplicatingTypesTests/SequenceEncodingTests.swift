@@ -73,3 +73,59 @@ func expectEncodings<Value: Replicable & BinaryCodable>(
     #expect(bytes.count < 80_000 + 2 * 60_000 + 100)
   }
 }
+
+@Suite struct `Steps in bytes` {
+  private func written(_ step: Step, _ distance: Int) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.step(step, distance: distance)
+    return writer.bytes
+  }
+
+  @Test func `are read as they were written`() throws {
+    let kinds: [Step.Kind] = [
+      .typed, .inserted, .removedBackward, .removedForward, .removedAtOnce,
+    ]
+    let distances = [0, 1, 2, 3, 20, 127, 128, 300, 1_663, 1_700, 70_000, 1 << 20, 1 << 29]
+    for kind in kinds {
+      let least = kind == .typed || kind == .removedForward ? 1 : 2
+      for count in Array(least...70) + [1 << 20] {
+        for distance in distances + distances.map({ -$0 }) {
+          let bytes = written(Step(kind: kind, count: count), distance)
+          var reader = ByteReader(bytes)
+          guard case .step(let step, let read) = try reader.stepOrNote() else {
+            throw Failure("no step: \(kind) \(count)")
+          }
+          #expect(step == Step(kind: kind, count: count) && read == distance)
+          #expect(reader.remaining == 0)
+        }
+      }
+    }
+  }
+
+  @Test func `and notes have one encoding`() throws {
+    var random = SplitMix64(seed: 1)
+    var steps = 0
+    for first in UInt8.min...255 {
+      for _ in 0..<200 {
+        // Small numbers, too: they have shorter encodings.
+        let rest = (0..<8).map { _ in UInt8(random.below(random.chance(50) ? 4 : 128)) }
+        var reader = ByteReader([first] + rest)
+        guard let read = try? reader.stepOrNote() else { continue }
+        var writer = ByteWriter()
+        switch read {
+        case .step(let step, let distance): writer.step(step, distance: distance)
+        case .note(let note, let value): writer.note(note, value)
+        }
+        #expect(writer.bytes == Array(([first] + rest).prefix(9 - reader.remaining)))
+        steps += 1
+      }
+    }
+    #expect(steps > 200 * 250)
+    for byte in UInt8(244)...248 {
+      var reader = ByteReader([byte, 0, 0])
+      #expect(throws: DecodingFailure.self) { try reader.stepOrNote() }
+    }
+    var long = ByteReader([249, 1])
+    #expect(throws: DecodingFailure.self) { try long.stepOrNote() }
+  }
+}

@@ -7,7 +7,7 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 07 8C, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 08 8C, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -110,7 +110,7 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x07, 0x8c]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x08, 0x8c]
   static let footerSize = 24
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.

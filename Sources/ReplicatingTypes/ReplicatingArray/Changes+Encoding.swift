@@ -1,6 +1,6 @@
 // Changes of a sequence in bytes.
 //
-//     format                 a byte, 1
+//     format                 a byte, 2
 //     lamport                varint: the largest logical time seen
 //     authors                varint: how many; of each, in their order, 16 bytes of identity, the number of the last change
 //                            contained, and how many of these are contained and not followed, two varints
@@ -41,7 +41,7 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       start += Int(insertion.count)
     }
     removals(before: .max)
-    writer.format(1)
+    writer.format(2)
     writer.varint(lamport)
     writer.varint(names.count)
     for name in names {
@@ -61,7 +61,7 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
-    try reader.format(1, of: "changes of a sequence")
+    try reader.format(2, of: "changes of a sequence")
     lamport = try reader.varint()
     guard lamport <= LamportTimestamp.largestCount else {
       throw reader.failure("a logical time of \(lamport)")

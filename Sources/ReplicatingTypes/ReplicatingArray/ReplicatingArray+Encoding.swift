@@ -1,6 +1,6 @@
 // A sequence in bytes, with all of its past.
 //
-//     format                 a byte, 1
+//     format                 a byte, 2
 //     lamport                varint: the largest logical time seen
 //     authors                varint: how many; of each, in their order, 16 bytes of identity and as a varint the number of
 //                            the last change seen
@@ -28,7 +28,7 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
     let changes = value.changes(since: Version())
     var encoder = HistoryEncoder<Element>(of: changes, by: Fragments(of: value, for: changes))
     encoder.encode(changes)
-    writer.format(1)
+    writer.format(2)
     writer.varint(changes.lamport)
     writer.varint(encoder.names.count)
     for author in encoder.names {
@@ -41,7 +41,7 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
-    try reader.format(1, of: "a sequence")
+    try reader.format(2, of: "a sequence")
     var decoder = try HistoryDecoder<Element>(&reader)
     try decoder.decode(&reader)
     self = decoder.value

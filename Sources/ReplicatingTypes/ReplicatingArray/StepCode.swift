@@ -1,17 +1,31 @@
 // The code in which the encodings of a sequence write one step of its history.
 //
-// A step is a run of one author: elements typed one after the other, inserted at once, or removed. It is a byte, which
-// has its kind, its count if that is small, and whether it is somewhere else than where the last one ended; then the rest
-// of a larger count; then the way there. Seven bits for kind and count, the lowest for having moved:
+// A step is a run of one author: elements typed one after the other, inserted at once, or removed. Its first byte is its kind,
+// its count and the beginning of the way there from where the last one ended. The distance is folded: 0, −1, 1, −2 are 0, 1, 2,
+// 3. Of each kind and count there are so many bytes that stand for the least distances themselves, then so many for 256
+// distances each, of which a second byte tells one, then so many for 65,536, with two more bytes, the lower first:
 //
-//       0 …  63   typed, 1 … 63 elements, each by its own change   63: and a varint more
-//      64 …  79   inserted at once, 2 … 16                          79: likewise
-//      80 … 103   removed one by one, backward, 2 … 24             103: likewise
-//     104 … 119   removed one by one, forward, 1 … 15              119: likewise
-//     120 … 126   removed at once, 2 … 7                           126: likewise
-//     127         a note about the next step: what it is, and a signed varint
+//     bytes         kind                            counts      alone   256   65,536
+//       0 …  20     typed, each by its own change   1              5    13       3
+//      21 …  28                                     2              3     4       1
+//      29 …  76                                      3 … 18        1     1       1
+//      77 … 114                                     19 … 56        1
+//     115 … 126     inserted at once                 2 …  5        1     1       1
+//     127 … 150                                      6 … 17        1     1
+//     151 … 165                                     18 … 32        1
+//     166 … 183     removed one by one, backward     2 …  7        1     1       1
+//     184 … 186                                      8 … 10              1
+//     187 … 200     removed one by one, forward     1              6     5       3
+//     201 … 204                                      2 …  5              1
+//     205 … 232     removed at once                  2 … 15              1       1
+//     233 … 243                                     16 … 26              1
+//     244 … 248     typed; inserted; backward; forward; at once: every other, its count less the least of its kind and
+//                   its distance as varints
+//     249 … 254     a note about the next step, by its kind, and a signed varint
+//     255           a note that its number is 1 less than expected: an author's insertion that began in a run goes on
 //
-// Typing consists of short runs near each other, so most steps are one byte or two.
+// A step has one encoding: what has a byte is not written as every other. The counts of bytes were found by what typing, removing
+// and random edits need: most of typing is short runs near each other, and one that is far away takes three bytes.
 
 /// One run of one author, as it is encoded.
 struct Step: Equatable {
@@ -59,46 +73,112 @@ enum StepNote: UInt8 {
   func isAllowed(after last: StepNote?) -> Bool { last.map { $0.rank < rank } ?? true }
 }
 
-/// The codes of one kind of step: how many there are from the first one on, which stands for the least count.
-private struct CodeRange {
-  var first: Int
-  var width: Int
+/// The first bytes of steps of one kind and so many elements.
+private struct StepCodes {
+  var kind: Step.Kind
+  /// The least and the largest count.
   var least: Int
+  var most: Int
+  /// The first of these bytes.
+  var first: Int
+  /// For each count: how many stand for one distance, for 256, for 65,536.
+  var alone: Int
+  var bytes: Int
+  var words: Int
 
   @inline(__always)
-  init(_ kind: Step.Kind) {
-    (first, width, least) =
-      switch kind {
-      case .typed: (0, 64, 1)
-      case .inserted: (64, 16, 2)
-      case .removedBackward: (80, 24, 2)
-      case .removedForward: (104, 16, 1)
-      case .removedAtOnce: (120, 7, 2)
-      }
+  private init(
+    _ kind: Step.Kind, _ least: Int, _ most: Int, from first: Int, _ alone: Int, _ bytes: Int,
+    _ words: Int
+  ) {
+    (self.kind, self.least, self.most, self.first) = (kind, least, most, first)
+    (self.alone, self.bytes, self.words) = (alone, bytes, words)
   }
 
-  static let note = 127
+  @inline(__always) var width: Int { alone &+ bytes &+ words }
+  /// The number of distances that have a byte.
+  @inline(__always) var reach: Int { alone &+ bytes &<< 8 &+ words &<< 16 }
+
+  static let firstOther = 244
+  static let firstNote = 249
+  static let numberAgain = 255
+
+  /// Those of a first byte, which is less than `firstOther`.
+  @inline(__always)
+  init(of byte: Int) {
+    switch byte {
+    case ..<21: self.init(.typed, 1, 1, from: 0, 5, 13, 3)
+    case ..<29: self.init(.typed, 2, 2, from: 21, 3, 4, 1)
+    case ..<77: self.init(.typed, 3, 18, from: 29, 1, 1, 1)
+    case ..<115: self.init(.typed, 19, 56, from: 77, 1, 0, 0)
+    case ..<127: self.init(.inserted, 2, 5, from: 115, 1, 1, 1)
+    case ..<151: self.init(.inserted, 6, 17, from: 127, 1, 1, 0)
+    case ..<166: self.init(.inserted, 18, 32, from: 151, 1, 0, 0)
+    case ..<184: self.init(.removedBackward, 2, 7, from: 166, 1, 1, 1)
+    case ..<187: self.init(.removedBackward, 8, 10, from: 184, 0, 1, 0)
+    case ..<201: self.init(.removedForward, 1, 1, from: 187, 6, 5, 3)
+    case ..<205: self.init(.removedForward, 2, 5, from: 201, 0, 1, 0)
+    case ..<233: self.init(.removedAtOnce, 2, 15, from: 205, 0, 1, 1)
+    default: self.init(.removedAtOnce, 16, 26, from: 233, 0, 1, 0)
+    }
+  }
+
+  /// Those of a kind and count, if it has some.
+  @inline(__always)
+  init?(_ kind: Step.Kind, _ count: Int) {
+    let first =
+      switch kind {
+      case .typed: count == 1 ? 0 : count == 2 ? 21 : count <= 18 ? 29 : 77
+      case .inserted: count <= 5 ? 115 : count <= 17 ? 127 : 151
+      case .removedBackward: count <= 7 ? 166 : 184
+      case .removedForward: count == 1 ? 187 : 201
+      case .removedAtOnce: count <= 15 ? 205 : 233
+      }
+    self.init(of: first)
+    if count > most { return nil }
+  }
+}
+
+extension Step.Kind {
+  private static let all: [Self] = [
+    .typed, .inserted, .removedBackward, .removedForward, .removedAtOnce,
+  ]
+
+  /// The first byte of a step that has none by its count and distance.
+  fileprivate var other: Int { StepCodes.firstOther + Self.all.firstIndex(of: self)! }
+
+  fileprivate init(other byte: Int) { self = Self.all[byte - StepCodes.firstOther] }
+
+  /// A single removed element is one that was removed forward.
+  fileprivate var least: Int { self == .typed || self == .removedForward ? 1 : 2 }
 }
 
 extension ByteWriter {
   /// Writes a step, and how far from where the last one ended it is.
   mutating func step(_ step: Step, distance: Int) {
-    let range = CodeRange(step.kind)
-    let rest = step.count - range.least
-    let code = range.first + min(rest, range.width - 1)
-    byte(UInt8(code << 1 | (distance == 0 ? 0 : 1)))
-    if rest >= range.width - 1 { varint(rest - (range.width - 1)) }
-    // Never zero, so that zero need not be writable.
-    if distance != 0 { varint(Self.folded(distance) - 1) }
+    var folded = UInt64(bitPattern: Int64(distance << 1 ^ distance >> 63))
+    guard let codes = StepCodes(step.kind, step.count), folded < codes.reach else {
+      byte(UInt8(step.kind.other))
+      varint(step.count - step.kind.least)
+      return varint(folded)
+    }
+    let first = codes.first &+ (step.count &- codes.least) &* codes.width
+    if folded < codes.alone { return byte(UInt8(first &+ Int(folded))) }
+    folded -= UInt64(codes.alone)
+    if folded < codes.bytes &<< 8 {
+      byte(UInt8(first &+ codes.alone &+ Int(folded &>> 8)))
+      return byte(UInt8(truncatingIfNeeded: folded))
+    }
+    folded -= UInt64(codes.bytes &<< 8)
+    byte(UInt8(first &+ codes.alone &+ codes.bytes &+ Int(folded &>> 16)))
+    fixed(UInt16(truncatingIfNeeded: folded))
   }
 
   mutating func note(_ note: StepNote, _ value: Int) {
-    byte(UInt8(CodeRange.note << 1))
-    byte(note.rawValue)
+    if note == .number && value == -1 { return byte(UInt8(StepCodes.numberAgain)) }
+    byte(UInt8(StepCodes.firstNote) + note.rawValue)
     signed(Int64(value))
   }
-
-  private static func folded(_ number: Int) -> Int { number << 1 ^ number >> 63 }
 }
 
 extension ByteReader {
@@ -109,37 +189,43 @@ extension ByteReader {
 
   @inline(__always)
   mutating func stepOrNote() throws(DecodingFailure) -> StepOrNote {
-    let byte = try byte()
-    let code = Int(byte >> 1)
-    if code == CodeRange.note { return try note(byte) }
-    let kind = Self.kind(of: code)
-    let range = CodeRange(kind)
-    var count = code &- range.first &+ range.least
-    if code == range.first &+ range.width &- 1 { count += try self.count() }
-    guard count <= Int(Int32.max) else { throw failure("a step of \(count) elements") }
-    guard byte & 1 == 1 else { return .step(Step(kind: kind, count: count), distance: 0) }
-    let folded = try self.count() &+ 1
-    return .step(
-      Step(kind: kind, count: count), distance: folded &>> 1 ^ -(folded & 1))
-  }
-
-  @inline(__always)
-  private static func kind(of code: Int) -> Step.Kind {
-    switch code {
-    case ..<64: .typed
-    case ..<80: .inserted
-    case ..<104: .removedBackward
-    case ..<120: .removedForward
-    default: .removedAtOnce
+    let first = Int(try byte())
+    if first >= StepCodes.firstOther { return try otherOrNote(first) }
+    let codes = StepCodes(of: first)
+    let (more, code) = (first &- codes.first).quotientAndRemainder(dividingBy: codes.width)
+    var folded = code
+    if code >= codes.alone &+ codes.bytes {
+      folded = (code &- codes.alone &- codes.bytes) &<< 16 &+ codes.alone &+ codes.bytes &<< 8
+      folded &+= Int(try byte())
+      folded &+= Int(try byte()) &<< 8
+    } else if code >= codes.alone {
+      folded = (code &- codes.alone) &<< 8 &+ codes.alone &+ Int(try byte())
     }
+    return .step(
+      Step(kind: codes.kind, count: codes.least &+ more),
+      distance: folded &>> 1 ^ -(folded & 1))
   }
 
-  private mutating func note(_ byte: UInt8) throws(DecodingFailure) -> StepOrNote {
-    let kind = try self.byte()
-    guard byte & 1 == 0, let note = StepNote(rawValue: kind) else {
-      throw failure("a note of an unknown kind")
+  @inline(never)
+  private mutating func otherOrNote(_ first: Int) throws(DecodingFailure) -> StepOrNote {
+    guard first < StepCodes.firstNote else { return try note(first) }
+    let kind = Step.Kind(other: first)
+    let more = try self.count()
+    guard more <= Int(Int32.max) - kind.least else { throw failure("a step of \(more) elements") }
+    let count = more + kind.least
+    let folded = try self.count()
+    if let codes = StepCodes(kind, count), folded < codes.reach {
+      throw failure("a step written longer than it is")
+    }
+    return .step(Step(kind: kind, count: count), distance: folded >> 1 ^ -(folded & 1))
+  }
+
+  private mutating func note(_ first: Int) throws(DecodingFailure) -> StepOrNote {
+    guard let note = StepNote(rawValue: UInt8(first - StepCodes.firstNote)) else {
+      return .note(.number, -1)
     }
     let value = try signed()
+    guard note != .number || value != -1 else { throw failure("a note written longer than it is") }
     guard value.magnitude <= LamportTimestamp.largestCount else {
       throw failure("a note of \(value)")
     }

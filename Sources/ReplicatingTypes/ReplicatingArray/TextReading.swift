@@ -20,7 +20,7 @@ extension ReplicatingText {
   private static func simpleText(
     from reader: inout ByteReader
   ) throws(DecodingFailure) -> ArraySlice<UInt8>? {
-    try reader.format(1, of: "a sequence")
+    try reader.format(2, of: "a sequence")
     _ = try reader.varint()
     for _ in 0..<(try reader.count()) {
       _ = try reader.raw(16)
