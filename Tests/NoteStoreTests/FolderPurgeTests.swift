@@ -79,6 +79,24 @@ private final class Machine {
     return result
   }
 
+  /// The changes in the bytes of an archive; none in those of another file.
+  private func archivedChanges(_ bytes: [UInt8]) throws -> [[UInt8]] {
+    guard
+      let archive = try? NotebookArchive(
+        size: bytes.count,
+        source: { range throws(ArchiveFailure) in Array(bytes[range]) })
+    else { return [] }
+    let book = NoteBook(archive)
+    var changes: [[UInt8]] = []
+    for replica in book.version.replicas {
+      try book.forEachEncoded(of: replica, in: 1...book.version[replica]) { _, encoded, _ in
+        changes.append(Array(encoded))
+        return true
+      }
+    }
+    return changes
+  }
+
   /// All files of the notebook and of the state folder that have a text, in their bytes or in the changes that are packed in them.
   func files(with text: String) throws -> [String] {
     let word = Array(text.utf8)
@@ -91,8 +109,9 @@ private final class Machine {
     }
     var found: [String] = []
     for root in [Self.path, Self.state] {
-      for (name, bytes) in disk.files(below: root) where isIn(bytes) {
-        found.append("\(root)/\(name)")
+      for (name, bytes) in disk.files(below: root) {
+        let isFound = isIn(bytes) ? true : try archivedChanges(bytes).contains(where: isIn)
+        if isFound { found.append("\(root)/\(name)") }
       }
     }
     guard let snapshots = try? FileDescriptor.folder("\(Self.path)/snap", on: disk) else {
@@ -252,7 +271,9 @@ extension NoteStore {
 
   @Test func `a snapshot that was purged takes the place of a larger one that was not`() throws {
     let machine = try Machine(1, 5)
-    let note = try machine.store.create(String(repeating: "abracadabra ", count: 5000))
+    // Different words, or it would be compressed to nothing.
+    let words = (0..<5000).map { "abracadabra \($0 &* 2_654_435_761 % 1_000_003)" }
+    let note = try machine.store.create(words.joined(separator: " "))
     try machine.store.create("simsalabim")
     machine.seal()
     let large = try machine.store.compact().writtenBytes

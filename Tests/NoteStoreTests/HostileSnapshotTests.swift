@@ -104,7 +104,7 @@ import Testing
     file.removeLast(4)
     file.setInteger(UInt32(8 << 20), at: 12)
     // Its number of pieces, as it would be if all of it were filled.
-    file.replaceSubrange(16..<18, with: [0x80, 0x80, 0x0d])
+    file.replaceSubrange(17..<19, with: [0x80, 0x80, 0x0d])
     return file + [UInt8](repeating: 0, count: 8 << 20)
   }
 

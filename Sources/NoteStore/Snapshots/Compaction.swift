@@ -14,13 +14,17 @@ internal import ReplicatingTypes
 // - This process has found the bytes of the snapshot to be those of its name.
 // - The segment's status is the one that it had when it was read.
 //
-// A snapshot is removed when greater ones stand for all of it: ones with more redactions, or else larger ones, or as large ones with a
-// greater name. So two processes that see different snapshots cannot remove all of them: each snapshot is removed only for the sake of
-// greater ones, and the greatest one stays.
+// A snapshot is removed when greater ones stand for all of it. Greater is the one with more redactions; else one of version 4 or later, beside one
+// of an earlier version; else, if both are of version 4 or later, the one with more changes, or as many and more records; else the larger one; else
+// the one with the greater name. So two processes that see different snapshots cannot remove all of them: each snapshot is removed only for
+// the sake of greater ones, and the greatest one stays.
+//
+// A snapshot that takes the place of others has all of their changes and records, so it is greater than they are. Its size would not tell,
+// since it is compressed. Of earlier versions only the size counts, as it did for the programs that wrote them; these read no later ones.
 //
 // What has words of notes that were purged is folded in any case. Of snapshots with such words no block is copied: their changes are
 // taken from the notebook, which has them redacted. The snapshot that takes their place has more redactions than they, so it is the
-// greater one though it may be smaller. A compaction that is to purge does not wait a day: it removes what has such words as soon as the
+// greater one though it may say less. A compaction that is to purge does not wait a day: it removes what has such words as soon as the
 // snapshot in its place is on disk and was read.
 //
 // A removed file may come back from a machine that was away. It is read, holds nothing new, and is removed again a day later.
@@ -299,16 +303,13 @@ public final class Compaction {
   private static func dominated(
     _ snapshots: [SnapshotFile], by others: [SnapshotFile]
   ) -> [SnapshotFile] {
-    func isGreater(_ a: SnapshotFile, _ b: SnapshotFile) -> Bool {
-      (a.redactions, a.status.size, a.name) > (b.redactions, b.status.size, b.name)
-    }
-    let others = others.sorted(by: isGreater)
+    let others = others.sorted { $0.rank > $1.rank }
     var coverage: [Identifier: NumberRanges] = [:]
     var changes: [Identifier: NumberRanges] = [:]
     var dominated: [SnapshotFile] = []
     var next = 0
-    for snapshot in snapshots.sorted(by: isGreater) {
-      while next < others.count, isGreater(others[next], snapshot) {
+    for snapshot in snapshots.sorted(by: { $0.rank > $1.rank }) {
+      while next < others.count, others[next].rank > snapshot.rank {
         coverage.insert(others[next].coverage)
         for (replica, numbers) in others[next].changes.ranges {
           changes.insert(numbers, of: replica)

@@ -65,10 +65,12 @@ struct BlockDecoder {
   }
 
   static func decode(
-    _ body: ArraySlice<UInt8>, _ entry: PackedBlock, of range: PackedRange
+    _ body: ArraySlice<UInt8>, _ entry: PackedBlock, of range: PackedRange, format: UInt8
   ) throws(DecodingFailure) -> ChangeBlock {
     try check(body, entry)
-    var decoder = try BlockDecoder(ByteReader(body.dropLast(4)), entry, range)
+    let stored = body.dropLast(4)
+    let content = format == 1 ? stored : try StoredBytes.decode(stored)
+    var decoder = try BlockDecoder(ByteReader(content), entry, range)
     return try decoder.run(entry)
   }
 

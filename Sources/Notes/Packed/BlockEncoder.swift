@@ -65,9 +65,11 @@ struct BlockEncoder {
   /// The encoded block: the links, and the body.
   mutating func finish() -> (links: [UInt8], body: [UInt8]) {
     finishRun()
-    var body = ByteWriter(capacity: steps.bytes.count + times.count)
-    PackedTimes.encode(times, into: &body)
-    body.raw(steps.bytes)
+    var content = ByteWriter(capacity: steps.bytes.count + times.count)
+    PackedTimes.encode(times, into: &content)
+    content.raw(steps.bytes)
+    var body = ByteWriter()
+    body.raw(StoredBytes.encode(content.bytes))
     body.fixed(CRC32C.checksum(of: body.bytes[...]))
     return (links.bytes, body.bytes)
   }

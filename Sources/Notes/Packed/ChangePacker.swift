@@ -25,6 +25,7 @@ public struct ChangePacker: Sendable {
     directory = PackedDirectory(notebook: notebook)
     var head = ByteWriter()
     head.raw(PackedDirectory.magic)
+    head.byte(PackedDirectory.format)
     head.identifier(notebook)
     ready = head.bytes
     directory.end = ready.count
@@ -71,8 +72,8 @@ public struct ChangePacker: Sendable {
   /// Adds the changes of a packed block that come next, where `bytes` are those of the block. What is here already is not
   /// compared with them.
   ///
-  /// Where the block is cut as it would be here it is copied as it is, without a look at what it says; that is most of them,
-  /// when a long range is joined with what comes after it.
+  /// Where the block is cut as it would be here, and of the same format, it is copied as it is, without a look at what it says; that is most
+  /// of them, when a long range is joined with what comes after it.
   public mutating func append(
     _ place: PackedChanges.Block, of packed: PackedChanges, _ bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) {
@@ -85,7 +86,9 @@ public struct ChangePacker: Sendable {
     let isBoundary = state.number % UInt64(PackedBlock.largestCount) == 0
     let isWhole =
       place.index < range.blocks.count - 1 || entry.last % UInt64(PackedBlock.largestCount) == 0
-    guard entry.first == state.number + 1, isWhole, isBoundary || block.count == 0 else {
+    guard entry.first == state.number + 1, isWhole, isBoundary || block.count == 0,
+      packed.directory.format == PackedDirectory.format
+    else {
       let unpacked = try packed.decode(place, bytes)
       for number in state.number + 1...entry.last {
         try append(unpacked[number].encoded, lamport: unpacked[number].lamport)

@@ -1,7 +1,7 @@
 // Packed changes: what a compacted snapshot holds. This file owns the format; the codes of a block's operations are in
 // PackedSteps.swift, those of its times in PackedTimes.swift.
 //
-//     "DNPC" 01                  magic, format
+//     "DNPC" 02                  magic, format; 01 is read, too
 //     notebook                   16 bytes
 //     block...                   one behind the other, in the order of the directory
 //     directory
@@ -26,8 +26,10 @@
 //                 jump                   by how much its logical time is later than that of the change before makes it
 //                 count*(author number)  predecessors; the number signed, less the last that a link of this block named of
 //                                        that author, or 0
-//     block     = times steps            until four bytes before the end
-//                 crc32c                 of these, 4 bytes, little-endian
+//     block     = content                times and steps, stored as in StoredBytes.swift: compressed, if that makes them smaller. In format 1
+//                                        as they are
+//                 crc32c                 of the content as it is stored, 4 bytes, little-endian
+//     content   = times steps
 //
 // Numbers are varints; signed ones folded. An author is 0 for the replica itself, n + 2 for the n-th that it has named or
 // will have, so a block is the same bytes in every file, and can be copied from one file to another.
@@ -36,20 +38,22 @@
 // and numbers in it make them, and a name is spelt out where it comes for the first time.
 //
 // Equal changes are equal bytes, however they were put together. The bytes depend on the changes, from the first
-// here to the last of each replica, and on what its author's earlier changes make known. A block ends at a number that is a
+// here to the last of each replica, and on what its author's earlier changes make known; and on how this version of the program compresses
+// (LZ4+Compression.swift in Bytes): two versions that did it otherwise would write two files for the same, each as good. A block ends at a number that is a
 // multiple of 4,096, or before the change with which it would be more than 64 KiB of changes, so that two files with the same
 // changes have the same blocks but where one of them begins or ends. (Other bytes than those that are written may be read as
-// the same changes. To get the one encoding, pack what was read.)
+// the same changes. To get the one encoding, pack what was read.) A block of format 1 is not copied but packed again.
 //
 // Any change can be read with the directory and one block. Beside it the directory holds what a notebook must know of
 // changes it hasn't read: the time, the logical time and the names before each block, and what followed others' changes.
 // Logical time is derived, and stays so: who applies the changes finds it again. It is here because without it the time of
 // one change would cost reading all that came before; it takes a byte for each block, and for each link one.
 //
-// Nothing is trusted: an entry and its block must agree, a directory has at most 2^28 bytes, a block 2^27, and no bytes make more than 4,096 changes or 64 KiB of them at a
-// time, but for a single change, which is as long as its text and operations make it.
+// Nothing is trusted: an entry and its block must agree, a directory has at most 2^28 bytes, a block 2^27, what is compressed in it is no more than
+// 2^20 bytes, and no bytes make more than 4,096 changes or 64 KiB of them at a time, but for a single change, which is as long as its text and
+// operations make it.
 //
-// Sizes, on 2026-11-21 (`Benchmarks packed`, which also tells the speed). automerge-paper, a change for each key, which are
+// Sizes before compression, on 2026-11-21 (`Benchmarks packed` tells those after it, and the speed). automerge-paper, a change for each key, which are
 // 3.72 MB of changes: 217,161 bytes with an even clock. 182,315 of them are the text typed, 14,000 the steps, as many how far
 // these are from each other; the rest is that 64 blocks know nothing of each other (blocks of 16,384 changes take 2,300
 // less, one for all 7,100). With 80 to 400 ms between keys, and pauses, 530,907: ten bits for each time, of which nine are
@@ -59,7 +63,7 @@ public import ReplicatingTypes
 
 /// The directory of a file, by which its blocks are found and read one by one.
 ///
-///     let packed = try PackedChanges(directory: file.read(range), at: range.lowerBound)
+///     let packed = try PackedChanges(head: head, directory: file.read(range), at: range.lowerBound)
 ///     if let block = packed.block(of: change) {
 ///       try packed.decode(block, file.read(block.bytes))[change.number].encoded
 ///     }
@@ -83,15 +87,7 @@ public struct PackedChanges: Equatable, Sendable {
 
   /// Whose changes a file holds that begins like this.
   public static func notebook(head: ArraySlice<UInt8>) throws(DecodingFailure) -> Identifier {
-    var reader = ByteReader(head)
-    guard head.starts(with: PackedDirectory.magic.prefix(4)) else {
-      throw reader.failure("these are no packed changes")
-    }
-    guard head.starts(with: PackedDirectory.magic) else {
-      throw reader.failure("packed changes of a format that this version doesn't know")
-    }
-    _ = try reader.raw(PackedDirectory.magic.count)
-    return try reader.identifier()
+    try PackedDirectory.head(head).notebook
   }
 
   /// The number of bytes at the end of a file that `directory(in:footer:)` needs.
@@ -104,19 +100,19 @@ public struct PackedChanges: Equatable, Sendable {
     try PackedDirectory.range(in: length, footer: footer)
   }
 
-  /// Reads a directory, which begins at `offset` of the file.
-  public init(directory bytes: ArraySlice<UInt8>, at offset: Int) throws(DecodingFailure) {
-    directory = try PackedDirectory.decode(bytes, at: offset)
+  /// Reads a directory, which begins at `offset` of the file. `head`: the file's first `headLength` bytes.
+  public init(
+    head: ArraySlice<UInt8>, directory bytes: ArraySlice<UInt8>, at offset: Int
+  ) throws(DecodingFailure) {
+    directory = try PackedDirectory.decode(bytes, at: offset, head: head)
   }
 
   /// Reads the directory of a file that is in memory.
   public init(_ file: [UInt8]) throws(DecodingFailure) {
-    let notebook = try Self.notebook(head: file.prefix(Self.headLength))
+    let head = file.prefix(Self.headLength)
+    _ = try Self.notebook(head: head)
     let range = try Self.directory(in: file.count, footer: file.suffix(Self.footerLength))
-    try self.init(directory: file[range], at: range.lowerBound)
-    guard notebook == self.notebook else {
-      throw DecodingFailure(offset: 5, reason: "two notebooks in one file")
-    }
+    try self.init(head: head, directory: file[range], at: range.lowerBound)
   }
 
   /// The identity of the notebook whose changes these are.
@@ -213,7 +209,8 @@ public struct PackedChanges: Equatable, Sendable {
     _ block: Block, _ bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> ChangeBlock {
     let range = directory.ranges[block.range]
-    return try BlockDecoder.decode(bytes, range.blocks[block.index], of: range)
+    return try BlockDecoder.decode(
+      bytes, range.blocks[block.index], of: range, format: directory.format)
   }
 }
 

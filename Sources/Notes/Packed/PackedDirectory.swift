@@ -56,8 +56,10 @@ struct PackedRange: Equatable, Sendable {
 
 /// The directory of packed changes. The format is in PackedChanges.swift.
 struct PackedDirectory: Equatable, Sendable {
-  static let magic: [UInt8] = Array("DNPC".utf8) + [1]
-  static let headLength = magic.count + 16
+  static let magic: [UInt8] = Array("DNPC".utf8)
+  /// The format that is written.
+  static let format: UInt8 = 2
+  static let headLength = magic.count + 1 + 16
   /// The length of the directory, and its checksum.
   static let footerLength = 8 + 4
   /// No directory is longer, and no block: what claims to be is not read. The longest change has 2^26 bytes.
@@ -65,12 +67,16 @@ struct PackedDirectory: Equatable, Sendable {
   static let maximumBlock = 1 << 27
 
   let notebook: Identifier
+  let format: UInt8
   /// In the order of the replicas.
   var ranges: [PackedRange] = []
   /// Where the blocks end.
   var end = headLength
 
-  init(notebook: Identifier) { self.notebook = notebook }
+  init(notebook: Identifier, format: UInt8 = format) {
+    self.notebook = notebook
+    self.format = format
+  }
 
   mutating func append(_ block: PackedBlock) {
     ranges[ranges.count - 1].blocks.append(block)
@@ -135,16 +141,34 @@ struct PackedDirectory: Equatable, Sendable {
     return length - footerLength - Int(count)..<length
   }
 
-  /// Reads what `encoded` writes, which is all of `bytes`, and begins at `end`.
+  /// The notebook and the format that the beginning of a file names.
+  static func head(
+    _ bytes: ArraySlice<UInt8>
+  ) throws(DecodingFailure) -> (notebook: Identifier, format: UInt8) {
+    var reader = ByteReader(bytes)
+    guard bytes.starts(with: magic) else { throw reader.failure("these are no packed changes") }
+    _ = try reader.raw(magic.count)
+    let format = try reader.byte()
+    guard (1...Self.format).contains(format) else {
+      throw reader.failure("packed changes of a format that this version doesn't know")
+    }
+    return (try reader.identifier(), format)
+  }
+
+  /// Reads what `encoded` writes, which is all of `bytes`, and begins at `end`. `head`: the beginning of the file.
   static func decode(
-    _ bytes: ArraySlice<UInt8>, at end: Int
+    _ bytes: ArraySlice<UInt8>, at end: Int, head: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> PackedDirectory {
     var reader = ByteReader(bytes.dropLast(footerLength))
     var footer = ByteReader(bytes.suffix(4))
     guard try footer.fixed(UInt32.self) == CRC32C.checksum(of: bytes.dropLast(4)) else {
       throw reader.failure("the checksum of the directory is wrong")
     }
-    var directory = PackedDirectory(notebook: try reader.identifier())
+    let (notebook, format) = try Self.head(head)
+    var directory = PackedDirectory(notebook: try reader.identifier(), format: format)
+    guard directory.notebook == notebook else {
+      throw reader.failure("two notebooks in one file")
+    }
     let count = try reader.count()
     guard count <= reader.remaining / 16 else { throw reader.failure("\(count) replicas") }
     var names: [ReplicaID] = []

@@ -40,7 +40,8 @@ struct FolderContents {
       let end = SnapshotFormat.prefixSize + Int(bytes[...].integer(at: 12, as: UInt32.self))
       guard end + 4 < bytes.count,
         let coverage = try? SnapshotFormat.coverage(
-          decoding: bytes[SnapshotFormat.prefixSize..<end]),
+          decoding: bytes[SnapshotFormat.prefixSize..<end],
+          version: bytes[...].integer(at: 8, as: UInt32.self)),
         bytes[...].integer(at: end, as: UInt32.self) == CRC32C.checksum(of: bytes[..<end])
       else { return nil }
       let packed = Array(bytes[(end + 4)...])
