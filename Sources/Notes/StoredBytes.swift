@@ -32,16 +32,6 @@ enum StoredBytes {
     return [plain] + bytes
   }
 
-  /// The number of bytes that `encode` has stored; 0 if it did not store these. O(1).
-  static func count(of stored: [UInt8]) -> Int {
-    var reader = ByteReader(stored)
-    switch try? reader.byte() {
-    case plain: return reader.remaining
-    case compressed: return (try? reader.count()) ?? 0
-    default: return 0
-    }
-  }
-
   /// What `encode` has stored. O(answer).
   static func decode(_ stored: ArraySlice<UInt8>) throws(DecodingFailure) -> ArraySlice<UInt8> {
     var reader = ByteReader(stored)
