@@ -72,7 +72,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "Benchmarks", dependencies: ["JSONRPC", "Notes", "ReplicatingTypes"],
+      name: "Benchmarks", dependencies: ["Bytes", "JSONRPC", "Notes", "ReplicatingTypes"],
       exclude: ["README.md"], swiftSettings: strict),
 
     // What several test targets use. No product has it.

@@ -26,6 +26,9 @@ func encodingRows(_ trace: Trace, _ report: inout Report) {
     Row(
       "encoding", "\(trace.name), with all of its past, read", reading, floor: floor,
       goal: isPaper ? .floor(1.5) : nil))
+  compressionRows(
+    "encoding", "\(trace.name), with all of its past", history,
+    goal: isPaper ? .bytes(110_000) : nil, &report)
   let changes = text.changes(since: Version()).encoded()
   report.add(Row("encoding", "\(trace.name), as changes", bytes: changes.count))
   let joining = measure {
@@ -70,6 +73,8 @@ func trimmedRows(_ trace: Trace, _ report: inout Report) {
     Row(
       "trimmed", "\(trace.name), read to text", reading, floor: floor,
       goal: isPaper ? .floor(0.05) : nil))
+  compressionRows(
+    "trimmed", trace.name, bytes, goal: isPaper ? .bytes(72_000) : nil, &report)
   let letter: [UInt8] = [65]
   let place = trace.end.count / 2
   let editing = measure {

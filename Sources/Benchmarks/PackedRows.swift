@@ -19,17 +19,6 @@ func packedNotebookRows(_ report: inout Report) {
     let book = smallNotes(notes, by: sessions)
     let name = "\(notes) notes of 1 kB by \(sessions) sessions"
     packedRows(name, book, false, &report)
-    var text = 0
-    readable {
-      try book.forEachSummary {
-        text += $0.length
-        return true
-      }
-    }
-    report.add(
-      Row(
-        "packed", "\(name), beside the text",
-        bytes: readable { try book.packed(of: notebook) }.count - text))
   }
 }
 
