@@ -73,7 +73,7 @@ func mergeRows(_ report: inout Report) {
     report.add(
       Row(
         "diverged", "\(name), delta", bytes: bytes.count,
-        goal: count == 1_000 ? .bytes(4_860) : nil))
+        goal: count == 1_000 ? .bytes(3_700) : nil))
     let apply = measure(
       prepare: { a }, body: { $0.join(decoded(ReplicatingText.Changes.self, bytes)) },
       check: { text, _ in expect(text == merged, "a merge of diverged replicas") })
