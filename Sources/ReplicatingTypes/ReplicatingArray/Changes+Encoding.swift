@@ -103,18 +103,9 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
     guard steps.start == elements.count else {
       throw reader.failure("elements that nobody inserted")
     }
-    content.reserveCapacity(elements.count)
-    for item in steps.ordered() {
-      switch item.step {
-      case .insertion(let insertion, let start):
-        insertions.append(insertion)
-        content.append(contentsOf: elements[start..<start + Int(insertion.count)])
-      case .removal(let run):
-        removals.append(
-          Removal(
-            author: AuthorIndex(item.author), place: UInt32(insertions.count), run: run))
-      }
-    }
+    content = steps.putInOrder(elements)
+    insertions = steps.insertions
+    removals = steps.removals
   }
 }
 
@@ -219,24 +210,15 @@ private struct Maker {
 /// The steps of all makers, which are put in order when all are read.
 private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
   typealias Insertion = ReplicatingArray<Element>.Changes.Insertion
-
-  struct Item {
-    enum Step {
-      /// With the place of its first element among those of all.
-      case insertion(Insertion, Int)
-      case removal(RemovalRun)
-    }
-
-    var author: Int
-    var step: Step
-    var time: UInt64 = 0
-  }
+  typealias Removal = ReplicatingArray<Element>.Changes.Removal
 
   private let elements: Int
   private(set) var start = 0
-  private var items: [Item] = []
-  /// The insertions of each author, in order.
-  private var inserted: [Int: [Insertion]] = [:]
+  /// As they were read, and in order afterwards.
+  private(set) var insertions: [Insertion] = []
+  private(set) var removals: [Removal] = []
+  /// The makers read, each with the ends of its steps.
+  private var makers: [(author: Int, insertions: Int, removals: Int)] = []
 
   init(_ elements: Int) {
     self.elements = elements
@@ -250,47 +232,51 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
     let first = try reader.count()
     maker.next = UInt32(first)
     let steps = try reader.count()
+    let before = insertions.count
     var right: LocalID?
-    var notes: [StepNote] = []
-    var own: [Insertion] = []
+    var lastNote: StepNote?
+    var (isPlaced, isTimed) = (false, false)
     while maker.steps < steps {
       switch try reader.stepOrNote() {
       case .note(let note, let value):
-        guard note.isAllowed(after: notes.last) else { throw reader.failure("notes out of order") }
-        notes.append(note)
+        guard note.isAllowed(after: lastNote) else { throw reader.failure("notes out of order") }
+        lastNote = note
         if note == .right {
           right = try element(value, &reader, authors)
         } else {
+          isPlaced = isPlaced || note == .place
+          isTimed = isTimed || note == .lamport
           try take(note, value, &maker, authors, last, lamport, reader)
         }
       case .step(let step, let distance):
-        guard maker.number + step.changes - 1 <= last else {
+        guard maker.number &+ step.changes &- 1 <= last else {
           throw reader.failure("a change after the last")
         }
-        let gap = maker.gap + distance
-        guard gap >= 0, gap + step.count <= Int(Int32.max) else {
+        let gap = maker.gap &+ distance
+        guard gap >= 0, gap &+ step.count <= Int(Int32.max) else {
           throw reader.failure("gap \(gap)")
         }
         if step.isRemoval {
-          guard right == nil, !notes.contains(.lamport) else {
+          guard right == nil, !isTimed else {
             throw reader.failure("a removal in two places, or at a time")
           }
           try remove(step, gap, &maker, reader)
         } else {
           // A step that is as expected has no note.
-          guard gap > 0 || !notes.contains(.place),
+          guard gap > 0 || !isPlaced,
             right != LocalID(AuthorIndex(maker.place), UInt32(gap))
           else { throw reader.failure("an insertion whose place is said twice") }
-          own.append(try insert(step, gap, right, &maker, lamport, reader))
+          try insert(step, gap, right, &maker, lamport, reader)
         }
         right = nil
-        notes.removeAll(keepingCapacity: true)
+        lastNote = nil
+        (isPlaced, isTimed) = (false, false)
       }
     }
-    guard steps > 0, right == nil, own.isEmpty ? first == 0 : true else {
+    guard steps > 0, right == nil, insertions.count > before || first == 0 else {
       throw reader.failure("a maker of nothing")
     }
-    inserted[maker.author] = own
+    makers.append((maker.author, insertions.count, removals.count))
   }
 
   private func element(
@@ -324,30 +310,33 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
     }
   }
 
+  @inline(__always)
   private mutating func insert(
     _ step: Step, _ gap: Int, _ right: LocalID?, _ maker: inout Maker, _ lamport: UInt64,
     _ reader: ByteReader
-  ) throws(DecodingFailure) -> Insertion {
-    let count = UInt32(step.count)
-    guard step.count <= elements - start, Int(maker.next) + step.count <= Int(Int32.max) else {
+  ) throws(DecodingFailure) {
+    let count = UInt32(truncatingIfNeeded: step.count)
+    guard step.count <= elements &- start, Int(maker.next) &+ step.count <= Int(Int32.max) else {
       throw reader.failure("more is inserted than there is")
     }
-    guard maker.lamport + step.ticks - 1 <= lamport else {
+    guard maker.lamport &+ step.ticks &- 1 <= lamport else {
       throw reader.failure("a logical time after the last")
     }
-    let insertion = Insertion(
-      author: AuthorIndex(maker.author), offset: maker.next, count: count,
-      isStepping: step.kind == .typed && count > 1,
-      left: gap == 0 ? .none : LocalID(AuthorIndex(maker.place), UInt32(gap - 1)),
-      right: right ?? LocalID(AuthorIndex(maker.place), UInt32(gap)), number: maker.number,
-      lamport: maker.lamport)
-    items.append(Item(author: maker.author, step: .insertion(insertion, start)))
-    start += step.count
+    let place = AuthorIndex(truncatingIfNeeded: maker.place)
+    let next = UInt32(truncatingIfNeeded: gap)
+    insertions.append(
+      Insertion(
+        author: AuthorIndex(truncatingIfNeeded: maker.author), offset: maker.next, count: count,
+        isStepping: step.kind == .typed && count > 1,
+        left: gap == 0 ? .none : LocalID(place, next &- 1), right: right ?? LocalID(place, next),
+        number: maker.number, lamport: maker.lamport))
+    start &+= step.count
+    let (number, time) = (maker.number, maker.lamport)
     maker.insert(count, at: gap)
-    maker.make(step, number: insertion.number, lamport: insertion.lamport)
-    return insertion
+    maker.make(step, number: number, lamport: time)
   }
 
+  @inline(__always)
   private mutating func remove(
     _ step: Step, _ gap: Int, _ maker: inout Maker, _ reader: ByteReader
   ) throws(DecodingFailure) {
@@ -357,58 +346,106 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
       case .removedForward: step.count == 1 ? .atOnce : .forward
       default: .atOnce
       }
-    let offset = order == .backward ? gap - step.count : gap
+    let offset = order == .backward ? gap &- step.count : gap
     guard offset >= 0 else { throw reader.failure("gap \(offset)") }
     let run = RemovalRun(
       number: UInt32(maker.number), offset: UInt32(offset), count: UInt32(step.count),
-      target: AuthorIndex(maker.place), order: order)
-    items.append(Item(author: maker.author, step: .removal(run)))
-    maker.gap = order == .backward ? offset : offset + step.count
+      target: AuthorIndex(truncatingIfNeeded: maker.place), order: order)
+    removals.append(
+      Removal(
+        author: AuthorIndex(truncatingIfNeeded: maker.author),
+        place: UInt32(truncatingIfNeeded: insertions.count), run: run))
+    maker.gap = order == .backward ? offset : offset &+ step.count
     maker.make(step, number: maker.number, lamport: maker.lamport)
   }
 
-  /// All steps in an order in which each can be made after those before it: insertions in logical time, each removal after
-  /// what its author did before and after what it removes.
-  consuming func ordered() -> [Item] {
-    var latest: UInt64 = 0
-    var author = -1
-    for index in items.indices {
-      if items[index].author != author {
-        author = items[index].author
-        latest = 0
-      }
-      switch items[index].step {
-      case .insertion(let insertion, _): latest = max(latest, insertion.lamport)
-      case .removal(let run):
-        if let time = time(of: run.offset + run.count - 1, by: Int(run.target)) {
-          latest = max(latest, time + 1)
-        }
-      }
-      items[index].time = latest
-    }
-    if inserted.count > 1 {
-      let order = items.indices.sorted {
-        (items[$0].time, items[$0].author, $0) < (items[$1].time, items[$1].author, $1)
-      }
-      return order.map { items[$0] }
-    }
-    return items
+  // MARK: - Order
+
+  /// An insertion, by its place among those read, or a removal, by the complement of that.
+  private struct TimedStep {
+    var time: UInt64
+    /// Orders steps of one time.
+    var rank: Int
+    var index: Int
   }
 
-  /// The logical time of an element that is inserted by these steps.
-  private func time(of offset: UInt32, by author: Int) -> UInt64? {
-    guard let runs = inserted[author] else { return nil }
-    var low = 0
-    var high = runs.count
+  /// Puts all steps in an order in which each can be made after those before it: insertions in logical time, each removal after
+  /// what its author did before and after what it removes. Returns the elements in the order of the insertions.
+  mutating func putInOrder(_ elements: [Element]) -> [Element] {
+    if makers.count <= 1 { return elements }
+    var starts: [Int] = []
+    starts.reserveCapacity(insertions.count)
+    var start = 0
+    for insertion in insertions {
+      starts.append(start)
+      start += Int(insertion.count)
+    }
+    var (ordered, kept): ([Insertion], [Removal]) = ([], [])
+    ordered.reserveCapacity(insertions.count)
+    kept.reserveCapacity(removals.count)
+    var content: [Element] = []
+    content.reserveCapacity(elements.count)
+    for step in timedSteps.sorted(by: { ($0.time, $0.rank) < ($1.time, $1.rank) }) {
+      if step.index >= 0 {
+        let insertion = insertions[step.index]
+        ordered.append(insertion)
+        let start = starts[step.index]
+        content.append(contentsOf: elements[start..<start + Int(insertion.count)])
+      } else {
+        var removal = removals[~step.index]
+        removal.place = UInt32(truncatingIfNeeded: ordered.count)
+        kept.append(removal)
+      }
+    }
+    (insertions, removals) = (ordered, kept)
+    return content
+  }
+
+  /// All steps as they were read, maker by maker.
+  private var timedSteps: [TimedStep] {
+    var steps: [TimedStep] = []
+    steps.reserveCapacity(insertions.count + removals.count)
+    var own: [Int: Range<Int>] = [:]
+    var before = 0
+    for maker in makers {
+      own[maker.author] = before..<maker.insertions
+      before = maker.insertions
+    }
+    var (insertion, removal) = (0, 0)
+    for maker in makers {
+      var latest: UInt64 = 0
+      while insertion < maker.insertions || removal < maker.removals {
+        if removal < maker.removals, removals[removal].place <= insertion {
+          let run = removals[removal].run
+          if let range = own[Int(run.target)],
+            let time = time(of: run.offset &+ run.count &- 1, among: range)
+          {
+            latest = max(latest, time &+ 1)
+          }
+          steps.append(TimedStep(time: latest, rank: steps.count, index: ~removal))
+          removal += 1
+        } else {
+          latest = max(latest, insertions[insertion].lamport)
+          steps.append(TimedStep(time: latest, rank: steps.count, index: insertion))
+          insertion += 1
+        }
+      }
+    }
+    return steps
+  }
+
+  /// The logical time of an element that is inserted by steps of its author.
+  private func time(of offset: UInt32, among range: Range<Int>) -> UInt64? {
+    var (low, high) = (range.lowerBound, range.upperBound)
     while low < high {
       let middle = (low + high) / 2
-      if runs[middle].offset + runs[middle].count <= offset {
+      if insertions[middle].offset &+ insertions[middle].count <= offset {
         low = middle + 1
       } else {
         high = middle
       }
     }
-    guard low < runs.count, runs[low].offset <= offset else { return nil }
-    return runs[low].lamport + UInt64(offset - runs[low].offset)
+    guard low < range.upperBound, insertions[low].offset <= offset else { return nil }
+    return insertions[low].lamport &+ UInt64(offset &- insertions[low].offset)
   }
 }
