@@ -107,12 +107,9 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   ) -> UInt32 {
     let first = self.count
     let count = UInt32(truncatingIfNeeded: elements.count)
-    let extends =
-      first > 0 && left == LocalID(me, first &- 1) && !origins.isEmpty
-      && origins[origins.count &- 1].right == right
-    if !extends { origins.append(Origin(first: first, left: left, right: right)) }
-    recordStamps(first, count: count, number: number, lamport: lamport, isStepping: isStepping)
-    lastNumber = max(lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
+    recordInsertion(
+      first, count: count, number: number, lamport: lamport, isStepping: isStepping, left: left,
+      right: right, me: me)
     if count == 1 {
       content.append(elements[0])
     } else if let whole {
@@ -123,6 +120,20 @@ struct Author<Element: Equatable & Sendable>: Sendable {
       }
     }
     return first
+  }
+
+  /// Notes where and when the next elements were inserted; they are still to be appended to `content`.
+  @inline(__always)
+  mutating func recordInsertion(
+    _ first: UInt32, count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool,
+    left: LocalID, right: LocalID, me: AuthorIndex
+  ) {
+    let extends =
+      first > 0 && left == LocalID(me, first &- 1) && !origins.isEmpty
+      && origins[origins.count &- 1].right == right
+    if !extends { origins.append(Origin(first: first, left: left, right: right)) }
+    recordStamps(first, count: count, number: number, lamport: lamport, isStepping: isStepping)
+    lastNumber = max(lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
   }
 
   @inline(__always)

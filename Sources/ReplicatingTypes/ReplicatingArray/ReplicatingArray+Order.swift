@@ -188,11 +188,11 @@ extension ReplicatingArray {
     }
   }
 
-  private func left(of element: LocalID) -> LocalID {
+  func left(of element: LocalID) -> LocalID {
     authors[Int(element.author)].left(of: element.offset, author: element.author)
   }
 
-  private func right(of element: LocalID) -> LocalID {
+  func right(of element: LocalID) -> LocalID {
     authors[Int(element.author)].right(of: element.offset)
   }
 
