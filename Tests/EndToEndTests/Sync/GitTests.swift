@@ -106,10 +106,12 @@ struct `A notebook in git` {
     // A text moves from a log into a snapshot, which git takes for a log that was renamed, with its folder; and the session
     // goes on, in that folder.
     let writer = try serve(a)
-    func paste(_ word: String, lines: Int = 5000) throws {
-      let lines = (0..<lines).map { "\n\(word)-\($0)-\(word.count * $0 * $0 * 7919 % 999_983)" }
-      let words = lines.map { String($0.dropFirst()) }
-      let text = JSON.string(lines.joined())
+    // It does so where a snapshot has the text as it is: what can be compressed looks like nothing else.
+    var random = SplitMix64(seed: 1)
+    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    func paste(lines: Int = 1500) throws {
+      let words = (0..<lines).map { _ in String((0..<80).map { _ in random.pick(letters) }) }
+      let text = JSON.string(words.map { "\n" + $0 }.joined())
       try writer.call("note/append", ["id": id, "text": text])
       for word in words { ledger.keep(word) }
       try writer.wait(for: "a complete log") {
@@ -117,19 +119,19 @@ struct `A notebook in git` {
       }
     }
     var old = Set(try logs(of: a))
-    try paste("one")
+    try paste()
     try exchange(a)
     try exchange(b)
     try fold(b)
     old = Set(try logs(of: a))
-    try paste("two", lines: 20_000)
+    try paste(lines: 6000)
     for notebook in [b, a, b] { try exchange(notebook) }
     for notebook in [a, b] { try audit(notebook, ledger) }
     // The same with removals that were committed, and what is to be done then.
     try fold(b)
     try git(b, "git add -A; git commit -qm removals; git push -q")
     old = Set(try logs(of: a))
-    try paste("three")
+    try paste()
     try git(a, "git add .; git commit -qm notes")
     #expect(throws: Failure.self) { try git(a, "git pull -q --no-rebase --no-edit") }
     try git(a, try recipe(Self.conflict))
