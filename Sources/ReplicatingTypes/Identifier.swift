@@ -39,7 +39,9 @@ extension Identifier: CustomStringConvertible {
   }
 
   /// Reads what `description` writes; `nil` for anything else.
-  public init?(_ description: some StringProtocol) {
+  @specialized(where Text == String)
+  @specialized(where Text == Substring)
+  public init?<Text: StringProtocol>(_ description: Text) {
     var halves: (UInt64, UInt64) = (0, 0)
     var count = 0
     for byte in description.utf8 {
