@@ -3,8 +3,8 @@ import Testing
 
 @testable import ReplicatingTypes
 
-// Changes are joined into an empty sequence by a list, and one by one in any other. Here both ways are gone, and what comes
-// of them is held against each other.
+// Changes are joined into an empty sequence by a list, and one by one in any other. Here both are done, and what comes of
+// them is held against each other.
 
 extension ReplicatingArray {
   /// Joins as into a sequence that is not empty.
@@ -293,5 +293,53 @@ private func expectSameInHistories<Element: Countable>(
       if linked != order { caught += 1 }
     }
     #expect(caught >= 15, "only \(caught) of 20 histories have contested insertions")
+  }
+}
+
+@Suite struct `Origins that their author did not see` {
+  typealias Changes = ReplicatingArray<UInt8>.Changes
+
+  /// Five replicas: z; a, beside it, which is removed; y before a; b, by the author of a, which names the beginning and z, though it follows
+  /// a; w, which is between the beginning and z. `place`: how many insertions come before the removal.
+  private func changes(removalAt place: UInt32) -> Changes {
+    let authors = (1...UInt64(5)).map(replicaID)
+    var version = Version()
+    for (author, number) in zip(authors, [UInt64(1), 2, 1, 1, 1]) { version[author] = number }
+    let (z, a) = (LocalID(0, 0), LocalID(1, 0))
+    let steps: [(author: AuthorIndex, offset: UInt32, left: LocalID, right: LocalID)] = [
+      (0, 0, .none, .none), (1, 0, .none, .none), (3, 0, .none, a), (1, 1, .none, z),
+      (4, 0, .none, z),
+    ]
+    return Changes(
+      since: Version(), version: version, lamport: 5, authors: authors,
+      insertions: steps.enumerated().map { index, step in
+        Changes.Insertion(
+          author: step.author, offset: step.offset, count: 1, isStepping: false, left: step.left,
+          right: step.right, number: UInt64(step.offset) + 1, lamport: UInt64(index) + 1)
+      },
+      removals: [
+        Changes.Removal(
+          author: 2, place: place,
+          run: RemovalRun(number: 1, offset: 0, count: 1, target: 1, order: .atOnce))
+      ], content: Array("zaybw".utf8))
+  }
+
+  @Test(arguments: 2...5)
+  func `bring the same order, however pieces are cut and however they are joined`(
+    place: Int
+  ) throws {
+    let changes = changes(removalAt: UInt32(place))
+    var checked = ReplicatingArray<UInt8>()
+    // They are taken: what their author saw is not known.
+    try checked.joinIfValid(changes)
+    var (loaded, joined) = (ReplicatingArray<UInt8>(), ReplicatingArray<UInt8>())
+    let made = loaded.joinByList(changes)
+    joined.joinOneByOne(changes)
+    #expect(made.insertions == 5 && made.removals == 1)
+    for value in [checked, loaded, joined] {
+      #expect(String(decoding: value.elements, as: UTF8.self) == "ywbz", "removed at \(place)")
+      #expect(try ReplicatingArray<UInt8>(encoded: value.encoded()) == value)
+    }
+    expectSame(loaded, joined, "removed at \(place)")
   }
 }

@@ -67,6 +67,18 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     return origin.first == offset ? origin.left : LocalID(author, offset - 1)
   }
 
+  /// The end of the chain that goes on from an element, before `end`: of its author's next elements, each inserted behind the one before it.
+  /// O(log runs + runs in it).
+  func endOfChain(from offset: UInt32, upTo end: UInt32, author: AuthorIndex) -> UInt32 {
+    var index = origins.index(holding: offset) &+ 1
+    while index < origins.count, origins[index].first < end {
+      let origin = origins[index]
+      if origin.left != LocalID(author, origin.first &- 1) { return origin.first }
+      index &+= 1
+    }
+    return end
+  }
+
   func right(of offset: UInt32) -> LocalID { origins[origins.index(holding: offset)].right }
 
   func number(of offset: UInt32) -> UInt64 {

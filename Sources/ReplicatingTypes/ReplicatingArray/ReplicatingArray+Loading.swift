@@ -5,10 +5,8 @@
 // list. What authors made, their runs of origins, stamps and removals, is recorded as by any other way.
 //
 // The value is the same as by making each step in the tree. An insertion whose origins are neighbours goes between them.
-// For any other the rule of ReplicatingArray+Order.swift is followed from run to run, as it is there from piece to piece:
-// in both, each element but the first has its neighbour as its left origin, so only the first can decide anything. A
-// removal changes no order. Only the pieces may be cut otherwise, which is no part of the value, and there are no hints for
-// crowds, which may be lost.
+// For any other the rule of ReplicatingArray+Order.swift is followed from chain to chain, as it is there. A removal changes no order.
+// Only the pieces may be cut otherwise, which is no part of the value, and no hint about a crowd is kept: a hint only saves time.
 //
 // Which of two elements stands first can be found out only by going from run to run. So an insertion beside more than a few
 // concurrent ones ends this, and so does removing everything many times, and whatever valid changes don't have. The tree
@@ -179,7 +177,9 @@ extension ReplicatingArray {
         guard let isBehind = met else { return nil }
         if !isBehind { break }
       }
-      place = list.end(of: next)
+      let length = list.end(of: next) &- next &+ 1
+      let end = chain(from: other, upTo: other.offset &+ length, before: right)
+      place = next &+ (end &- other.offset) &- 1
       if !isPassing { destination = place }
     }
     return destination

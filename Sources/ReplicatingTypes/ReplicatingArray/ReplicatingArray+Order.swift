@@ -7,8 +7,10 @@
 // children with both origins equal, the newest comes first (Lamport count, then replica).
 //
 // No tree is kept. An insertion whose origins still stand side by side goes between them. If something was inserted there
-// concurrently, the elements between the origins are looked through, a piece at a time: within a piece every element but
-// the first has its neighbour as its left origin, so only the first can decide anything.
+// concurrently, the elements between the origins are looked through, a chain at a time: neighbours of one author of which every
+// element but the first has the one before it as its left origin, so only the first can decide anything. As a rule that is a
+// piece. It is not where an author names other origins than it saw: then the elements of a piece may be several chains, and
+// where pieces are cut, which depends on the order of arrival, must not decide anything.
 
 extension ReplicatingArray {
   /// Enters a run of elements of `author`, the next in its numbering, and returns the offset of the first.
@@ -166,12 +168,28 @@ extension ReplicatingArray {
       } else if otherLeft.isNone || !left.isNone && isOrdered(otherLeft, before: left) {
         break
       }
-      skipped = tree.current.count
+      skipped = endOfChain(from: skipped, before: right)
       if !isPassing { destination = (tree.cursor, skipped) }
     }
     tree.cursor = destination.0
     crowds.remember(new, timestamp, at: gap, afterSteps: steps)
     return destination.1
+  }
+
+  /// How many elements of the cursor's piece are before the end of the chain that goes on behind `skipped` of them, or before `right`.
+  private func endOfChain(from skipped: UInt32, before right: LocalID) -> UInt32 {
+    let piece = tree.current
+    let offset = piece.offset &+ skipped
+    let end = chain(from: LocalID(piece.author, offset), upTo: piece.end, before: right)
+    return end &- piece.offset
+  }
+
+  /// The end of the chain of an element, at most `end` or the offset of `right`.
+  func chain(from element: LocalID, upTo end: UInt32, before right: LocalID) -> UInt32 {
+    let holdsRight =
+      right.author == element.author && right.offset > element.offset && right.offset < end
+    return authors[Int(element.author)].endOfChain(
+      from: element.offset, upTo: holdsRight ? right.offset : end, author: element.author)
   }
 
   /// Lets the crowds know of an insertion at one of their gaps, or between origins outside of it: it may come to stand there.
