@@ -9,8 +9,8 @@ internal import ReplicatingTypes
 /// They have no checksum: whoever stores them has one of all that is stored, and looks at it before anything is made of them. So a damaged
 /// byte costs what it would have cost uncompressed: all that shares the checksum.
 ///
-/// More than 2^20 bytes stay as they are. So whatever bytes are read, no more memory is taken than that or their own size, and compressing never
-/// takes longer than some 20 ms.
+/// More than 2^20 bytes stay as they are. So whatever bytes are read, no more memory is taken than that or their own size, and compressing takes a
+/// limited time.
 enum StoredBytes {
   /// The most bytes that are compressed.
   static let limit = 1 << 20

@@ -125,6 +125,19 @@ import Testing
     #expect(store.damage.count == 5)
   }
 
+  @Test func `with more redactions than there can be are refused`() throws {
+    func coverage(_ redactions: UInt64) throws -> [SessionPiece] {
+      var writer = ByteWriter()
+      writer.varint(redactions)
+      writer.varint(0)
+      return try SnapshotFormat.coverage(decoding: writer.bytes[...], version: 4)
+    }
+    #expect(try coverage(SnapshotFormat.mostRedactions).isEmpty)
+    for redactions in [SnapshotFormat.mostRedactions + 1, .max] {
+      #expect(throws: DecodingFailure.self) { try coverage(redactions) }
+    }
+  }
+
   @Test func `are read again when they have changed, and are forgotten when they are gone`() throws
   {
     let writer = try open()

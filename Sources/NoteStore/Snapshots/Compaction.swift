@@ -232,8 +232,9 @@ public final class Compaction {
       blocks ?? file.changes.ranges.flatMap { file.changes.blocks(of: $0.replica) }
     var size = 0
     while size < Self.readSize, let block = blocks.popLast() {
-      size += block.bytes.count + 1024
-      if hasWords(block, of: file, book) {
+      guard let changes = try? file.read(block) else { continue }
+      size += Self.work(changes)
+      if hasWords(changes, by: file.changes.replica(of: block), of: file, book) {
         unredacted.insert(file.name)
         blocks = []
       }
@@ -247,13 +248,14 @@ public final class Compaction {
   }
 
   /// True if changes in a block say what is not in the notebook any more. A block that can't be read says nothing.
+  /// What reading a block takes, in bytes as they are read elsewhere. How many it has in the file says little, since it is compressed: 300 may
+  /// be 64 KiB of changes.
+  private static func work(_ changes: ChangeBlock) -> Int { changes.size / 2 + 1024 }
+
   private func hasWords(
-    _ block: PackedChanges.Block, of file: SnapshotFile, _ book: NoteBook
+    _ changes: ChangeBlock, by replica: ReplicaID, of file: SnapshotFile, _ book: NoteBook
   ) -> Bool {
-    let replica = file.changes.replica(of: block)
-    guard let changes = try? file.read(block),
-      let mentions = file.changes.lastState(of: replica)?.mentions
-    else { return false }
+    guard let mentions = file.changes.lastState(of: replica)?.mentions else { return false }
     var redactor = Redactor(book.purged, author: replica, mentions: mentions)
     return changes.numbers.contains {
       ((try? redactor.redacted(changes[$0].encoded)) ?? nil) != nil
@@ -443,7 +445,8 @@ public final class Compaction {
     }
     let kept = present.filter { snapshot in !folded.contains { $0 === snapshot } }
     let redactions =
-      folded.map { $0.redactions + (hasWords($0) ? 1 : 0) }.max() ?? 0
+      folded.map { min($0.redactions + (hasWords($0) ? 1 : 0), SnapshotFormat.mostRedactions) }
+      .max() ?? 0
     purged = book.purged.count
     let writer = SnapshotWriter(
       of: folder.notebook!, coverage: Self.joined(new.map(\.piece) + folded.flatMap(\.coverage)),
@@ -464,7 +467,7 @@ public final class Compaction {
   }
 
   /// The snapshots to fold together with `size` bytes that are new. Each byte is written again only with at least half as many
-  /// others, so O(log n) times.
+  /// others, so O(log n) times; compressed ones count for less than they were, so a few times more.
   private static func folded(
     _ snapshots: [SnapshotFile], with size: UInt64, isForced: Bool
   ) -> [SnapshotFile] {
@@ -581,8 +584,7 @@ public final class Compaction {
     var size = 0
     var left = blocks[...]
     while size < Self.readSize, let block = left.popLast() {
-      _ = try file.read(block)
-      size += block.bytes.count + 1024
+      size += Self.work(try file.read(block))
     }
     if left.isEmpty {
       catalog.known[file.name] = KnownSnapshot(file)

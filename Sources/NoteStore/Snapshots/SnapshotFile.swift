@@ -35,7 +35,7 @@ internal import ReplicatingTypes
 // are elsewhere.
 //
 // A block is compressed by itself, and its checksum is that of what is stored, as it was before blocks were compressed. So a damaged byte is
-// found before anything is made of it, and costs as much as ever: the changes of its block, at most 64 KiB of them. All other blocks are read.
+// found before anything is made of it, and costs as much as ever: the changes of its block, at most 64 KiB of them or one that is longer. All other blocks are read.
 // The beginning of the file and the directory are not compressed: what a start reads of a snapshot is as long as it was.
 //
 // What it saves, on 2026-11-25 (`Benchmarks packed`): 368,345 bytes of twenty imported files take 170,618; 1,000 notes of 1 kB 348,492 in place
@@ -97,6 +97,9 @@ enum SnapshotFormat {
     return head.bytes
   }
 
+  /// Each takes a purge and a compaction. No snapshot says more.
+  static let mostRedactions: UInt64 = 1 << 48
+
   /// Decodes the coverage.
   static func coverage(
     decoding bytes: ArraySlice<UInt8>, version: UInt32
@@ -135,6 +138,9 @@ enum SnapshotFormat {
       var reader = ByteReader(rest)
       if count == nil {
         if version >= 3 { redactions = try reader.varint() }
+        guard redactions <= SnapshotFormat.mostRedactions else {
+          throw reader.failure("\(redactions) redactions")
+        }
         count = try reader.varint()
       }
       let count = count!

@@ -75,7 +75,7 @@ extension NoteStore {
     files.append(file)
   }
 
-  /// Checks whether the folder still holds the changes of snapshots that are gone. As a rule a larger snapshot has taken
+  /// Checks whether the folder still holds the changes of snapshots that are gone. As a rule a greater snapshot has taken
   /// their place.
   private func checkHoldings(of gone: [KnownSnapshot]) {
     folder.noteMissingSnapshot()

@@ -39,9 +39,9 @@
 //                them, and the last, stands the CRC-32C of these, so that its beginning is read alone
 //
 // Nothing is compressed. Blocks of changes would take 45 % of their bytes (LZ4.swift in Bytes): an archive of 20,000 notes of 1 kB, each written at
-// once, 48.7 MB in place of 58.2; one of automerge-paper, typed, 2.2 in place of 4.4. But the first start of a machine, which writes all of it,
-// took 1.38 s with the former in place of 1.00; later starts, which read a head and an index, the same. Notes of 1 kB would take 75 % of
-// theirs, and a search that reads them a microsecond more for each (2026-11-25).
+// once, 48.7 MB in place of 58.2; one of automerge-paper, typed, 2.2 in place of 4.4. But the first start of a machine writes all of it, and took 1.38 s
+// in place of 1.00 for these 20,000 notes; later starts, which read a head and an index, took as long as before. Notes of 1 kB, if they were compressed,
+// would take 75 % of their bytes, and a search that reads them a microsecond more for each (2026-11-25).
 //
 // Numbers are varints, times signed ones, but where a count of bytes is given: these are fixed integers, little-endian.
 

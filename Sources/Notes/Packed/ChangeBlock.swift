@@ -23,6 +23,8 @@ public struct ChangeBlock: Equatable, Sendable {
   let ends: [Int]
   let lamports: [UInt64]
 
+  /// The bytes of all of them, as their authors encoded them.
+  public var size: Int { bytes.count }
   /// The numbers of the changes.
   public var numbers: ClosedRange<UInt64> { first...first + UInt64(ends.count) - 1 }
 

@@ -114,8 +114,8 @@ struct ElementList {
     }
   }
 
-  /// Removes elements of one author, which are here. Removing the same ones again is no less to do, so this is false, and
-  /// nothing is removed, when that has been done too often.
+  /// Removes elements of one author, which are here. Returns false, and removes nothing, when many long runs were removed before: to
+  /// remove the same elements again takes as long as the first time, and there may be any number of such removals.
   @inline(__always)
   mutating func remove(_ offset: UInt32, _ count: UInt32, of author: AuthorIndex) -> Bool {
     let first = starts[Int(author)] &+ offset

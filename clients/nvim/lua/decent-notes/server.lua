@@ -39,26 +39,36 @@ local function fit(line)
   return line
 end
 
---- What was told and is not shown yet, with its level. It is shown in order: only the last one stays.
+--- What was told and is not shown yet. It is shown in order: only the last one stays.
 local untold = {}
 local is_waiting = false
 
-local function show_untold()
+local show_untold
+
+local function show_soon()
+  if not is_waiting then
+    is_waiting = true
+    vim.defer_fn(function()
+      is_waiting = false
+      show_untold()
+    end, 100)
+  end
+end
+
+show_untold = function()
   -- Below a command line that is being typed the message would ask for a key. "-- INSERT --" would be drawn over it.
   if vim.api.nvim_get_mode().mode:find(vim.o.showmode and '^[ciR]' or '^c') then
-    if not is_waiting then
-      is_waiting = true
-      vim.defer_fn(function()
-        is_waiting = false
-        show_untold()
-      end, 100)
-    end
-    return
+    return show_soon()
   end
-  while #untold > 0 do
-    vim.cmd('redraw') -- Below an earlier message this one would ask for a key.
-    vim.notify(unpack(table.remove(untold, 1)))
+  vim.cmd('redraw') -- Below an earlier message this one would ask for a key.
+  local told = table.remove(untold, 1)
+  local line = told.line
+  if not told.is_long or vim.api.nvim_get_mode().mode:find('^[iR]') then
+    line = fit(line)
   end
+  vim.notify(line, told.level)
+  -- A long one is to be read to its end before the next one takes its place.
+  if #untold > 0 then show_soon() end
 end
 
 --- Shows a message in one line, cut to the width of the screen. The log has all of it. `is_long`: the message has to be read to its
@@ -67,11 +77,8 @@ end
 function M.tell(text, level, is_long)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
-  if not is_long or vim.api.nvim_get_mode().mode:find('^[iR]') then
-    line = fit(line)
-  end
-  table.insert(untold, { line, level or vim.log.levels.INFO })
-  show_untold()
+  table.insert(untold, { line = line, level = level or vim.log.levels.INFO, is_long = is_long })
+  if #untold == 1 then show_untold() else show_soon() end
 end
 
 --- Puts the cause before a path, which may be long, so that it is not cut off: `write /a/path: No space left`.
