@@ -34,7 +34,8 @@ struct Fragments {
   /// One bit for each place: whether its fragment has been inserted. One for each word of that: whether a bit of it is set.
   private var present: [UInt64]
   private var presentWords: [UInt64]
-  /// The place whose position was asked for last: the next one is near it as a rule.
+  /// The place whose position was asked for last: the next one is near it as a rule. A step asks for that of its first element and then changes what
+  /// is shown there and behind.
   private var last = (place: 0, position: 0)
 
   /// The fragments of a value in which nothing is open, for its changes since the beginning. None has been inserted yet.
@@ -229,7 +230,7 @@ struct Fragments {
     return position
   }
 
-  /// Hides elements, all of which are shown.
+  /// Hides elements that are shown and stand side by side; the position of the first was asked for last.
   mutating func remove(_ first: LocalID, _ count: Int) {
     var fragment = fragment(of: first)
     let end = bit(first) &+ count
@@ -244,6 +245,8 @@ struct Fragments {
     shown[place] = UInt32(truncatingIfNeeded: Int(shown[place]) &+ elements)
     groups[place &>> 6] &+= elements
     largeGroups[place &>> 12] &+= elements
-    if place < last.place { last.position &+= elements }
+    assert(
+      place >= last.place,
+      "what stands before the last place is as it was when its position was found")
   }
 }
