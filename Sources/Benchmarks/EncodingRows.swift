@@ -47,7 +47,7 @@ func encodingRows(_ trace: Trace, _ report: inout Report) {
       goal: (goals?.joining).map { .floor($0) }))
 }
 
-/// What is wanted for a trace: ahead of the best of other programs by a tenth, in floors.
+/// The goals for a trace: ahead of the best of other programs by a tenth, in floors.
 private struct EncodingGoals {
   var bytes: Double
   var writing: Double?

@@ -32,7 +32,7 @@ enum StoredBytes {
     return [plain] + bytes
   }
 
-  /// What `encode` has stored. O(answer).
+  /// The bytes that `encode` has stored. O(answer).
   static func decode(_ stored: ArraySlice<UInt8>) throws(DecodingFailure) -> ArraySlice<UInt8> {
     var reader = ByteReader(stored)
     let start = reader

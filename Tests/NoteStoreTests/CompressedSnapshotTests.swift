@@ -17,7 +17,7 @@ import Testing
     let name: String
     let bytes: [UInt8]
     let notebook: NoteBook
-    /// Where the packed changes begin, and what is known of them.
+    /// The offset of the packed changes, and their directory.
     let start: Int
     let packed: PackedChanges
 
@@ -39,7 +39,7 @@ import Testing
       packed = try PackedChanges(Array(bytes[start...]))
     }
 
-    /// Where the block of a session is in the file.
+    /// The range of a session's block in the file.
     func block(of session: Int) -> Range<Int> {
       let block = packed.blocks(of: packed.ranges[session].replica)[0].bytes
       return start + block.lowerBound..<start + block.upperBound

@@ -342,4 +342,28 @@ private func expectSameInHistories<Element: Countable>(
     }
     expectSame(loaded, joined, "removed at \(place)")
   }
+
+  @Test func `a chain of many runs of origins is passed in parts, to the same place`() throws {
+    var (first, second) = (ReplicatingArray<UInt8>(), ReplicatingArray<UInt8>())
+    let (alice, bob, carol) = (Author(1), Author(2), Author(3))
+    first.insert(contentsOf: [91, 93], at: 0, by: &alice.replica)
+    second.merge(first)
+    var third = first
+    // Each letter has another behind it that came in between: 300 runs of origins side by side.
+    for index in 0..<300 {
+      first.insert(contentsOf: [97], at: 1 + index, by: &alice.replica)
+      second.merge(first)
+      second.insert(contentsOf: [98], at: 2 + index, by: &bob.replica)
+      first.merge(second)
+    }
+    third.insert(contentsOf: [99], at: 1, by: &carol.replica)
+    let merged = first.merged(with: third)
+    #expect(merged.elements == third.merged(with: first).elements)
+    let changes = merged.changes(since: Version())
+    var (loaded, joined) = (ReplicatingArray<UInt8>(), ReplicatingArray<UInt8>())
+    _ = loaded.joinByList(changes)
+    joined.joinOneByOne(changes)
+    expectSame(loaded, joined, "a chain of 300 runs")
+    #expect(loaded == merged)
+  }
 }

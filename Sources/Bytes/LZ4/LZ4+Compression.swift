@@ -78,7 +78,7 @@ extension LZ4 {
     var distance: Int
   }
 
-  /// Where bytes stood that may be the same: for each hash of four the last place, and for each place the one before with that hash.
+  /// The places of bytes that may be the same: for each hash of four the last place, and for each place the one before with that hash.
   private struct Chains {
     /// The number of places that are looked at.
     static let depth = 8

@@ -19,7 +19,7 @@
 public enum LZ4 {
   /// Bytes are not a block that makes the bytes it is said to make.
   public struct Failure: Error, Equatable, Sendable {
-    /// Where in the block, from 0.
+    /// The place in the block, in bytes from its beginning.
     public let offset: Int
     /// The rule that was broken, for people to read.
     public let reason: String

@@ -248,8 +248,8 @@ public final class Compaction {
   }
 
   /// True if changes in a block say what is not in the notebook any more. A block that can't be read says nothing.
-  /// What reading a block takes, in bytes as they are read elsewhere. How many it has in the file says little, since it is compressed: 300 may
-  /// be 64 KiB of changes.
+  /// The work of reading a block, in bytes of a file that take as long. The size of the block does not tell it, since it is compressed: 300
+  /// bytes may be 64 KiB of changes.
   private static func work(_ changes: ChangeBlock) -> Int { changes.size / 2 + 1024 }
 
   private func hasWords(

@@ -38,7 +38,7 @@ internal import ReplicatingTypes
 // found before anything is made of it, and costs as much as ever: the changes of its block, at most 64 KiB of them or one that is longer. All other blocks are read.
 // The beginning of the file and the directory are not compressed: what a start reads of a snapshot is as long as it was.
 //
-// What it saves, on 2026-11-25 (`Benchmarks packed`): 368,345 bytes of twenty imported files take 170,618; 1,000 notes of 1 kB 348,492 in place
+// The saving, on 2026-11-25 (`Benchmarks packed`): 368,345 bytes of twenty imported files take 170,618; 1,000 notes of 1 kB 348,492 in place
 // of 1,025,799; automerge-paper, typed by a person, 459,505 in place of 530,907, of which nine tenths are noise in the times of keys. Reading a
 // megabyte of text takes 0.8 ms longer, writing it 15.
 //
@@ -210,7 +210,7 @@ struct SnapshotRank: Comparable {
 
   private static func count(_ ranges: [ClosedRange<UInt64>]) -> UInt64 {
     ranges.reduce(0) { sum, numbers in
-      // What is forged may have any numbers.
+      // A forged file may have any numbers.
       let (next, overflow) = sum.addingReportingOverflow(numbers.upperBound - numbers.lowerBound)
       return overflow || next == .max ? .max : next + 1
     }

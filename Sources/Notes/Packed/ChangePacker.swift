@@ -72,8 +72,8 @@ public struct ChangePacker: Sendable {
   /// Adds the changes of a packed block that come next, where `bytes` are those of the block. What is here already is not
   /// compared with them.
   ///
-  /// Where the block is cut as it would be here, and of the same format, it is copied as it is, without a look at what it says; that is most
-  /// of them, when a long range is joined with what comes after it.
+  /// The block is copied as it is, without a look at what it says, if it is of the same format and cut as it would be here. Most are, when a
+  /// long range is joined with what comes after it.
   public mutating func append(
     _ place: PackedChanges.Block, of packed: PackedChanges, _ bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) {

@@ -68,12 +68,15 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   }
 
   /// The end of the chain that goes on from an element, before `end`: of its author's next elements, each inserted behind the one before it.
-  /// O(log runs + runs in it).
+  /// A chain of more than 64 runs of origins is told in parts: its elements lead to the same answers one by one. O(log runs).
   func endOfChain(from offset: UInt32, upTo end: UInt32, author: AuthorIndex) -> UInt32 {
-    var index = origins.index(holding: offset) &+ 1
+    let first = origins.index(holding: offset) &+ 1
+    var index = first
     while index < origins.count, origins[index].first < end {
       let origin = origins[index]
-      if origin.left != LocalID(author, origin.first &- 1) { return origin.first }
+      if origin.left != LocalID(author, origin.first &- 1) || index &- first == 64 {
+        return origin.first
+      }
       index &+= 1
     }
     return end

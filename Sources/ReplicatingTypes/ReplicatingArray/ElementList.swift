@@ -15,9 +15,9 @@ struct ElementList {
   /// The number of each author's first element. Between the authors one number is left out, so that numbers that follow
   /// each other are those of one author.
   private let starts: [Number]
-  /// How many elements of each author are here.
+  /// The number of elements of each author that are here.
   private(set) var counts: [UInt32]
-  /// What stands behind an element that ends a run.
+  /// The element behind each one that ends a run.
   private var links: [Number]
   /// The elements that end a run, one bit for each.
   private var ends: [UInt64]

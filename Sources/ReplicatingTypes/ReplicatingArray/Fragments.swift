@@ -1,4 +1,4 @@
-/// Where the elements of a sequence stood while its history was made, told from where they stand at its end.
+/// The positions of elements while the history of a sequence was made, told from their places at its end.
 ///
 /// No step changes the order of two elements. So the history need not be made again in a tree that grows: all elements have their
 /// places from the beginning, and a step shows or hides those at some of them. The position of an element is the number of

@@ -8,7 +8,7 @@
 // For any other the rule of ReplicatingArray+Order.swift is followed from chain to chain, as it is there. A removal changes no order.
 // Only the pieces may be cut otherwise, which is no part of the value, and no hint about a crowd is kept: a hint only saves time.
 //
-// Which of two elements stands first can be found out only by going from run to run. So an insertion beside more than a few
+// The order of two elements can be found out only by going from run to run. So an insertion beside more than a few
 // concurrent ones ends this, and so does removing everything many times, and whatever valid changes don't have. The tree
 // is built then, and the other steps are made as in any sequence.
 //
@@ -25,7 +25,7 @@ extension ReplicatingArray.Changes {
 }
 
 extension ReplicatingArray {
-  /// How many of some changes were made.
+  /// The steps of some changes that were made already.
   struct MadeSteps {
     var insertions = 0
     var removals = 0

@@ -176,7 +176,7 @@ extension ReplicatingArray {
     return destination.1
   }
 
-  /// How many elements of the cursor's piece are before the end of the chain that goes on behind `skipped` of them, or before `right`.
+  /// The number of elements of the cursor's piece before the end of the chain that goes on behind `skipped` of them, or before `right`.
   private func endOfChain(from skipped: UInt32, before right: LocalID) -> UInt32 {
     let piece = tree.current
     let offset = piece.offset &+ skipped

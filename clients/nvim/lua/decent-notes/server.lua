@@ -39,7 +39,7 @@ local function fit(line)
   return line
 end
 
---- What was told and is not shown yet. It is shown in order: only the last one stays.
+--- Messages that were told and are not shown yet. They are shown in order: only the last one stays.
 local untold = {}
 local is_waiting = false
 

@@ -60,7 +60,7 @@ export def Try(Command: func)
   endtry
 enddef
 
-# What was told and is not shown yet, with its highlight. It is shown in order: only the last one stays.
+# Messages that were told and are not shown yet, each with its highlight. They are shown in order: only the last one stays.
 var untold: list<list<string>> = []
 var showing = 0
 
