@@ -9,6 +9,14 @@ import Testing
   .waiting, .tags(.editor),
   .enabled(if: Vim.isPossible || isContinuousIntegration, "vim or tmux is missing"))
 struct `The client for Vim: a note as a buffer like others` {
+  @Test func `a plugin that is sourced again, as by the user's settings, goes on`() throws {
+    let vim = try Vim()
+    try vim.run("runtime plugin/decent_notes.vim")
+    let note = try vim.other.call("note/create", ["title": "Note", "text": "begin"])["note"]!["id"]!
+    try vim.run("edit note://\(note.string!)")
+    try vim.wait("g:Text()", "begin")
+  }
+
   @Test func `any options for patterns will do`() throws {
     let (vim, id) = try Vim.showing("start")
     var text = "start"

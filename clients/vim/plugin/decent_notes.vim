@@ -1,5 +1,6 @@
-vim9script
+vim9script noclear
 # Decent Notes: notes that are merged, edited in Vim. See :help decent-notes.
+# Sourced again, as by a `:runtime` in the settings, it keeps what it has imported.
 
 if exists('g:loaded_decent_notes') || v:version < 900 || !has('channel')
   finish
