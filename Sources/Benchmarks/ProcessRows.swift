@@ -113,7 +113,7 @@ private func requestRows(
     report.add(
       Row(
         "process", name, timing.divided(by: count), .microseconds, floor: floor.divided(by: count),
-        goal: .floor(atOnce == 1 ? 1.3 : 1)))
+        goal: .median(atOnce == 1 ? 12_000 : 4_000)))
   }
 }
 

@@ -64,13 +64,13 @@ private func searchRows(
     Row(
       "search", "20,000 notes of 1 kB, \(language), from the archive",
       measure(prepare: {}, body: { _ in search(archived) }, check: { check($1) }), floor: grep,
-      goal: .median(50_000_000)))
+      goal: .median(40_000_000)))
   archived.end()
   let opened = Client(notebook: folder, program, state: folder + "-none")
   report.add(
     Row(
       "search", "20,000 notes of 1 kB, \(language), just read from logs",
       measure(prepare: {}, body: { _ in search(opened) }, check: { check($1) }), floor: grep,
-      goal: .median(50_000_000)))
+      goal: .median(40_000_000)))
   opened.end()
 }

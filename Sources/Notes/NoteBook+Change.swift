@@ -27,7 +27,9 @@ extension NoteBook {
   /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are
   /// open.
   public func hasRoom(for change: Change) -> Bool {
-    change.operations.allSatisfy { operation in
+    // Each author of a sequence has made a change: as long as few have, there is room everywhere. A look into a text copies it.
+    if version.count < ReplicatingArray<UInt8>.maximumAuthors { return true }
+    return change.operations.allSatisfy { operation in
       switch operation {
       case .create, .purge, .redacted: true
       case .place: order.hasRoom(for: change.id.replica)

@@ -177,10 +177,16 @@ extension NotesServer {
           push()
         }
       }
-      schedule.work.didWork(isUrgent: store?.isWorkUrgent == true)
+      schedule.work.didWork(urgency)
       returnMemory()
     }
     schedule.hasWork = hasWork
+  }
+
+  /// How urgent the background work is.
+  private var urgency: WorkTimer.Urgency {
+    if store?.isWorkUrgent == true { return .urgent }
+    return requests.hasWork || store?.isFoldingOverdue == true ? .awaited : .upkeep
   }
 
   private var hasWork: Bool {

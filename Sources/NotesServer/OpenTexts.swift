@@ -160,7 +160,13 @@ struct OpenTexts {
   // MARK: - Texts
 
   subscript(text note: NoteID) -> OpenText {
-    get { texts[note] ?? OpenText() }
+    _read {
+      if let index = texts.index(forKey: note) {
+        yield texts.values[index]
+      } else {
+        yield OpenText()
+      }
+    }
     _modify {
       // Looked up once: each look takes a hash.
       if let index = texts.index(forKey: note) {

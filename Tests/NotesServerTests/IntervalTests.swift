@@ -245,12 +245,31 @@ import Testing
       timer.isDue(isIdle: isIdle, at: start + .milliseconds(milliseconds))
     }
     let first = isDue(0)
-    timer.didWork(isUrgent: false)
+    timer.didWork(.awaited)
     // The slice has taken 5 ms.
     let second = [isDue(5), isDue(24), isDue(24, isIdle: true), isDue(25)]
-    timer.didWork(isUrgent: true)
+    timer.didWork(.urgent)
     let third = [isDue(30), isDue(31)]
     #expect(first && second == [false, false, true, true] && third == [false, true])
+  }
+
+  @Test func `work for which nobody waits gets a tenth of the time, and goes on within 250 ms`() {
+    var timer = WorkTimer()
+    let start = ContinuousClock.now
+    func isDue(_ milliseconds: Int) -> Bool {
+      timer.isDue(isIdle: false, at: start + .milliseconds(milliseconds))
+    }
+    var seen: [Bool] = []
+    seen.append(isDue(0))
+    timer.didWork(.upkeep)
+    // The slice has taken 1 ms, then 5 ms, then 400 ms.
+    seen += [isDue(1), isDue(20), isDue(21)]
+    timer.didWork(.upkeep)
+    seen += [isDue(26), isDue(70), isDue(71)]
+    timer.didWork(.upkeep)
+    seen += [isDue(471), isDue(720), isDue(721)]
+    seen.append(timer.isDue(isIdle: true, at: start + .milliseconds(722)))
+    #expect(seen == [true, false, false, true, false, false, true, false, false, true, true])
   }
 
   @Test func `goes on searching while idle, and each 20 ms while the client types`() {

@@ -21,6 +21,11 @@ extension NoteStore {
   /// memory are many.
   public var isWorkUrgent: Bool { isMerging || canArchive && archiving.isOverdue }
 
+  /// True if so much is to be folded that it cannot wait for a moment in which nobody types.
+  public var isFoldingOverdue: Bool {
+    hasCompaction && (compaction?.unfolded ?? folder.reader.unfolded).bytes > 32 << 20
+  }
+
   /// About how many bytes of changes archives have taken out of memory so far.
   public var released: Int { archiving.released }
 

@@ -74,7 +74,7 @@ struct WordSnapping {
   }
 
   private func isWordByte(_ byte: UInt8) -> Bool {
-    byte >= 0x80 || isWordScalar(Unicode.Scalar(byte))
+    byte >= 0x80 || isWordASCII(byte)
   }
 
   /// Widens edits to whole words, where a word would both lose and gain letters. Pure insertions and pure deletions inside
@@ -232,10 +232,17 @@ private func firstScalar(of utf8: ArraySlice<UInt8>) -> Unicode.Scalar {
   return Unicode.Scalar(value) ?? "\u{FFFD}"
 }
 
+private func isWordASCII(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "'"): true
+  default: false
+  }
+}
+
 private func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar {
-  case "a"..."z", "A"..."Z", "0"..."9", "'", "\u{2019}": true
-  case _ where scalar.isASCII: false
+  case _ where scalar.isASCII: isWordASCII(UInt8(truncatingIfNeeded: scalar.value))
+  case "\u{2019}": true
   case "\u{0E00}"..."\u{0EFF}", "\u{1000}"..."\u{109F}", "\u{1780}"..."\u{17FF}": false
   case "\u{3040}"..."\u{309F}": false
   case _ where scalar.properties.isIdeographic: false
