@@ -27,18 +27,21 @@ extension Span<UInt8> {
   /// True if all bytes are of ASCII and none is 0. O(count).
   @inline(__always)
   var isPlainText: Bool {
+    if count < 8 {
+      var marks: UInt8 = 0
+      for index in indices { marks |= (self[index] &- 1) | self[index] }
+      return marks < 0x80
+    }
+    // Less one, a byte of 0 has the highest bit, and one of 1 to 127 hasn't. The last word overlaps the one before.
+    let last = word(at: count &- 8)
+    var marks = (last &- 0x0101_0101_0101_0101) | last
     var next = 0
-    while count &- next >= 8 {
+    while count &- next > 8 {
       let word = word(at: next)
-      // Less one, a byte of 0 has the highest bit, and one of 1 to 127 hasn't.
-      if ((word &- 0x0101_0101_0101_0101) | word) & 0x8080_8080_8080_8080 != 0 { return false }
+      marks |= (word &- 0x0101_0101_0101_0101) | word
       next &+= 8
     }
-    while next < count {
-      if self[next] &- 1 >= 0x7F { return false }
-      next &+= 1
-    }
-    return true
+    return marks & 0x8080_8080_8080_8080 == 0
   }
 
   /// True if a byte is not of ASCII. O(count).

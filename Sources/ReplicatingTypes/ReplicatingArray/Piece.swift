@@ -43,7 +43,8 @@ struct Piece: Equatable, Sendable {
   var author: AuthorIndex { bits &>> 12 }
   var count: UInt32 { bits & Self.largest }
   var isRemoved: Bool { bits & Self.removed != 0 }
-  var visibleCount: Int { isRemoved ? 0 : Int(count) }
+  /// Without a branch, which would be foretold wrongly wherever some neighbours are removed.
+  var visibleCount: Int { Int(bits & Self.largest & ((bits &>> 11 & 1) &- 1)) }
   /// Author and removed bit: what neighbours share that can be one piece.
   var kind: UInt32 { bits & ~Self.largest }
   var end: UInt32 { offset &+ count }
@@ -52,6 +53,15 @@ struct Piece: Equatable, Sendable {
 
   func contains(_ element: LocalID) -> Bool {
     element.author == author && element.offset &- offset < count
+  }
+
+  /// True if this one and the one behind it can be one piece, which has no more than `largest` elements.
+  func goes(before next: Piece, _ largest: UInt32) -> Bool {
+    // One comparison, of what would have to be 0: neighbours are joined, or aren't, as it comes, and each branch is foretold wrongly.
+    let others = ~UInt64(Self.largest)
+    let difference = (word &+ UInt64(count) &<< 32) & others ^ (next.word & others)
+    let isTooLong = (largest &- count &- next.count) &>> 31
+    return difference | UInt64(isTooLong) == 0
   }
 
   /// The same elements as a tombstone.
@@ -87,59 +97,120 @@ struct TextWeight: Equatable, Sendable {
   }
 
   init(of text: borrowing Span<UInt8>) {
-    var start = 0
-    while start < text.count {
-      let end = min(start &+ Self.largestPart, text.count)
-      self += Self(ofPart: text.extracting(start..<end))
-      start = end
-    }
+    self.init(of: 0..<text.count, in: text)
   }
+
+  /// Counts in a range of a text. As a rule all is of ASCII, and then line feeds are all there is to count.
+  ///
+  /// Not inlined: the branches of one copy are foretold better than those of many.
+  @inline(never)
+  init(of range: Range<Int>, in text: borrowing Span<UInt8>) {
+    let (start, end) = (range.lowerBound, range.upperBound)
+    precondition(start >= 0 && end <= text.count)
+    guard end &- start <= Self.fewBytes else {
+      self.init(ofMany: range, in: text)
+      return
+    }
+    if start == end {
+      self.init()
+      return
+    }
+    var next = start
+    var all: UInt64 = 0
+    var lines: UInt64 = 0
+    // Seven at most, and so that the compiler knows it: vectors take longer to prepare than so few words take.
+    var words = ((end &- start &- 1) &>> 3) & 7
+    while words > 0 {
+      let word = text.word(at: next)
+      lines &+= Self.lineFeeds(word)
+      all |= word
+      next &+= 8
+      words &-= 1
+    }
+    let last = Self.lastWord(of: text, from: next, to: end)
+    self.init(lines: Self.sum(lines &+ Self.lineFeeds(last)))
+    if (all | last) & Self.high != 0 { countScalars(from: start, to: end, in: text) }
+  }
+
+  private static var fewBytes: Int { 64 }
 
   /// So many words can be counted in the bytes of one.
   private static var largestPart: Int { 255 * 8 }
 
-  /// From so many bytes on, words are counted.
-  static var fewBytes: Int { 128 }
+  @inline(never)
+  private init(ofMany range: Range<Int>, in text: borrowing Span<UInt8>) {
+    self.init()
+    var next = range.lowerBound
+    while next < range.upperBound {
+      let end = min(next &+ Self.largestPart, range.upperBound)
+      let words = (end &- next &- 1) / 8
+      var (all, lines): (UInt64, UInt64) = (0, 0)
+      for index in 0..<words {
+        let word = text.word(at: next &+ index &* 8)
+        lines &+= Self.lineFeeds(word)
+        all |= word
+      }
+      let last = Self.lastWord(of: text, from: next &+ words &* 8, to: end)
+      var part = Self(lines: Self.sum(lines &+ Self.lineFeeds(last)))
+      if (all | last) & Self.high != 0 { part.countScalars(from: next, to: end, in: text) }
+      self += part
+      next = end
+    }
+  }
 
   @inline(never)
-  private init(ofPart text: borrowing Span<UInt8>) {
-    var (lines, continuations, astral): (UInt16, UInt16, UInt16) = (0, 0, 0)
-    var index = 0
-    let end = text.count
-    if end >= Self.fewBytes {
-      var words: (lines: UInt64, continuations: UInt64, astral: UInt64) = (0, 0, 0)
-      let whole = end & ~7
-      while index < whole {
-        let word = text.word(at: index)
-        // A byte's highest bit is 0 if the byte is a line feed; then the same for the other two, as 1.
-        let other = word ^ 0x0A0A_0A0A_0A0A_0A0A
-        let rest = ((other & 0x7F7F_7F7F_7F7F_7F7F) &+ 0x7F7F_7F7F_7F7F_7F7F) | other
-        let high = word & 0x8080_8080_8080_8080
-        words.lines &+= (~rest &>> 7) & 0x0101_0101_0101_0101
-        words.continuations &+= (high & ~(word &<< 1)) &>> 7
-        words.astral &+= (high & (word &<< 1) & (word &<< 2) & (word &<< 3)) &>> 7
-        index &+= 8
-      }
-      lines = Self.sum(words.lines)
-      continuations = Self.sum(words.continuations)
-      astral = Self.sum(words.astral)
+  private mutating func countScalars(
+    from start: Int, to end: Int, in text: borrowing Span<UInt8>
+  ) {
+    var (continuations, astral): (UInt64, UInt64) = (0, 0)
+    var next = start
+    while next < end {
+      let isWhole = end &- next >= 8
+      let word = isWhole ? text.word(at: next) : Self.lastWord(of: text, from: next, to: end)
+      let high = word & Self.high
+      continuations &+= (high & ~(word &<< 1)) &>> 7
+      astral &+= (high & (word &<< 1) & (word &<< 2) & (word &<< 3)) &>> 7
+      next &+= 8
     }
-    // Such a loop, without branches and with counters as small as the part allows, takes 8 bytes at a time.
-    while index < end {
-      let byte = text[index]
-      lines &+= byte == 0x0A ? 1 : 0
-      continuations &+= byte & 0xC0 == 0x80 ? 1 : 0
-      astral &+= byte >= 0xF0 ? 1 : 0
-      index &+= 1
-    }
-    self.init(lines: Int32(lines), continuations: Int32(continuations), astral: Int32(astral))
+    self.continuations = Self.sum(continuations)
+    self.astral = Self.sum(astral)
   }
+
+  /// The bytes from `start` to `end`, one at least and eight at most, and zeros behind them.
+  @inline(__always)
+  private static func lastWord(
+    of text: borrowing Span<UInt8>, from start: Int, to end: Int
+  ) -> UInt64 {
+    // The eight bytes that end there, as a rule there are so many, without those before `start`.
+    if end >= 8 { return text.word(at: end &- 8) &>> UInt64(8 &* (start &+ 8 &- end)) }
+    return firstWord(of: text, from: start, to: end)
+  }
+
+  @inline(never)
+  private static func firstWord(
+    of text: borrowing Span<UInt8>, from start: Int, to end: Int
+  ) -> UInt64 {
+    var word: UInt64 = 0
+    for index in start..<end { word |= UInt64(text[index]) &<< UInt64(8 &* (index &- start)) }
+    return word
+  }
+
+  /// 1 in the place of each byte that is a line feed.
+  @inline(__always)
+  private static func lineFeeds(_ word: UInt64) -> UInt64 {
+    // A byte's highest bit is 0 if the byte is a line feed.
+    let other = word ^ 0x0A0A_0A0A_0A0A_0A0A
+    let rest = ((other & ~high) &+ ~high) | other
+    return (~rest & high) &>> 7
+  }
+
+  private static var high: UInt64 { 0x8080_8080_8080_8080 }
 
   /// The sum of the eight bytes of a word.
   @inline(__always)
-  private static func sum(_ bytes: UInt64) -> UInt16 {
+  private static func sum(_ bytes: UInt64) -> Int32 {
     let pairs = (bytes & 0x00FF_00FF_00FF_00FF) &+ ((bytes &>> 8) & 0x00FF_00FF_00FF_00FF)
-    return UInt16(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) &>> 48)
+    return Int32(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) &>> 48)
   }
 
   static func + (a: Self, b: Self) -> Self {

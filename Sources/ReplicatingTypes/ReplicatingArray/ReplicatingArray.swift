@@ -168,24 +168,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   @inline(__always)
   static func weight(of piece: Piece, in content: [Element]) -> TextWeight {
     guard Element.self == UInt8.self else { return .zero }
-    if piece.count >= TextWeight.fewBytes {
-      let bytes = same(content, as: [UInt8].self)
-      return TextWeight(of: bytes.span.extracting(Int(piece.offset)..<Int(piece.end)))
-    }
-    let elements = content.span.extracting(Int(piece.offset)..<Int(piece.end))
-    // Such a loop, without branches and with counters as small as a piece allows, takes 8 bytes at a time.
-    var (lines, continuations, astral): (UInt16, UInt16, UInt16) = (0, 0, 0)
-    var index = 0
-    let end = elements.count
-    while index < end {
-      // No work where this is compiled for bytes: both types are known there.
-      let byte = elements[index] as! UInt8
-      lines &+= byte == 0x0A ? 1 : 0
-      continuations &+= byte & 0xC0 == 0x80 ? 1 : 0
-      astral &+= byte >= 0xF0 ? 1 : 0
-      index &+= 1
-    }
-    return TextWeight(
-      lines: Int32(lines), continuations: Int32(continuations), astral: Int32(astral))
+    let bytes = same(content, as: [UInt8].self)
+    return TextWeight(of: Int(piece.offset)..<Int(piece.end), in: bytes.span)
   }
 }
