@@ -161,8 +161,9 @@ struct Author<Element: Equatable & Sendable>: Sendable {
       stamps[stamps.count &- 1] = StampRun(first: first, number: number, isStepping: isStepping)
       return
     }
-    // The first belongs to the run before. Then the second begins one, or goes on as well, and the third says of which
-    // kind the run is; the others follow them.
+    // The first belongs to the run before. If that is stepping, so do the others.
+    if isStepping, stamps[stamps.count &- 1].isStepping { return }
+    // Then the second begins one, or goes on as well, and the third says of which kind the run is; the others follow them.
     recordStamp(first &+ 1, isStepping ? number &+ 1 : number, lamport &+ 1)
     if count > 2, isStepping { recordStamp(first &+ 2, number &+ 2, lamport &+ 2) }
   }

@@ -26,6 +26,7 @@ struct RemovalRun: Equatable, Sendable {
   }
 
   /// The number of the last change.
+  @inline(__always)
   var lastNumber: UInt64 { UInt64(number) + (order == .atOnce ? 0 : UInt64(count) - 1) }
 
   /// Adds what the next changes removed, on in the same direction.
