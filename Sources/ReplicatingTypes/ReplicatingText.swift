@@ -68,6 +68,14 @@ public struct ReplicatingText: Sendable, Replicable {
   public mutating func insert(
     _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
   ) {
+    if bytes.goOnTypingScalars(utf8, at: offset, by: &replica) { return }
+    insertAnew(utf8, at: offset, by: &replica)
+  }
+
+  @inline(never)
+  private mutating func insertAnew(
+    _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
+  ) {
     bytes.checkScalars(inserting: utf8, at: offset)
     bytes.insert(utf8, at: offset, by: &replica)
   }
@@ -75,6 +83,12 @@ public struct ReplicatingText: Sendable, Replicable {
   /// Removes text, as one change. Traps when other replicas would refuse the change: the range must be in the text and have whole
   /// scalars.
   public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
+    if bytes.goOnRemovingScalars(range, by: &replica) { return }
+    removeAnew(range, by: &replica)
+  }
+
+  @inline(never)
+  private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
     bytes.checkScalars(removing: range)
     bytes.remove(range, by: &replica)
   }

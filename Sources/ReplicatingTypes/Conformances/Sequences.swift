@@ -43,7 +43,7 @@ extension ReplicatingArray: RandomAccessCollection {
     // An open edit is not entered in the tree for a question.
     if open.position >= 0 {
       let typed = open.position - open.typedCount..<open.position
-      if typed.contains(position) { return open.content[position - typed.lowerBound + open.first] }
+      if typed.contains(position) { return typedElement(position - typed.lowerBound) }
       if position >= typed.upperBound { place -= typed.count }
     } else if open.removedFrom >= 0, position >= open.removedFrom {
       place += open.removedCount
@@ -51,9 +51,14 @@ extension ReplicatingArray: RandomAccessCollection {
     var tree = tree
     let skipped = Int(tree.seek(place))
     let piece = tree.current
-    let offset = Int(piece.offset) + skipped
-    let isOpen = open.position >= 0 && piece.author == open.author
-    return isOpen ? open.content[offset] : authors[Int(piece.author)].content[offset]
+    return authors[Int(piece.author)].content[Int(piece.offset) + skipped]
+  }
+
+  private func typedElement(_ index: Int) -> Element {
+    let content = authors[Int(open.author)].content
+    let offset = Int(open.first) + index
+    if offset < content.count { return content[offset] }
+    return open.kept(keptCount)[offset - content.count] as! Element
   }
 
   public func makeIterator() -> Array<Element>.Iterator { elements.makeIterator() }

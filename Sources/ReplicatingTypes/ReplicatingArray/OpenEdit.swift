@@ -2,30 +2,64 @@
 ///
 /// Most edits continue the one before. Such an edit only adds to a count here; `settle` enters them all at once, before
 /// anything else is done with the sequence.
-struct OpenEdit<Element: Sendable>: Sendable {
-  /// Where typing would go on, and where it would have to stop; −1 for nowhere. The tree's cursor is on the piece that ends
-  /// there, and that piece is the author's latest.
+struct OpenEdit: Sendable {
+  /// Where typing began, and where it would go on; −1 for nowhere. The tree's cursor is on the piece that ends where it began,
+  /// and that piece is the author's latest.
+  var start = -1
   var position = -1
+  /// Where typing has to stop: since `typed` is full, and since the piece is.
   var limit = -1
-  /// While typing may go on: everything that the author inserted, taken out of `authors`, so that a keystroke has one array
-  /// to touch. What begins at `first` is not in the tree.
-  var content: [Element] = []
-  var first = 0
+  var end = -1
+  /// The offset of the first element that was typed.
+  var first: UInt32 = 0
+  /// The last elements that were typed, if they are bytes: a keystroke then has no array to touch. Those before, by whole rounds, are
+  /// among what the author inserted, as are all elements of other types.
+  private var typed = InlineArray<32, UInt8>(repeating: 0)
   /// Elements from here on are removed; −1 for none.
   var removedFrom = -1
   var removedCount = 0
   var order = RemovalRun.Order.atOnce
+  /// While elements are removed: places in the tree that certainly hold bytes of ASCII, if they hold bytes.
+  var plain = 0..<0
   /// The author, and the number that a change must have to continue it.
   var author: AuthorIndex = 0
   var replica = ReplicaID(high: 0, low: 0)
   var nextNumber: UInt64 = 0
 
   var isEmpty: Bool { position < 0 && removedFrom < 0 }
-  var typedCount: Int { content.count &- first }
+  var typedCount: Int { position &- start }
+
+  /// The number of bytes that `typed` takes.
+  static var room: Int { 32 }
 
   mutating func begin(_ author: AuthorIndex, after change: ChangeID) {
     self.author = author
     replica = change.replica
     nextNumber = change.number &+ 1
+  }
+
+  /// Nothing was typed.
+  mutating func endTyping() {
+    start = -1
+    position = -1
+    limit = -1
+    end = -1
+  }
+
+  /// Keeps the next byte. There is room: no more are kept than up to `limit`.
+  @inline(__always)
+  mutating func keep(_ byte: UInt8) { typed[typedCount & (Self.room &- 1)] = byte }
+
+  /// The first `count` of the bytes kept.
+  func kept(_ count: Int) -> [UInt8] { (0..<count).map { typed[$0] } }
+
+  /// Appends the first `count` of the bytes kept to elements, which are bytes.
+  @inline(__always)
+  func append<Element>(_ count: Int, to elements: inout [Element]) {
+    typed.span.extracting(first: count).withUnsafeBytes {
+      // A type has only itself for an equal, and so many bytes were just taken from `typed`.
+      precondition(Element.self == UInt8.self)
+      elements.append(contentsOf: $0.assumingMemoryBound(to: Element.self))
+    }
   }
 }

@@ -16,9 +16,7 @@ extension PieceTree {
     slots = Array(repeating: Slot(), count: blocks * sizes.block)
     blockCounts = Array(repeating: 0, count: blocks)
     blockPlaces = (0..<UInt32(blocks)).map { $0 }
-    top = blockPlaces
-    topVisible = Array(repeating: 0, count: blocks)
-    topWeights = Array(repeating: .zero, count: blocks)
+    top = blockPlaces.map { Top(block: $0) }
     let padding = repeatElement(Piece(0, 0, 0), count: sizes.leaf)
     for leaf in 0..<leaves {
       let (block, place) = leaf.quotientAndRemainder(dividingBy: perBlock)
@@ -34,8 +32,8 @@ extension PieceTree {
       slots[block * sizes.block + place] = Slot(
         leaf: UInt32(leaf), visible: Int32(count), weight: weight)
       blockCounts[block] += 1
-      topVisible[block] += count
-      topWeights[block] += weight
+      top[block].visible += count
+      top[block].weight += weight
       visible += count
     }
     moveToStart()

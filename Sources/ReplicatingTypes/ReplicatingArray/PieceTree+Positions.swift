@@ -58,12 +58,12 @@ extension PieceTree {
     var before = TextMeasure()
     for place in 0..<top.count {
       var next = before
-      next.add(topVisible[place], topWeights[place])
+      next.add(top[place].visible, top[place].weight)
       if next[unit] <= amount {
         before = next
         continue
       }
-      let block = Int(top[place])
+      let block = Int(top[place].block)
       let base = block &* sizes.block
       for slot in 0..<Int(blockCounts[block]) {
         next = before
@@ -111,12 +111,12 @@ extension PieceTree {
   /// Moves one leaf on; false at the end. What is before the leaf is not kept.
   private func step(_ at: inout LeafPlace) -> Bool {
     at.slot &+= 1
-    if at.slot == Int(blockCounts[Int(top[at.place])]) {
+    if at.slot == Int(blockCounts[Int(top[at.place].block)]) {
       at.place &+= 1
       at.slot = 0
       if at.place == top.count { return false }
     }
-    at.leaf = Int(slots[Int(top[at.place]) &* sizes.block &+ at.slot].leaf)
+    at.leaf = Int(slots[Int(top[at.place].block) &* sizes.block &+ at.slot].leaf)
     return true
   }
 }

@@ -36,6 +36,25 @@ struct PieceTree: Sendable {
     var leaf: UInt32 = 0
     var visible: Int32 = 0
     var weight = TextWeight.zero
+
+    @inline(__always)
+    mutating func add(_ elements: Int, _ more: TextWeight) {
+      visible &+= Int32(truncatingIfNeeded: elements)
+      weight += more
+    }
+  }
+
+  /// A block in the list: its number, its visible elements and their weight.
+  struct Top: Sendable {
+    var block: UInt32 = 0
+    var weight = TextWeight.zero
+    var visible = 0
+
+    @inline(__always)
+    mutating func add(_ elements: Int, _ more: TextWeight) {
+      visible &+= elements
+      weight += more
+    }
   }
 
   let sizes: NodeSizes
@@ -51,9 +70,7 @@ struct PieceTree: Sendable {
   var blockCounts: [Int32] = [1]
   /// Where a block stands in `top`.
   var blockPlaces: [UInt32] = [0]
-  var top: [UInt32] = [0]
-  var topVisible: [Int] = [0]
-  var topWeights: [TextWeight] = [.zero]
+  var top: [Top] = [Top()]
   /// The number of visible elements.
   var visible = 0
   /// False while very many edits follow each other: all weights are zero until `weigh`.
@@ -86,6 +103,13 @@ struct PieceTree: Sendable {
       && slots[cursor.block &* sizes.block &+ cursor.slot].weight.continuations == 0
   }
 
+  /// Places for which that is certain.
+  var plain: Range<Int> {
+    let slot = slots[cursor.block &* sizes.block &+ cursor.slot]
+    guard cursor.leafVisible > 0, slot.weight.continuations == 0 else { return 0..<0 }
+    return cursor.leafStart..<cursor.leafStart &+ cursor.leafVisible &- 1
+  }
+
   // MARK: - Moving the cursor
 
   /// Moves to the piece that holds the visible element at `position`, which exists; returns its place in that piece.
@@ -103,9 +127,9 @@ struct PieceTree: Sendable {
     var start = cursor.start
     if position >= start {
       while true {
-        let count = pieces[base &+ index].visibleCount
-        if position < start &+ count { break }
-        start &+= count
+        let next = start &+ pieces[base &+ index].visibleCount
+        if position < next { break }
+        start = next
         index &+= 1
       }
     } else {
@@ -123,7 +147,7 @@ struct PieceTree: Sendable {
   @inline(never)
   private mutating func seekLeaf(_ position: Int) {
     if position < cursor.blockStart
-      || position >= cursor.blockStart &+ topVisible[cursor.place]
+      || position >= cursor.blockStart &+ top[cursor.place].visible
     {
       seekBlock(position)
     }
@@ -154,19 +178,19 @@ struct PieceTree: Sendable {
   private mutating func seekBlock(_ position: Int) {
     var place = 0
     var start = 0
-    while position >= start &+ topVisible[place] {
-      start &+= topVisible[place]
+    while position >= start &+ top[place].visible {
+      start &+= top[place].visible
       place &+= 1
     }
     cursor.place = place
-    cursor.block = Int(top[place])
+    cursor.block = Int(top[place].block)
     cursor.blockStart = start
     cursor.slot = 0
     cursor.leafStart = start
   }
 
   mutating func moveToStart() {
-    let block = Int(top[0])
+    let block = Int(top[0].block)
     cursor = Cursor(
       leaf: Int(slots[block &* sizes.block].leaf), block: block,
       leafVisible: Int(slots[block &* sizes.block].visible))
@@ -175,8 +199,8 @@ struct PieceTree: Sendable {
   /// Moves to the last piece.
   mutating func moveToEnd() {
     cursor.place = top.count &- 1
-    cursor.block = Int(top[cursor.place])
-    cursor.blockStart = visible &- topVisible[cursor.place]
+    cursor.block = Int(top[cursor.place].block)
+    cursor.blockStart = visible &- top[cursor.place].visible
     cursor.slot = Int(blockCounts[cursor.block]) &- 1
     enterSlot()
     cursor.leafStart = visible &- cursor.leafVisible
@@ -192,7 +216,7 @@ struct PieceTree: Sendable {
       cursor.block = block
       cursor.place = Int(blockPlaces[block])
       cursor.blockStart = 0
-      for before in 0..<cursor.place { cursor.blockStart &+= topVisible[before] }
+      for before in 0..<cursor.place { cursor.blockStart &+= top[before].visible }
       cursor.slot = 0
       cursor.leafStart = cursor.blockStart
     }
@@ -273,9 +297,9 @@ struct PieceTree: Sendable {
     if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
       cursor.slot &+= 1
     } else if cursor.place &+ 1 < top.count {
-      cursor.blockStart &+= topVisible[cursor.place]
+      cursor.blockStart &+= top[cursor.place].visible
       cursor.place &+= 1
-      cursor.block = Int(top[cursor.place])
+      cursor.block = Int(top[cursor.place].block)
       cursor.slot = 0
     } else {
       return false
@@ -298,8 +322,8 @@ struct PieceTree: Sendable {
       cursor.slot &-= 1
     } else if cursor.place > 0 {
       cursor.place &-= 1
-      cursor.blockStart &-= topVisible[cursor.place]
-      cursor.block = Int(top[cursor.place])
+      cursor.blockStart &-= top[cursor.place].visible
+      cursor.block = Int(top[cursor.place].block)
       cursor.slot = Int(blockCounts[cursor.block]) &- 1
     } else {
       return false
@@ -331,7 +355,7 @@ struct PieceTree: Sendable {
         .first
     }
     if cursor.place &+ 1 < top.count {
-      let block = Int(top[cursor.place &+ 1])
+      let block = Int(top[cursor.place &+ 1].block)
       return pieces[Int(slots[block &* sizes.block].leaf) &* sizes.leaf].first
     }
     return .none
@@ -352,68 +376,158 @@ struct PieceTree: Sendable {
   @inline(__always)
   mutating func count(_ elements: Int, _ weight: TextWeight) {
     let slot = cursor.block &* sizes.block &+ cursor.slot
-    slots[slot].visible &+= Int32(truncatingIfNeeded: elements)
-    topVisible[cursor.place] &+= elements
+    slots[slot].add(elements, weight)
+    top[cursor.place].add(elements, weight)
     visible &+= elements
     cursor.leafVisible &+= elements
-    if weight != .zero {
-      slots[slot].weight += weight
-      topWeights[cursor.place] += weight
-    }
   }
 
   /// True if the cursor's leaf has no room for the two pieces that an edit can add.
   @inline(__always)
   var isFull: Bool { Int(leafCounts[cursor.leaf]) > sizes.leaf &- 2 }
 
-  /// Puts a piece at `index` of the cursor's leaf.
+  /// Lengthens the cursor's piece by one that would stand behind `skipped` of its elements, if the two go on; false if they don't.
+  @inline(__always)
+  mutating func extend(by piece: Piece, behind skipped: UInt32) -> Bool {
+    let old = current
+    guard skipped > 0, skipped == old.count, old.goes(before: piece, sizes.piece) else {
+      return false
+    }
+    current = old.extended(by: piece.count)
+    return true
+  }
+
+  /// Puts a piece behind `skipped` elements of the cursor's piece; only at the very beginning that is 0. Moves to it. The leaf
+  /// isn't full.
+  @inline(__always)
+  mutating func put(_ piece: Piece, behind skipped: UInt32) {
+    let index = cursor.index
+    if skipped == 0 {
+      changeLeaf { leaf, count in Self.makeRoom(for: 1, at: index, in: leaf, &count)[0] = piece }
+      return
+    }
+    let visible = changeLeaf { leaf, count in
+      let old = leaf[index]
+      if skipped < old.count {
+        leaf[index] = old.prefix(skipped)
+        let room = Self.makeRoom(for: 2, at: index &+ 1, in: leaf, &count)
+        room[0] = piece
+        room[1] = old.dropping(skipped)
+      } else {
+        Self.makeRoom(for: 1, at: index &+ 1, in: leaf, &count)[0] = piece
+      }
+      return old.prefix(skipped).visibleCount
+    }
+    cursor.start &+= visible
+    cursor.index &+= 1
+  }
+
+  /// Makes `count` elements behind `skipped` of the cursor's piece, which is visible, tombstones: joined with their
+  /// neighbours in the leaf where they can be. The leaf isn't full.
+  @inline(__always)
+  mutating func bury(_ skipped: UInt32, _ count: UInt32) {
+    var (index, start) = (cursor.index, cursor.start)
+    let largest = sizes.piece
+    changeLeaf { leaf, pieces in
+      let old = leaf[index]
+      let tomb = old.dropping(skipped).prefix(count).removed
+      let rest = old.count &- skipped &- count
+      if rest == 0, index &+ 1 < pieces, tomb.goes(before: leaf[index &+ 1], largest) {
+        leaf[index &+ 1] = Piece(offset: tomb.offset, bits: leaf[index &+ 1].bits &+ count)
+        if skipped > 0 {
+          leaf[index] = old.prefix(skipped)
+          return
+        }
+        Self.remove(at: index, in: leaf, &pieces)
+        guard index > 0 else { return }
+        // Between two tombstones nothing is left.
+        let previous = leaf[index &- 1]
+        if previous.goes(before: leaf[index], largest) {
+          leaf[index &- 1] = previous.extended(by: leaf[index].count)
+          Self.remove(at: index, in: leaf, &pieces)
+        }
+        index &-= 1
+        start &-= leaf[index].visibleCount
+      } else if skipped == 0, index > 0, leaf[index &- 1].goes(before: tomb, largest) {
+        leaf[index &- 1] = leaf[index &- 1].extended(by: count)
+        if rest > 0 {
+          leaf[index] = old.dropping(count)
+        } else {
+          Self.remove(at: index, in: leaf, &pieces)
+          index &-= 1
+        }
+      } else {
+        Self.cut(tomb, behind: skipped, at: index, in: leaf, &pieces)
+      }
+    }
+    (cursor.index, cursor.start) = (index, start)
+  }
+
+  /// Makes elements behind `skipped` of the cursor's piece, which are its own, a piece of their own. The leaf isn't full.
+  mutating func cut(_ part: Piece, behind skipped: UInt32) {
+    let index = cursor.index
+    changeLeaf { leaf, pieces in Self.cut(part, behind: skipped, at: index, in: leaf, &pieces) }
+  }
+
+  @inline(__always)
+  private static func cut(
+    _ part: Piece, behind skipped: UInt32, at index: Int, in leaf: UnsafeMutablePointer<Piece>,
+    _ count: inout Int
+  ) {
+    let old = leaf[index]
+    let seen = skipped &+ part.count
+    if skipped == 0 {
+      leaf[index] = part
+      if seen < old.count {
+        makeRoom(for: 1, at: index &+ 1, in: leaf, &count)[0] = old.dropping(seen)
+      }
+    } else {
+      leaf[index] = old.prefix(skipped)
+      let room = makeRoom(for: seen < old.count ? 2 : 1, at: index &+ 1, in: leaf, &count)
+      room[0] = part
+      if seen < old.count { room[1] = old.dropping(seen) }
+    }
+  }
+
+  /// Has `body` change the pieces of the cursor's leaf, and their number. The leaf has the cursor's piece, and isn't full.
   ///
-  /// This is not inlined, and looks at the bounds first, so that the loop is nothing but moves.
-  @inline(never)
-  mutating func insert(_ piece: Piece, at index: Int) {
+  /// One look whether the array is unique takes the place of one for each piece that changes. All that `body` may read and
+  /// write are the `sizes.leaf` places of the leaf, which are in the array: those before `count`, of which `cursor.index` is one but
+  /// in an empty leaf, and two more.
+  @inline(__always)
+  private mutating func changeLeaf<Result>(
+    _ body: (_ leaf: UnsafeMutablePointer<Piece>, _ count: inout Int) -> Result
+  ) -> Result {
     let base = cursor.leaf &* sizes.leaf
-    let end = base &+ Int(leafCounts[cursor.leaf])
-    var place = base &+ index
-    precondition(place >= 0 && end < pieces.count)
-    var moving = piece
-    while place <= end {
-      let next = pieces[place]
-      pieces[place] = moving
-      moving = next
-      place &+= 1
+    let old = Int(leafCounts[cursor.leaf])
+    var count = old
+    precondition(cursor.index >= 0 && cursor.index <= old && old <= sizes.leaf &- 2)
+    let result = pieces.withUnsafeMutableBufferPointer { all in
+      precondition(base >= 0 && base &+ sizes.leaf <= all.count)
+      return body(all.baseAddress! + base, &count)
     }
-    leafCounts[cursor.leaf] &+= 1
+    if count != old { leafCounts[cursor.leaf] = Int32(truncatingIfNeeded: count) }
+    return result
   }
 
-  /// Puts two pieces at `index` of the cursor's leaf.
-  @inline(never)
-  mutating func insert(_ first: Piece, _ second: Piece, at index: Int) {
-    let base = cursor.leaf &* sizes.leaf
-    let end = base &+ Int(leafCounts[cursor.leaf]) &+ 1
-    var place = base &+ index
-    precondition(place >= 0 && end < pieces.count)
-    var (moving, following) = (first, second)
-    while place <= end {
-      let next = pieces[place]
-      pieces[place] = moving
-      (moving, following) = (following, next)
-      place &+= 1
-    }
-    leafCounts[cursor.leaf] &+= 2
+  /// Moves the pieces of a leaf from `index` on by `new` places, which are in the leaf. Returns the first of those.
+  @inline(__always)
+  private static func makeRoom(
+    for new: Int, at index: Int, in leaf: UnsafeMutablePointer<Piece>, _ count: inout Int
+  ) -> UnsafeMutablePointer<Piece> {
+    let place = leaf + index
+    (place + new).update(from: place, count: count &- index)
+    count &+= new
+    return place
   }
 
-  /// Takes out the piece at `index` of the cursor's leaf.
-  @inline(never)
-  mutating func removePiece(at index: Int) {
-    let base = cursor.leaf &* sizes.leaf
-    let last = base &+ Int(leafCounts[cursor.leaf]) &- 1
-    var place = base &+ index
-    precondition(place >= 0 && last < pieces.count)
-    while place < last {
-      pieces[place] = pieces[place &+ 1]
-      place &+= 1
-    }
-    leafCounts[cursor.leaf] &-= 1
+  /// Takes a piece out of a leaf that has it.
+  @inline(__always)
+  private static func remove(
+    at index: Int, in leaf: UnsafeMutablePointer<Piece>, _ count: inout Int
+  ) {
+    count &-= 1
+    (leaf + index).update(from: leaf + (index &+ 1), count: count &- index)
   }
 
   /// Splits the cursor's leaf; the cursor keeps its piece. Returns the new leaf.
@@ -488,16 +602,14 @@ struct PieceTree: Sendable {
     blockCounts[old] = Int32(half)
     blockCounts.append(Int32(sizes.block - half))
     blockPlaces.append(0)
-    topVisible[cursor.place] -= visible
-    topWeights[cursor.place] += -weight
-    top.insert(UInt32(new), at: cursor.place + 1)
-    topVisible.insert(visible, at: cursor.place + 1)
-    topWeights.insert(weight, at: cursor.place + 1)
-    for place in cursor.place + 1..<top.count { blockPlaces[Int(top[place])] = UInt32(place) }
+    top[cursor.place].visible -= visible
+    top[cursor.place].weight += -weight
+    top.insert(Top(block: UInt32(new), weight: weight, visible: visible), at: cursor.place + 1)
+    for place in cursor.place + 1..<top.count { blockPlaces[Int(top[place].block)] = UInt32(place) }
     if cursor.slot >= half {
       cursor.block = new
       cursor.slot -= half
-      cursor.blockStart += topVisible[cursor.place]
+      cursor.blockStart += top[cursor.place].visible
       cursor.place += 1
     }
   }
@@ -506,8 +618,8 @@ struct PieceTree: Sendable {
   mutating func weigh(_ weight: (Piece) -> TextWeight) {
     isWeighed = true
     for place in top.indices {
-      let block = Int(top[place])
-      topWeights[place] = .zero
+      let block = Int(top[place].block)
+      top[place].weight = .zero
       for slot in block * sizes.block..<block * sizes.block + Int(blockCounts[block]) {
         let leaf = Int(slots[slot].leaf)
         var sum = TextWeight.zero
@@ -516,7 +628,7 @@ struct PieceTree: Sendable {
           sum += weight(pieces[index])
         }
         slots[slot].weight = sum
-        topWeights[place] += sum
+        top[place].weight += sum
       }
     }
   }
@@ -526,9 +638,9 @@ struct PieceTree: Sendable {
   /// Visits all pieces in order.
   @inline(__always)
   func forEachPiece(_ body: (Piece) -> Void) {
-    for block in top {
-      let base = Int(block) &* sizes.block
-      for slot in base..<base &+ Int(blockCounts[Int(block)]) {
+    for place in top {
+      let base = Int(place.block) &* sizes.block
+      for slot in base..<base &+ Int(blockCounts[Int(place.block)]) {
         let leaf = Int(slots[slot].leaf)
         let first = leaf &* sizes.leaf
         for index in first..<first &+ Int(leafCounts[leaf]) { body(pieces[index]) }

@@ -12,17 +12,33 @@ extension ReplicatingArray {
   public mutating func insert(
     _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
   ) {
-    // If the author has made no change since, the value is as it was left, and so is logical time.
-    if elements.count == 1, position == open.position, position < open.limit,
-      replica.advance(to: open.nextNumber, of: open.replica)
-    {
-      open.content.append(elements[0])
-      open.position &+= 1
-      open.nextNumber &+= 1
-      lamport &+= 1
-      return
-    }
+    if goOnTyping(elements, at: position, by: &replica) { return }
     insertAnew(elements, at: position, by: &replica)
+  }
+
+  /// Inserts an element if it goes on with what was typed last.
+  @inline(__always)
+  mutating func goOnTyping(
+    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
+  ) -> Bool {
+    // If the author has made no change since, the value is as it was left, and so is logical time.
+    guard elements.count == 1, position == open.position, position < open.limit,
+      replica.advance(to: open.nextNumber, of: open.replica)
+    else { return false }
+    type(elements[0])
+    return true
+  }
+
+  @inline(__always)
+  private mutating func type(_ element: Element) {
+    if Element.self == UInt8.self {
+      open.keep(element as! UInt8)
+    } else {
+      authors[Int(open.author)].content.append(element)
+    }
+    open.position &+= 1
+    open.nextNumber &+= 1
+    lamport &+= 1
   }
 
   /// The same for an array.
@@ -51,6 +67,13 @@ extension ReplicatingArray {
   ) {
     precondition(position >= 0 && position <= count, "a position outside the sequence")
     if elements.isEmpty { return }
+    if elements.count == 1, position == open.position, position < open.end,
+      replica.advance(to: open.nextNumber, of: open.replica)
+    {
+      appendTyped()
+      open.limit = Swift.min(open.end, position &+ OpenEdit.room)
+      return type(elements[0])
+    }
     settle()
     let stamp = replica.stamp(
       after: lamport, ticks: UInt64(truncatingIfNeeded: elements.count))
@@ -60,11 +83,27 @@ extension ReplicatingArray {
       elements, by: author, number: stamp.change.number, lamport: stamp.lamport,
       isStepping: false, left: left, right: right, behind: skipped)
     open.begin(author, after: stamp.change)
-    open.position = position &+ elements.count
+    open.start = position &+ elements.count
+    open.position = open.start
     // The piece that ends there may grow, unless it is full.
-    open.limit = open.position &+ Int(tree.sizes.piece &- tree.current.count)
-    swap(&open.content, &authors[Int(author)].content)
-    open.first = open.content.count
+    open.end = open.start &+ Int(tree.sizes.piece &- tree.current.count)
+    open.limit =
+      Element.self == UInt8.self ? Swift.min(open.end, open.start &+ OpenEdit.room) : open.end
+    open.first = authors[Int(author)].count
+  }
+
+  /// The number of elements that were typed and are not yet among those that their author inserted.
+  @inline(__always)
+  var keptCount: Int {
+    open.typedCount &+ Int(open.first) &- authors[Int(open.author)].content.count
+  }
+
+  /// Appends what was typed to what its author inserted.
+  @inline(__always)
+  private mutating func appendTyped() {
+    if Element.self == UInt8.self {
+      open.append(keptCount, to: &authors[Int(open.author)].content)
+    }
   }
 
   /// Removes elements, as one change. O(log n + pieces); deleting on, forward or backward, is O(1).
@@ -75,28 +114,34 @@ extension ReplicatingArray {
   @specialized(where Element == Int)
   public mutating func remove(_ range: Range<Int>, by replica: inout Replica) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "a range outside the sequence")
-    if range.count == 1, open.removedFrom >= 0 {
-      if range.upperBound == open.removedFrom {
-        if open.order != .forward, replica.advance(to: open.nextNumber, of: open.replica) {
-          open.order = .backward
-          open.removedFrom &-= 1
-          return continueRemoving()
-        }
-      } else if range.lowerBound == open.removedFrom, open.order != .backward,
-        replica.advance(to: open.nextNumber, of: open.replica)
-      {
-        open.order = .forward
-        return continueRemoving()
-      }
-    }
+    if goOnRemoving(range, by: &replica, where: { _ in true }) { return }
     removeAnew(range, by: &replica)
   }
 
+  /// Removes an element if that goes on with what was removed last, and if it may be removed: `isRemovable` is asked for its place in
+  /// the tree, where all that is removed still is.
   @inline(__always)
-  private mutating func continueRemoving() {
+  mutating func goOnRemoving(
+    _ range: Range<Int>, by replica: inout Replica, where isRemovable: (Int) -> Bool
+  ) -> Bool {
+    guard range.lowerBound &+ 1 == range.upperBound, open.removedFrom >= 0 else { return false }
+    if range.upperBound == open.removedFrom {
+      guard open.order != .forward, isRemovable(range.lowerBound),
+        replica.advance(to: open.nextNumber, of: open.replica)
+      else { return false }
+      open.order = .backward
+      open.removedFrom &-= 1
+    } else {
+      guard range.lowerBound == open.removedFrom, open.order != .backward,
+        isRemovable(range.lowerBound &+ open.removedCount),
+        replica.advance(to: open.nextNumber, of: open.replica)
+      else { return false }
+      open.order = .forward
+    }
     open.removedCount &+= 1
     open.nextNumber &+= 1
     lamport &+= 1
+    return true
   }
 
   @inline(never)
@@ -115,6 +160,7 @@ extension ReplicatingArray {
     open.removedFrom = range.lowerBound
     open.removedCount = 1
     open.order = .atOnce
+    open.plain = tree.plain
   }
 
   /// Enters what is open in the tree and in its author's runs.
@@ -135,14 +181,12 @@ extension ReplicatingArray {
   }
 
   private mutating func settleTyping() {
-    let author = Int(open.author)
-    let first = UInt32(truncatingIfNeeded: open.first)
     let count = UInt32(truncatingIfNeeded: open.typedCount)
-    swap(&open.content, &authors[author].content)
-    open.first = 0
-    open.position = -1
-    open.limit = -1
-    if count == 0 { return }
+    if count == 0 { return open.endTyping() }
+    appendTyped()
+    open.endTyping()
+    let author = Int(open.author)
+    let first = open.first
     authors[author].recordStamps(
       first, count: count, number: open.nextNumber &- UInt64(count),
       lamport: lamport &- UInt64(count) &+ 1, isStepping: true)
@@ -248,30 +292,9 @@ extension ReplicatingArray {
   @inline(__always)
   private mutating func put(_ piece: Piece, behind skipped: UInt32) {
     let weight = weight(of: piece)
-    var old = tree.current
-    if skipped > 0, old.bits == piece.kind | skipped, old.end == piece.offset,
-      skipped &+ piece.count <= tree.sizes.piece
-    {
-      tree.current = old.extended(by: piece.count)
-    } else {
-      if tree.isFull {
-        splitLeaf()
-        old = tree.current
-      }
-      let index = tree.cursor.index
-      if skipped == 0 {
-        // Only at the very beginning.
-        tree.insert(piece, at: index)
-      } else {
-        if skipped < old.count {
-          tree.current = old.prefix(skipped)
-          tree.insert(piece, old.dropping(skipped), at: index &+ 1)
-        } else {
-          tree.insert(piece, at: index &+ 1)
-        }
-        tree.cursor.start &+= old.prefix(skipped).visibleCount
-        tree.cursor.index &+= 1
-      }
+    if !tree.extend(by: piece, behind: skipped) {
+      if tree.isFull { splitLeaf() }
+      tree.put(piece, behind: skipped)
     }
     tree.count(Int(piece.count), weight)
     if isIndexed { authors[Int(piece.author)].leaves.set(piece, to: tree.cursor.leaf) }
@@ -302,73 +325,14 @@ extension ReplicatingArray {
   @inline(__always)
   mutating func bury(_ skipped: UInt32, _ count: UInt32) {
     if tree.isFull { splitLeaf() }
-    let at = tree.at
-    let old = tree.current
-    let dead = old.dropping(skipped).prefix(count)
+    let dead = tree.current.dropping(skipped).prefix(count)
     if !spared.isEmpty { spareNoLonger(dead) }
-    let tomb = Piece(offset: dead.offset, bits: dead.bits | Piece.removed)
-    let rest = old.count &- skipped &- count
     tree.count(-Int(count), -weight(of: dead))
-    if rest == 0, tree.cursor.index &+ 1 < Int(tree.leafCounts[tree.cursor.leaf]) {
-      let next = tree.pieces[at &+ 1]
-      if next.kind == tomb.kind, next.offset == tomb.end, next.count &+ count <= tree.sizes.piece {
-        tree.pieces[at &+ 1] = Piece(offset: tomb.offset, bits: next.bits &+ count)
-        if skipped > 0 {
-          tree.current = old.prefix(skipped)
-        } else {
-          tree.removePiece(at: tree.cursor.index)
-          joinWithPrevious()
-        }
-        return
-      }
-    }
-    if skipped == 0, tree.cursor.index > 0 {
-      let previous = tree.pieces[at &- 1]
-      if previous.kind == tomb.kind, previous.end == tomb.offset,
-        previous.count &+ count <= tree.sizes.piece
-      {
-        tree.pieces[at &- 1] = previous.extended(by: count)
-        if rest > 0 {
-          tree.current = old.dropping(count)
-        } else {
-          tree.removePiece(at: tree.cursor.index)
-          tree.cursor.index &-= 1
-        }
-        return
-      }
-    }
-    let index = tree.cursor.index
-    let last = old.dropping(skipped &+ count)
-    if skipped == 0 {
-      tree.current = tomb
-      if rest > 0 { tree.insert(last, at: index &+ 1) }
-    } else {
-      tree.current = old.prefix(skipped)
-      if rest > 0 {
-        tree.insert(tomb, last, at: index &+ 1)
-      } else {
-        tree.insert(tomb, at: index &+ 1)
-      }
-    }
+    tree.bury(skipped, count)
   }
 
   /// Notes that elements are removed by a change that does not spare them.
   private mutating func spareNoLonger(_ piece: Piece) {
     spared = spared.filter { !piece.contains($0) }
-  }
-
-  /// After a piece between two tombstones has gone: makes them one if they can be.
-  private mutating func joinWithPrevious() {
-    guard tree.cursor.index > 0 else { return }
-    let at = tree.at
-    let (previous, piece) = (tree.pieces[at &- 1], tree.pieces[at])
-    if previous.kind == piece.kind, previous.end == piece.offset,
-      previous.count &+ piece.count <= tree.sizes.piece
-    {
-      tree.pieces[at &- 1] = previous.extended(by: piece.count)
-      tree.removePiece(at: tree.cursor.index)
-    }
-    tree.cursor.index &-= 1
-    tree.cursor.start &-= tree.current.visibleCount
   }
 }

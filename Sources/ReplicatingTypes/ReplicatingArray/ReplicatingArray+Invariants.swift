@@ -19,14 +19,14 @@ extension ReplicatingArray {
   private func checkTree() {
     var visible = 0
     var previous: Piece?
-    for (place, block) in tree.top.enumerated() {
-      precondition(Int(tree.blockPlaces[Int(block)]) == place, "a block that is elsewhere")
+    for (place, block) in tree.top.map({ Int($0.block) }).enumerated() {
+      precondition(Int(tree.blockPlaces[block]) == place, "a block that is elsewhere")
       if place == tree.cursor.place {
         precondition(tree.cursor.blockStart == visible, "a cursor in another block")
       }
-      let (blockVisible, blockWeight) = checkBlock(Int(block), visible, &previous)
-      precondition(tree.topVisible[place] == blockVisible, "a block's count")
-      precondition(tree.topWeights[place] == blockWeight, "a block's weight")
+      let (blockVisible, blockWeight) = checkBlock(block, visible, &previous)
+      precondition(tree.top[place].visible == blockVisible, "a block's count")
+      precondition(tree.top[place].weight == blockWeight, "a block's weight")
       visible += blockVisible
     }
     precondition(visible == tree.visible, "the count is \(tree.visible), visible are \(visible)")

@@ -25,8 +25,11 @@ extension ReplicatingArray<UInt8> {
       let head = settledPlace(open.position &- open.typedCount, .utf8).before
       if amount < head[unit] { return settledPlace(amount, unit) }
       var place = TextPlace(before: head)
-      let bytes = open.content.span.extracting(droppingFirst: open.first)
+      let content = authors[Int(open.author)].content
+      let bytes = content.span.extracting(droppingFirst: Int(open.first))
       if place.advance(through: bytes, to: amount, unit) { return place }
+      let kept = open.kept(keptCount)
+      if place.advance(through: kept.span, to: amount, unit) { return place }
       // All that was typed stands before the place.
       let typed = place.before - head
       place = settledPlace(amount &- typed[unit], unit)
@@ -53,7 +56,7 @@ extension ReplicatingArray<UInt8> {
     var place = TextPlace(before: leaf.before)
     // Most neighbours have one author: an array taken for each piece takes longer than to count its bytes.
     var author = tree.pieces[leaf.leaf &* tree.sizes.leaf].author
-    var content = content(of: author)
+    var content = authors[Int(author)].content
     let first = leaf.leaf &* tree.sizes.leaf
     for index in first..<first &+ Int(tree.leafCounts[leaf.leaf]) {
       let piece = tree.pieces[index]
@@ -61,18 +64,12 @@ extension ReplicatingArray<UInt8> {
       let start = Int(piece.offset)
       if piece.author != author {
         author = piece.author
-        content = self.content(of: author)
+        content = authors[Int(author)].content
       }
       let bytes = content.span.extracting(start..<start &+ Int(piece.count))
       if place.advance(through: bytes, to: amount, unit) { return place }
     }
     preconditionFailure("a leaf that doesn't hold what it is counted to hold")
-  }
-
-  /// Everything an author inserted: not in its place while the author is typing.
-  @inline(__always)
-  private func content(of author: AuthorIndex) -> [UInt8] {
-    open.position >= 0 && author == open.author ? open.content : authors[Int(author)].content
   }
 
   /// Elements by position. O(log n + elements + pieces).
@@ -82,16 +79,17 @@ extension ReplicatingArray<UInt8> {
     func append(_ range: Range<Int>) {
       tree.forEachPart(of: range) { piece in
         let start = Int(piece.offset)
-        result.append(contentsOf: content(of: piece.author)[start..<start &+ Int(piece.count)])
+        result.append(
+          contentsOf: authors[Int(piece.author)].content[start..<start &+ Int(piece.count)])
       }
     }
     if open.position >= 0 {
       let typed = open.position &- open.typedCount..<open.position
       append(range.clamped(to: 0..<typed.lowerBound))
       let inside = range.clamped(to: typed)
-      let shift = open.first &- typed.lowerBound
-      result.append(
-        contentsOf: open.content[inside.lowerBound &+ shift..<inside.upperBound &+ shift])
+      let all = authors[Int(open.author)].content[Int(open.first)...] + open.kept(keptCount)
+      let shift = Int(open.first) &- typed.lowerBound
+      result.append(contentsOf: all[inside.lowerBound &+ shift..<inside.upperBound &+ shift])
       let behind = range.clamped(to: typed.upperBound..<count)
       append(behind.lowerBound &- typed.count..<behind.upperBound &- typed.count)
     } else if open.removedFrom >= 0 {

@@ -2,16 +2,25 @@
 // replica, and with it all that its author does afterwards.
 
 extension ReplicatingArray<UInt8> {
-  /// Traps when other replicas would refuse the insertion. Typing on takes a comparison, everything else O(log n + bytes).
+  /// Inserts text that goes on with what was typed last, which ends with a whole scalar.
   @inline(__always)
-  mutating func checkScalars(inserting utf8: borrowing Span<UInt8>, at offset: Int) {
-    // Typing goes on behind a whole scalar.
-    if utf8.count == 1, offset == open.position, (0x01..<0x80).contains(utf8[0]) { return }
-    checkInsertion(of: utf8, at: offset)
+  mutating func goOnTypingScalars(
+    _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
+  ) -> Bool {
+    utf8.count == 1 && (0x01..<0x80).contains(utf8[0])
+      && goOnTyping(utf8, at: offset, by: &replica)
   }
 
+  /// Removes a byte of ASCII if that goes on with what was removed last.
+  @inline(__always)
+  mutating func goOnRemovingScalars(_ range: Range<Int>, by replica: inout Replica) -> Bool {
+    let plain = open.plain
+    return goOnRemoving(range, by: &replica) { plain.contains($0) }
+  }
+
+  /// Traps when other replicas would refuse the insertion. O(log n + bytes).
   @inline(never)
-  private mutating func checkInsertion(of utf8: borrowing Span<UInt8>, at offset: Int) {
+  mutating func checkScalars(inserting utf8: borrowing Span<UInt8>, at offset: Int) {
     precondition(
       offset >= 0 && offset <= count,
       "an insertion at byte \(offset) of a text of \(count) bytes")
@@ -32,7 +41,7 @@ extension ReplicatingArray<UInt8> {
   }
 
   /// Traps when other replicas would refuse the removal. O(log n), and O(1) beside the last one.
-  @inline(__always)
+  @inline(never)
   mutating func checkScalars(removing range: Range<Int>) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count,
@@ -48,7 +57,9 @@ extension ReplicatingArray<UInt8> {
     if range.count == 1 {
       if range.upperBound != open.removedFrom && range.lowerBound != open.removedFrom { settle() }
       // A byte by itself is a scalar if it is of ASCII.
-      return isPlain(at: placeInTree(of: range.lowerBound))
+      let isWhole = isPlain(at: placeInTree(of: range.lowerBound))
+      open.plain = tree.plain
+      return isWhole
     }
     settle()
     return hasWholeScalarsInTree(range)

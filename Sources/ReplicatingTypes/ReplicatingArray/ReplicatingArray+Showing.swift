@@ -24,18 +24,8 @@ extension ReplicatingArray {
   /// Makes `count` elements behind `skipped` of the cursor's piece, which are tombstones, visible: a piece of their own.
   private mutating func raise(_ skipped: UInt32, _ count: UInt32) {
     if tree.isFull { splitLeaf() }
-    let old = tree.current
-    let live = old.dropping(skipped).prefix(count).shown
+    let live = tree.current.dropping(skipped).prefix(count).shown
     tree.count(Int(count), weight(of: live))
-    let index = tree.cursor.index
-    if skipped == 0 {
-      tree.current = live
-    } else {
-      tree.current = old.prefix(skipped)
-      tree.insert(live, at: index &+ 1)
-    }
-    if skipped &+ count < old.count {
-      tree.insert(old.dropping(skipped &+ count), at: index &+ (skipped == 0 ? 1 : 2))
-    }
+    tree.cut(live, behind: skipped)
   }
 }

@@ -57,7 +57,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// replica on.
   var isIndexed = false
   var crowds = Crowds()
-  var open = OpenEdit<Element>()
+  var open = OpenEdit()
   /// The removed elements that are visible.
   var spared: Set<LocalID> = []
   /// False if it is certain that no removed element was ever spared, in any state of the past either.
