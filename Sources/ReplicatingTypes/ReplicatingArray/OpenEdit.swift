@@ -14,7 +14,7 @@ struct OpenEdit: Sendable {
   var first: UInt32 = 0
   /// The last elements that were typed, if they are bytes: a keystroke then has no array to touch. Those before, by whole rounds, are
   /// among what the author inserted, as are all elements of other types.
-  private var typed = InlineArray<32, UInt8>(repeating: 0)
+  var typed = Bytes(repeating: 0)
   /// Elements from here on are removed; −1 for none.
   var removedFrom = -1
   var removedCount = 0
@@ -29,6 +29,7 @@ struct OpenEdit: Sendable {
   var isEmpty: Bool { position < 0 && removedFrom < 0 }
   var typedCount: Int { position &- start }
 
+  typealias Bytes = InlineArray<32, UInt8>
   /// The number of bytes that `typed` takes.
   static var room: Int { 32 }
 
@@ -53,9 +54,12 @@ struct OpenEdit: Sendable {
   /// The first `count` of the bytes kept.
   func kept(_ count: Int) -> [UInt8] { (0..<count).map { typed[$0] } }
 
-  /// Appends the first `count` of the bytes kept to elements, which are bytes.
+  /// Appends the first `count` of bytes kept to elements, which are bytes. A function of `typed` alone, and that inout: a method would
+  /// have all of the edit copied, which waits for the last keystrokes to be in memory.
   @inline(__always)
-  func append<Element>(_ count: Int, to elements: inout [Element]) {
+  static func append<Element>(
+    _ count: Int, of typed: inout Bytes, to elements: inout [Element]
+  ) {
     typed.span.extracting(first: count).withUnsafeBytes {
       // A type has only itself for an equal, and so many bytes were just taken from `typed`.
       precondition(Element.self == UInt8.self)

@@ -100,36 +100,38 @@ struct TextWeight: Equatable, Sendable {
     self.init(of: 0..<text.count, in: text)
   }
 
-  /// Counts in a range of a text. As a rule all is of ASCII, and then line feeds are all there is to count.
-  ///
-  /// Not inlined: the branches of one copy are foretold better than those of many.
-  @inline(never)
+  /// Counts in a range of a text.
+  @inline(__always)
   init(of range: Range<Int>, in text: borrowing Span<UInt8>) {
+    self = Self.count(in: range, of: text)
+  }
+
+  /// Counts line feeds: as a rule a range is short and of ASCII, and has nothing else to count.
+  ///
+  /// Not inlined: the branches of one copy are foretold better than those of many. All it calls it calls last, so it saves no
+  /// registers.
+  @inline(never)
+  private static func count(in range: Range<Int>, of text: borrowing Span<UInt8>) -> Self {
     let (start, end) = (range.lowerBound, range.upperBound)
     precondition(start >= 0 && end <= text.count)
-    guard end &- start <= Self.fewBytes else {
-      self.init(ofMany: range, in: text)
-      return
+    guard start < end, end &- start <= fewBytes, end >= 8 else {
+      return Self(ofMany: range, in: text)
     }
-    if start == end {
-      self.init()
-      return
-    }
+    // Seven at most, and so that the compiler knows it: vectors take longer to prepare than so few words take.
+    var words = ((end &- start &- 1) &>> 3) & 7
     var next = start
     var all: UInt64 = 0
     var lines: UInt64 = 0
-    // Seven at most, and so that the compiler knows it: vectors take longer to prepare than so few words take.
-    var words = ((end &- start &- 1) &>> 3) & 7
     while words > 0 {
       let word = text.word(at: next)
-      lines &+= Self.lineFeeds(word)
+      lines &+= lineFeeds(word)
       all |= word
       next &+= 8
       words &-= 1
     }
-    let last = Self.lastWord(of: text, from: next, to: end)
-    self.init(lines: Self.sum(lines &+ Self.lineFeeds(last)))
-    if (all | last) & Self.high != 0 { countScalars(from: start, to: end, in: text) }
+    let last = endingWord(of: text, from: next, to: end)
+    if (all | last) & high != 0 { return Self(ofMany: range, in: text) }
+    return Self(lines: sum(lines &+ lineFeeds(last)))
   }
 
   private static var fewBytes: Int { 64 }
@@ -143,7 +145,7 @@ struct TextWeight: Equatable, Sendable {
     var next = range.lowerBound
     while next < range.upperBound {
       let end = min(next &+ Self.largestPart, range.upperBound)
-      let words = (end &- next &- 1) / 8
+      let words = (end &- next &- 1) &>> 3
       var (all, lines): (UInt64, UInt64) = (0, 0)
       for index in 0..<words {
         let word = text.word(at: next &+ index &* 8)
@@ -181,18 +183,18 @@ struct TextWeight: Equatable, Sendable {
   private static func lastWord(
     of text: borrowing Span<UInt8>, from start: Int, to end: Int
   ) -> UInt64 {
-    // The eight bytes that end there, as a rule there are so many, without those before `start`.
-    if end >= 8 { return text.word(at: end &- 8) &>> UInt64(8 &* (start &+ 8 &- end)) }
-    return firstWord(of: text, from: start, to: end)
-  }
-
-  @inline(never)
-  private static func firstWord(
-    of text: borrowing Span<UInt8>, from start: Int, to end: Int
-  ) -> UInt64 {
+    if end >= 8 { return endingWord(of: text, from: start, to: end) }
     var word: UInt64 = 0
     for index in start..<end { word |= UInt64(text[index]) &<< UInt64(8 &* (index &- start)) }
     return word
+  }
+
+  /// The same where eight bytes end there, of which those before `start` are left out.
+  @inline(__always)
+  private static func endingWord(
+    of text: borrowing Span<UInt8>, from start: Int, to end: Int
+  ) -> UInt64 {
+    text.word(at: end &- 8) &>> UInt64(truncatingIfNeeded: 8 &* (start &+ 8 &- end))
   }
 
   /// 1 in the place of each byte that is a line feed.

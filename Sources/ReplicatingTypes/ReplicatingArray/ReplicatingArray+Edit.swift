@@ -99,10 +99,11 @@ extension ReplicatingArray {
   }
 
   /// Appends what was typed to what its author inserted.
-  @inline(__always)
+  @inline(never)
   private mutating func appendTyped() {
     if Element.self == UInt8.self {
-      open.append(keptCount, to: &authors[Int(open.author)].content)
+      let (count, author) = (keptCount, Int(open.author))
+      OpenEdit.append(count, of: &open.typed, to: &authors[author].content)
     }
   }
 

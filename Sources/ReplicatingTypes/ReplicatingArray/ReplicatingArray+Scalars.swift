@@ -25,7 +25,7 @@ extension ReplicatingArray<UInt8> {
       offset >= 0 && offset <= count,
       "an insertion at byte \(offset) of a text of \(count) bytes")
     precondition(
-      isText(utf8), "an insertion at byte \(offset) of what is not valid UTF-8, or holds U+0000")
+      utf8.isText, "an insertion at byte \(offset) of what is not valid UTF-8, or holds U+0000")
     if utf8.isEmpty || offset == open.position { return }
     // The insertion does it anyway, and a search here would lead away from what is open.
     settle()
@@ -88,22 +88,12 @@ extension ReplicatingArray<UInt8> {
       end = range.upperBound
       precondition(end <= count, "an edit of bytes \(range) of a text of \(count) bytes")
       precondition(
-        isText(edit.replacement.span),
+        edit.replacement.span.isText,
         "an edit of bytes \(range) by what is not valid UTF-8, or holds U+0000")
       precondition(
         isBoundary(range.lowerBound) && (range.isEmpty || isBoundary(end)),
         "an edit of bytes \(range) of a text, which tears a scalar")
     }
-  }
-
-  @inline(__always)
-  private func isText(_ utf8: borrowing Span<UInt8>) -> Bool {
-    utf8.isPlainText || isOtherText(utf8)
-  }
-
-  @inline(never)
-  private func isOtherText(_ utf8: borrowing Span<UInt8>) -> Bool {
-    !utf8.containsZero && (!utf8.containsNonASCII || (try? UTF8Span(validating: copy utf8)) != nil)
   }
 
   /// True if a scalar begins at an offset, or the text ends there. The offset is in the text.

@@ -1,0 +1,121 @@
+import TestSupport
+import Testing
+
+@testable import ReplicatingTypes
+
+/// Typing and deleting that goes on is kept beside the tree, by rounds of 32 bytes.
+@Suite struct `Edits that go on` {
+  private let sizes = [
+    PieceTree.NodeSizes(), PieceTree.NodeSizes(leaf: 4, block: 2, piece: 50),
+    PieceTree.NodeSizes(leaf: 6, block: 3, piece: 7),
+  ]
+
+  /// Beside plain bytes, and beside a text in which each keystroke is entered at once.
+  @Test func `are read at every keystroke, and become what each by itself becomes`() throws {
+    for seed in seeds(12) {
+      var generator = SplitMix64(seed: seed)
+      let (author, twin) = (Author(1), Author(1))
+      let start = generator.chance(50) ? "é😀\n" : ""
+      let sizes = sizes[Int(seed % 3)]
+      var text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
+      text.insert(start.utf8.span, at: 0, by: &author.replica)
+      var entered = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
+      entered.insert(start.utf8.span, at: 0, by: &twin.replica)
+      var bytes = Array(start.utf8)
+      for step in 0..<12 {
+        var place = generator.pick(
+          (0...bytes.count).filter { $0 == bytes.count || bytes[$0] & 0xC0 != 0x80 })
+        let isTyping = generator.chance(60)
+        let isBackward = generator.chance(50)
+        for _ in 0...generator.below(90) {
+          let before = (text, bytes)
+          if isTyping {
+            let byte = generator.pick(Array("ab \n".utf8))
+            text.insert([byte].span, at: place, by: &author.replica)
+            entered.insert([byte].span, at: place, by: &twin.replica)
+            bytes.insert(byte, at: place)
+            place += 1
+          } else {
+            if isBackward { place -= 1 }
+            guard bytes.indices.contains(place), bytes[place] < 0x80 else { break }
+            text.remove(place..<place + 1, by: &author.replica)
+            entered.remove(place..<place + 1, by: &twin.replica)
+            bytes.remove(at: place)
+          }
+          entered.bytes.settle()
+          #expect(text.count == bytes.count && text.utf8 == bytes, at(seed, step))
+          #expect(before.0.utf8 == before.1, at(seed, step))
+          let (one, other) = (
+            generator.below(bytes.count + 1), generator.below(bytes.count + 1)
+          )
+          let range = min(one, other)..<max(one, other)
+          #expect(text.utf8(in: range) == Array(bytes[range]), at(seed, step))
+          if let index = range.first { #expect(text.bytes[index] == bytes[index], at(seed, step)) }
+          let lines = bytes[..<one].count { $0 == 0x0A }
+          #expect(text.bytes.place(one, .utf8).before.lines == lines, at(seed, step))
+        }
+      }
+      #expect(text.encoded() == entered.encoded(), at(seed))
+      text.bytes.settle()
+      text.checkInvariants()
+      entered.checkInvariants()
+    }
+  }
+
+  @Test func `of elements that are no bytes are the same`() {
+    let author = Author(1)
+    var numbers = ReplicatingArray<Int>()
+    for number in 0..<100 {
+      numbers.insert(contentsOf: [number], at: number, by: &author.replica)
+      #expect(numbers[number] == number && numbers.elements == Array(0...number))
+    }
+    for number in (10..<100).reversed() {
+      numbers.remove(number..<number + 1, by: &author.replica)
+    }
+    #expect(numbers.elements == Array(0..<10))
+    numbers.checkInvariants()
+  }
+}
+
+/// Loops over words give what a look at each byte gives.
+@Suite struct `Bytes counted by the word` {
+  private let pieces = ["a", "some words, ", "\n", "\n\n", "é", "中", "😀", "\u{80}", "\u{7FF}"]
+
+  @Test func `are those counted one by one`() {
+    for seed in seeds(40) {
+      var generator = SplitMix64(seed: seed)
+      let kinds = generator.chance(50) ? 4 : pieces.count
+      let length = generator.pick([9, 40, 200, 2_000, 9_000])
+      var bytes: [UInt8] = []
+      while bytes.count < length { bytes += Array(pieces[generator.below(kinds)].utf8) }
+      for _ in 0..<60 {
+        let start = generator.below(bytes.count + 1)
+        let most = min(generator.pick([9, 17, 64, 65, 3_000, 9_000]), bytes.count - start)
+        let range = start..<start + generator.below(most + 1)
+        let part = bytes[range]
+        let weight = TextWeight(
+          lines: Int32(part.count { $0 == 0x0A }),
+          continuations: Int32(part.count { $0 & 0xC0 == 0x80 }),
+          astral: Int32(part.count { $0 >= 0xF0 }))
+        #expect(TextWeight(of: range, in: bytes.span) == weight, "\(range), seed \(seed)")
+      }
+    }
+  }
+
+  @Test func `are a text if the standard library says so and none is 0`() {
+    for seed in seeds(40) {
+      var generator = SplitMix64(seed: seed)
+      for _ in 0..<60 {
+        var bytes: [UInt8] = []
+        for _ in 0..<generator.below(9) {
+          bytes += Array(pieces[generator.below(generator.chance(50) ? 4 : pieces.count)].utf8)
+        }
+        if generator.chance(50), !bytes.isEmpty {
+          bytes[generator.below(bytes.count)] = generator.pick([0, 1, 0x7F, 0x80, 0xC3, 0xFF])
+        }
+        let isText = !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
+        #expect(bytes.span.isText == isText, "\(bytes), seed \(seed)")
+      }
+    }
+  }
+}
