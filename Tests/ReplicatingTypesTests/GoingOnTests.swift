@@ -62,6 +62,31 @@ import Testing
     }
   }
 
+  /// Leaves of a few letters: those of ASCII are known to be, and the scalar of several bytes is in another.
+  fileprivate static func deleting(_ count: Int, backwardFrom end: Int?, of string: String) {
+    let author = Author(1)
+    let sizes = PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3)
+    var text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
+    text.insert(string.utf8.span, at: 0, by: &author.replica)
+    for step in 0..<count {
+      let place = end.map { $0 - 1 - step } ?? 0
+      text.remove(place..<place + 1, by: &author.replica)
+    }
+    text.bytes.settle()
+    text.checkInvariants()
+  }
+
+  @Test func `stop at a scalar of several bytes, also in another leaf`() async {
+    `Edits that go on`.deleting(26, backwardFrom: nil, of: "abcdefghijklmnopqrstuvwxyzé")
+    `Edits that go on`.deleting(26, backwardFrom: 28, of: "éabcdefghijklmnopqrstuvwxyz")
+    await #expect(processExitsWith: .failure) {
+      `Edits that go on`.deleting(27, backwardFrom: nil, of: "abcdefghijklmnopqrstuvwxyzé")
+    }
+    await #expect(processExitsWith: .failure) {
+      `Edits that go on`.deleting(27, backwardFrom: 28, of: "éabcdefghijklmnopqrstuvwxyz")
+    }
+  }
+
   @Test func `of elements that are no bytes are the same`() {
     let author = Author(1)
     var numbers = ReplicatingArray<Int>()
