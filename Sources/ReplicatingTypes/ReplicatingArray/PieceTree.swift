@@ -492,8 +492,8 @@ struct PieceTree: Sendable {
   /// Has `body` change the pieces of the cursor's leaf, and their number. The leaf has the cursor's piece, and isn't full.
   ///
   /// One look whether the array is unique takes the place of one for each piece that changes. All that `body` may read and
-  /// write are the `sizes.leaf` places of the leaf, which are in the array: those before `count`, of which `cursor.index` is one but
-  /// in an empty leaf, and two more.
+  /// write are the `sizes.leaf` places of the leaf, which are in the array: the first `count`, and two more. `cursor.index` is one of
+  /// them, and so is the next; one before it is looked at only where it isn't the first.
   @inline(__always)
   private mutating func changeLeaf<Result>(
     _ body: (_ leaf: UnsafeMutablePointer<Piece>, _ count: inout Int) -> Result
@@ -515,6 +515,7 @@ struct PieceTree: Sendable {
   private static func makeRoom(
     for new: Int, at index: Int, in leaf: UnsafeMutablePointer<Piece>, _ count: inout Int
   ) -> UnsafeMutablePointer<Piece> {
+    precondition(index <= count)
     let place = leaf + index
     (place + new).update(from: place, count: count &- index)
     count &+= new
@@ -526,6 +527,7 @@ struct PieceTree: Sendable {
   private static func remove(
     at index: Int, in leaf: UnsafeMutablePointer<Piece>, _ count: inout Int
   ) {
+    precondition(index < count)
     count &-= 1
     (leaf + index).update(from: leaf + (index &+ 1), count: count &- index)
   }
