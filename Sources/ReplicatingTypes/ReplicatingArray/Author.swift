@@ -125,16 +125,20 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     recordInsertion(
       first, count: count, number: number, lamport: lamport, isStepping: isStepping, left: left,
       right: right, me: me)
-    if count == 1 {
+    if let whole { content.append(contentsOf: whole) } else { append(elements) }
+    return first
+  }
+
+  /// Takes elements of which it is noted where and when they were inserted.
+  @inline(__always)
+  mutating func append(_ elements: borrowing Span<Element>) {
+    if elements.count == 1 {
       content.append(elements[0])
-    } else if let whole {
-      content.append(contentsOf: whole)
     } else {
       content.append(addingCapacity: elements.count) { new in
         for index in elements.indices { new.append(elements[index]) }
       }
     }
-    return first
   }
 
   /// Notes where and when the next elements were inserted; they are still to be appended to `content`.

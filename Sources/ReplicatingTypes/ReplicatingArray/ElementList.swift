@@ -25,6 +25,11 @@ struct ElementList {
   /// The number of words of `removed` that were written.
   private var written = 0
 
+  /// A list without room.
+  init() {
+    (starts, counts, links, ends, removed) = ([], [], [], [], [])
+  }
+
   /// An empty list, with room for so many elements of each author; `nil` if they have not enough numbers.
   init?(_ totals: [Int]) {
     var starts: [Number] = []
@@ -58,12 +63,15 @@ struct ElementList {
       || Int(element.author) < counts.count && element.offset < counts[Int(element.author)]
   }
 
-  /// An element by its number, which is not 0.
+  /// An element by its number; none by 0.
+  @inline(__always)
   func element(_ number: Number) -> LocalID {
+    if number == 0 { return .none }
     let author = author(of: number)
     return LocalID(AuthorIndex(author), number &- starts[author])
   }
 
+  @inline(__always)
   private func author(of number: Number) -> Int {
     var (low, high) = (0, starts.count)
     while high &- low > 1 {
@@ -98,10 +106,14 @@ struct ElementList {
 
   // MARK: - Changing
 
+  /// The number of the next element of an author.
+  @inline(__always)
+  func next(by author: AuthorIndex) -> Number { starts[Int(author)] &+ counts[Int(author)] }
+
   /// Puts the next `count` elements of an author, for which there is room, behind an element.
   @inline(__always)
   mutating func insert(_ count: UInt32, by author: AuthorIndex, behind left: Number) {
-    let first = starts[Int(author)] &+ counts[Int(author)]
+    let first = next(by: author)
     let last = first &+ count &- 1
     counts[Int(author)] &+= count
     links[Int(last)] = follower(of: left)

@@ -229,19 +229,18 @@ extension ReplicatingArray {
     }
   }
 
-  /// Makes the tree of all that is in the list.
-  private mutating func build(from list: ElementList) {
+  /// Makes the tree of all that is in the list. The authors have its elements, or more.
+  mutating func build(from list: ElementList, isWeighed: Bool = true) {
     isIndexed = false
     let pieces = list.pieces(largest: tree.sizes.piece)
-    guard Element.self == UInt8.self else {
+    guard isWeighed, Element.self == UInt8.self else {
       tree = PieceTree(tree.sizes, of: pieces) { _ in .zero }
+      tree.isWeighed = isWeighed
       return
     }
-    var text: [UInt8] = []
-    for piece in pieces where !piece.isRemoved {
-      let content = same(authors[Int(piece.author)].content, as: [UInt8].self)
-      text.append(contentsOf: content[Int(piece.offset)..<Int(piece.end)])
-    }
+    var count = 0
+    for piece in pieces { count &+= piece.visibleCount }
+    let text = same(elements(count) { pieces.forEach($0) }, as: [UInt8].self)
     let span = text.span
     tree = PieceTree(tree.sizes, of: pieces) { TextWeight(of: span.extracting($0)) }
   }

@@ -121,7 +121,9 @@ extension ReplicatingArray<UInt8> {
 
   /// True if everything in it is whole scalars: what was inserted, what stands side by side, and what was removed.
   func validateScalars() throws(InvalidChange) {
-    for author in authors {
+    var isASCII = true
+    for author in authors where !author.content.span.isPlainText {
+      isASCII = false
       guard !author.content.span.containsZero,
         String(validating: author.content, as: UTF8.self) != nil
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }

@@ -139,6 +139,34 @@ private struct StepCodes {
   }
 }
 
+/// A first byte that stands for a kind, a count and the beginning of a distance.
+private struct FirstByte {
+  var kind: Step.Kind
+  var count: UInt8
+  /// How many bytes of the distance follow.
+  var more: UInt8
+  /// The least folded distance.
+  var folded: Int32
+
+  init(_ byte: Int) {
+    let codes = StepCodes(of: byte)
+    let (counts, code) = (byte - codes.first).quotientAndRemainder(dividingBy: codes.width)
+    kind = codes.kind
+    count = UInt8(codes.least + counts)
+    if code < codes.alone {
+      (more, folded) = (0, Int32(code))
+    } else if code < codes.alone + codes.bytes {
+      (more, folded) = (1, Int32((code - codes.alone) << 8 + codes.alone))
+    } else {
+      let word = code - codes.alone - codes.bytes
+      (more, folded) = (2, Int32(word << 16 + codes.alone + codes.bytes << 8))
+    }
+  }
+
+  /// All there are: to find one out takes a division, and a branch that can't be foreseen.
+  static let all = (0..<StepCodes.firstOther).map { FirstByte($0) }
+}
+
 extension Step.Kind {
   private static let all: [Self] = [
     .typed, .inserted, .removedBackward, .removedForward, .removedAtOnce,
@@ -191,19 +219,14 @@ extension ByteReader {
   mutating func stepOrNote() throws(DecodingFailure) -> StepOrNote {
     let first = Int(try byte())
     if first >= StepCodes.firstOther { return try otherOrNote(first) }
-    let codes = StepCodes(of: first)
-    let (more, code) = (first &- codes.first).quotientAndRemainder(dividingBy: codes.width)
-    var folded = code
-    if code >= codes.alone &+ codes.bytes {
-      folded = (code &- codes.alone &- codes.bytes) &<< 16 &+ codes.alone &+ codes.bytes &<< 8
+    let code = FirstByte.all[first]
+    var folded = Int(code.folded)
+    if code.more > 0 {
       folded &+= Int(try byte())
-      folded &+= Int(try byte()) &<< 8
-    } else if code >= codes.alone {
-      folded = (code &- codes.alone) &<< 8 &+ codes.alone &+ Int(try byte())
+      if code.more > 1 { folded &+= Int(try byte()) &<< 8 }
     }
     return .step(
-      Step(kind: codes.kind, count: codes.least &+ more),
-      distance: folded &>> 1 ^ -(folded & 1))
+      Step(kind: code.kind, count: Int(code.count)), distance: folded &>> 1 ^ -(folded & 1))
   }
 
   @inline(never)
