@@ -15,6 +15,9 @@ public struct ByteWriter: Sendable {
   /// With room for so many bytes.
   public init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
+  /// Makes room for more bytes, so that what was written is not moved once and again.
+  mutating func reserve(_ more: Int) { bytes.reserveCapacity(bytes.count + more) }
+
   /// Writes one byte.
   public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 

@@ -10,130 +10,212 @@
 ///
 /// To make this takes O(elements / 64 + n) for *n* fragments; a step, O(128 + n / 4096) for each of its fragments, of which most are sums of
 /// numbers that stand side by side.
-struct Fragments {
-  // By rank.
+///
+/// The memory is managed here, since checks of uniqueness and bounds took a third of the time. It is safe because of these invariants:
+/// - Elements are those of the value: `fragment(of:)` looks at that, and all other fragments come from there. `fragments` has one more, at which
+///   the last one ends, and which is never removed: so `unremoved` leads to a fragment or to that.
+/// - Each fragment has its own place, less than `placeCount`, and a place has its groups. A search for a place from `placeCount` on finds
+///   none, and is not begun beyond that.
+struct Fragments: ~Copyable {
+  /// 64 elements, in order of author and offset.
+  private struct Word {
+    /// Whether a fragment begins at each.
+    var starts: UInt64 = 0
+    /// The number of fragments that begin before them.
+    var rank: UInt32 = 0
+  }
 
-  /// One bit for each element, in order of author and offset: whether a fragment begins there.
-  private var starts: [UInt64]
-  /// The number of fragments that begin before each word of that.
-  private var ranks: [UInt32] = []
-  /// The first bit of each author.
-  private var firstBits: [Int] = []
-  /// The bit at which a fragment begins.
-  private var bits: [Int] = []
-  private var places: [UInt32]
-  /// A fragment itself, or, if it is removed, a later one before which all are.
-  private var unremoved: [UInt32]
+  private struct Fragment {
+    /// The number of elements before it, in that order.
+    var bit: Int
+    var place: UInt32 = 0
+    /// The fragment itself, or, if it is removed, a later one before which all are.
+    var unremoved: UInt32
+  }
+
+  /// The first bit of each author, and the number of all.
+  private let firstBits: UnsafeMutablePointer<Int>
+  private let authorCount: Int
+  private let size: Int
+  private let words: UnsafeMutablePointer<Word>
+  private let fragments: UnsafeMutablePointer<Fragment>
 
   // By place.
 
+  private let placeCount: Int
+  /// The fragment at each place.
+  private let ranks: UnsafeMutablePointer<UInt32>
   /// The number of shown elements at each place, in each 64 places, and in each 4096.
-  private var shown: [UInt32]
-  private var groups: [Int]
-  private var largeGroups: [Int]
+  private let shown: UnsafeMutablePointer<UInt32>
+  private let groups: UnsafeMutablePointer<Int>
+  private let largeGroups: UnsafeMutablePointer<Int>
   /// One bit for each place: whether its fragment has been inserted. One for each word of that: whether a bit of it is set.
-  private var present: [UInt64]
-  private var presentWords: [UInt64]
+  private let present: UnsafeMutablePointer<UInt64>
+  private let presentWords: UnsafeMutablePointer<UInt64>
+  private let largeCount: Int
   /// The place whose position was asked for last: the next one is near it as a rule. A step asks for that of its first element and then changes what
   /// is shown there and behind.
   private var last = (place: 0, position: 0)
+  /// The fragment behind those that were shown last.
+  private var following = 0
 
   /// The fragments of a value in which nothing is open, for its changes since the beginning. None has been inserted yet.
   init<Element>(of value: ReplicatingArray<Element>, for changes: ReplicatingArray<Element>.Changes)
   {
+    authorCount = value.authors.count
+    let firstBits = UnsafeMutablePointer<Int>.allocate(capacity: authorCount + 1)
     var size = 0
-    for author in value.authors {
-      firstBits.append(size)
+    for (index, author) in value.authors.enumerated() {
+      (firstBits + index).initialize(to: size)
       size += author.content.count
     }
     // The last fragment ends where another would begin.
-    firstBits.append(size)
-    let first = firstBits
-    var starts = [UInt64](repeating: 0, count: size / 64 + 1)
-    func cut(_ author: AuthorIndex, _ offset: UInt32) {
-      let bit = first[Int(author)] &+ Int(offset)
-      starts[bit &>> 6] |= 1 &<< UInt64(bit & 63)
+    (firstBits + authorCount).initialize(to: size)
+    let wordCount = size / 64 + 1
+    let words = UnsafeMutablePointer<Word>.allocate(capacity: wordCount)
+    words.initialize(repeating: Word(), count: wordCount)
+    var count = 0
+    // Lets a fragment begin at an element, or end before it.
+    func cut(_ bit: Int) {
+      precondition(bit <= size)
+      let mark: UInt64 = 1 &<< UInt64(bit & 63)
+      let old = words[bit &>> 6].starts
+      words[bit &>> 6].starts = old | mark
+      count &+= old & mark == 0 ? 1 : 0
     }
-    for author in first.indices { cut(AuthorIndex(author), 0) }
-    value.tree.forEachPiece { cut($0.author, $0.offset) }
-    for insertion in changes.insertions { cut(insertion.author, insertion.offset) }
+    for author in 0...authorCount { cut(firstBits[author]) }
+    value.tree.forEachPiece { cut(Self.bit($0.first, firstBits)) }
+    for insertion in changes.insertions {
+      cut(Self.bit(LocalID(insertion.author, insertion.offset), firstBits))
+    }
     for removal in changes.removals {
-      cut(removal.run.target, removal.run.offset)
-      cut(removal.run.target, removal.run.offset &+ removal.run.count)
+      let first = Self.bit(LocalID(removal.run.target, removal.run.offset), firstBits)
+      cut(first)
+      cut(first &+ Int(removal.run.count))
     }
-    ranks.reserveCapacity(starts.count)
-    for (index, word) in starts.enumerated() {
-      ranks.append(UInt32(bits.count))
-      var rest = word
+    let fragments = UnsafeMutablePointer<Fragment>.allocate(capacity: count)
+    var rank = 0
+    for index in 0..<wordCount {
+      words[index].rank = UInt32(truncatingIfNeeded: rank)
+      var rest = words[index].starts
       while rest != 0 {
-        bits.append(index &<< 6 &+ rest.trailingZeroBitCount)
+        (fragments + rank).initialize(
+          to: Fragment(
+            bit: index &<< 6 &+ rest.trailingZeroBitCount,
+            unremoved: UInt32(truncatingIfNeeded: rank)))
+        rank &+= 1
         rest &= rest &- 1
       }
     }
-    self.starts = starts
-    let count = bits.count - 1
-    unremoved = (0...UInt32(count)).map { $0 }
-    places = Array(repeating: 0, count: count)
-    largeGroups = Array(repeating: 0, count: count / 4096 + 1)
-    groups = Array(repeating: 0, count: largeGroups.count * 64)
-    shown = Array(repeating: 0, count: groups.count * 64)
-    present = Array(repeating: 0, count: groups.count)
-    presentWords = Array(repeating: 0, count: largeGroups.count)
-    var place: UInt32 = 0
+    (self.firstBits, self.size) = (firstBits, size)
+    (self.words, self.fragments) = (words, fragments)
+    placeCount = count - 1
+    let ranks = UnsafeMutablePointer<UInt32>.allocate(capacity: placeCount)
+    ranks.initialize(repeating: 0, count: placeCount)
+    self.ranks = ranks
+    largeCount = placeCount / 4096 + 1
+    largeGroups = .allocate(capacity: largeCount)
+    largeGroups.initialize(repeating: 0, count: largeCount)
+    groups = .allocate(capacity: largeCount * 64)
+    groups.initialize(repeating: 0, count: largeCount * 64)
+    shown = .allocate(capacity: largeCount * 4096)
+    shown.initialize(repeating: 0, count: largeCount * 4096)
+    present = .allocate(capacity: largeCount * 64)
+    present.initialize(repeating: 0, count: largeCount * 64)
+    presentWords = .allocate(capacity: largeCount)
+    presentWords.initialize(repeating: 0, count: largeCount)
+    let places = placeCount
+    var place = 0
     value.tree.forEachPiece { piece in
-      let end = first[Int(piece.author)] &+ Int(piece.end)
-      var fragment = fragment(of: piece.first)
-      while bits[fragment] < end {
-        places[fragment] = place
+      let bit = Self.bit(piece.first, firstBits)
+      precondition(bit < size)
+      var fragment = Self.fragment(at: bit, words)
+      let end = bit &+ Int(piece.count)
+      while fragments[fragment].bit < end {
+        precondition(place < places, "elements that stand twice")
+        fragments[fragment].place = UInt32(truncatingIfNeeded: place)
+        ranks[place] = UInt32(truncatingIfNeeded: fragment)
         place &+= 1
         fragment &+= 1
       }
     }
+    precondition(place == places, "elements that stand nowhere")
   }
 
-  private func bit(_ element: LocalID) -> Int {
+  deinit {
+    firstBits.deallocate()
+    words.deallocate()
+    fragments.deallocate()
+    ranks.deallocate()
+    shown.deallocate()
+    groups.deallocate()
+    largeGroups.deallocate()
+    present.deallocate()
+    presentWords.deallocate()
+  }
+
+  @inline(__always)
+  private static func bit(_ element: LocalID, _ firstBits: UnsafeMutablePointer<Int>) -> Int {
     firstBits[Int(element.author)] &+ Int(element.offset)
+  }
+
+  @inline(__always)
+  private func bit(_ element: LocalID) -> Int {
+    precondition(Int(element.author) < authorCount)
+    return Self.bit(element, firstBits)
   }
 
   /// The fragment that has an element.
   @inline(__always)
   private func fragment(of element: LocalID) -> Int {
     let bit = bit(element)
-    let begun = starts[bit &>> 6] &<< UInt64(63 &- bit & 63)
-    return Int(ranks[bit &>> 6]) &+ begun.nonzeroBitCount &- 1
+    precondition(bit < size)
+    return Self.fragment(at: bit, words)
+  }
+
+  @inline(__always)
+  private static func fragment(at bit: Int, _ words: UnsafeMutablePointer<Word>) -> Int {
+    let word = words[bit &>> 6]
+    let begun = word.starts &<< UInt64(63 &- bit & 63)
+    return Int(word.rank) &+ begun.nonzeroBitCount &- 1
   }
 
   // MARK: - What is there now
 
   /// True if an element is shown, and the next one that has been inserted is another: between the two an author who sees all inserts at a
   /// position.
+  @inline(__always)
   func isGap(between left: LocalID, and right: LocalID) -> Bool {
     var place = 0
     if !left.isNone {
-      let fragment = fragment(of: left)
-      guard unremoved[fragment] == fragment, bits[fragment &+ 1] == bit(left) &+ 1 else {
+      let index = fragment(of: left)
+      let fragment = fragments[index]
+      guard Int(fragment.unremoved) == index, fragments[index &+ 1].bit == bit(left) &+ 1 else {
         return false
       }
-      place = Int(places[fragment]) &+ 1
+      place = Int(fragment.place) &+ 1
     }
     guard let next = firstPresent(from: place) else { return right.isNone }
-    guard !right.isNone else { return false }
-    let fragment = fragment(of: right)
-    return Int(places[fragment]) == next && bits[fragment] == bit(right)
+    return !right.isNone && fragments[Int(ranks[next])].bit == bit(right)
   }
 
+  @inline(__always)
   private func firstPresent(from place: Int) -> Int? {
-    var word = place &>> 6
-    guard word < present.count else { return nil }
+    let word = place &>> 6
+    guard word < largeCount &<< 6 else { return nil }
     let here = present[word] & (~0 &<< UInt64(place & 63))
-    if here != 0 { return word &<< 6 &+ here.trailingZeroBitCount }
-    word &+= 1
+    return here != 0 ? word &<< 6 &+ here.trailingZeroBitCount : firstPresent(behind: word)
+  }
+
+  @inline(never)
+  private func firstPresent(behind word: Int) -> Int? {
+    var word = word &+ 1
     var large = word &>> 6
-    guard large < presentWords.count else { return nil }
+    guard large < largeCount else { return nil }
     var words = presentWords[large] & (~0 &<< UInt64(word & 63))
     while words == 0 {
       large &+= 1
-      if large == presentWords.count { return nil }
+      if large == largeCount { return nil }
       words = presentWords[large]
     }
     word = large &<< 6 &+ words.trailingZeroBitCount
@@ -143,34 +225,34 @@ struct Fragments {
   /// The number of shown elements before one.
   @inline(__always)
   mutating func position(of element: LocalID) -> Int {
-    position(at: Int(places[fragment(of: element)]))
+    position(at: Int(fragments[fragment(of: element)].place))
   }
 
+  @inline(__always)
   private mutating func position(at place: Int) -> Int {
     let way = place &- last.place
-    let position =
-      if way.magnitude > 64 {
-        Self.sum(largeGroups, 0, place &>> 12)
-          &+ Self.sum(groups, place &>> 6 & ~63, place &>> 6)
-          &+ Self.sum(shown, place & ~63, place)
-      } else if way >= 0 {
-        last.position &+ Self.sum(shown, last.place, place)
-      } else {
-        last.position &- Self.sum(shown, place, last.place)
-      }
+    var position = last.position
+    if way.magnitude > 64 {
+      position =
+        Self.sum(largeGroups, place &>> 12)
+        &+ Self.sum(groups + (place &>> 6 & ~63), place &>> 6 & 63)
+        &+ Self.sum(shown + (place & ~63), place & 63)
+    } else if way >= 0 {
+      position &+= Self.sum(shown + last.place, way)
+    } else {
+      position &-= Self.sum(shown + place, 0 &- way)
+    }
     last = (place, position)
     return position
   }
 
-  /// This looks at the bounds first, so that the loop takes several numbers at a time.
   @inline(__always)
   private static func sum<Number: BinaryInteger>(
-    _ numbers: [Number], _ start: Int, _ end: Int
+    _ numbers: UnsafeMutablePointer<Number>, _ count: Int
   ) -> Int {
-    precondition(start >= 0 && end <= numbers.count)
     var sum = 0
-    var index = start
-    while index < end {
+    var index = 0
+    while index < count {
       sum &+= Int(truncatingIfNeeded: numbers[index])
       index &+= 1
     }
@@ -182,19 +264,20 @@ struct Fragments {
     _ run: RemovalRun, _ stretches: inout [(range: Range<UInt32>, isRemoved: Bool)]
   ) {
     stretches.removeAll(keepingCapacity: true)
-    let author = firstBits[Int(run.target)]
+    let author = bit(LocalID(run.target, 0))
     let end = author &+ Int(run.offset &+ run.count)
     var first = fragment(of: LocalID(run.target, run.offset))
-    while bits[first] < end {
+    while fragments[first].bit < end {
       var next = firstUnremoved(from: first)
       let isRemoved = next > first
       if !isRemoved {
         repeat {
           next &+= 1
-        } while bits[next] < end && unremoved[next] == next
-          && firstPresent(from: Int(places[next &- 1]) &+ 1) == Int(places[next])
+        } while fragments[next].bit < end && Int(fragments[next].unremoved) == next
+          && firstPresent(from: Int(fragments[next &- 1].place) &+ 1)
+            == Int(fragments[next].place)
       }
-      let range = bits[first]..<Swift.min(bits[next], end)
+      let range = fragments[first].bit..<Swift.min(fragments[next].bit, end)
       stretches.append(
         (UInt32(range.lowerBound &- author)..<UInt32(range.upperBound &- author), isRemoved))
       first = next
@@ -204,9 +287,9 @@ struct Fragments {
   /// A fragment or the first later one that is not removed.
   private mutating func firstUnremoved(from fragment: Int) -> Int {
     var fragment = fragment
-    while unremoved[fragment] != fragment {
-      let next = Int(unremoved[fragment])
-      unremoved[fragment] = unremoved[next]
+    while Int(fragments[fragment].unremoved) != fragment {
+      let next = Int(fragments[fragment].unremoved)
+      fragments[fragment].unremoved = fragments[next].unremoved
       fragment = next
     }
     return fragment
@@ -215,18 +298,35 @@ struct Fragments {
   // MARK: - Steps
 
   /// Shows elements; returns the position of the first.
+  @inline(__always)
   mutating func insert(_ first: LocalID, _ count: UInt32) -> Int {
-    var fragment = fragment(of: first)
+    // As a rule they are the next ones of the author who inserted last.
+    let isNext = fragments[following].bit == bit(first)
+    var fragment = isNext ? following : fragment(of: first)
     let end = bit(first) &+ Int(count)
-    let position = position(at: Int(places[fragment]))
-    while bits[fragment] < end {
-      let place = Int(places[fragment])
+    let position = position(at: Int(fragments[fragment].place))
+    while fragments[fragment].bit < end {
+      let place = Int(fragments[fragment].place)
       let word = place &>> 6
       if present[word] == 0 { presentWords[word &>> 6] |= 1 &<< UInt64(word & 63) }
       present[word] |= 1 &<< UInt64(place & 63)
-      self.count(bits[fragment &+ 1] &- bits[fragment], at: place)
+      self.count(fragments[fragment &+ 1].bit &- fragments[fragment].bit, at: place)
       fragment &+= 1
     }
+    following = fragment
+    return position
+  }
+
+  /// Hides the elements of a run that are one fragment, and shown; returns the position of the first, or `nil` if they are not.
+  @inline(__always)
+  mutating func removeFragment(_ run: RemovalRun) -> Int? {
+    let index = fragment(of: LocalID(run.target, run.offset))
+    let fragment = fragments[index]
+    guard Int(fragment.unremoved) == index,
+      fragments[index &+ 1].bit == fragment.bit &+ Int(run.count)
+    else { return nil }
+    let position = position(at: Int(fragment.place))
+    hide(index)
     return position
   }
 
@@ -234,13 +334,20 @@ struct Fragments {
   mutating func remove(_ first: LocalID, _ count: Int) {
     var fragment = fragment(of: first)
     let end = bit(first) &+ count
-    while bits[fragment] < end {
-      self.count(bits[fragment] &- bits[fragment &+ 1], at: Int(places[fragment]))
-      unremoved[fragment] = UInt32(truncatingIfNeeded: fragment &+ 1)
+    while fragments[fragment].bit < end {
+      hide(fragment)
       fragment &+= 1
     }
   }
 
+  @inline(__always)
+  private mutating func hide(_ index: Int) {
+    let fragment = fragments[index]
+    count(fragment.bit &- fragments[index &+ 1].bit, at: Int(fragment.place))
+    fragments[index].unremoved = UInt32(truncatingIfNeeded: index &+ 1)
+  }
+
+  @inline(__always)
   private mutating func count(_ elements: Int, at place: Int) {
     shown[place] = UInt32(truncatingIfNeeded: Int(shown[place]) &+ elements)
     groups[place &>> 6] &+= elements

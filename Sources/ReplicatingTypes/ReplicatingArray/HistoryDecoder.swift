@@ -50,7 +50,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
   private let lamport: UInt64
   private let elements: [Element]
   private let steps: Int
-  private var expected: Expectations
+  private var expected: ExpectedSteps
   private var cursor = 0
   private var tombstones = KnownTombstones()
   /// The largest logical time of an insertion so far.
@@ -65,7 +65,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
     isReplaying = byList
     (value, lastNumbers) = (head.value, head.lastNumbers)
     (lamport, elements, steps) = (head.lamport, head.elements, head.steps)
-    expected = Expectations(max(lastNumbers.count, 1))
+    expected = ExpectedSteps(max(lastNumbers.count, 1))
   }
 
   mutating func decode(_ reader: inout ByteReader) throws(DecodingFailure) {
@@ -93,7 +93,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
         }
       case .step(let step, let distance):
         let author = expected.author
-        let number = expected.numbers[author]
+        let number = expected.number
         guard number &+ step.changes &- 1 <= lastNumbers[author] else {
           throw reader.failure("a change after the last")
         }
@@ -187,20 +187,20 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
     case .author where value != expected.author && lastNumbers.indices.contains(value):
       expected.turn(to: value)
     case .number:
-      let number = Int(expected.numbers[expected.author]) + value
+      let number = Int(expected.number) + value
       // Another step of the last change is the least.
       guard value != 0, number >= max(1, Int(self.value.authors[expected.author].lastNumber)),
         number <= lastNumbers[expected.author]
       else {
         throw reader.failure("changes out of order")
       }
-      expected.numbers[expected.author] = UInt64(number)
+      expected.number = UInt64(number)
     case .lamport:
-      let time = Int(expected.lamports[expected.author]) &+ value
+      let time = Int(expected.lamport) &+ value
       guard value != 0, time > 0, time <= Int(lamport) else {
         throw reader.failure("a logical time of \(time)")
       }
-      expected.lamports[expected.author] = UInt64(time)
+      expected.lamport = UInt64(time)
     default: throw reader.failure("a note that means nothing here")
     }
   }
@@ -223,7 +223,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
     _ left: LocalID?, _ right: LocalID?, _ reader: ByteReader
   ) throws(DecodingFailure) {
     let author = AuthorIndex(truncatingIfNeeded: expected.author)
-    let time = expected.lamports[expected.author]
+    let time = expected.lamport
     let last = time &+ UInt64(step.count) &- 1
     // Other elements than its neighbours may have to be looked at.
     if time <= latest { endReplay() }
@@ -231,7 +231,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
       isReplaying ? replay.list.counts[expected.author] : value.authors[expected.author].count
     guard last <= lamport, Int(present) &+ step.count <= ReplicatingArray<Element>.maximumCount
     else { throw reader.failure("a logical time after the last") }
-    guard Int(time) &- Int(number) >= expected.leastSkews[expected.author] else {
+    guard Int(time) &- Int(number) >= expected.leastSkew else {
       throw reader.failure("a logical time that does not grow")
     }
     if let left, let right {
@@ -345,7 +345,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
         }
       }
     }
-    expected.make(step, number: number, lamport: expected.lamports[expected.author])
+    expected.make(step, number: number, lamport: expected.lamport)
   }
 }
 

@@ -132,6 +132,10 @@ extension ReplicatingArray: Replicable {
     var isFollowed = Array(repeating: false, count: authors.count)
     let author = authors[Int(maker)]
     let known = version[author.id]
+    if known == 0 {
+      changes.insertions.reserveCapacity(author.origins.count)
+      changes.removals.reserveCapacity(author.removals.count)
+    }
     collect(maker, since: known) { changes.append($1, &isFollowed) }
     let first = Int(author.count(upTo: known))
     changes.content = first == 0 ? author.content : Array(author.content[first...])
@@ -162,8 +166,9 @@ extension ReplicatingArray: Replicable {
     /// By how much the author's logical time exceeds the numbers of its changes, now.
     var skew = first == 0 ? 0 : author.skew(of: first - 1)
     var latest: UInt64 = 0
+    var whole = first < author.count ? runs.insertion(of: author, index, from: first) : nil
     while true {
-      var insertion = first < author.count ? runs.insertion(of: author, index, from: first) : nil
+      var insertion = whole
       if let present = insertion, let other = removal {
         let number = UInt64(other.number)
         let now = other.range(upTo: number)
@@ -184,6 +189,7 @@ extension ReplicatingArray: Replicable {
         latest = Swift.max(latest, insertion.lamport)
         body(LamportTimestamp(count: latest, replica: author.id), .insertion(insertion))
         first += insertion.count
+        whole = first < author.count ? runs.insertion(of: author, index, from: first) : nil
         skew = Int64(insertion.lamport + UInt64(insertion.count) - 1) - Int64(insertion.lastNumber)
       } else if let run = removal {
         latest = Swift.max(latest, UInt64(Swift.max(Int64(run.number) + skew, 0)))

@@ -28,6 +28,9 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
     let changes = value.changes(since: Version())
     var encoder = HistoryEncoder<Element>(of: changes, by: Fragments(of: value, for: changes))
     encoder.encode(changes)
+    // Besides elements and steps, the head.
+    writer.reserve(
+      changes.content.count + encoder.writer.bytes.count + 64 + 32 * encoder.names.count)
     writer.format(2)
     writer.varint(changes.lamport)
     writer.varint(encoder.names.count)
@@ -51,59 +54,30 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
   }
 }
 
-/// The time and the numbers that the next step of each author is expected to have.
-struct Expectations {
-  var numbers: [UInt64]
-  var lamports: [UInt64]
-  private var latest: UInt64 = 0
-  private(set) var author = 0
-  /// By how much at least the logical time of each author's next insertion exceeds its number: time grew by one at least
-  /// with each change since the last.
-  private(set) var leastSkews: [Int]
-
-  init(_ count: Int) {
-    numbers = Array(repeating: 1, count: count)
-    lamports = Array(repeating: 1, count: count)
-    leastSkews = Array(repeating: 0, count: count)
-  }
-
-  /// Another author goes on, having seen everything.
-  mutating func turn(to author: Int) {
-    self.author = author
-    lamports[author] = max(lamports[author], latest + 1)
-  }
-
-  @inline(__always)
-  mutating func make(_ step: Step, number: UInt64, lamport: UInt64) {
-    numbers[author] = number &+ step.changes
-    lamports[author] = lamport &+ step.ticks
-    latest = max(latest, lamports[author] &- 1)
-    if !step.isRemoval { leastSkews[author] = Int(lamports[author]) &- Int(numbers[author]) }
-  }
-}
-
 // MARK: - Encoding
 
 /// Makes all changes again, to see where each was.
-private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
+private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable {
   /// The authors in their order, and the places of the value's authors among them.
   let names: [ReplicaID]
   private let places: [Int]
   private(set) var writer = ByteWriter()
   private(set) var steps = 0
-  private var expected: Expectations
+  private var expected: ExpectedSteps
   private var fragments: Fragments
   private var stretches: [(range: Range<UInt32>, isRemoved: Bool)] = []
   private var cursor = 0
   /// A removal that may go on.
   private var pending: (step: Step, author: Int, number: UInt64, position: Int)?
 
-  init(of changes: ReplicatingArray<Element>.Changes, by fragments: Fragments) {
+  init(of changes: ReplicatingArray<Element>.Changes, by fragments: consuming Fragments) {
     self.fragments = fragments
     names = changes.version.replicas
     let indices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
     places = changes.authors.map { indices[$0] ?? 0 }
-    expected = Expectations(max(names.count, 1))
+    expected = ExpectedSteps(max(names.count, 1))
+    // As a rule a step takes two bytes.
+    writer.reserve(2 * (changes.insertions.count + changes.removals.count))
   }
 
   mutating func encode(_ changes: ReplicatingArray<Element>.Changes) {
@@ -125,7 +99,7 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
       kind: insertion.isStepping || insertion.count == 1 ? .typed : .inserted,
       count: Int(insertion.count))
     turn(to: places[Int(insertion.author)], number: insertion.number)
-    let lamport = expected.lamports[expected.author]
+    let lamport = expected.lamport
     if insertion.lamport != lamport {
       writer.note(.lamport, Int(insertion.lamport) - Int(lamport))
     }
@@ -149,7 +123,7 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
       writer.note(.author, author)
       expected.turn(to: author)
     }
-    let next = expected.numbers[author]
+    let next = expected.number
     if number != next { writer.note(.number, Int(number) - Int(next)) }
   }
 
@@ -169,26 +143,24 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
     let run = removal.run
     let author = places[Int(removal.author)]
     var number = UInt64(run.number)
+    if let position = fragments.removeFragment(run) {
+      let step = Step(kind: Self.kind(run.order, Int(run.count)), count: Int(run.count))
+      append(step, by: author, number: number, at: position, isAtOnce: run.order == .atOnce)
+      return
+    }
     fragments.find(run, &stretches)
     let isBackward = run.order == .backward
     if isBackward { stretches.reverse() }
     for index in stretches.indices {
       let (range, isRemoved) = stretches[index]
-      let kind: Step.Kind =
-        switch run.order {
-        case _ where range.count == 1: .removedForward
-        case .atOnce: .removedAtOnce
-        case .forward: .removedForward
-        case .backward: .removedBackward
-        }
-      let step = Step(kind: kind, count: range.count)
+      let step = Step(kind: Self.kind(run.order, range.count), count: range.count)
       if isRemoved {
         flush()
         turn(to: author, number: number)
         note(.left, LocalID(run.target, isBackward ? range.upperBound - 1 : range.lowerBound))
         writer.step(step, distance: 0)
         steps += 1
-        expected.make(step, number: number, lamport: expected.lamports[author])
+        expected.make(step, number: number, lamport: expected.lamport)
       } else {
         let first = LocalID(run.target, range.lowerBound)
         let position = fragments.position(of: first)
@@ -196,6 +168,16 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
         fragments.remove(first, range.count)
       }
       if run.order != .atOnce { number += UInt64(range.count) }
+    }
+  }
+
+  @inline(__always)
+  private static func kind(_ order: RemovalRun.Order, _ count: Int) -> Step.Kind {
+    switch order {
+    case _ where count == 1: .removedForward
+    case .atOnce: .removedAtOnce
+    case .forward: .removedForward
+    case .backward: .removedBackward
     }
   }
 
@@ -246,6 +228,6 @@ private struct HistoryEncoder<Element: Equatable & Sendable & BinaryCodable> {
     writer.step(step, distance: start - cursor)
     cursor = position
     steps += 1
-    expected.make(step, number: number, lamport: expected.lamports[author])
+    expected.make(step, number: number, lamport: expected.lamport)
   }
 }

@@ -29,7 +29,7 @@
 
 /// One run of one author, as it is encoded.
 struct Step: Equatable {
-  enum Kind: Equatable {
+  enum Kind: Int, Equatable {
     /// Elements inserted by as many changes, and elements inserted by one.
     case typed, inserted
     case removedBackward, removedForward, removedAtOnce
@@ -96,9 +96,6 @@ private struct StepCodes {
   }
 
   @inline(__always) var width: Int { alone &+ bytes &+ words }
-  /// The number of distances that have a byte.
-  @inline(__always) var reach: Int { alone &+ bytes &<< 8 &+ words &<< 16 }
-
   static let firstOther = 244
   static let firstNote = 249
   static let numberAgain = 255
@@ -121,21 +118,6 @@ private struct StepCodes {
     case ..<233: self.init(.removedAtOnce, 2, 15, from: 205, 0, 1, 1)
     default: self.init(.removedAtOnce, 16, 26, from: 233, 0, 1, 0)
     }
-  }
-
-  /// Those of a kind and count, if it has some.
-  @inline(__always)
-  init?(_ kind: Step.Kind, _ count: Int) {
-    let first =
-      switch kind {
-      case .typed: count == 1 ? 0 : count == 2 ? 21 : count <= 18 ? 29 : 77
-      case .inserted: count <= 5 ? 115 : count <= 17 ? 127 : 151
-      case .removedBackward: count <= 7 ? 166 : 184
-      case .removedForward: count == 1 ? 187 : 201
-      case .removedAtOnce: count <= 15 ? 205 : 233
-      }
-    self.init(of: first)
-    if count > most { return nil }
   }
 }
 
@@ -167,15 +149,45 @@ private struct FirstByte {
   static let all = (0..<StepCodes.firstOther).map { FirstByte($0) }
 }
 
+/// The first bytes of a kind and count.
+private struct FirstBytes {
+  /// The first of them.
+  var first: UInt8 = 0
+  /// How many stand for one distance, for 256, for 65,536; none at all if such a step is written as every other.
+  var alone: UInt8 = 0
+  var bytes: UInt8 = 0
+  var words: UInt8 = 0
+
+  private static let mostCount = 56
+
+  /// Of all kinds, each with its counts.
+  private static let all: [FirstBytes] = {
+    var all = Array(repeating: FirstBytes(), count: 5 * (mostCount + 1))
+    for byte in 0..<StepCodes.firstOther {
+      let codes = StepCodes(of: byte)
+      let counts = (byte - codes.first) / codes.width
+      all[codes.kind.rawValue * (mostCount + 1) + codes.least + counts] = FirstBytes(
+        first: UInt8(codes.first + counts * codes.width), alone: UInt8(codes.alone),
+        bytes: UInt8(codes.bytes), words: UInt8(codes.words))
+    }
+    return all
+  }()
+
+  @inline(__always)
+  static func of(_ step: Step) -> FirstBytes {
+    step.count <= mostCount
+      ? all[step.kind.rawValue &* (mostCount &+ 1) &+ step.count] : FirstBytes()
+  }
+
+  /// The number of distances that have a byte.
+  @inline(__always) var reach: Int { Int(alone) &+ Int(bytes) &<< 8 &+ Int(words) &<< 16 }
+}
+
 extension Step.Kind {
-  private static let all: [Self] = [
-    .typed, .inserted, .removedBackward, .removedForward, .removedAtOnce,
-  ]
-
   /// The first byte of a step that has none by its count and distance.
-  fileprivate var other: Int { StepCodes.firstOther + Self.all.firstIndex(of: self)! }
+  fileprivate var other: Int { StepCodes.firstOther + rawValue }
 
-  fileprivate init(other byte: Int) { self = Self.all[byte - StepCodes.firstOther] }
+  fileprivate init(other byte: Int) { self.init(rawValue: byte - StepCodes.firstOther)! }
 
   /// A single removed element is one that was removed forward.
   fileprivate var least: Int { self == .typed || self == .removedForward ? 1 : 2 }
@@ -184,22 +196,26 @@ extension Step.Kind {
 extension ByteWriter {
   /// Writes a step, and how far from where the last one ended it is.
   mutating func step(_ step: Step, distance: Int) {
-    var folded = UInt64(bitPattern: Int64(distance << 1 ^ distance >> 63))
-    guard let codes = StepCodes(step.kind, step.count), folded < codes.reach else {
+    var folded = distance << 1 ^ distance >> 63
+    let codes = FirstBytes.of(step)
+    guard folded >= 0, folded < codes.reach else {
       byte(UInt8(step.kind.other))
       varint(step.count - step.kind.least)
-      return varint(folded)
+      return varint(UInt64(bitPattern: Int64(folded)))
     }
-    let first = codes.first &+ (step.count &- codes.least) &* codes.width
-    if folded < codes.alone { return byte(UInt8(first &+ Int(folded))) }
-    folded -= UInt64(codes.alone)
-    if folded < codes.bytes &<< 8 {
-      byte(UInt8(first &+ codes.alone &+ Int(folded &>> 8)))
+    var first = Int(codes.first)
+    if folded < codes.alone { return byte(UInt8(first &+ folded)) }
+    folded &-= Int(codes.alone)
+    first &+= Int(codes.alone)
+    if folded < Int(codes.bytes) &<< 8 {
+      byte(UInt8(first &+ folded &>> 8))
       return byte(UInt8(truncatingIfNeeded: folded))
     }
-    folded -= UInt64(codes.bytes &<< 8)
-    byte(UInt8(first &+ codes.alone &+ codes.bytes &+ Int(folded &>> 16)))
-    fixed(UInt16(truncatingIfNeeded: folded))
+    folded &-= Int(codes.bytes) &<< 8
+    first &+= Int(codes.bytes)
+    byte(UInt8(first &+ folded &>> 16))
+    byte(UInt8(truncatingIfNeeded: folded))
+    byte(UInt8(truncatingIfNeeded: folded &>> 8))
   }
 
   mutating func note(_ note: StepNote, _ value: Int) {
@@ -237,10 +253,11 @@ extension ByteReader {
     guard more <= Int(Int32.max) - kind.least else { throw failure("a step of \(more) elements") }
     let count = more + kind.least
     let folded = try self.count()
-    if let codes = StepCodes(kind, count), folded < codes.reach {
+    let step = Step(kind: kind, count: count)
+    guard folded >= FirstBytes.of(step).reach else {
       throw failure("a step written longer than it is")
     }
-    return .step(Step(kind: kind, count: count), distance: folded >> 1 ^ -(folded & 1))
+    return .step(step, distance: folded >> 1 ^ -(folded & 1))
   }
 
   private mutating func note(_ first: Int) throws(DecodingFailure) -> StepOrNote {
