@@ -8,45 +8,71 @@
 ///
 /// 34 bits for each element. Inserting between neighbours is O(1); removing and visiting all is O(elements / 64), and
 /// O(runs) beside that.
-struct ElementList {
+///
+/// The memory is managed here, since a step does little else than a few changes of it, and checks of uniqueness and bounds took longer. It is
+/// safe because of these invariants:
+/// - A `Number` is 0, or that of an element that is here: who asks looks at `contains` first, and then only what is here has
+///   links. Those of an author are less than the next author's first number, and the last one less than `size`.
+/// - The last element of each author that is here ends a run, and so does 0. So a search for the end of a run finds one.
+struct ElementList: ~Copyable {
   /// The number of an element; 0 is before the first and behind the last.
   typealias Number = UInt32
 
-  /// The number of each author's first element. Between the authors one number is left out, so that numbers that follow
-  /// each other are those of one author.
-  private let starts: [Number]
+  private let authors: Int
+  /// The number of each author's first element, and of one more's. Between the authors one number is left out, so that numbers
+  /// that follow each other are those of one author.
+  private let starts: UnsafeMutablePointer<Number>
   /// The number of elements of each author that are here.
-  private(set) var counts: [UInt32]
+  private let counts: UnsafeMutablePointer<UInt32>
   /// The element behind each one that ends a run.
-  private var links: [Number]
+  private let links: UnsafeMutablePointer<Number>
   /// The elements that end a run, one bit for each.
-  private var ends: [UInt64]
-  private var removed: [UInt64]
+  private let ends: UnsafeMutablePointer<UInt64>
+  private let removed: UnsafeMutablePointer<UInt64>
+  /// The number of words of `ends`, and of `removed`.
+  private let words: Int
   /// The number of words of `removed` that were written.
   private var written = 0
 
-  /// A list without room.
-  init() {
-    (starts, counts, links, ends, removed) = ([], [], [], [], [])
-  }
-
-  /// An empty list, with room for so many elements of each author; `nil` if they have not enough numbers.
-  init?(_ totals: [Int]) {
-    var starts: [Number] = []
-    starts.reserveCapacity(totals.count)
+  /// True if elements have enough numbers: so many of each author.
+  static func hasRoom(for totals: [Int]) -> Bool {
     var next = 2
     for total in totals {
-      guard next < Int(Number.max) else { return nil }
-      starts.append(Number(next))
+      guard next < Int(Number.max), total < Int(Number.max) else { return false }
       next += total + 1
     }
-    guard next < Int(Number.max) else { return nil }
-    self.starts = starts
-    counts = Array(repeating: 0, count: totals.count)
-    links = Array(repeating: 0, count: next)
-    ends = Array(repeating: 0, count: next / 64 + 1)
-    removed = ends
+    return next < Int(Number.max)
+  }
+
+  /// An empty list with room for so many elements of each author, which have enough numbers.
+  init(_ totals: [Int]) {
+    precondition(Self.hasRoom(for: totals), "more elements than there are numbers")
+    authors = totals.count
+    starts = .allocate(capacity: authors + 1)
+    counts = .allocate(capacity: authors)
+    counts.initialize(repeating: 0, count: authors)
+    var next = 2
+    for (author, total) in totals.enumerated() {
+      (starts + author).initialize(to: Number(next))
+      next += total + 1
+    }
+    (starts + authors).initialize(to: Number(next))
+    links = .allocate(capacity: next)
+    links.initialize(repeating: 0, count: next)
+    words = next / 64 + 1
+    ends = .allocate(capacity: words)
+    ends.initialize(repeating: 0, count: words)
+    removed = .allocate(capacity: words)
+    removed.initialize(repeating: 0, count: words)
     ends[0] = 1
+  }
+
+  deinit {
+    starts.deallocate()
+    counts.deallocate()
+    links.deallocate()
+    ends.deallocate()
+    removed.deallocate()
   }
 
   // MARK: - Looking up
@@ -60,7 +86,14 @@ struct ElementList {
   @inline(__always)
   func contains(_ element: LocalID) -> Bool {
     element.isNone
-      || Int(element.author) < counts.count && element.offset < counts[Int(element.author)]
+      || Int(element.author) < authors && element.offset < counts[Int(element.author)]
+  }
+
+  /// The number of elements of an author that are here.
+  @inline(__always)
+  func count(by author: AuthorIndex) -> UInt32 {
+    precondition(Int(author) < authors)
+    return counts[Int(author)]
   }
 
   /// An element by its number; none by 0.
@@ -73,7 +106,7 @@ struct ElementList {
 
   @inline(__always)
   private func author(of number: Number) -> Int {
-    var (low, high) = (0, starts.count)
+    var (low, high) = (0, authors)
     while high &- low > 1 {
       let middle = (low &+ high) / 2
       if starts[middle] <= number { low = middle } else { high = middle }
@@ -108,13 +141,14 @@ struct ElementList {
 
   /// The number of the next element of an author.
   @inline(__always)
-  func next(by author: AuthorIndex) -> Number { starts[Int(author)] &+ counts[Int(author)] }
+  func next(by author: AuthorIndex) -> Number { starts[Int(author)] &+ count(by: author) }
 
   /// Puts the next `count` elements of an author, for which there is room, behind an element.
   @inline(__always)
   mutating func insert(_ count: UInt32, by author: AuthorIndex, behind left: Number) {
     let first = next(by: author)
     let last = first &+ count &- 1
+    precondition(count > 0 && Int(first) &+ Int(count) < Int(starts[Int(author) &+ 1]))
     counts[Int(author)] &+= count
     links[Int(last)] = follower(of: left)
     ends[Int(last &>> 6)] |= 1 &<< UInt64(last & 63)
@@ -145,7 +179,7 @@ struct ElementList {
 
   @inline(never)
   private mutating func remove(_ from: Int, _ head: UInt64, _ to: Int, _ tail: UInt64) -> Bool {
-    guard written <= Self.mostRounds * removed.count else { return false }
+    guard written <= Self.mostRounds * words else { return false }
     written += to - from
     removed[from] |= head
     for word in from + 1..<to { removed[word] = ~0 }

@@ -128,8 +128,8 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
   // MARK: - In a list
 
   private mutating func beginReplay(_ reader: ByteReader) {
-    if isReplaying, let totals = totals(reader), let list = ElementList(totals) {
-      replay = HistoryReplay(list)
+    if isReplaying, let totals = totals(reader), ElementList.hasRoom(for: totals) {
+      replay = HistoryReplay(totals)
     } else {
       isReplaying = false
     }
@@ -171,12 +171,12 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
   @inline(never)
   private mutating func endReplay() {
     guard isReplaying else { return }
-    let list = replay.list
+    let first = replay.list.count(by: 0)
+    value.build(from: replay.list, isWeighed: false)
     replay = HistoryReplay()
     isReplaying = false
-    value.build(from: list, isWeighed: false)
     guard value.authors.count == 1 else { return }
-    value.authors[0].content.removeLast(elements.count - Int(list.counts[0]))
+    value.authors[0].content.removeLast(elements.count - Int(first))
     value.authors[0].content.reserveCapacity(elements.count)
   }
 
@@ -228,7 +228,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
     // Other elements than its neighbours may have to be looked at.
     if time <= latest { endReplay() }
     let present =
-      isReplaying ? replay.list.counts[expected.author] : value.authors[expected.author].count
+      isReplaying ? replay.list.count(by: author) : value.authors[expected.author].count
     guard last <= lamport, Int(present) &+ step.count <= ReplicatingArray<Element>.maximumCount
     else { throw reader.failure("a logical time after the last") }
     guard Int(time) &- Int(number) >= expected.leastSkew else {

@@ -7,9 +7,9 @@ struct HistoryReplay: ~Copyable {
   private(set) var list: ElementList
   private var visible = VisibleRuns()
 
-  /// In an empty list.
-  init(_ list: ElementList = ElementList()) {
-    self.list = list
+  /// In an empty list with room for so many elements of each author, which have enough numbers.
+  init(_ totals: [Int] = []) {
+    list = ElementList(totals)
   }
 
   /// The number of visible elements.

@@ -69,7 +69,7 @@ extension ReplicatingArray {
       while totals.count <= author { totals.append(0) }
       totals[author] &+= Int(insertion.count)
     }
-    return ElementList(totals)
+    return ElementList.hasRoom(for: totals) ? ElementList(totals) : nil
   }
 
   // MARK: - Steps
@@ -83,7 +83,7 @@ extension ReplicatingArray {
     let author = names.index(insertion.author, changes.authors, &self)
     let left = names.element(insertion.left, changes.authors, &self)
     let right = names.element(insertion.right, changes.authors, &self)
-    let first = list.counts[Int(author)]
+    let first = list.count(by: author)
     guard insertion.offset == first, insertion.count > 0, list.contains(left),
       list.contains(right)
     else { return false }
@@ -131,7 +131,7 @@ extension ReplicatingArray {
   /// more than a few steps from run to run.
   @inline(never)
   private func resolve(
-    _ timestamp: LamportTimestamp, _ left: LocalID, _ right: LocalID, _ list: ElementList
+    _ timestamp: LamportTimestamp, _ left: LocalID, _ right: LocalID, _ list: borrowing ElementList
   ) -> ElementList.Number? {
     let (start, stop) = (list.number(of: left), list.number(of: right))
     var steps = 0
@@ -193,7 +193,7 @@ extension ReplicatingArray {
   /// many steps.
   private func isMet(
     _ element: ElementList.Number, from start: ElementList.Number, to stop: ElementList.Number,
-    _ list: ElementList, _ steps: inout Int
+    _ list: borrowing ElementList, _ steps: inout Int
   ) -> Bool? {
     var next = start
     while next != stop, next != 0 {
@@ -230,7 +230,7 @@ extension ReplicatingArray {
   }
 
   /// Makes the tree of all that is in the list. The authors have its elements, or more.
-  mutating func build(from list: ElementList, isWeighed: Bool = true) {
+  mutating func build(from list: borrowing ElementList, isWeighed: Bool = true) {
     isIndexed = false
     let pieces = list.pieces(largest: tree.sizes.piece)
     guard isWeighed, Element.self == UInt8.self else {
