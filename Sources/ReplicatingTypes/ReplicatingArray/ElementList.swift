@@ -36,12 +36,12 @@ struct ElementList: ~Copyable {
 
   /// True if elements have enough numbers: so many of each author.
   static func hasRoom(for totals: [Int]) -> Bool {
-    var next = 2
+    var room = Int(Number.max) - 2
     for total in totals {
-      guard next < Int(Number.max), total < Int(Number.max) else { return false }
-      next += total + 1
+      guard total < room - 1 else { return false }
+      room -= total + 1
     }
-    return next < Int(Number.max)
+    return true
   }
 
   /// An empty list with room for so many elements of each author, which have enough numbers.
