@@ -120,6 +120,33 @@ private func expectSame(_ bytes: [UInt8], _ comment: Comment) -> Bool {
     }
   }
 
+  @Test func `are refused where an insertion is no later than its neighbours`() {
+    for place in [0, -1, -2, -3] {
+      for earlier in 0...3 {
+        // "abc" by one author, and "d" by another somewhere in it, that much earlier than it was.
+        var writer = ByteWriter()
+        writer.format(2)
+        writer.varint(4)
+        writer.varint(2)
+        for number: UInt64 in [1, 2] {
+          writer.identifier(replicaID(number))
+          writer.varint(number == 1 ? 3 : 1)
+        }
+        writer.counted("abcd".utf8)
+        writer.varint(2)
+        writer.step(Step(kind: .typed, count: 3), distance: 0)
+        writer.note(.author, 1)
+        if earlier > 0 { writer.note(.lamport, -earlier) }
+        writer.step(Step(kind: .typed, count: 1), distance: place)
+        // At the end its neighbour is of time 3, and before "a" of time 1.
+        if place == 0, earlier == 1, case .success = read(writer.bytes, byList: true).result {
+          Issue.record("taken, though its neighbour is as late")
+        }
+        expectSame(writer.bytes, "place \(place), \(earlier) earlier")
+      }
+    }
+  }
+
   @Test func `are as long as they may be, and go on in a tree`() {
     let author = Author(1)
     var array = ReplicatingArray<UInt8>()
