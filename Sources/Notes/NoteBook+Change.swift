@@ -32,7 +32,8 @@ extension NoteBook {
     return change.operations.allSatisfy { operation in
       switch operation {
       case .create, .purge, .redacted: true
-      case .place: order.hasRoom(for: change.id.replica)
+      // With room for it, a placement is noted while the order is not open.
+      case .place: openedOrder?.hasRoom(for: change.id.replica) ?? true
       case .edit(let id, .text):
         !shelf.contains(id) || shelf[existing: id].text.hasRoom(for: change.id.replica)
       case .edit: true
@@ -43,10 +44,13 @@ extension NoteBook {
   /// Gets everything ready that a change is about: the notes, the order, what its author did before, the times of what it
   /// follows. Until the next change.
   public mutating func open(_ change: Change) throws(ArchiveFailure) {
-    for operation in change.operations {
+    for (index, operation) in change.operations.enumerated() {
       switch operation {
       case .create: break
-      case .place: try openOrder()
+      case .place(let placement):
+        let isOfCreation = index == 1 && change.operations[0] == .create
+        let isNoted = try isOfCreation ? canBeNoted(placement, of: change.id) : false
+        if !isNoted { try openOrder() }
       case .edit(let id, _), .purge(let id), .redacted(let id, _, _):
         if shelf.contains(id) { try shelf.open(id) }
       }
@@ -54,6 +58,15 @@ extension NoteBook {
     if archive == nil { return }
     try openHistory(of: change.id.replica)
     _ = try firstStamp(of: change)
+  }
+
+  /// True if the order is not open, and need not be for the placement of a note by the change that creates it. That is prepared then.
+  private mutating func canBeNoted(
+    _ placement: Placement, of change: ChangeID
+  ) throws(ArchiveFailure) -> Bool {
+    guard unopenedOrder?.isInFront(placement, of: change) == true else { return false }
+    let slots = try session(of: change.replica)?.slots ?? 0
+    return unopenedOrder!.prepare(change.replica, slots: slots)
   }
 
   /// The operations that make `edits` in the present text of a note, which is open. O(log n) for each.
@@ -168,7 +181,8 @@ extension NoteBook {
       if !shelf.contains(id) { shelf.insert(Note(id: id, created: moment.clock)) }
       effects.insert(.created, id)
     case .place(let placement):
-      order.apply(placement, stamp)
+      if unopenedOrder == nil { order.apply(placement, stamp) }
+      unopenedOrder?.note(placement, stamp)
       let note = NoteID(creation: placement.element)
       if !isPurged(note) { effects.insert(.position, note) }
     case .edit(let id, let edit):

@@ -278,7 +278,7 @@ extension NoteBook: Replicable {
     _ change: Change, _ first: Stamp, _ past: Past, _ effects: inout Effects
   ) throws(InvalidChange) -> UInt64 {
     // The order may be in the archive only: the change needn't be about it.
-    let (savedShelf, savedOrder) = (shelf, openedOrder)
+    let (savedShelf, savedOrder, savedUnopened) = (shelf, openedOrder, unopenedOrder)
     let (savedPurged, savedUnredacted) = (purged, unredacted)
     let (savedUndecided, savedWithdrawing) = (undecided, withdrawing)
     var own = Effects()
@@ -291,7 +291,7 @@ extension NoteBook: Replicable {
         stamp.lamport += operation.ticks
       }
     } catch {
-      (shelf, openedOrder) = (savedShelf, savedOrder)
+      (shelf, openedOrder, unopenedOrder) = (savedShelf, savedOrder, savedUnopened)
       (purged, unredacted) = (savedPurged, savedUnredacted)
       (undecided, withdrawing) = (savedUndecided, savedWithdrawing)
       throw error
@@ -348,7 +348,11 @@ extension NoteBook: Replicable {
     case .create: break
     case .place(let placement):
       try checkKnown(NoteID(creation: placement.element), past)
-      try order.validate(placement, by: change.id.replica, past.awareness) { past.contains($0) }
+      guard let unopenedOrder else {
+        try order.validate(placement, by: change.id.replica, past.awareness) { past.contains($0) }
+        break
+      }
+      try unopenedOrder.validate { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
       if isPurged(id) { break }

@@ -24,8 +24,10 @@ public struct NoteBook: Sendable {
   var shelf = Shelf()
   /// Where everything is that is not in memory.
   var archive: NotebookArchive?
-  /// `nil` as long as only the archive has it.
+  /// `nil` as long as only the archive has it: then there is `unopenedOrder`.
   var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
+  /// What is known of the order that only the archive has.
+  var unopenedOrder: UnopenedOrder?
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
   /// The notes that were forgotten for good. Of each a note without content is left on the shelf, and its place in the order: nobody is
@@ -63,6 +65,7 @@ public struct NoteBook: Sendable {
     lamport = archive.lamport
     purged = archive.purged
     openedOrder = nil
+    unopenedOrder = UnopenedOrder(archive)
   }
 
   /// The notes in their order, by the changes that created them: for these the type is compiled specially. It is open. Each
@@ -74,7 +77,9 @@ public struct NoteBook: Sendable {
 
   /// Gets the notes' order ready, before a place is planned. O(1) if it is.
   public mutating func openOrder() throws(ArchiveFailure) {
-    if openedOrder == nil { openedOrder = try archive!.order() }
+    guard let unopenedOrder else { return }
+    openedOrder = try unopenedOrder.opened()
+    self.unopenedOrder = nil
   }
 
   /// True if there are no changes.
@@ -119,12 +124,8 @@ public struct NoteBook: Sendable {
     from position: Int, atMost limit: Int = NotebookArchive.listed,
     among candidates: Candidates? = nil
   ) throws(ArchiveFailure) -> (ids: [NoteID], count: Int) {
-    // As long as the order is not open, it is that of the archive.
     guard let openedOrder else {
-      let places = try archive!.list(from: position).prefix(limit)
-      let wanted =
-        candidates.map { candidates in places.filter { candidates[$0] } } ?? Array(places)
-      return (wanted.map { archive!.id(at: $0) }, places.count)
+      return try unopenedOrder!.ids(from: position, atMost: limit, among: candidates)
     }
     // Few are found faster one by one.
     if let candidates, let few = shelf.ids(among: candidates, atMost: openedOrder.count / 16) {
@@ -151,7 +152,7 @@ public struct NoteBook: Sendable {
 
   /// Where a note that is here stands among all.
   private func position(of id: NoteID) throws(ArchiveFailure) -> Int {
-    guard let openedOrder else { return try archive!.position(of: id) }
+    guard let openedOrder else { return try unopenedOrder!.position(of: id) }
     guard let position = openedOrder.position(of: id.creation) else {
       throw ArchiveFailure(reason: "a note without a place")
     }
@@ -199,6 +200,11 @@ public struct NoteBook: Sendable {
     // In front of everything, where most notes are created, nothing is counted.
     let trashed = index == 0 ? [] : shelf.trashed.compactMap { order.position(of: $0.creation) }
     return order.placement(of: note.creation, at: index, notCounting: trashed.sorted())
+  }
+
+  /// The slot that puts a new note in front of all others. The order need not be open. O(1).
+  public func placementInFront(of note: NoteID) -> Placement {
+    unopenedOrder?.placementInFront(note) ?? order.placement(of: note.creation, at: 0)
   }
 
   /// The slot that puts a note directly before or after another, which is here; notes in the trash count. O(log slots).

@@ -107,7 +107,7 @@ extension NotesServer {
       if let place = params.place {
         try placement(of: id, at: place)
       } else {
-        try orderedBook().placement(of: id, at: 0)
+        book.placementInFront(of: id)
       }
     return [.create, .place(placement)]
       + contents(

@@ -124,6 +124,51 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
     return ChangeID(replica: author.id, number: author.number(of: slot.offset))
   }
 
+  // MARK: - Slots
+
+  /// A slot, and the change that made it.
+  public struct Slot: Equatable, Sendable {
+    /// The slot, as an element of the sequence.
+    public var id: ElementID
+    /// The change.
+    public var change: ChangeID
+
+    /// The slot `id`, which a change made.
+    public init(id: ElementID, change: ChangeID) {
+      self.id = id
+      self.change = change
+    }
+  }
+
+  /// The slot in front of all others, whether or not an element stands there; `nil` if there is none. O(1).
+  public var firstSlot: Slot? {
+    @specialized(where Element == ChangeID)
+    get {
+      var tree = sequence.tree
+      tree.moveToStart()
+      guard !tree.isEmpty else { return nil }
+      let slot = tree.current.first
+      let author = sequence.authors[Int(slot.author)]
+      return Slot(
+        id: ElementID(author: author.id, offset: Int(slot.offset)),
+        change: ChangeID(replica: author.id, number: author.number(of: slot.offset)))
+    }
+  }
+
+  /// The number of slots that a replica has made. O(1).
+  @specialized(where Element == ChangeID)
+  public func slotCount(of replica: ReplicaID) -> Int {
+    sequence.index(known: replica).map { sequence.authors[Int($0)].content.count } ?? 0
+  }
+
+  /// The number of replicas that have written into the sequence.
+  public var authorCount: Int { sequence.authors.count }
+
+  /// The most replicas that may.
+  public static var maximumAuthors: Int { ReplicatingArray<Element>.maximumAuthors }
+  /// The most slots that one replica may make.
+  public static var maximumCount: Int { ReplicatingArray<Element>.maximumCount }
+
   // MARK: - Places
 
   /// The newest slot of an element.

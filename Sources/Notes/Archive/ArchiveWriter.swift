@@ -81,6 +81,8 @@ public struct ArchiveWriter: Sendable {
   public init(
     _ book: inout NoteBook, appendix: [UInt8], keys: NoteKeys = .none, signing limit: Int = .max
   ) {
+    // The order is copied, or written anew: with what was noted before it is read there is neither. Where it can't be read, the writing fails.
+    if book.unopenedOrder?.isChanged == true { try? book.openOrder() }
     mark = book.mark()
     signableBytes = limit
     signatures = SignatureWriter(keys)
@@ -343,6 +345,9 @@ public struct ArchiveWriter: Sendable {
       stage = .list(0)
     } else {
       // No note was placed or created, so the places in the index are the same too.
+      guard book.unopenedOrder?.isChanged == false else {
+        throw ArchiveFailure(reason: "an order that could not be read")
+      }
       order = block(try book.archive!.orderBytes())
       let bytes = try book.archive!.listBytes()
       list = NotebookArchive.Block(start: place, size: bytes.count)
@@ -453,6 +458,8 @@ public struct ArchiveWriter: Sendable {
       rest.varint(place(of: author))
       named = first
     }
+    let archivedSlots = try book.session(of: replica)?.slots ?? 0
+    rest.varint(book.openedOrder?.slotCount(of: replica) ?? archivedSlots)
     var links = ByteWriter()
     var last: UInt64 = 0
     for link in try book.links(of: replica) {
@@ -521,6 +528,13 @@ public struct ArchiveWriter: Sendable {
     NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count).encode(into: &head)
     order.encode(into: &head)
     list.encode(into: &head)
+    let first = book.openedOrder?.firstSlot ?? book.unopenedOrder?.first
+    head.varint(first == nil ? 0 : 1)
+    if let first {
+      write(first.change, into: &head)
+      head.varint(first.id.offset)
+    }
+    head.varint(book.openedOrder?.authorCount ?? book.archive?.slotAuthors ?? 0)
     Signatures(
       format: signatures.keys.format, blocks: signatureBlocks, unsigned: unsigned, left: left
     ).encode(into: &head)

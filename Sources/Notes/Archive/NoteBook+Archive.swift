@@ -114,6 +114,7 @@ extension NoteBook {
     histories = rest
     shelf.adopt(archive, markedAt: mark)
     self.archive = archive
+    unopenedOrder?.adopt(archive)
   }
 
   /// A moment, for `adopt`.

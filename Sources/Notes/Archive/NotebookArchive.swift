@@ -7,13 +7,15 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 08 8C, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 08 8D, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
 //                count*(session's place, number)   the changes that nothing follows
 //                notes, notes in the trash
 //                index, summaries, order, list   places and sizes of these
+//                first slot                of the order: 0 if there is none, else 1 and the session's place, the number of the change, the slot
+//                count                     of the sessions that have made slots
 //                signatures                which notes may have what is looked for: see Signatures.swift, the directory there
 //                count*(session's place, number)   the notes that were purged: among the notes, in the trash, and without content
 //                count*(name, program)             the authors: counted UTF-8
@@ -23,6 +25,7 @@
 //                  count*(session's place)   the replicas it has named, in the order in which it did
 //                  count*(changes, author's place)   the authors that its changes name: by how much the number of the change exceeds
 //                                            that of the one that names the author before
+//                  slots                     how many of the order it has made
 //                  links                     place and size of a block; size 0 for none
 //                  count*(changes, ticks, time, place, size)    its blocks of changes; by how much the last tick and the time of the last
 //                                            change exceed those of the block before, or 0: the latter signed
@@ -59,6 +62,9 @@ public struct ArchiveFailure: Error, Equatable, Sendable {
   }
 }
 
+/// A slot of the notes' order, and the change that made it.
+typealias OrderSlot = ReplicatingSlots<ChangeID>.Slot
+
 /// The notes and changes of a notebook as they were when it was put away.
 ///
 /// Immutable, and read piece by piece. What is read is checked; nothing that the bytes may say makes it trap.
@@ -87,6 +93,8 @@ public final class NotebookArchive: Sendable {
     let time: Int64
     let mentions: Mentions
     let authors: AuthorRuns
+    /// The number of slots of the order that it has made.
+    let slots: Int
     fileprivate let links: Block
     /// In order, and without gaps.
     fileprivate let stretches: [Stretch]
@@ -115,7 +123,7 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x08, 0x8c]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x08, 0x8d]
   static let footerSize = 24
   static let entrySize = 28
   /// The number of notes of the list that share a checksum.
@@ -142,6 +150,9 @@ public final class NotebookArchive: Sendable {
   let summaries: Block
   private let orderBlock: Block
   private let list: Block
+  /// The first slot of the order, and the number of sessions that have made slots.
+  let firstSlot: OrderSlot?
+  let slotAuthors: Int
   let signatures: Signatures
   /// Bytes that its writer has put beside the notebook.
   public let appendix: [UInt8]
@@ -198,6 +209,8 @@ public final class NotebookArchive: Sendable {
       summaries = try reader.block()
       orderBlock = try reader.block()
       list = try reader.block()
+      firstSlot = try reader.slot(of: sessions)
+      slotAuthors = try reader.count()
       signatures = try Signatures(from: &reader)
       purged = Set(try reader.changes(of: sessions).map(NoteID.init(creation:)))
       authors = try reader.authors()
@@ -374,6 +387,7 @@ public final class NotebookArchive: Sendable {
         named += count
         authors.append(self.authors[place], from: named)
       }
+      let slots = try rest.count()
       let links = try rest.block()
       let stretches = try rest.stretches()
       guard stretches.last?.numbers.upperBound == version[id] else {
@@ -381,7 +395,7 @@ public final class NotebookArchive: Sendable {
       }
       return Session(
         id: id, count: version[id], lamport: lamport, time: time, mentions: mentions,
-        authors: authors, links: links, stretches: stretches)
+        authors: authors, slots: slots, links: links, stretches: stretches)
     } catch { throw ArchiveFailure(error) }
   }
 
@@ -519,6 +533,15 @@ extension ByteReader {
   fileprivate mutating func change(of sessions: [ReplicaID]) throws(DecodingFailure) -> ChangeID {
     let replica = try session(of: sessions)
     return ChangeID(replica: replica, number: try varint())
+  }
+
+  fileprivate mutating func slot(
+    of sessions: [ReplicaID]
+  ) throws(DecodingFailure) -> OrderSlot? {
+    guard try count() > 0 else { return nil }
+    let change = try change(of: sessions)
+    return OrderSlot(
+      id: ElementID(author: change.replica, offset: try count()), change: change)
   }
 
   fileprivate mutating func changes(of sessions: [ReplicaID]) throws(DecodingFailure) -> [ChangeID]

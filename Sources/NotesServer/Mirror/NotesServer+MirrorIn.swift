@@ -475,7 +475,7 @@ extension NotesServer {
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
-    let placement = try orderedBook().placement(of: id, at: 0)
+    let placement = book.placementInFront(of: id)
     // A new note with a file takes the path of none that has none.
     let notes = mirroring.mirror!.notesByPath
     try commit(
