@@ -12,6 +12,8 @@ struct StateFolder {
   static let name = "decent-notes"
   /// The name of the notebook's archive. A new archive takes the name; a process that has the old one open goes on reading it.
   private static let archive = "archive"
+  /// The name of the file of what is kept of folders beside it.
+  private static let keptFolders = "folders"
 
   let path: String
   let system: any FileSystem
@@ -35,6 +37,31 @@ struct StateFolder {
   func openArchive() -> NotebookArchive? {
     guard let folder = try? FileDescriptor.folder(path, on: system) else { return nil }
     return try? Self.archive(Self.archive, in: folder, closer)
+  }
+
+  /// The complete folders that were kept beside the archive; none if there are none that can be used.
+  func keptFolders() -> [KeptFolder] {
+    guard let folder = try? FileDescriptor.folder(path, on: system),
+      let file = try? folder.regularFile(Self.keptFolders),
+      let size = try? file.status().size, size <= KeptFolder.largestFile,
+      let bytes = try? file.read(Int(size), at: 0)
+    else { return [] }
+    return KeptFolder.decode(bytes)
+  }
+
+  /// Replaces what is kept of folders beside the archive; nil for nothing.
+  func keep(_ folders: [KeptFolder]?) {
+    guard let folder = try? FileDescriptor.folder(path, on: system) else { return }
+    guard let folders else { return folder.remove(Self.keptFolders) }
+    let temporary = FileDescriptor.temporary + Self.keptFolders
+    folder.remove(temporary)
+    guard let new = try? folder.createFile(temporary) else { return }
+    do {
+      try new.append(KeptFolder.encoded(folders)[...])
+      try folder.rename(temporary, to: Self.keptFolders)
+    } catch {
+      folder.remove(temporary)
+    }
   }
 
   /// Removes the archive. A process that has it open goes on reading it.

@@ -583,6 +583,103 @@ extension NoteStore {
     #expect(try after.fresh().texts == ["note"])
   }
 
+  // MARK: - Folders that are kept beside the archive
+
+  /// A session of many segments that has ended, of which the archive has so many; and a run long after it, which finds out that its folder is complete.
+  private func deskWithFolder(seed: UInt64, archived: Int, all: Int = 40) throws -> Desk {
+    let desk = Desk(seed: seed)
+    let writer = try desk.resumed()
+    for number in 0..<all {
+      try writer.create("note \(number)")
+      writer.folder.seal()
+      try writer.sync()
+      if number + 1 == archived { writer.keep() }
+    }
+    try writer.end()
+    desk.rest()
+    let reader = try desk.resumed()
+    try reader.end()
+    reader.keep { true }
+    return desk
+  }
+
+  private func kept(_ desk: Desk) -> String {
+    desk.archive.dropLast("archive".count) + "folders"
+  }
+
+  @Test(arguments: [1, 20, 39, 40])
+  func `of a folder that the archive lacks only the files with new records are read`(
+    archived: Int
+  ) throws {
+    let desk = try deskWithFolder(seed: 20, archived: archived)
+    #expect(desk.disk.files[kept(desk)] != nil)
+    let fresh = try desk.fresh()
+    let resumed = try desk.resumed()
+    let read = resumed.folder.reader.files.keys.filter { $0.hasSuffix(".seg") }
+    #expect(read.count == 40 - archived)
+    #expect(resumed.folder.completeFolders.folders.count == 1)
+    #expect(resumed.notebook == fresh.notebook && resumed.damage.isEmpty)
+    // A later look finds nothing new, and nothing missing.
+    #expect(resumed.rescan().isEmpty && !resumed.folder.needsRepublish)
+    // The next archive has the folder, and what was kept beside the old one goes.
+    resumed.keep()
+    #expect(desk.disk.files[kept(desk)] == nil)
+    let next = try desk.resumed()
+    #expect(next.folder.reader.files.isEmpty && next.notebook == fresh.notebook)
+  }
+
+  @Test func `a folder that was kept is listed when it has changed`() throws {
+    let desk = try deskWithFolder(seed: 21, archived: 20)
+    let segments = desk.disk.files.keys.filter { $0.hasSuffix(".seg") }
+    // A file that goes, and one that comes: the records of the first are in memory by then.
+    let living = try desk.resumed()
+    desk.disk.take(segments.max()!)
+    #expect(try desk.resumed().folder.reader.files.count >= 39)
+    _ = living.rescan()
+    try living.end()
+    #expect(try desk.fresh().texts.count == 40)
+    #expect(try desk.resumed().texts.count == 40)
+  }
+
+  @Test(arguments: seeds(20))
+  func `what is kept of folders changes no answer, whatever it says`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let desk = try deskWithFolder(seed: seed, archived: random.below(40) + 1)
+    let kept = kept(desk)
+    let whole = try #require(desk.disk.files[kept])
+    let oldArchive = desk.disk.files[desk.archive]!
+    for step in 0..<12 {
+      var bytes = whole
+      switch random.below(4) {
+      case 0: bytes = Array(whole[..<random.below(whole.count)])
+      case 1: bytes[random.below(whole.count)] ^= 1 << UInt8(random.below(8))
+      case 2:
+        // With a right sum.
+        let body = 0..<whole.count - 4
+        random.forge(&bytes, in: body, with: [whole])
+        seal(&bytes, body)
+      default: break
+      }
+      desk.disk.put(bytes, at: kept)
+      if random.chance(20) { desk.disk.put(oldArchive, at: desk.archive) }
+      let store = try desk.resumed()
+      let fresh = try desk.fresh()
+      #expect(store.texts.sorted() == fresh.texts.sorted(), at(seed, step))
+      // Another process lives and writes meanwhile.
+      if random.chance(50) {
+        try fresh.create("meanwhile \(step)")
+        if random.chance(50) { fresh.folder.seal() }
+        #expect(try desk.resumed().texts.count == fresh.texts.count, at(seed, step))
+      }
+      _ = store.rescan()
+      if random.chance(30) { store.finishWork() }
+      if random.chance(30) { store.keep() } else { store.keep { true } }
+      #expect(store.texts.sorted() == fresh.texts.sorted(), at(seed, step))
+      #expect(try desk.resumed().texts.sorted() == fresh.texts.sorted(), at(seed, step))
+      if random.chance(50) { desk.rest() }
+    }
+  }
+
   @Test func `a copy of a notebook knows what stands in it, and no more`() throws {
     let desk = Desk(seed: 5)
     let store = try desk.resumed()

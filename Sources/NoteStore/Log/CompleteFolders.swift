@@ -9,8 +9,22 @@ struct CompleteFolder: Equatable {
   var isEnded: Bool
   /// The full pass that read it; 0 if an earlier run did. Then nothing is known of its files but `first` and `last`.
   var pass = 0
+  /// What the archive lacks of it; nil if the archive has the folder.
+  var news: FolderNews?
 
   var isRemembered: Bool { pass == 0 }
+}
+
+/// What an archive lacks of a complete folder.
+struct FolderNews: Equatable {
+  /// The position up to which the archive has the session, at most that of the folder's last record.
+  var known: ChainPosition
+  /// The position of the folder's last record.
+  var end: ChainPosition
+  /// The files with records behind `known`, in the order of their numbers.
+  var files: [String]
+  /// True as long as these were not read by this run.
+  var isUnread = false
 }
 
 /// The complete folders in `log`, which are not listed again as long as their statuses are the same.
@@ -24,10 +38,40 @@ struct CompleteFolders {
   /// more, it leaves all of them out, and `LogFolder.verify` compares them later.
   var mostEndedCompared = 1_000
 
+  /// The files that this run has read in folders that the archive lacks, about. Reading them again takes the next run so long.
+  private var newFiles = 0
+  private var isArchived = false
+
   /// True if a folder is complete and its status is the same.
   func isUnchanged(_ name: String, _ status: FileStatus) -> Bool { folders[name]?.status == status }
 
-  mutating func remember(_ name: String, _ folder: CompleteFolder) { folders[name] = folder }
+  /// - Parameter files: the number of files in it that this run has read.
+  mutating func remember(_ name: String, _ folder: CompleteFolder, files: Int = 0) {
+    folders[name] = folder
+    newFiles += files
+  }
+
+  // MARK: - What the archive lacks
+
+  /// Fewer files are read again by the next run in less time than it takes to note that they need not be.
+  private static let worthKeeping = 32
+
+  /// The folders that the archive lacks, if it is worth while to keep them beside it.
+  var newFolders: [String: CompleteFolder]? {
+    if isArchived || newFiles < Self.worthKeeping { return nil }
+    return folders.filter { $0.value.news != nil }
+  }
+
+  /// Notes that there is another archive than the one with which the notebook was opened. What it lacks is for the next run to find out.
+  mutating func noteArchived() { isArchived = true }
+
+  /// What an unchanged folder has that is still to be read; nil for nothing.
+  func unreadNews(of name: String) -> FolderNews? {
+    folders[name]?.news.flatMap { $0.isUnread ? $0 : nil }
+  }
+
+  /// Notes that these files were read.
+  mutating func endReading(_ name: String) { folders[name]?.news?.isUnread = false }
 
   /// Forgets a folder that has changed or is missing; returns it.
   mutating func forget(_ name: String) -> CompleteFolder? { folders.removeValue(forKey: name) }
@@ -45,7 +89,9 @@ struct CompleteFolders {
 
   /// Leaves a folder for `LogFolder.verify` if its session has ended; returns whether it did.
   mutating func leaveOut(_ name: String) -> Bool {
-    guard folders[name]?.isEnded == true else { return false }
+    guard let folder = folders[name], folder.isEnded, folder.news?.isUnread != true else {
+      return false
+    }
     unverified.append(name)
     return true
   }

@@ -39,15 +39,17 @@ extension LogFolder {
     if !snapshots.isSuperset(of: coverage.snapshots) { remembered = [:] }
     for (session, progress) in sessions {
       writer.identifier(session)
-      writer.known(progress.head)
+      writer.position(progress.head)
       writer.varint(progress.ends.count)
-      for end in progress.ends { writer.known(end) }
+      for end in progress.ends { writer.position(end) }
       writer.varint(progress.covered)
       let reach = max(reaches[session] ?? 0, ledger.expectedRecords[session] ?? 0)
       writer.varint(reach > remembered[session] ?? 0 ? reach : 0)
     }
-    writer.varint(completeFolders.folders.count)
-    for (name, folder) in completeFolders.folders {
+    // Those with files that were not read are listed by the next run.
+    let folders = completeFolders.folders.filter { $0.value.news?.isUnread != true }
+    writer.varint(folders.count)
+    for (name, folder) in folders {
       writer.counted(name.utf8)
       writer.status(folder.status)
       writer.varint(folder.first)
@@ -66,7 +68,7 @@ extension LogFolder {
       writer.status(file.seen!)
       writer.raw(scan.header.encoded())
       writer.varint(scan.offset)
-      writer.known(ChainPosition(number: scan.number, hash: scan.hash))
+      writer.position(ChainPosition(number: scan.number, hash: scan.hash))
     }
     return writer.bytes
   }
@@ -78,7 +80,11 @@ extension LogFolder {
   /// new in it. Where there are more than `mostEndedCompared` folders of ended sessions, it leaves these out: the name of the
   /// last segment that was read says that the session has no more records, so no process adds any. `verify` finds files that
   /// were put there or removed by hand.
-  mutating func resume(at bookmark: inout ByteReader) throws(DecodingFailure) {
+  ///
+  /// - Parameter kept: the complete folders that were kept beside the archive (KeptFolders.swift).
+  mutating func resume(
+    at bookmark: inout ByteReader, kept: [KeptFolder] = []
+  ) throws(DecodingFailure) {
     let boot = String(decoding: try bookmark.counted(), as: UTF8.self)
     var identities: Set<Identifier> = []
     for _ in 0..<(try bookmark.count()) { identities.insert(try bookmark.identifier()) }
@@ -89,8 +95,11 @@ extension LogFolder {
     for _ in 0..<count {
       let session = try bookmark.identifier()
       var progress = SessionProgress()
-      progress.head = try bookmark.known()
-      for _ in 0..<(try bookmark.count()) { progress.ends.append(try bookmark.known()) }
+      progress.head = try bookmark.position()
+      progress.archived = progress.head
+      let ends = try bookmark.count()
+      progress.ends.reserveCapacity(min(ends, bookmark.remaining / 9))
+      for _ in 0..<ends { progress.ends.append(try bookmark.position()) }
       progress.covered = try bookmark.amount()
       sessions[session] = progress
       let reach = try bookmark.amount()
@@ -105,12 +114,22 @@ extension LogFolder {
       folders[name] = CompleteFolder(
         status: status, first: first, last: last, isEnded: try bookmark.byte() == 1)
     }
+    var takenOver: Set<String> = []
+    for kept in kept where kept.isOf(sessions) && kept.isNewer(than: folders[kept.name]) {
+      folders[kept.name] = kept.folder
+      takenOver.insert(kept.name)
+    }
     var files: [String: LogFile] = [:]
     for _ in 0..<(try bookmark.count()) {
       let key = String(decoding: try bookmark.counted(), as: UTF8.self)
       var file = LogFile()
       file.seen = try bookmark.status(.file)
       let start = bookmark
+      // Of the files in a complete folder nothing is known but their records.
+      if !takenOver.isEmpty, takenOver.contains(LogName.top(key)) {
+        _ = (try bookmark.raw(LogFormat.headerSize), try bookmark.amount(), try bookmark.position())
+        continue
+      }
       guard let header = try? LogHeader(decoding: try bookmark.raw(LogFormat.headerSize)) else {
         throw start.failure("no header of a log")
       }
@@ -118,7 +137,7 @@ extension LogFolder {
       guard offset >= LogFormat.headerSize, offset <= file.seen!.size else {
         throw bookmark.failure("a place outside of its file")
       }
-      let end = try bookmark.known()
+      let end = try bookmark.position()
       file.scan = LogScan(header: header, offset: offset, number: end.number, hash: end.hash)
       files[key] = file
     }
@@ -149,25 +168,5 @@ extension LogFolder {
     apply(pass)
     completeFolders.removeUnverified(atMost: count)
     return pass.records
-  }
-}
-
-extension ByteWriter {
-  fileprivate mutating func known(_ known: ChainPosition) {
-    varint(known.number)
-    fixed(known.hash)
-  }
-}
-
-extension ByteReader {
-  /// Reads a number of records, changes or bytes: small enough that no sum of such numbers overflows.
-  mutating func amount() throws(DecodingFailure) -> UInt64 {
-    let amount = try varint()
-    guard amount < 1 << 60 else { throw failure("an amount of \(amount)") }
-    return amount
-  }
-
-  fileprivate mutating func known() throws(DecodingFailure) -> ChainPosition {
-    ChainPosition(number: try amount(), hash: try fixed(UInt64.self))
   }
 }

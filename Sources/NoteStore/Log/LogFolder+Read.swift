@@ -103,7 +103,9 @@ extension LogFolder {
       case .folder:
         // The watch comes before the listing, so that a change in between is noticed or listed.
         watch.watchSession(name, openSession: writer.session)
-        if completeFolders.isUnchanged(name, status) { return }
+        if completeFolders.isUnchanged(name, status), try readNews(of: name, in: log, &pass) {
+          return
+        }
         // If this user may not read the folder any more, this throws, and the records that were read before stay known.
         let folder = try log.folder(name)
         forgetCompleteFolder(name)
@@ -114,7 +116,7 @@ extension LogFolder {
         if let complete, status.changed < now - 2_000_000_000,
           let folder = reader.completeFolder(name, complete, status)
         {
-          completeFolders.remember(name, folder)
+          completeFolders.remember(name, folder, files: complete.count)
         }
       case .other:
         guard Identifier(name) != nil else { return }
@@ -130,6 +132,28 @@ extension LogFolder {
       }
       damageList.report(path, 0, error.description)
     }
+  }
+
+  /// Reads the files of an unchanged complete folder with records that the archive lacks. Returns false if the folder has to be listed after all.
+  private mutating func readNews(
+    of name: String, in log: borrowing FileDescriptor, _ pass: inout ReadPass
+  ) throws(StoreError) -> Bool {
+    guard let news = completeFolders.unreadNews(of: name), let session = Identifier(name) else {
+      return true
+    }
+    // If it can't be opened, it counts as one of which nothing is known.
+    guard let folder = try? log.folder(name) else { return false }
+    for file in news.files {
+      let isThere = reader.read(file, in: folder, key: "\(name)/\(file)", &pass)
+      if pass.left <= 0 {
+        pass.unfinished.append(name)
+        return true
+      }
+      guard isThere, reader.isCompleteAndRead("\(name)/\(file)") else { return false }
+    }
+    guard reader.sessions[session]?.known(at: news.end.number) == news.end else { return false }
+    completeFolders.endReading(name)
+    return true
   }
 
   /// Passes on to the other parts what the reader has noticed.

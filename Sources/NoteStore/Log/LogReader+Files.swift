@@ -65,11 +65,25 @@ extension LogReader {
     }
     return CompleteFolder(
       status: status, first: numbers.lowerBound - 1, last: numbers.upperBound, isEnded: isEnded,
-      pass: passes)
+      pass: passes, news: news(of: name, files, upTo: numbers.upperBound))
+  }
+
+  /// What the archive lacks of a complete folder of these files; nil where that can't be told.
+  private func news(of name: String, _ files: [String], upTo last: UInt64) -> FolderNews? {
+    guard let progress = Identifier(name).flatMap({ sessions[$0] }),
+      let end = progress.known(at: last)
+    else { return nil }
+    let known = progress.archived.number < last ? progress.archived : end
+    let scans = files.compactMap { file in
+      self.files["\(name)/\(file)"]?.scan.map { (file: file, scan: $0) }
+    }
+    let new = scans.filter { $0.scan.number > known.number }
+      .sorted { $0.scan.header.segment < $1.scan.header.segment }
+    return FolderNews(known: known, end: end, files: new.map(\.file))
   }
 
   /// True if a file is a complete segment of the session that its folder is named after, and was read to its end.
-  private func isCompleteAndRead(_ key: String) -> Bool {
+  func isCompleteAndRead(_ key: String) -> Bool {
     guard let name = LogName.segment(key), let file = files[key], !file.isUnread,
       file.mended == nil,
       let scan = file.scan, scan.offset == file.seen?.size,

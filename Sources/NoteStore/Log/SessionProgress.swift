@@ -2,6 +2,8 @@
 struct SessionProgress {
   /// The position of the last record that is known.
   var head = ChainPosition()
+  /// The position up to which the archive had it when the notebook was opened.
+  var archived = ChainPosition()
   /// The ends of the segments after which the next segment was read, in their order.
   var ends: [ChainPosition] = []
   /// The files that wait for records, and the number of the last one that each waits for.

@@ -26,7 +26,7 @@ extension NoteStore {
 
   /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read.
   func resume() {
-    guard let archive = stateFolder?.openArchive() else { return }
+    guard let stateFolder, let archive = stateFolder.openArchive() else { return }
     var reader = ByteReader(archive.appendix)
     do {
       guard try reader.byte() == 6 else { return }
@@ -42,7 +42,7 @@ extension NoteStore {
       let isLookDue = try reader.byte() == 1
       let unfolded = (files: try reader.count(), bytes: try reader.amount())
       let sweepDue = try reader.signed()
-      try folder.resume(at: &reader)
+      try folder.resume(at: &reader, kept: stateFolder.keptFolders())
       self.counts = counts
       snapshots.known = known
       folder.reader.setUnfolded(unfolded)
@@ -61,6 +61,12 @@ extension NoteStore {
     merging.pending.isEmpty && merging.unread == nil && refusals.isEmpty && snapshots.reading == nil
       && snapshots.waiting.isEmpty
       && archiving.state != nil && !isInDoubt
+  }
+
+  /// Keeps beside the archive which folders the next run need not list, if that spares it much. A failure is none: it lists them.
+  func keepFolders() {
+    guard hasArchive, let folders = folder.completeFolders.newFolders else { return }
+    stateFolder?.keep(folders.map { KeptFolder(name: $0.key, folder: $0.value) })
   }
 
   /// Writes a piece of an archive, in which about as many bytes of notes get signatures.
@@ -120,6 +126,8 @@ extension NoteStore {
       archiving.postpone()
       return
     }
+    stateFolder?.keep(nil)
+    folder.completeFolders.noteArchived()
     try notebook.adopt(archive, markedAt: writer.mark)
     archiving.finish(size: archive.size, kept: unkept)
   }

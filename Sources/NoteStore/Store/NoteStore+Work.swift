@@ -78,7 +78,7 @@ extension NoteStore {
     guard canArchive,
       archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
         || notebook.isArchiveBehind || notebook.isArchiveUnsigned
-    else { return }
+    else { return keepFolders() }
     // Folding comes before the archive, which then tells the next process that these files are folded.
     if isFolding { fold(while: isTime) }
     repeat {
