@@ -79,9 +79,9 @@ struct SnapshotWriter {
         let bytes = try? file.bytes(of: block)
       else { continue }
       // The notebook has the changes of a damaged block.
-      try? packer.append(block, of: file.changes, bytes[...])
+      let size = try? packer.append(block, of: file.changes, bytes[...])
       guard packer.last > number else { continue }
-      left -= bytes.count
+      left -= size ?? bytes.count
       number = packer.last
       return
     }

@@ -74,12 +74,15 @@ public struct ChangePacker: Sendable {
   ///
   /// The block is copied as it is, without a look at what it says, if it is of the same format and cut as it would be here. Most are, when a
   /// long range is joined with what comes after it.
+  ///
+  /// - Returns: the bytes that were looked at: those of the block, or of its changes if they are more.
+  @discardableResult
   public mutating func append(
     _ place: PackedChanges.Block, of packed: PackedChanges, _ bytes: ArraySlice<UInt8>
-  ) throws(DecodingFailure) {
+  ) throws(DecodingFailure) -> Int {
     let range = packed.directory.ranges[place.range]
     var entry = range.blocks[place.index]
-    guard entry.last > state.number else { return }
+    guard entry.last > state.number else { return 0 }
     guard entry.first <= state.number + 1 else {
       throw DecodingFailure(offset: 0, reason: "changes are missing before a block")
     }
@@ -93,7 +96,7 @@ public struct ChangePacker: Sendable {
       for number in state.number + 1...entry.last {
         try append(unpacked[number].encoded, lamport: unpacked[number].lamport)
       }
-      return
+      return max(bytes.count, unpacked.size)
     }
     try BlockDecoder.check(bytes, entry)
     guard entry.start == packedState,
@@ -110,6 +113,7 @@ public struct ChangePacker: Sendable {
     directory.append(entry)
     ready += bytes
     beginBlock(at: entry.end)
+    return bytes.count
   }
 
   /// The number of the replica's last change that was added, or of the one before the first.
