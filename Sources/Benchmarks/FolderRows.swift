@@ -22,8 +22,13 @@ private func sessionRows(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
 ) {
   let count = 10_000
-  let writer = Client(notebook: folder, program, state: state + "-writer")
+  var writer = Client(notebook: folder, program, state: state + "-writer")
   for number in 0..<count {
+    // It has two files of each of its sessions open, and a process may have 20,000.
+    if number == count / 2 {
+      writer.end()
+      writer = Client(notebook: folder, program, state: state + "-writer")
+    }
     let note = writer.createNote()
     // A session is named by its notes. It ends when another process has linked its file.
     let session = note.split(separator: "-")[1]
@@ -37,17 +42,15 @@ private func sessionRows(
 
   func start(_ name: String, state: String, goal: Row.Goal?) {
     Client(notebook: folder, program, state: state).end()
-    let timing = measure(
-      prepare: {}, body: { _ in Client(notebook: folder, program, state: state) },
-      check: { _, client in client.end() })
-    report.add(Row("folder", name, timing, goal: goal))
+    let (timing, version) = measureStarts(program, folder, state: state)
+    report.add(Row("folder", name, timing, floor: version, goal: goal))
   }
   let cold = measure(
     prepare: { try? FileManager.default.removeItem(atPath: state) },
     body: { _ in Client(notebook: folder, program, state: state) },
     check: { _, client in client.end() })
   report.add(Row("folder", "10,000 sessions, start that reads all logs", cold))
-  start("10,000 sessions, start", state: state, goal: .units(20))
+  start("10,000 sessions, start", state: state, goal: .floor(6))
   forgetEnds(folder)
   try? FileManager.default.removeItem(atPath: state)
   start("10,000 sessions that have not ended in order, start", state: state, goal: nil)
@@ -58,7 +61,7 @@ private func sessionRows(
     body: { _ in Client(notebook: folder, program, state: state) },
     check: { _, client in client.end() })
   report.add(Row("folder", "10,000 sessions, folded, start that reads the snapshot", folded))
-  start("10,000 sessions, folded, start", state: state, goal: .units(20))
+  start("10,000 sessions, folded, start", state: state, goal: .floor(6))
 }
 
 /// Gives the files of sessions that ended without completing them the names of complete ones: most sessions end in order.

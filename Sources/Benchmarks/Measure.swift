@@ -35,10 +35,12 @@ func measure<State, Result>(
   return Timing(runs)
 }
 
-/// Times two short runs in turns, 250 of each. The least is that of the turn in which both together took least, so what else the machine
+/// Times two short runs in turns, so many of each. The least is that of the turn in which both together took least, so what else the machine
 /// does meets both: the least of each may be of different moments.
-func measureInTurns(_ first: () -> Double, _ second: () -> Double) -> (Timing, Timing) {
-  let turns = (0..<250).map { _ in (first(), second()) }
+func measureInTurns(
+  _ count: Int = 250, _ first: () -> Double, _ second: () -> Double
+) -> (Timing, Timing) {
+  let turns = (0..<count).map { _ in (first(), second()) }
   let least = turns.min { $0.0 + $0.1 < $1.0 + $1.1 }!
   return (
     Timing(turns.map(\.0), least: least.0), Timing(turns.map(\.1), least: least.1)
