@@ -24,8 +24,8 @@ private func sessionRows(
   let count = 10_000
   var writer = Client(notebook: folder, program, state: state + "-writer")
   for number in 0..<count {
-    // It has two files of each of its sessions open, and a process may have 20,000.
-    if number == count / 2 {
+    // It has files of each of its sessions open, and a process may have so many.
+    if number > 0, number.isMultiple(of: 1000) {
       writer.end()
       writer = Client(notebook: folder, program, state: state + "-writer")
     }
@@ -69,7 +69,14 @@ private func complete(_ folder: String) {
   let log = folder + "/log"
   for session in (try? FileManager.default.contentsOfDirectory(atPath: log)) ?? [] {
     let path = "\(log)/\(session)/0.open"
-    guard let bytes = FileManager.default.contents(atPath: path) else { continue }
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      // Another process has completed what this one had left.
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: "\(log)/\(session)")) ?? []
+      where name.hasSuffix(".seg") && !name.hasSuffix("-end.seg") {
+        rename("\(log)/\(session)/\(name)", "\(log)/\(session)/\(name.dropLast(4))-end.seg")
+      }
+      continue
+    }
     let hash = bytes.suffix(8).prefix(4).map { byte in
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits

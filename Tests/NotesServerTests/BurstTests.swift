@@ -252,6 +252,41 @@ struct `Changes that one read brings` {
     #expect(words("notes", note).words == (2...9).reversed().map { "w\($0)" } + ["before"])
   }
 
+  /// The way back reads the archive, and where that fails the folder. Without both the changes stay, and are written again from memory.
+  @Test func `stay in the notebook where neither archive nor folder can be read for the way back`()
+    throws
+  {
+    let (peer, disk, note, _) = try begin("notes")
+    let others = (1...300).map { peer.create(["text": .string("other \($0)")]) }
+    #expect(peer.putAway())
+    peer.receive(peer.line("note/change", change(1, "before")))
+    peer.responses = []
+    disk.count()
+    disk.fault = { _, call in
+      [.append, .read, .openFolder, .openFile, .names].contains(call) ? .refused : nil
+    }
+    peer.receive((2...7).flatMap { peer.line("note/change", change($0, "w\($0)")) })
+    #expect(disk.calls.contains(.read) && disk.calls.contains(.openFolder))
+    #expect(peer.responses.count == 6 && peer.responses.allSatisfy { $0["error"] != nil })
+    disk.fault = { _, _ in nil }
+    peer.responses = []
+    peer.folderChanged()
+    peer.run(for: .seconds(3))
+    // The client begins anew, as it does after such an answer.
+    let open = peer.call("note/open", ["id": note, "mode": "edit", "check": "none"])
+    let attachment = open["attachment"]!.integer!
+    peer.receive(
+      peer.line("note/change", change(1, "after", of: attachment))
+        + peer.line("note/change", change(2, "last", of: attachment)))
+    #expect(peer.take("window/logMessage").isEmpty)
+    let shown = peer.call("note/get", ["id": note])["text"]!.string!
+    let (words, damage) = words("notes", note)
+    #expect(shown == words.map { $0 + " " }.joined())
+    #expect(words == ["last", "after"] + (2...7).reversed().map { "w\($0)" } + ["before"])
+    #expect(damage == [])
+    #expect(peer.call("note/get", ["id": .string(others[7])])["text"] == "other 8")
+  }
+
   // MARK: - Kills
 
   @Test func `are all there or none, whenever the process is killed`() throws {

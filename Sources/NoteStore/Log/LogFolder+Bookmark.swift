@@ -106,7 +106,10 @@ extension LogFolder {
       if reach > 0 { expected[session] = reach }
     }
     var folders: [String: CompleteFolder] = [:]
-    for _ in 0..<(try bookmark.count()) {
+    let folderCount = try bookmark.count()
+    // A folder takes five bytes of its status and four more at least.
+    folders.reserveCapacity(min(folderCount, bookmark.remaining / 9))
+    for _ in 0..<folderCount {
       let name = String(decoding: try bookmark.counted(), as: UTF8.self)
       let status = try bookmark.status(.folder)
       let (first, last) = (try bookmark.amount(), try bookmark.amount())
