@@ -52,12 +52,15 @@ struct StateFolder {
   /// Replaces what is kept of folders beside the archive; nil for nothing.
   func keep(_ folders: [KeptFolder]?) {
     guard let folder = try? FileDescriptor.folder(path, on: system) else { return }
-    guard let folders else { return folder.remove(Self.keptFolders) }
+    let bytes = folders.map(KeptFolder.encoded)
+    guard let bytes, bytes.count <= KeptFolder.largestFile else {
+      return folder.remove(Self.keptFolders)
+    }
     let temporary = FileDescriptor.temporary + Self.keptFolders
     folder.remove(temporary)
     guard let new = try? folder.createFile(temporary) else { return }
     do {
-      try new.append(KeptFolder.encoded(folders)[...])
+      try new.append(bytes[...])
       try folder.rename(temporary, to: Self.keptFolders)
     } catch {
       folder.remove(temporary)

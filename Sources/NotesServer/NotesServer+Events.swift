@@ -160,7 +160,7 @@ extension NotesServer {
   /// Does a slice of background work, of a few milliseconds at most: merging first, then searches and the like, then files, then the index of links, then
   /// the other work of the store.
   private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
-    if schedule.work.isDue(isIdle: isIdle, at: now), hasWork {
+    if schedule.work.isDue(urgency, isIdle: isIdle, at: now), hasWork {
       if store?.isMerging == true {
         mergeSlice()
         push()
@@ -177,7 +177,7 @@ extension NotesServer {
           push()
         }
       }
-      schedule.work.didWork(urgency)
+      schedule.work.didWork()
       returnMemory()
     }
     schedule.hasWork = hasWork
@@ -186,7 +186,7 @@ extension NotesServer {
   /// How urgent the background work is.
   private var urgency: WorkTimer.Urgency {
     if store?.isWorkUrgent == true { return .urgent }
-    return requests.hasWork || store?.isFoldingOverdue == true ? .awaited : .upkeep
+    return requests.hasWork || store?.isWorkAwaited == true ? .awaited : .upkeep
   }
 
   private var hasWork: Bool {

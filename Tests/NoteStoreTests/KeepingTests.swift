@@ -641,6 +641,93 @@ extension NoteStore {
     #expect(try desk.resumed().texts.count == 40)
   }
 
+  /// The writer of the folder lives, and adds a record at each call that another process makes when it starts.
+  @Test(arguments: [30, 40]) func `what comes into a kept folder during a start is seen at once`(
+    archived: Int
+  ) throws {
+    var wasAdded = true
+    var call = 0
+    while wasAdded {
+      let desk = Desk(seed: 22)
+      desk.disk.isWatched = true
+      let writer = try desk.resumed()
+      for number in 0..<40 {
+        try writer.create("note \(number)")
+        writer.folder.seal()
+        try writer.sync()
+        if number + 1 == archived { writer.keep() }
+      }
+      desk.rest()
+      let other = try desk.resumed()
+      try other.end()
+      other.keep { true }
+      #expect(desk.disk.files[kept(desk)] != nil)
+      var left = call
+      wasAdded = false
+      desk.disk.watch = {
+        left -= 1
+        guard left == -1 else { return }
+        wasAdded = true
+        do { try writer.create("late") } catch { Issue.record("\(error)") }
+      }
+      let reader = try desk.resumed()
+      desk.disk.watch = nil
+      if reader.notice() { _ = reader.mergeAll() }
+      #expect(!wasAdded || reader.texts.contains("late"), "call \(call)")
+      call += 1
+    }
+    #expect(call > 20)
+  }
+
+  @Test
+  func `a kept folder that can't be opened, and goes, is written again as far as it is known`()
+    throws
+  {
+    let desk = try deskWithFolder(seed: 23, archived: 20)
+    let segment = try #require(desk.disk.files.keys.first { $0.hasSuffix(".seg") })
+    let session = String(segment.split(separator: "/").dropLast().last!)
+    desk.disk.closedFolder = session
+    let second = try desk.resumed()
+    #expect(second.texts.count == 20)
+    second.keep()
+    desk.disk.closedFolder = nil
+    desk.disk.take("\(Desk.path)/log/\(session)")
+    let third = try desk.resumed()
+    #expect(third.texts.count == 20)
+    _ = third.rescan()
+    _ = third.rescan()
+    try third.end()
+    #expect(try desk.fresh().texts.count == 20)
+  }
+
+  /// Two copies of one running machine write the same session.
+  @Test(arguments: [1, 20, 40])
+  func `another content of a session in a folder is told by every start`(archived: Int) throws {
+    let (desk, twin) = (Desk(seed: 30), Desk(seed: 30))
+    let (writer, copy) = (try desk.resumed(), try twin.resumed())
+    for number in 0..<40 {
+      try writer.create("note \(number)")
+      if number == 0 { try writer.create("another note") }
+      writer.folder.seal()
+      try writer.sync()
+      if number + 1 == archived { writer.keep() }
+    }
+    try writer.end()
+    try copy.create("of the copy")
+    copy.folder.seal()
+    try copy.sync()
+    let segment = try #require(twin.disk.files.first { $0.key.hasSuffix(".seg") })
+    desk.disk.put(segment.value, at: segment.key)
+    desk.rest()
+    for start in 0..<4 {
+      let store = try desk.resumed()
+      #expect(store.damage.count == 1, "start \(start)")
+      try store.end()
+      store.keep { true }
+    }
+    #expect(try desk.fresh().damage.count == 1)
+  }
+
   @Test(arguments: seeds(20))
   func `what is kept of folders changes no answer, whatever it says`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

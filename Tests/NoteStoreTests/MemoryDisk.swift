@@ -140,6 +140,8 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   private(set) var hasFired = false
   /// Told of each call before it is made.
   var watch: (() -> Void)?
+  /// The name of a folder that nobody may open.
+  var closedFolder: String?
   /// What must never be done and was.
   private(set) var violations: [String] = []
   /// Whether a synchronization of a file says that it is done and does nothing.
@@ -346,6 +348,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
 
   /// Watches a folder; nil if it is none.
   fileprivate func watch(_ path: String, _ watcher: MemoryWatcher, contents: Bool) -> Int32? {
+    self.watch?()
     guard let node = try? find(path, in: nil), node.kind == .folder else { return nil }
     if let known = watches.first(where: { $0.watcher === watcher && $0.node === node }) {
       return known.number
@@ -400,6 +403,7 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
   ) throws(SystemError) -> Int32 {
     try enter(.openFolder)
     let node = try find(name, in: folder)
+    if name == closedFolder { throw SystemError(EACCES) }
     guard node.kind == .folder else { throw SystemError(ENOTDIR) }
     return descriptor(of: node)
   }

@@ -241,35 +241,52 @@ import Testing
   @Test func `does a slice of work when idle, and each 20 ms, or 1 ms if it is urgent, when not`() {
     var timer = WorkTimer()
     let start = ContinuousClock.now
-    func isDue(_ milliseconds: Int, isIdle: Bool = false) -> Bool {
-      timer.isDue(isIdle: isIdle, at: start + .milliseconds(milliseconds))
+    func isDue(
+      _ milliseconds: Int, _ urgency: WorkTimer.Urgency = .awaited, isIdle: Bool = false
+    ) -> Bool {
+      timer.isDue(urgency, isIdle: isIdle, at: start + .milliseconds(milliseconds))
     }
     let first = isDue(0)
-    timer.didWork(.awaited)
+    timer.didWork()
     // The slice has taken 5 ms.
     let second = [isDue(5), isDue(24), isDue(24, isIdle: true), isDue(25)]
-    timer.didWork(.urgent)
-    let third = [isDue(30), isDue(31)]
+    timer.didWork()
+    let third = [isDue(30, .urgent), isDue(31, .urgent)]
     #expect(first && second == [false, false, true, true] && third == [false, true])
   }
 
   @Test func `work for which nobody waits gets a tenth of the time, and goes on within 250 ms`() {
     var timer = WorkTimer()
     let start = ContinuousClock.now
-    func isDue(_ milliseconds: Int) -> Bool {
-      timer.isDue(isIdle: false, at: start + .milliseconds(milliseconds))
+    func isDue(_ milliseconds: Int, isIdle: Bool = false) -> Bool {
+      timer.isDue(.upkeep, isIdle: isIdle, at: start + .milliseconds(milliseconds))
     }
     var seen: [Bool] = []
     seen.append(isDue(0))
-    timer.didWork(.upkeep)
+    timer.didWork()
     // The slice has taken 1 ms, then 5 ms, then 400 ms.
     seen += [isDue(1), isDue(20), isDue(21)]
-    timer.didWork(.upkeep)
+    timer.didWork()
     seen += [isDue(26), isDue(70), isDue(71)]
-    timer.didWork(.upkeep)
+    timer.didWork()
     seen += [isDue(471), isDue(720), isDue(721)]
-    seen.append(timer.isDue(isIdle: true, at: start + .milliseconds(722)))
+    timer.didWork()
+    seen.append(isDue(722, isIdle: true))
     #expect(seen == [true, false, false, true, false, false, true, false, false, true, true])
+  }
+
+  @Test func `what is wanted while upkeep rests does not wait for that`() {
+    var timer = WorkTimer()
+    let start = ContinuousClock.now
+    func isDue(_ milliseconds: Int, _ urgency: WorkTimer.Urgency) -> Bool {
+      timer.isDue(urgency, isIdle: false, at: start + .milliseconds(milliseconds))
+    }
+    let first = isDue(0, .upkeep)
+    timer.didWork()
+    let second = [
+      isDue(28, .upkeep), isDue(29, .urgent), isDue(40, .awaited), isDue(48, .awaited),
+    ]
+    #expect(first && second == [false, true, false, true])
   }
 
   @Test func `goes on searching while idle, and each 20 ms while the client types`() {

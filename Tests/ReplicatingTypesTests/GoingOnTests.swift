@@ -77,6 +77,24 @@ import Testing
     return text
   }
 
+  /// Names are asked for at every keystroke, before, at and behind the end of a round.
+  @Test func `have the names of their changes at once`() {
+    let author = Author(1)
+    var text = ReplicatingText()
+    text.insert("a".utf8.span, at: 0, by: &author.replica)
+    for count in 1..<100 {
+      text.insert("b".utf8.span, at: count, by: &author.replica)
+      for offset in 0...count {
+        let change = ChangeID(replica: author.replica.id, number: UInt64(offset + 1))
+        #expect(
+          text.elements(insertedBy: change)
+            == ElementRange(author: author.replica.id, offset: offset, count: 1))
+        #expect(
+          text.insertion(of: ElementID(author: author.replica.id, offset: offset)) == change)
+      }
+    }
+  }
+
   @Test func `stop at a scalar of several bytes, also in another leaf`() async {
     for (end, string) in [
       (nil, "abcdefghijklmnopqrstuvwxyzé"), (28, "éabcdefghijklmnopqrstuvwxyz"),

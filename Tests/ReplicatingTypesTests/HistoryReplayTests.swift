@@ -147,6 +147,23 @@ private func expectSame(_ bytes: [UInt8], _ comment: Comment) -> Bool {
     }
   }
 
+  @Test func `that are not there get no memory for a list`() throws {
+    let author = Author(1)
+    var text = ReplicatingArray<UInt8>()
+    for place in 0..<200 {
+      text.insert(contentsOf: [97], at: place * 7919 % (place + 1), by: &author.replica)
+    }
+    let bytes = text.encoded()
+    func head(_ bytes: [UInt8]) throws -> (isListed: Bool, remaining: Int) {
+      var reader = ByteReader(bytes)
+      try reader.format(2, of: "a sequence")
+      return (try HistoryHead<UInt8>(&reader).areWorthListing, reader.remaining)
+    }
+    let (isListed, steps) = try head(bytes)
+    #expect(isListed)
+    #expect(try !head(bytes.dropLast(steps - 10)).isListed)
+  }
+
   @Test func `are as long as they may be, and go on in a tree`() {
     let author = Author(1)
     var array = ReplicatingArray<UInt8>()

@@ -34,7 +34,9 @@ extension LogFolder {
     sessions = sessions.filter { $0.value.head.number > 0 }
     writer.varint(sessions.count)
     let reaches = reaches()
-    var remembered = rememberedPieces().mapValues(\.reach)
+    // Those with files that were not read are listed by the next run. It doesn't know then what they held.
+    let folders = completeFolders.folders.filter { $0.value.news?.isUnread != true }
+    var remembered = rememberedPieces(in: folders).mapValues(\.reach)
     // The next run would not notice that another snapshot than these is gone, so none is relied on if there is another.
     if !snapshots.isSuperset(of: coverage.snapshots) { remembered = [:] }
     for (session, progress) in sessions {
@@ -46,8 +48,6 @@ extension LogFolder {
       let reach = max(reaches[session] ?? 0, ledger.expectedRecords[session] ?? 0)
       writer.varint(reach > remembered[session] ?? 0 ? reach : 0)
     }
-    // Those with files that were not read are listed by the next run.
-    let folders = completeFolders.folders.filter { $0.value.news?.isUnread != true }
     writer.varint(folders.count)
     for (name, folder) in folders {
       writer.counted(name.utf8)
@@ -59,7 +59,8 @@ extension LogFolder {
     let others = reader.files.filter { key, file in
       // Files that are damaged or not complete are read again, and reported again.
       file.scan != nil && file.scan?.offset == file.seen?.size && !file.isUnread
-        && file.mended == nil && completeFolders.folders[LogName.top(key)] == nil
+        && file.mended == nil && !file.isContradicting
+        && completeFolders.folders[LogName.top(key)] == nil
     }
     writer.varint(others.count)
     for (key, file) in others {

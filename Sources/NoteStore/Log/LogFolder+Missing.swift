@@ -88,7 +88,7 @@ extension LogFolder {
   func reaches(
     of isWanted: (Identifier) -> Bool = { _ in true }
   ) -> [Identifier: UInt64] {
-    var pieces = rememberedPieces(of: isWanted)
+    var pieces = rememberedPieces(in: completeFolders.folders, of: isWanted)
     func insert(_ session: Identifier, after first: UInt64, _ last: UInt64) {
       guard first < last, isWanted(session) else { return }
       pieces.insert(first + 1...last, of: session)
@@ -102,14 +102,16 @@ extension LogFolder {
     return pieces.mapValues(\.reach)
   }
 
-  /// The records that snapshots stand for and those in complete folders.
+  /// The records that snapshots stand for and those in complete folders, as far as they were read by this run or are in the archive.
   func rememberedPieces(
-    of isWanted: (Identifier) -> Bool = { _ in true }
+    in folders: [String: CompleteFolder], of isWanted: (Identifier) -> Bool = { _ in true }
   ) -> [Identifier: NumberRanges] {
     var pieces = coverage.ranges().filter { isWanted($0.key) }
-    for (name, folder) in completeFolders.folders where folder.first < folder.last {
-      guard let session = Identifier(name), isWanted(session) else { continue }
-      pieces.insert(folder.first + 1...folder.last, of: session)
+    for (name, folder) in folders {
+      let unread = folder.news.flatMap { $0.isUnread ? $0 : nil }
+      let last = unread?.known.number ?? folder.last
+      guard folder.first < last, let session = Identifier(name), isWanted(session) else { continue }
+      pieces.insert(folder.first + 1...last, of: session)
     }
     return pieces
   }

@@ -94,6 +94,9 @@ extension LogFolder {
     guard !LogName.isTemporary(name) else { return }
     let path = "\(log.path)/\(name)"
     do {
+      // The watch comes before the status, and that before the listing: a change in between is noticed, or has changed the status, or is listed. A
+      // file is not watched.
+      watch.watchSession(name, openSession: writer.session)
       guard let status = try log.status(of: name) else {
         // The entry that is gone may have been the folder of a session.
         return watch.noticeEverything()
@@ -101,8 +104,6 @@ extension LogFolder {
       switch status.kind {
       case .file: reader.read(name, in: log, key: name, &pass)
       case .folder:
-        // The watch comes before the listing, so that a change in between is noticed or listed.
-        watch.watchSession(name, openSession: writer.session)
         if completeFolders.isUnchanged(name, status), try readNews(of: name, in: log, &pass) {
           return
         }
@@ -141,7 +142,7 @@ extension LogFolder {
     guard let news = completeFolders.unreadNews(of: name), let session = Identifier(name) else {
       return true
     }
-    // If it can't be opened, it counts as one of which nothing is known.
+    // If it can't be opened, its news stay unread, and it counts as having what the archive has of it.
     guard let folder = try? log.folder(name) else { return false }
     for file in news.files {
       let isThere = reader.read(file, in: folder, key: "\(name)/\(file)", &pass)

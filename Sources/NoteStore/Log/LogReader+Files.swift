@@ -82,10 +82,10 @@ extension LogReader {
     return FolderNews(known: known, end: end, files: new.map(\.file))
   }
 
-  /// True if a file is a complete segment of the session that its folder is named after, and was read to its end.
+  /// True if a file is a complete segment of the session that its folder is named after, was read to its end, and has nothing to report.
   func isCompleteAndRead(_ key: String) -> Bool {
     guard let name = LogName.segment(key), let file = files[key], !file.isUnread,
-      file.mended == nil,
+      file.mended == nil, !file.isContradicting,
       let scan = file.scan, scan.offset == file.seen?.size,
       key.hasPrefix(scan.header.session.description)
     else { return false }
@@ -232,7 +232,7 @@ extension LogReader {
         file.isCounted = true
         countUnfolded(1, size)
       }
-      try compareShorterCopy(scan, key: key, path: opened.path)
+      file.isContradicting = try isContradicting(scan, key: key, path: opened.path)
     }
   }
 
@@ -245,22 +245,22 @@ extension LogReader {
     if scan.header.recordsBefore > 0 { noteExpected(scan.number, of: session) }
   }
 
-  /// Compares a file that ends before the head of its session with the records that were read before.
+  /// Compares a file that ends before the head of its session with the records that were read before. Returns true, and reports it, if it has others.
   ///
   /// The end of a segment in the file is compared if one is known; otherwise another file of the segment is read again.
   /// That is rare (conflict copies, restored backups), and no hash has to be kept for every record.
-  private func compareShorterCopy(
+  private func isContradicting(
     _ scan: LogScan, key: String, path: String
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     let header = scan.header
     guard scan.number > header.recordsBefore, let progress = sessions[header.session],
       scan.number < progress.head.number
-    else { return }
+    else { return false }
     let differs = "another content of the session than was read before"
     let end = ChainPosition(number: scan.number, hash: scan.hash)
     if let known = progress.firstEnd(after: header.recordsBefore), known.number <= scan.number {
       if known != end { damage.report(path, scan.offset, differs) }
-      return
+      return known != end
     }
     for (otherKey, other) in files where otherKey != key {
       guard other.mended == nil, let otherScan = other.scan, otherScan.header == header,
@@ -272,11 +272,11 @@ extension LogReader {
       guard var again = try? LogScan(decoding: bytes[...]) else { continue }
       var limit = Int.max
       let stop = try again.read(opened, size: size, known: end, limit: &limit) { _, _ in }
-      if case .damaged = stop, again.number < scan.number {
-        damage.report(path, scan.offset, differs)
-      }
-      return
+      guard case .damaged = stop, again.number < scan.number else { return false }
+      damage.report(path, scan.offset, differs)
+      return true
     }
+    return false
   }
 
   /// Opens a file by its path below `log`; nil if it is gone, or no regular file.

@@ -13,6 +13,8 @@ struct LogFile {
   var salvage: (scan: LogScan, count: UInt64)?
   /// The first damage in it that did not keep its records from being read.
   var mended: (offset: UInt64, description: String)?
+  /// True if it ends before the head of its session, and has other records than were read before: that is reported.
+  var isContradicting = false
   /// The last full pass that found it.
   var pass = 0
   /// True if it is counted in `LogReader.unfolded`, or was before the last compaction.

@@ -21,9 +21,10 @@ extension NoteStore {
   /// memory are many.
   public var isWorkUrgent: Bool { isMerging || canArchive && archiving.isOverdue }
 
-  /// True if so much is to be folded that it cannot wait for a moment in which nobody types.
-  public var isFoldingOverdue: Bool {
-    hasCompaction && (compaction?.unfolded ?? folder.reader.unfolded).bytes > 32 << 20
+  /// True if what others have written may wait for the work, or so much is to be folded that it cannot wait for a moment in which nobody types.
+  public var isWorkAwaited: Bool {
+    archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
+      || hasCompaction && (compaction?.unfolded ?? folder.reader.unfolded).bytes > 32 << 20
   }
 
   /// About how many bytes of changes archives have taken out of memory so far.

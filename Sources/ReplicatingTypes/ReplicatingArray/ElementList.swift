@@ -11,8 +11,9 @@
 ///
 /// The memory is managed here, since a step does little else than a few changes of it, and checks of uniqueness and bounds took longer. It is
 /// safe because of these invariants:
-/// - A `Number` is 0, or that of an element that is here: who asks looks at `contains` first, and then only what is here has
-///   links. Those of an author are less than the next author's first number, and the last one less than `size`.
+/// - A `Number` is 0, or that of an element that is here. `number(of:)` looks at the author, and who asks it knows that the element is here: from
+///   `contains`, from a link, or since another structure has it that holds what is here (VisibleRuns.swift). Those of an author are less than the next
+///   author's first number, and for all of them there are links and bits.
 /// - The last element of each author that is here ends a run, and so does 0. So a search for the end of a run finds one.
 struct ElementList: ~Copyable {
   /// The number of an element; 0 is before the first and behind the last.
@@ -79,7 +80,9 @@ struct ElementList: ~Copyable {
 
   @inline(__always)
   func number(of element: LocalID) -> Number {
-    element.isNone ? 0 : starts[Int(element.author)] &+ element.offset
+    if element.isNone { return 0 }
+    precondition(Int(element.author) < authors)
+    return starts[Int(element.author)] &+ element.offset
   }
 
   /// True if an element is here, or is none.
@@ -164,6 +167,7 @@ struct ElementList: ~Copyable {
   /// remove the same elements again takes as long as the first time, and there may be any number of such removals.
   @inline(__always)
   mutating func remove(_ offset: UInt32, _ count: UInt32, of author: AuthorIndex) -> Bool {
+    precondition(count > 0 && Int(offset) &+ Int(count) <= Int(self.count(by: author)))
     let first = starts[Int(author)] &+ offset
     let last = first &+ count &- 1
     let (from, to) = (Int(first &>> 6), Int(last &>> 6))

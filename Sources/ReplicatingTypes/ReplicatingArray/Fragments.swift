@@ -12,8 +12,9 @@
 /// numbers that stand side by side.
 ///
 /// The memory is managed here, since checks of uniqueness and bounds took a third of the time. It is safe because of these invariants:
-/// - Elements are those of the value: `fragment(of:)` looks at that, and all other fragments come from there. `fragments` has one more, at which
-///   the last one ends, and which is never removed: so `unremoved` leads to a fragment or to that.
+/// - Elements are those of the value: an author is looked at wherever a bit is asked for, and the beginnings and ends of all pieces, insertions and
+///   removals when fragments are cut. `fragments` has one more, at bit `size`, at which the last one ends and which is never removed: so `unremoved`
+///   leads to a fragment or to that, and a search for an end of at most `size` finds one.
 /// - Each fragment has its own place, less than `placeCount`, and a place has its groups. A search for a place from `placeCount` on finds
 ///   none, and is not begun beyond that.
 struct Fragments: ~Copyable {
@@ -83,15 +84,19 @@ struct Fragments: ~Copyable {
       words[bit &>> 6].starts = old | mark
       count &+= old & mark == 0 ? 1 : 0
     }
+    func cut(_ first: LocalID, _ count: UInt32) {
+      precondition(Int(first.author) < value.authors.count)
+      let bit = Self.bit(first, firstBits)
+      cut(bit)
+      cut(bit &+ Int(count))
+    }
     for author in 0...authorCount { cut(firstBits[author]) }
-    value.tree.forEachPiece { cut(Self.bit($0.first, firstBits)) }
+    value.tree.forEachPiece { cut($0.first, $0.count) }
     for insertion in changes.insertions {
-      cut(Self.bit(LocalID(insertion.author, insertion.offset), firstBits))
+      cut(LocalID(insertion.author, insertion.offset), insertion.count)
     }
     for removal in changes.removals {
-      let first = Self.bit(LocalID(removal.run.target, removal.run.offset), firstBits)
-      cut(first)
-      cut(first &+ Int(removal.run.count))
+      cut(LocalID(removal.run.target, removal.run.offset), removal.run.count)
     }
     let fragments = UnsafeMutablePointer<Fragment>.allocate(capacity: count)
     var rank = 0

@@ -11,6 +11,8 @@ struct HistoryHead<Element: Equatable & Sendable & BinaryCodable> {
   fileprivate let lamport: UInt64
   fileprivate let elements: [Element]
   fileprivate let steps: Int
+  /// The number of bytes behind it: a step takes one at least.
+  private let remaining: Int
 
   init(_ reader: inout ByteReader) throws(DecodingFailure) {
     lamport = try reader.varint()
@@ -37,11 +39,15 @@ struct HistoryHead<Element: Equatable & Sendable & BinaryCodable> {
     }
     elements = try reader.elements()
     steps = try reader.count()
+    remaining = reader.remaining
     guard count > 0 || steps == 0 && lamport == 0 else { throw reader.failure("steps by nobody") }
   }
 
-  /// True if making the steps in a list takes less time than in a tree: from some 64 steps on, unless these are few and long.
-  var areWorthListing: Bool { steps >= 64 && elements.count / 1024 <= steps }
+  /// True if making the steps in a list takes less time than in a tree: from some 64 steps on, unless these are few and long. A list has its
+  /// memory before the first step is read, so there must be bytes for all of them.
+  var areWorthListing: Bool {
+    steps >= 64 && steps <= remaining && elements.count / 1024 <= steps
+  }
 }
 
 struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable {

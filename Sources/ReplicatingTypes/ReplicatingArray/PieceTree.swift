@@ -489,7 +489,7 @@ struct PieceTree: Sendable {
     }
   }
 
-  /// Has `body` change the pieces of the cursor's leaf, and their number. The leaf has the cursor's piece, and isn't full.
+  /// Has `body` change the pieces of the cursor's leaf, and their number. The leaf has the cursor's piece, unless it is empty, and isn't full.
   ///
   /// One look whether the array is unique takes the place of one for each piece that changes. All that `body` may read and
   /// write are the `sizes.leaf` places of the leaf, which are in the array: the first `count`, and two more. `cursor.index` is one of

@@ -98,7 +98,8 @@ extension ReplicatingArray {
     open.typedCount &+ Int(open.first) &- authors[Int(open.author)].content.count
   }
 
-  /// Appends what was typed to what its author inserted.
+  /// Appends what was typed to what its author inserted: when all places of `open.typed` are taken, or typing ends. At any other time the next byte would
+  /// not be kept at the first place.
   @inline(never)
   private mutating func appendTyped() {
     if Element.self == UInt8.self {

@@ -104,8 +104,9 @@ extension ReplicatingArray {
 
   /// The elements that a change inserted; nil if it inserted none. O(log runs).
   public func elements(insertedBy change: ChangeID) -> ElementRange? {
-    guard let index = index(known: change.replica), change.number > 0 else { return nil }
-    let author = authors[Int(index)]
+    let value = settled
+    guard let index = value.index(known: change.replica), change.number > 0 else { return nil }
+    let author = value.authors[Int(index)]
     let start = Int(author.count(upTo: change.number - 1))
     let count = Int(author.count(upTo: change.number)) - start
     return count > 0 ? ElementRange(author: change.replica, offset: start, count: count) : nil
@@ -113,10 +114,11 @@ extension ReplicatingArray {
 
   /// The change that inserted an element; nil if that is not here. O(log runs).
   public func insertion(of element: ElementID) -> ChangeID? {
-    guard let index = index(known: element.author), element.offset >= 0,
-      element.offset < authors[Int(index)].content.count
+    let value = settled
+    guard let index = value.index(known: element.author), element.offset >= 0,
+      element.offset < value.authors[Int(index)].content.count
     else { return nil }
-    let number = authors[Int(index)].number(of: UInt32(element.offset))
+    let number = value.authors[Int(index)].number(of: UInt32(element.offset))
     return ChangeID(replica: element.author, number: number)
   }
 

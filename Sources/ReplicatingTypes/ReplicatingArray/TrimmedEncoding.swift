@@ -317,7 +317,7 @@ struct TrimmedEncoding {
   /// All elements, the forgotten ones as such.
   private func content(of runs: [Run], _ count: Int) -> [UInt8] {
     var content = [UInt8](repeating: ReplicatingArray.forgotten, count: count)
-    // There is one reference to this array: see PieceTree.insert.
+    // There is one reference to this array, so nothing is copied for the span.
     var all = content.mutableSpan
     let text = bytes[textRange].span
     var position = 0

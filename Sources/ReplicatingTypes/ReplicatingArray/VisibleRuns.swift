@@ -14,6 +14,7 @@
 /// - `visible` of a block is the sum of its runs, none of which is empty, and `count` the sum of all `visible`. So a search for a
 ///   position below `count`, which is looked at first, ends at a run.
 /// - `0 <= index <= count` of the block, `blockStart` is the sum of the blocks before it, and `start` that of the runs before `index`.
+/// - `skipped` is at most the number of elements of that run: `moveToGap` sets it, and `insert`, which comes directly behind that, looks at it.
 struct VisibleRuns: ~Copyable {
   typealias Number = ElementList.Number
 
@@ -143,6 +144,7 @@ struct VisibleRuns: ~Copyable {
       return
     }
     let old = run[0]
+    precondition(index < blocks[slot].count && skipped <= old.count)
     let rest = old.count &- skipped
     if rest > 0 {
       open(2, at: index &+ 1)
