@@ -8,10 +8,15 @@ extension LogFolder {
   ///
   /// - Parameters:
   ///   - names: the names that the pass found in `log`.
+  ///   - leftOut: the number of those that are complete folders and were not looked at (`CompleteFolders.leaveOut`). These are all complete folders that are
+  ///     known if it is as large as the number of those.
   ///   - unreadable: those of folders of which nothing is known.
-  mutating func detectMissingFiles(names: Set<String>, unreadable: Set<String>) {
-    for name in completeFolders.folders.keys where !names.contains(name) {
-      forgetCompleteFolder(name)
+  mutating func detectMissingFiles(names: [String], leftOut: Int, unreadable: Set<String>) {
+    if leftOut < completeFolders.folders.count {
+      let names = Set(names)
+      for name in completeFolders.folders.keys where !names.contains(name) {
+        forgetCompleteFolder(name)
+      }
     }
     let gone = reader.files.filter { key, file in
       guard file.pass < reader.passes, !unreadable.contains(LogName.top(key)) else { return false }

@@ -40,9 +40,10 @@ extension LogFolder {
       let root = try root.open()
       if isFull { watch.noteFileSystem(of: root) }
       let log = try root.folder("log")
-      let names = try isFull ? log.names() : noticed.keys.sorted()
+      let names = try isFull ? log.namesInNoOrder() : Array(noticed.keys)
       let isLeavingOutEnded = completeFolders.isLeavingOutEnded
-      for name in names where !(isLeavingOutEnded && completeFolders.leaveOut(name)) {
+      let wanted = isLeavingOutEnded ? names.filter { !completeFolders.leaveOut($0) } : names
+      for name in wanted.sorted() {
         readEntry(name, isFull ? .everything : noticed[name] ?? .everything, in: log, &pass)
       }
       completeFolders.endResuming()
@@ -50,7 +51,8 @@ extension LogFolder {
       damageList.clear("\(path)/log")
       apply(pass)
       if isFull, pass.left > 0, pass.isComplete {
-        detectMissingFiles(names: Set(names), unreadable: pass.unreadable)
+        detectMissingFiles(
+          names: names, leftOut: names.count - wanted.count, unreadable: pass.unreadable)
       }
     } catch {
       apply(pass)
@@ -60,7 +62,7 @@ extension LogFolder {
       if error.reason != .notFound {
         damageList.report("\(path)/log", 0, error.description)
       } else if isFull {
-        detectMissingFiles(names: [], unreadable: [])
+        detectMissingFiles(names: [], leftOut: 0, unreadable: [])
       }
     }
     return pass.records
