@@ -26,7 +26,7 @@ public struct NoteBook: Sendable {
   var archive: NotebookArchive?
   /// `nil` as long as only the archive has it: then there is `unopenedOrder`.
   var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
-  /// What is known of the order that only the archive has.
+  /// The beginning of the order that only the archive has, and the notes that were put in front of it.
   var unopenedOrder: UnopenedOrder?
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()

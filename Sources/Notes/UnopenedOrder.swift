@@ -68,7 +68,7 @@ struct UnopenedOrder: Sendable {
   /// The order itself.
   func opened() throws(ArchiveFailure) -> ReplicatingSlots<ChangeID> {
     var order = try archive.order()
-    // What was noted relies on what the head says of the order.
+    // The placements were noted by what the archive's head says of the order.
     guard order.firstSlot == archive.firstSlot, order.authorCount == archive.slotAuthors,
       counts.allSatisfy({ order.slotCount(of: $0.key) == $0.value.archived })
     else { throw ArchiveFailure(reason: "an order with other slots than were said") }
@@ -94,7 +94,7 @@ struct UnopenedOrder: Sendable {
     return (wanted.map { archive.id(at: $0) }, places.count)
   }
 
-  /// Where a note that is here stands among all. O(notes).
+  /// The position among all of a note that is here. O(notes).
   func position(of id: NoteID) throws(ArchiveFailure) -> Int {
     if let index = placements.lastIndex(where: { $0.placement.element == id.creation }) {
       return placements.count - 1 - index

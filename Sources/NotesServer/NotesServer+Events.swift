@@ -183,7 +183,7 @@ extension NotesServer {
     schedule.hasWork = hasWork
   }
 
-  /// How urgent the background work is.
+  /// The urgency of the background work that there is.
   private var urgency: WorkTimer.Urgency {
     if store?.isWorkUrgent == true { return .urgent }
     return requests.hasWork || store?.isWorkAwaited == true ? .awaited : .upkeep

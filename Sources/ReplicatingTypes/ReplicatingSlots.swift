@@ -119,9 +119,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// The author of the slot at which an element stands, and the number of the change that made it; `nil` if it has no slot.
   @specialized(where Element == ChangeID)
   public func placer(of element: Element) -> ChangeID? {
-    guard let slot = place(of: element) else { return nil }
-    let author = sequence.authors[Int(slot.author)]
-    return ChangeID(replica: author.id, number: author.number(of: slot.offset))
+    place(of: element).map(slot).map(\.change)
   }
 
   // MARK: - Slots
@@ -147,18 +145,21 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
       var tree = sequence.tree
       tree.moveToStart()
       guard !tree.isEmpty else { return nil }
-      let slot = tree.current.first
-      let author = sequence.authors[Int(slot.author)]
-      return Slot(
-        id: ElementID(author: author.id, offset: Int(slot.offset)),
-        change: ChangeID(replica: author.id, number: author.number(of: slot.offset)))
+      return slot(tree.current.first)
     }
+  }
+
+  private func slot(_ slot: LocalID) -> Slot {
+    let author = sequence.authors[Int(slot.author)]
+    return Slot(
+      id: ElementID(author: author.id, offset: Int(slot.offset)),
+      change: ChangeID(replica: author.id, number: author.number(of: slot.offset)))
   }
 
   /// The number of slots that a replica has made. O(1).
   @specialized(where Element == ChangeID)
   public func slotCount(of replica: ReplicaID) -> Int {
-    sequence.index(known: replica).map { sequence.authors[Int($0)].content.count } ?? 0
+    sequence.count(by: replica)
   }
 
   /// The number of replicas that have written into the sequence.

@@ -31,7 +31,7 @@ private func edit(
   }
 }
 
-/// What comes of the bytes of a sequence by one of the ways; and whether all steps were made in a list.
+/// Reads the bytes of a sequence in one of the ways; `isListed` if all steps were made in a list.
 private func read(
   _ bytes: [UInt8], byList: Bool
 ) -> (result: Result<ReplicatingArray<UInt8>, DecodingFailure>, isListed: Bool) {

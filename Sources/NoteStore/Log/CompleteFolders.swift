@@ -9,13 +9,15 @@ struct CompleteFolder: Equatable {
   var isEnded: Bool
   /// The full pass that read it; 0 if an earlier run did. Then nothing is known of its files but `first` and `last`.
   var pass = 0
-  /// What the archive lacks of it; nil if the archive has the folder.
+  /// The records that the archive lacks of it; nil if the archive has the folder.
   var news: FolderNews?
 
   var isRemembered: Bool { pass == 0 }
+  /// The news that this run has still to read; nil for none.
+  var unreadNews: FolderNews? { news.flatMap { $0.isUnread ? $0 : nil } }
 }
 
-/// What an archive lacks of a complete folder.
+/// The records of a complete folder that an archive lacks.
 struct FolderNews: Equatable {
   /// The position up to which the archive has the session, at most that of the folder's last record.
   var known: ChainPosition
@@ -65,10 +67,8 @@ struct CompleteFolders {
   /// Notes that there is another archive than the one with which the notebook was opened. What it lacks is for the next run to find out.
   mutating func noteArchived() { isArchived = true }
 
-  /// What an unchanged folder has that is still to be read; nil for nothing.
-  func unreadNews(of name: String) -> FolderNews? {
-    folders[name]?.news.flatMap { $0.isUnread ? $0 : nil }
-  }
+  /// The news of an unchanged folder that are still to be read; nil for none.
+  func unreadNews(of name: String) -> FolderNews? { folders[name]?.unreadNews }
 
   /// Notes that these files were read.
   mutating func endReading(_ name: String) { folders[name]?.news?.isUnread = false }
@@ -89,7 +89,7 @@ struct CompleteFolders {
 
   /// Leaves a folder for `LogFolder.verify` if its session has ended; returns whether it did.
   mutating func leaveOut(_ name: String) -> Bool {
-    guard let folder = folders[name], folder.isEnded, folder.news?.isUnread != true else {
+    guard let folder = folders[name], folder.isEnded, folder.unreadNews == nil else {
       return false
     }
     unverified.append(name)

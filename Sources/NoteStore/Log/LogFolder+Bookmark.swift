@@ -35,7 +35,7 @@ extension LogFolder {
     writer.varint(sessions.count)
     let reaches = reaches()
     // Those with files that were not read are listed by the next run. It doesn't know then what they held.
-    let folders = completeFolders.folders.filter { $0.value.news?.isUnread != true }
+    let folders = completeFolders.folders.filter { $0.value.unreadNews == nil }
     var remembered = rememberedPieces(in: folders).mapValues(\.reach)
     // The next run would not notice that another snapshot than these is gone, so none is relied on if there is another.
     if !snapshots.isSuperset(of: coverage.snapshots) { remembered = [:] }

@@ -113,8 +113,7 @@ extension LogFolder {
   ) -> [Identifier: NumberRanges] {
     var pieces = coverage.ranges().filter { isWanted($0.key) }
     for (name, folder) in folders {
-      let unread = folder.news.flatMap { $0.isUnread ? $0 : nil }
-      let last = unread?.known.number ?? folder.last
+      let last = folder.unreadNews?.known.number ?? folder.last
       guard folder.first < last, let session = Identifier(name), isWanted(session) else { continue }
       pieces.insert(folder.first + 1...last, of: session)
     }

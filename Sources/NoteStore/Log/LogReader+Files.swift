@@ -68,7 +68,7 @@ extension LogReader {
       pass: passes, news: news(of: name, files, upTo: numbers.upperBound))
   }
 
-  /// What the archive lacks of a complete folder of these files; nil where that can't be told.
+  /// The records that the archive lacks of a complete folder of these files; nil where that can't be told.
   private func news(of name: String, _ files: [String], upTo last: UInt64) -> FolderNews? {
     guard let progress = Identifier(name).flatMap({ sessions[$0] }),
       let end = progress.known(at: last)

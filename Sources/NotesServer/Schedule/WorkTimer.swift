@@ -1,7 +1,7 @@
 /// Decides when a slice of background work is done: whenever there is nothing else to do, and otherwise a pause after the end of the
 /// slice before.
 struct WorkTimer {
-  /// How long work may wait while there is something else to do.
+  /// The reason for which work may not wait, or may, while there is something else to do.
   enum Urgency {
     /// Others' changes are to be seen, or memory grows.
     case urgent

@@ -20,7 +20,7 @@
 struct Fragments: ~Copyable {
   /// 64 elements, in order of author and offset.
   private struct Word {
-    /// Whether a fragment begins at each.
+    /// One bit for each, which is set if a fragment begins there.
     var starts: UInt64 = 0
     /// The number of fragments that begin before them.
     var rank: UInt32 = 0

@@ -3,7 +3,7 @@
 // At first in a list, as long as each step is at a position and later than all before it; a history that one author
 // wrote, or several who took turns, has no others. From the first other step on in a tree, which is built of the list then.
 
-/// What stands before the steps.
+/// The part of a history before its steps: authors, logical time, and all elements.
 struct HistoryHead<Element: Equatable & Sendable & BinaryCodable> {
   /// The authors, who have done nothing yet.
   fileprivate var value = ReplicatingArray<Element>()

@@ -45,7 +45,7 @@ struct HistoryReplay: ~Copyable {
         ? visible.remove(most, upTo: rest.upperBound) : visible.remove(most, from: rest.lowerBound)
       rest = rest.lowerBound..<rest.upperBound &- Int(removed.count)
       let first = list.element(removed.first)
-      // What is visible is removed for the first time, so that is always done.
+      // A visible element is removed for the first time, so the list never refuses it.
       _ = list.remove(first.offset, removed.count, of: first.author)
       record(
         RemovalRun(

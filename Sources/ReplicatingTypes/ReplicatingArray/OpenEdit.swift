@@ -3,11 +3,11 @@
 /// Most edits continue the one before. Such an edit only adds to a count here; `settle` enters them all at once, before
 /// anything else is done with the sequence.
 struct OpenEdit: Sendable {
-  /// Where typing began, and where it would go on; −1 for nowhere. The tree's cursor is on the piece that ends where it began,
+  /// The places at which typing began, and would go on; −1 for none. The tree's cursor is on the piece that ends where it began,
   /// and that piece is the author's latest.
   var start = -1
   var position = -1
-  /// Where typing has to stop: since `typed` is full, and since the piece is.
+  /// The places at which typing has to stop: since `typed` is full, and since the piece is.
   var limit = -1
   var end = -1
   /// The offset of the first element that was typed.

@@ -121,12 +121,8 @@ extension ReplicatingArray<UInt8> {
 
   /// True if everything in it is whole scalars: what was inserted, what stands side by side, and what was removed.
   func validateScalars() throws(InvalidChange) {
-    var isASCII = true
-    for author in authors {
-      guard author.content.span.isText else {
-        throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
-      }
-      if author.content.span.containsNonASCII { isASCII = false }
+    for author in authors where !author.content.span.isText {
+      throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
     }
     if isASCII { return }
     for (place, author) in authors.enumerated() {

@@ -125,7 +125,7 @@ private struct StepCodes {
 private struct FirstByte {
   var kind: Step.Kind
   var count: UInt8
-  /// How many bytes of the distance follow.
+  /// The number of bytes of the distance that follow.
   var more: UInt8
   /// The least folded distance.
   var folded: Int32
@@ -153,7 +153,7 @@ private struct FirstByte {
 private struct FirstBytes {
   /// The first of them.
   var first: UInt8 = 0
-  /// How many stand for one distance, for 256, for 65,536; none at all if such a step is written as every other.
+  /// The numbers of those that stand for one distance, for 256, for 65,536; all 0 if such a step is written like any other.
   var alone: UInt8 = 0
   var bytes: UInt8 = 0
   var words: UInt8 = 0

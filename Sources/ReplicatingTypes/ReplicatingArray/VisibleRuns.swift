@@ -24,7 +24,7 @@ struct VisibleRuns: ~Copyable {
   }
 
   private struct Block {
-    /// Where its runs begin.
+    /// The index of its first run.
     var base: Int
     /// The number of its runs, and of their elements.
     var count: Int
@@ -49,7 +49,7 @@ struct VisibleRuns: ~Copyable {
   private var blockStart = 0
   private var index = 0
   private var start = 0
-  /// How many elements of that run are before the gap.
+  /// The number of elements of that run before the gap.
   private var skipped: UInt32 = 0
 
   init(size: Int = 32, mostBlocks: Int = 1024) {
