@@ -388,6 +388,8 @@ extension ReplicatingArray {
   /// Makes an element a tombstone without a removal.
   fileprivate mutating func hide(_ element: LocalID) {
     locate(element)
-    if !tree.current.isRemoved { bury(element.offset - tree.current.offset, 1) }
+    let piece = tree.current
+    guard !piece.isRemoved else { return }
+    bury(Piece(element.author, element.offset, 1), behind: element.offset - piece.offset)
   }
 }

@@ -69,15 +69,7 @@ public struct ReplicatingText: Sendable, Replicable {
     _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
   ) {
     if bytes.goOnTypingScalars(utf8, at: offset, by: &replica) { return }
-    insertAnew(utf8, at: offset, by: &replica)
-  }
-
-  @inline(never)
-  private mutating func insertAnew(
-    _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
-  ) {
-    bytes.checkScalars(inserting: utf8, at: offset)
-    bytes.insert(utf8, at: offset, by: &replica)
+    bytes.insertScalars(utf8, at: offset, by: &replica)
   }
 
   /// Removes text, as one change. Traps when other replicas would refuse the change: the range must be in the text and have whole

@@ -78,8 +78,7 @@ public struct TrimmedText: Sendable {
     _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
   ) throws(DecodingFailure) {
     var array = try take()
-    array.checkScalars(inserting: utf8, at: offset)
-    array.insert(utf8, at: offset, by: &replica)
+    array.insertScalars(utf8, at: offset, by: &replica)
     state = .open(array)
   }
 

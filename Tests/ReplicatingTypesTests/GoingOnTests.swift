@@ -157,7 +157,7 @@ import Testing
       var generator = SplitMix64(seed: seed)
       for _ in 0..<60 {
         var bytes: [UInt8] = []
-        for _ in 0..<generator.below(9) {
+        for _ in 0..<generator.below(generator.pick([3, 9, 9, 3_000])) {
           bytes += Array(pieces[generator.below(generator.chance(50) ? 4 : pieces.count)].utf8)
         }
         if generator.chance(50), !bytes.isEmpty {
@@ -165,6 +165,9 @@ import Testing
         }
         let isText = !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
         #expect(bytes.span.isText == isText, "\(bytes), seed \(seed)")
+        // The weight is found on the way.
+        let weight = isText ? TextWeight(of: bytes.span) : nil
+        #expect(TextWeight(ofText: bytes.span) == weight, "\(bytes), seed \(seed)")
       }
     }
   }

@@ -25,33 +25,7 @@ extension Span<UInt8> {
   }
 
   /// True if the bytes are valid UTF-8, and none is 0. O(count).
-  @inline(__always)
-  var isText: Bool {
-    // Such a difference has a mark if a byte is 0.
-    var (zeros, all): (UInt64, UInt64) = (0, 0)
-    if count < 8 {
-      for index in indices {
-        all |= UInt64(self[index])
-        zeros |= UInt64(self[index]) &- 1
-      }
-      return zeros >> 63 == 0 && (all < 0x80 || isUTF8)
-    }
-    let words = (count &- 1) &>> 3
-    for index in 0..<words {
-      let word = word(at: index &* 8)
-      zeros |= (word &- 0x0101_0101_0101_0101) & ~word
-      all |= word
-    }
-    // The last word overlaps the one before.
-    let last = word(at: count &- 8)
-    zeros |= (last &- 0x0101_0101_0101_0101) & ~last
-    all |= last
-    let high: UInt64 = 0x8080_8080_8080_8080
-    return zeros & high == 0 && (all & high == 0 || isUTF8)
-  }
-
-  @inline(never)
-  private var isUTF8: Bool { (try? UTF8Span(validating: self)) != nil }
+  var isText: Bool { TextWeight(ofText: self) != nil }
 
   /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {

@@ -135,9 +135,7 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     if elements.count == 1 {
       content.append(elements[0])
     } else {
-      content.append(addingCapacity: elements.count) { new in
-        for index in elements.indices { new.append(elements[index]) }
-      }
+      elements.withUnsafeBufferPointer { content.append(contentsOf: $0) }
     }
   }
 
@@ -159,10 +157,12 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   mutating func recordStamps(
     _ first: UInt32, count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool
   ) {
-    recordStamp(first, number, lamport)
+    let begins = recordStamp(first, number, lamport)
     guard count > 1 else { return }
-    if stamps[stamps.count &- 1].first == first {
-      stamps[stamps.count &- 1] = StampRun(first: first, number: number, isStepping: isStepping)
+    if begins {
+      if isStepping {
+        stamps[stamps.count &- 1] = StampRun(first: first, number: number, isStepping: true)
+      }
       return
     }
     // The first belongs to the run before. If that is stepping, so do the others.
@@ -172,7 +172,11 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     if count > 2, isStepping { recordStamp(first &+ 2, number &+ 2, lamport &+ 2) }
   }
 
-  private mutating func recordStamp(_ offset: UInt32, _ number: UInt64, _ lamport: UInt64) {
+  /// Notes an element; true if a run begins with it.
+  @discardableResult
+  private mutating func recordStamp(
+    _ offset: UInt32, _ number: UInt64, _ lamport: UInt64
+  ) -> Bool {
     if let last = stamps.last {
       let length = UInt64(offset &- last.first)
       let steps = number == last.number &+ length
@@ -182,24 +186,40 @@ struct Author<Element: Equatable & Sendable>: Sendable {
           if steps || number == last.number {
             stamps[stamps.count &- 1] = StampRun(
               first: last.first, number: last.number, isStepping: steps)
-            return
+            return false
           }
         } else if last.isStepping ? steps : number == last.number {
-          return
+          return false
         }
       }
     }
     stamps.append(StampRun(first: offset, number: number))
     let skew = Int64(lamport) &- Int64(number)
     if skews.last?.skew != skew { skews.append(Skew(first: offset, skew: skew)) }
+    return true
   }
 
   /// Notes that a change removed elements of one author.
+  @inline(__always)
   mutating func record(
     number: UInt64, removing target: AuthorIndex, _ offset: UInt32, _ count: UInt32
   ) {
+    // Only neighbours of the last run may go on with it.
+    if let last = removals.last, offset &+ 1 &- last.offset <= last.count &+ 1 {
+      return recordBeside(last, number: number, removing: target, offset, count)
+    }
+    removals.append(
+      RemovalRun(
+        number: UInt32(number), offset: offset, count: count, target: target, order: .atOnce))
+  }
+
+  @inline(never)
+  private mutating func recordBeside(
+    _ last: RemovalRun, number: UInt64, removing target: AuthorIndex, _ offset: UInt32,
+    _ count: UInt32
+  ) {
     let number = UInt32(number)
-    if let last = removals.last, last.target == target {
+    if last.target == target {
       if last.order != .atOnce, UInt64(number) == last.lastNumber, last.latest &+ 1 == offset {
         // The last one was not removed alone, so it is none of a run of such.
         removals[removals.count &- 1].dropLatest()
@@ -227,22 +247,29 @@ struct Author<Element: Equatable & Sendable>: Sendable {
   }
 
   /// Notes removals, in runs as long as they can be, however they were grouped on their way here.
+  @inline(__always)
   mutating func record(_ run: RemovalRun) {
     if run.order == .atOnce {
       record(number: UInt64(run.number), removing: run.target, run.offset, run.count)
+      lastNumber = max(lastNumber, UInt64(run.number))
     } else {
-      var step: UInt32 = 0
-      while step < run.count {
-        let offset =
-          run.order == .forward ? run.offset &+ step : run.offset &+ run.count &- 1 &- step
-        record(number: UInt64(run.number &+ step), removing: run.target, offset, 1)
-        step &+= 1
-        let last = removals[removals.count &- 1]
-        if last.count == 1 || last.order == run.order {
-          // The rest goes on from there.
-          if step < run.count { removals[removals.count &- 1].extend(run.count &- step, run.order) }
-          break
-        }
+      recordSteps(run)
+    }
+  }
+
+  @inline(never)
+  private mutating func recordSteps(_ run: RemovalRun) {
+    var step: UInt32 = 0
+    while step < run.count {
+      let offset =
+        run.order == .forward ? run.offset &+ step : run.offset &+ run.count &- 1 &- step
+      record(number: UInt64(run.number &+ step), removing: run.target, offset, 1)
+      step &+= 1
+      let last = removals[removals.count &- 1]
+      if last.count == 1 || last.order == run.order {
+        // The rest goes on from there.
+        if step < run.count { removals[removals.count &- 1].extend(run.count &- step, run.order) }
+        break
       }
     }
     lastNumber = max(lastNumber, run.lastNumber)

@@ -65,7 +65,7 @@ extension ReplicatingArray {
       if piece.isRemoved {
         known.insert(offset..<offset &+ count, by: run.target, of: authors[Int(run.target)].count)
       } else {
-        bury(skipped, count)
+        bury(piece.dropping(skipped).prefix(count), behind: skipped)
       }
       offset &+= count
     }

@@ -81,18 +81,20 @@ struct Piece: Equatable, Sendable {
 /// Counts of elements besides their number, so that text can be addressed otherwise than in bytes. All zero for
 /// elements that are not bytes of UTF-8.
 struct TextWeight: Equatable, Sendable {
-  /// Line feeds.
-  var lines: Int32 = 0
-  /// Bytes that begin no scalar.
-  var continuations: Int32 = 0
+  /// Line feeds, and 2^32 times the bytes that begin no scalar: one number, which is added and subtracted at once.
+  private var sum: Int64 = 0
   /// Scalars that take two units of UTF-16.
-  var astral: Int32 = 0
+  private(set) var astral: Int32 = 0
+
+  /// Line feeds.
+  var lines: Int32 { Int32(truncatingIfNeeded: sum) }
+  /// Bytes that begin no scalar.
+  var continuations: Int32 { Int32(truncatingIfNeeded: (sum &- Int64(lines)) &>> 32) }
 
   static var zero: TextWeight { TextWeight() }
 
   init(lines: Int32 = 0, continuations: Int32 = 0, astral: Int32 = 0) {
-    self.lines = lines
-    self.continuations = continuations
+    sum = Int64(lines) &+ Int64(continuations) &<< 32
     self.astral = astral
   }
 
@@ -134,17 +136,60 @@ struct TextWeight: Equatable, Sendable {
     return Self(lines: sum(lines &+ lineFeeds(last)))
   }
 
+  /// Counts in bytes that are valid UTF-8, of which none is 0; `nil` for any others. O(bytes).
+  @inline(__always)
+  init?(ofText text: borrowing Span<UInt8>) {
+    // A difference has a mark if a byte is 0.
+    var (zeros, all, lines): (UInt64, UInt64, Int32) = (0, 0, 0)
+    let count = text.count
+    if count < 8 {
+      for index in text.indices {
+        let byte = UInt64(text[index])
+        all |= byte
+        zeros |= byte &- 1
+        lines &+= byte == 0x0A ? 1 : 0
+      }
+      zeros &>>= 56
+    } else {
+      let words = (count &- 1) &>> 3
+      var next = 0
+      repeat {
+        let end = min(next &+ Self.mostWords, words)
+        var part: UInt64 = 0
+        while next < end {
+          let word = text.word(at: next &* 8)
+          zeros |= (word &- 0x0101_0101_0101_0101) & ~word
+          all |= word
+          part &+= Self.lineFeeds(word)
+          next &+= 1
+        }
+        lines &+= Self.sum(part)
+      } while next < words
+      // The last word overlaps the one before.
+      let last = text.word(at: count &- 8)
+      zeros |= (last &- 0x0101_0101_0101_0101) & ~last
+      all |= last
+      lines &+= Self.sum(Self.lineFeeds(Self.endingWord(of: text, from: words &* 8, to: count)))
+    }
+    guard zeros & Self.high == 0 else { return nil }
+    self.init(lines: lines)
+    if all & Self.high != 0 {
+      guard (try? UTF8Span(validating: copy text)) != nil else { return nil }
+      self.init(of: text)
+    }
+  }
+
   private static var fewBytes: Int { 64 }
 
   /// So many words can be counted in the bytes of one.
-  private static var largestPart: Int { 255 * 8 }
+  private static var mostWords: Int { 255 }
 
   @inline(never)
   private init(ofMany range: Range<Int>, in text: borrowing Span<UInt8>) {
     self.init()
     var next = range.lowerBound
     while next < range.upperBound {
-      let end = min(next &+ Self.largestPart, range.upperBound)
+      let end = min(next &+ Self.mostWords &* 8, range.upperBound)
       let words = (end &- next &- 1) &>> 3
       var (all, lines): (UInt64, UInt64) = (0, 0)
       for index in 0..<words {
@@ -153,17 +198,14 @@ struct TextWeight: Equatable, Sendable {
         all |= word
       }
       let last = Self.lastWord(of: text, from: next &+ words &* 8, to: end)
-      var part = Self(lines: Self.sum(lines &+ Self.lineFeeds(last)))
-      if (all | last) & Self.high != 0 { part.countScalars(from: next, to: end, in: text) }
-      self += part
+      self += Self(lines: Self.sum(lines &+ Self.lineFeeds(last)))
+      if (all | last) & Self.high != 0 { self += Self(scalarsFrom: next, to: end, in: text) }
       next = end
     }
   }
 
   @inline(never)
-  private mutating func countScalars(
-    from start: Int, to end: Int, in text: borrowing Span<UInt8>
-  ) {
+  private init(scalarsFrom start: Int, to end: Int, in text: borrowing Span<UInt8>) {
     var (continuations, astral): (UInt64, UInt64) = (0, 0)
     var next = start
     while next < end {
@@ -174,8 +216,7 @@ struct TextWeight: Equatable, Sendable {
       astral &+= (high & (word &<< 1) & (word &<< 2) & (word &<< 3)) &>> 7
       next &+= 8
     }
-    self.continuations = Self.sum(continuations)
-    self.astral = Self.sum(astral)
+    self.init(continuations: Self.sum(continuations), astral: Self.sum(astral))
   }
 
   /// The bytes from `start` to `end`, one at least and eight at most, and zeros behind them.
@@ -215,15 +256,15 @@ struct TextWeight: Equatable, Sendable {
     return Int32(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) &>> 48)
   }
 
-  static func + (a: Self, b: Self) -> Self {
-    TextWeight(
-      lines: a.lines &+ b.lines, continuations: a.continuations &+ b.continuations,
-      astral: a.astral &+ b.astral)
+  static func += (a: inout Self, b: Self) {
+    a.sum &+= b.sum
+    a.astral &+= b.astral
   }
 
-  static func += (a: inout Self, b: Self) { a = a + b }
-
   static prefix func - (a: Self) -> Self {
-    TextWeight(lines: 0 &- a.lines, continuations: 0 &- a.continuations, astral: 0 &- a.astral)
+    var result = a
+    result.sum = 0 &- a.sum
+    result.astral = 0 &- a.astral
+    return result
   }
 }

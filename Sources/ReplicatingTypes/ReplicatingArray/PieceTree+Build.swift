@@ -2,39 +2,34 @@ extension PieceTree {
   /// A tree of pieces that are in order. Its nodes are three quarters full, so that the next edits needn't split them. O(n).
   /// `weigh` is asked for ranges of visible elements.
   init(_ sizes: NodeSizes, of all: [Piece], _ weigh: (Range<Int>) -> TextWeight) {
-    self.init(sizes)
-    if all.isEmpty { return }
+    if all.isEmpty {
+      self.init(sizes)
+      return
+    }
     let perLeaf = sizes.leaf * 3 / 4
     let perBlock = max(sizes.block * 3 / 4, 1)
     let leaves = (all.count + perLeaf - 1) / perLeaf
     let blocks = (leaves + perBlock - 1) / perBlock
-    pieces = []
-    pieces.reserveCapacity(leaves * sizes.leaf)
-    leafCounts = []
-    leafBlocks = []
-    leafSlots = []
-    slots = Array(repeating: Slot(), count: blocks * sizes.block)
-    blockCounts = Array(repeating: 0, count: blocks)
-    blockPlaces = (0..<UInt32(blocks)).map { $0 }
-    top = blockPlaces.map { Top(block: $0) }
-    let padding = repeatElement(Piece(0, 0, 0), count: sizes.leaf)
-    for leaf in 0..<leaves {
-      let (block, place) = leaf.quotientAndRemainder(dividingBy: perBlock)
-      let range = leaf * perLeaf..<min((leaf + 1) * perLeaf, all.count)
-      var count = 0
-      for index in range { count &+= all[index].visibleCount }
-      let weight = weigh(visible..<visible + count)
-      pieces.append(contentsOf: all[range])
-      pieces.append(contentsOf: padding.prefix(sizes.leaf - range.count))
-      leafCounts.append(Int32(range.count))
-      leafBlocks.append(UInt32(block))
-      leafSlots.append(UInt32(place))
-      slots[block * sizes.block + place] = Slot(
-        leaf: UInt32(leaf), visible: Int32(count), weight: weight)
-      blockCounts[block] += 1
-      top[block].visible += count
-      top[block].weight += weight
-      visible += count
+    self.init(sizes, leaves: leaves, blocks: blocks)
+    for block in 0..<blocks {
+      let range = block * perBlock..<min((block + 1) * perBlock, leaves)
+      var top = PieceNodes.Top()
+      for (place, leaf) in range.enumerated() {
+        let pieces = all[leaf * perLeaf..<min((leaf + 1) * perLeaf, all.count)]
+        var count = 0
+        for piece in pieces { count &+= piece.visibleCount }
+        let weight = weigh(visible..<visible + count)
+        nodes.add(
+          PieceNodes.Leaf(count: Int32(pieces.count), block: UInt32(block), slot: UInt32(place)))
+        pieces.withUnsafeBufferPointer {
+          (nodes.pieces + leaf * sizes.leaf).initialize(from: $0.baseAddress!, count: $0.count)
+        }
+        (nodes.slots + (block * sizes.block + place)).initialize(
+          to: PieceNodes.Slot(leaf: UInt32(leaf), visible: Int32(count), weight: weight))
+        top.add(count, weight)
+        visible += count
+      }
+      nodes.add(PieceNodes.Block(count: Int32(range.count)), top, at: block)
     }
     moveToStart()
   }

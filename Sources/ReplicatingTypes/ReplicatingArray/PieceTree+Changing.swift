@@ -1,65 +1,62 @@
-// Changing the pieces of a leaf, and splitting what is full. Whoever changes pieces here tells the counts by `count`.
+// Changing the pieces of a leaf, and splitting what is full.
 
 extension PieceTree {
-  /// Adds to the counts on the way to the cursor's leaf.
-  @inline(__always)
-  mutating func count(_ elements: Int, _ weight: TextWeight) {
-    let slot = cursor.block &* sizes.block &+ cursor.slot
-    slots[slot].add(elements, weight)
-    top[cursor.place].add(elements, weight)
-    visible &+= elements
-    cursor.leafVisible &+= elements
-  }
-
   /// True if the cursor's leaf has no room for the two pieces that an edit can add.
   @inline(__always)
-  var isFull: Bool { Int(leafCounts[cursor.leaf]) > sizes.leaf &- 2 }
+  var isFull: Bool { Int(nodes.leaves[cursor.leaf].count) > sizes.leaf &- 2 }
 
-  /// Lengthens the cursor's piece by one that would stand behind `skipped` of its elements, if the two go on; false if they don't.
+  /// Lengthens the cursor's piece by `count` elements of a weight. It has room for them.
   @inline(__always)
-  mutating func extend(by piece: Piece, behind skipped: UInt32) -> Bool {
+  mutating func lengthen(by count: UInt32, _ weight: TextWeight) {
+    own()
+    add(Int(count), weight)
+    nodes.pieces[at] = current.extended(by: count)
+  }
+
+  /// The same by a piece that would stand behind `skipped` of its elements, if the two go on; false if they don't.
+  @inline(__always)
+  mutating func extend(by piece: Piece, behind skipped: UInt32, _ weight: TextWeight) -> Bool {
     let old = current
     guard skipped > 0, skipped == old.count, old.goes(before: piece, sizes.piece) else {
       return false
     }
-    current = old.extended(by: piece.count)
+    lengthen(by: piece.count, weight)
     return true
   }
 
-  /// Puts a piece behind `skipped` elements of the cursor's piece; only at the very beginning that is 0. Moves to it. The leaf
-  /// isn't full.
+  /// Puts a piece, which has a weight, behind `skipped` elements of the cursor's piece; only at the very beginning that is 0. Moves to it.
+  /// The leaf isn't full.
   @inline(__always)
-  mutating func put(_ piece: Piece, behind skipped: UInt32) {
-    let index = cursor.index
-    if skipped == 0 {
-      changeLeaf { leaf, count in Self.makeRoom(for: 1, at: index, in: leaf, &count)[0] = piece }
-      return
-    }
-    let visible = changeLeaf { leaf, count in
-      let old = leaf[index]
+  mutating func put(_ piece: Piece, behind skipped: UInt32, _ weight: TextWeight) {
+    changeLeaf(Int(piece.count), weight) { leaf, count, cursor in
+      if skipped == 0 {
+        Self.makeRoom(for: 1, at: cursor.index, in: leaf, &count)[0] = piece
+        return
+      }
+      let old = leaf[cursor.index]
       if skipped < old.count {
-        leaf[index] = old.prefix(skipped)
-        let room = Self.makeRoom(for: 2, at: index &+ 1, in: leaf, &count)
+        leaf[cursor.index] = old.prefix(skipped)
+        let room = Self.makeRoom(for: 2, at: cursor.index &+ 1, in: leaf, &count)
         room[0] = piece
         room[1] = old.dropping(skipped)
       } else {
-        Self.makeRoom(for: 1, at: index &+ 1, in: leaf, &count)[0] = piece
+        Self.makeRoom(for: 1, at: cursor.index &+ 1, in: leaf, &count)[0] = piece
       }
-      return old.prefix(skipped).visibleCount
+      cursor.start &+= old.prefix(skipped).visibleCount
+      cursor.index &+= 1
     }
-    cursor.start &+= visible
-    cursor.index &+= 1
   }
 
-  /// Makes `count` elements behind `skipped` of the cursor's piece, which is visible, tombstones: joined with their
-  /// neighbours in the leaf where they can be. The leaf isn't full.
+  /// Makes elements behind `skipped` of the cursor's piece, which are its own, visible and have a weight, tombstones: joined with their neighbours
+  /// in the leaf where they can be. The leaf isn't full.
   @inline(__always)
-  mutating func bury(_ skipped: UInt32, _ count: UInt32) {
-    var (index, start) = (cursor.index, cursor.start)
+  mutating func bury(_ part: Piece, behind skipped: UInt32, _ weight: TextWeight) {
     let largest = sizes.piece
-    changeLeaf { leaf, pieces in
+    let count = part.count
+    let tomb = part.removed
+    changeLeaf(-Int(count), -weight) { leaf, pieces, cursor in
+      let index = cursor.index
       let old = leaf[index]
-      let tomb = old.dropping(skipped).prefix(count).removed
       let rest = old.count &- skipped &- count
       if rest == 0, index &+ 1 < pieces, tomb.goes(before: leaf[index &+ 1], largest) {
         leaf[index &+ 1] = Piece(offset: tomb.offset, bits: leaf[index &+ 1].bits &+ count)
@@ -75,27 +72,28 @@ extension PieceTree {
           leaf[index &- 1] = previous.extended(by: leaf[index].count)
           Self.remove(at: index, in: leaf, &pieces)
         }
-        index &-= 1
-        start &-= leaf[index].visibleCount
+        cursor.index &-= 1
+        cursor.start &-= leaf[cursor.index].visibleCount
       } else if skipped == 0, index > 0, leaf[index &- 1].goes(before: tomb, largest) {
         leaf[index &- 1] = leaf[index &- 1].extended(by: count)
         if rest > 0 {
           leaf[index] = old.dropping(count)
         } else {
           Self.remove(at: index, in: leaf, &pieces)
-          index &-= 1
+          cursor.index &-= 1
         }
       } else {
         Self.cut(tomb, behind: skipped, at: index, in: leaf, &pieces)
       }
     }
-    (cursor.index, cursor.start) = (index, start)
   }
 
-  /// Makes elements behind `skipped` of the cursor's piece, which are its own, a piece of their own. The leaf isn't full.
-  mutating func cut(_ part: Piece, behind skipped: UInt32) {
-    let index = cursor.index
-    changeLeaf { leaf, pieces in Self.cut(part, behind: skipped, at: index, in: leaf, &pieces) }
+  /// Makes elements behind `skipped` of the cursor's piece, which are its own, a visible piece of their own with a weight. They are tombstones, and the leaf
+  /// isn't full.
+  mutating func raise(_ part: Piece, behind skipped: UInt32, _ weight: TextWeight) {
+    changeLeaf(Int(part.count), weight) { leaf, pieces, cursor in
+      Self.cut(part, behind: skipped, at: cursor.index, in: leaf, &pieces)
+    }
   }
 
   @inline(__always)
@@ -118,25 +116,33 @@ extension PieceTree {
     }
   }
 
-  /// Has `body` change the pieces of the cursor's leaf, and their number. The leaf has the cursor's piece, unless it is empty, and isn't full.
+  /// Has `body` change the pieces of the cursor's leaf, and their number: by so many visible elements of a weight. The leaf has the cursor's piece, unless it is
+  /// empty, and isn't full.
   ///
-  /// One look whether the array is unique takes the place of one for each piece that changes. All that `body` may read and
-  /// write are the `sizes.leaf` places of the leaf, which are in the array: the first `count`, and two more. `cursor.index` is one of
+  /// All that `body` may read and write are the places of the leaf: the first `count`, and two more. `cursor.index` is one of
   /// them, and so is the next; one before it is looked at only where it isn't the first.
   @inline(__always)
-  private mutating func changeLeaf<Result>(
-    _ body: (_ leaf: UnsafeMutablePointer<Piece>, _ count: inout Int) -> Result
-  ) -> Result {
-    let base = cursor.leaf &* sizes.leaf
-    let old = Int(leafCounts[cursor.leaf])
-    var count = old
-    precondition(cursor.index >= 0 && cursor.index <= old && old <= sizes.leaf &- 2)
-    let result = pieces.withUnsafeMutableBufferPointer { all in
-      precondition(base >= 0 && base &+ sizes.leaf <= all.count)
-      return body(all.baseAddress! + base, &count)
-    }
-    if count != old { leafCounts[cursor.leaf] = Int32(truncatingIfNeeded: count) }
-    return result
+  private mutating func changeLeaf(
+    _ elements: Int, _ weight: TextWeight,
+    _ body: (_ leaf: UnsafeMutablePointer<Piece>, _ count: inout Int, _ cursor: inout Cursor) ->
+      Void
+  ) {
+    own()
+    add(elements, weight)
+    let leaf = cursor.leaf
+    var count = Int(nodes.leaves[leaf].count)
+    precondition(cursor.index >= 0 && cursor.index <= count && count <= sizes.leaf &- 2)
+    body(nodes.pieces + leaf &* sizes.leaf, &count, &cursor)
+    nodes.leaves[leaf].count = Int32(truncatingIfNeeded: count)
+  }
+
+  /// Adds to the counts on the way to the cursor's leaf.
+  @inline(__always)
+  private mutating func add(_ elements: Int, _ weight: TextWeight) {
+    nodes.slots[cursor.block &* sizes.block &+ cursor.slot].add(elements, weight)
+    nodes.top[cursor.place].add(elements, weight)
+    visible &+= elements
+    cursor.leafVisible &+= elements
   }
 
   /// Moves the pieces of a leaf from `index` on by `new` places, which are in the leaf. Returns the first of those.
@@ -161,49 +167,36 @@ extension PieceTree {
     (leaf + index).update(from: leaf + (index &+ 1), count: count &- index)
   }
 
+  // MARK: - Splitting
+
   /// Splits the cursor's leaf; the cursor keeps its piece. Returns the new leaf.
   @inline(never)
   mutating func splitLeaf(_ weigh: (Piece) -> TextWeight) -> Int {
+    let isBlockFull = Int(nodes.blocks[cursor.block].count) == sizes.block
+    reserve(blocks: isBlockFull ? 1 : 0)
+    if isBlockFull { splitBlock() }
     let old = cursor.leaf
-    let new = leafCounts.count
-    let count = Int(leafCounts[old])
+    let slot = cursor.block * sizes.block + cursor.slot
+    let count = Int(nodes.leaves[old].count)
     let half = count / 2
-    pieces.append(contentsOf: repeatElement(Piece(0, 0, 0), count: sizes.leaf))
-    let (first, moved) = (old * sizes.leaf, new * sizes.leaf)
-    var visible = 0
-    for index in 0..<count - half {
-      let piece = pieces[first + half + index]
-      pieces[moved + index] = piece
-      visible += piece.visibleCount
-    }
+    let new = nodes.add(
+      PieceNodes.Leaf(
+        count: Int32(count - half), block: UInt32(cursor.block), slot: UInt32(cursor.slot + 1)))
+    (nodes.pieces + new * sizes.leaf).initialize(
+      from: nodes.pieces + (old * sizes.leaf + half), count: count - half)
+    nodes.leaves[old].count = Int32(half)
+    let visible = pieces(of: new).reduce(0) { $0 &+ $1.visibleCount }
     // The half with fewer elements is weighed.
     var weight = TextWeight.zero
     if visible <= cursor.leafVisible / 2 {
-      for index in moved..<moved + count - half where !pieces[index].isRemoved {
-        weight += weigh(pieces[index])
-      }
+      for piece in pieces(of: new) where !piece.isRemoved { weight += weigh(piece) }
     } else {
-      weight = slots[cursor.block * sizes.block + cursor.slot].weight
-      for index in first..<first + half where !pieces[index].isRemoved {
-        weight += -weigh(pieces[index])
-      }
+      weight = nodes.slots[slot].weight
+      for piece in pieces(of: old) where !piece.isRemoved { weight += -weigh(piece) }
     }
-    leafCounts[old] = Int32(half)
-    leafCounts.append(Int32(count - half))
-    if Int(blockCounts[cursor.block]) == sizes.block { splitBlock() }
-    let base = cursor.block * sizes.block
-    var slot = base + Int(blockCounts[cursor.block])
-    while slot > base + cursor.slot + 1 {
-      slots[slot] = slots[slot - 1]
-      leafSlots[Int(slots[slot].leaf)] += 1
-      slot -= 1
-    }
-    slots[slot] = Slot(leaf: UInt32(new), visible: Int32(visible), weight: weight)
-    slots[slot - 1].visible -= Int32(visible)
-    slots[slot - 1].weight += -weight
-    blockCounts[cursor.block] += 1
-    leafBlocks.append(UInt32(cursor.block))
-    leafSlots.append(UInt32(cursor.slot + 1))
+    nodes.slots[slot].add(-visible, -weight)
+    insertSlot(
+      PieceNodes.Slot(leaf: UInt32(new), visible: Int32(visible), weight: weight), at: slot + 1)
     cursor.leafVisible -= visible
     if cursor.index >= half {
       cursor.leaf = new
@@ -215,51 +208,70 @@ extension PieceTree {
     return new
   }
 
+  /// Makes room for a leaf more, and for so many blocks. Nobody else has the nodes then.
+  private mutating func reserve(blocks: Int) {
+    let (leafRoom, blockRoom) = (nodes.leafRoom, nodes.blockRoom)
+    if nodes.leafCount == leafRoom || nodes.blockCount + blocks > blockRoom {
+      copyNodes(
+        leaves: nodes.leafCount == leafRoom ? leafRoom * 2 : leafRoom,
+        blocks: nodes.blockCount + blocks > blockRoom ? blockRoom * 2 : blockRoom)
+    } else {
+      own()
+    }
+  }
+
+  /// Puts a leaf into the cursor's block, at a place that is not its first, and for which there is room.
+  private mutating func insertSlot(_ slot: PieceNodes.Slot, at place: Int) {
+    let end = cursor.block * sizes.block + Int(nodes.blocks[cursor.block].count)
+    (nodes.slots + (place + 1)).update(from: nodes.slots + place, count: end - place)
+    nodes.slots[place] = slot
+    nodes.blocks[cursor.block].count += 1
+    for moved in place + 1..<end + 1 { nodes.leaves[Int(nodes.slots[moved].leaf)].slot += 1 }
+  }
+
+  /// Splits the cursor's block, which is full. There is room for a new one, and nobody else has the nodes.
   private mutating func splitBlock() {
     let old = cursor.block
-    let new = blockCounts.count
     let half = sizes.block / 2
-    slots += repeatElement(Slot(), count: sizes.block)
-    var visible = 0
-    var weight = TextWeight.zero
-    for slot in half..<sizes.block {
-      let moved = slots[old * sizes.block + slot]
-      slots[new * sizes.block + slot - half] = moved
-      visible += Int(moved.visible)
-      weight += moved.weight
-      leafBlocks[Int(moved.leaf)] = UInt32(new)
-      leafSlots[Int(moved.leaf)] -= UInt32(half)
+    var (visible, weight) = (0, TextWeight.zero)
+    let moved = UnsafeBufferPointer(
+      start: nodes.slots + (old * sizes.block + half), count: sizes.block - half)
+    for slot in moved {
+      visible += Int(slot.visible)
+      weight += slot.weight
     }
-    blockCounts[old] = Int32(half)
-    blockCounts.append(Int32(sizes.block - half))
-    blockPlaces.append(0)
-    top[cursor.place].visible -= visible
-    top[cursor.place].weight += -weight
-    top.insert(Top(block: UInt32(new), weight: weight, visible: visible), at: cursor.place + 1)
-    for place in cursor.place + 1..<top.count { blockPlaces[Int(top[place].block)] = UInt32(place) }
+    nodes.top[cursor.place].add(-visible, -weight)
+    nodes.blocks[old].count = Int32(half)
+    let new = nodes.add(
+      PieceNodes.Block(count: Int32(moved.count)),
+      PieceNodes.Top(weight: weight, visible: visible), at: cursor.place + 1)
+    (nodes.slots + new * sizes.block).initialize(from: moved.baseAddress!, count: moved.count)
+    for (place, slot) in moved.enumerated() {
+      nodes.leaves[Int(slot.leaf)].block = UInt32(new)
+      nodes.leaves[Int(slot.leaf)].slot = UInt32(place)
+    }
     if cursor.slot >= half {
       cursor.block = new
       cursor.slot -= half
-      cursor.blockStart += top[cursor.place].visible
+      cursor.blockStart += nodes.top[cursor.place].visible
       cursor.place += 1
     }
   }
 
   /// Finds all weights, after edits without them. O(n), and what `weight` takes for each visible piece.
   mutating func weigh(_ weight: (Piece) -> TextWeight) {
+    own()
     isWeighed = true
-    for place in top.indices {
-      let block = Int(top[place].block)
-      top[place].weight = .zero
-      for slot in block * sizes.block..<block * sizes.block + Int(blockCounts[block]) {
-        let leaf = Int(slots[slot].leaf)
+    for place in 0..<nodes.blockCount {
+      let block = Int(nodes.top[place].block)
+      nodes.top[place].weight = .zero
+      for slot in block * sizes.block..<block * sizes.block + Int(nodes.blocks[block].count) {
         var sum = TextWeight.zero
-        for index in leaf * sizes.leaf..<leaf * sizes.leaf + Int(leafCounts[leaf])
-        where !pieces[index].isRemoved {
-          sum += weight(pieces[index])
+        for piece in pieces(of: Int(nodes.slots[slot].leaf)) where !piece.isRemoved {
+          sum += weight(piece)
         }
-        slots[slot].weight = sum
-        top[place].weight += sum
+        nodes.slots[slot].weight = sum
+        nodes.top[place].weight += sum
       }
     }
   }

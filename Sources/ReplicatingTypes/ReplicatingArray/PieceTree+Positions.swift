@@ -56,20 +56,20 @@ extension PieceTree {
     exceeding amount: Int, _ unit: TextUnit, total: inout TextMeasure
   ) -> LeafPlace? {
     var before = TextMeasure()
-    for place in 0..<top.count {
+    for place in 0..<nodes.blockCount {
       var next = before
-      next.add(top[place].visible, top[place].weight)
+      next.add(nodes.top[place].visible, nodes.top[place].weight)
       if next[unit] <= amount {
         before = next
         continue
       }
-      let block = Int(top[place].block)
+      let block = Int(nodes.top[place].block)
       let base = block &* sizes.block
-      for slot in 0..<Int(blockCounts[block]) {
+      for slot in 0..<Int(nodes.blocks[block].count) {
         next = before
-        next.add(Int(slots[base &+ slot].visible), slots[base &+ slot].weight)
+        next.add(Int(nodes.slots[base &+ slot].visible), nodes.slots[base &+ slot].weight)
         if next[unit] > amount {
-          let leaf = Int(slots[base &+ slot].leaf)
+          let leaf = Int(nodes.slots[base &+ slot].leaf)
           return LeafPlace(place: place, slot: slot, leaf: leaf, before: before)
         }
         before = next
@@ -88,9 +88,7 @@ extension PieceTree {
     var skipped = range.lowerBound &- at.before.utf8
     var rest = range.count
     while true {
-      let first = at.leaf &* sizes.leaf
-      for index in first..<first &+ Int(leafCounts[at.leaf]) {
-        let piece = pieces[index]
+      for piece in pieces(of: at.leaf) {
         let count = piece.visibleCount
         if skipped >= count {
           skipped &-= count
@@ -111,12 +109,12 @@ extension PieceTree {
   /// Moves one leaf on; false at the end. What is before the leaf is not kept.
   private func step(_ at: inout LeafPlace) -> Bool {
     at.slot &+= 1
-    if at.slot == Int(blockCounts[Int(top[at.place].block)]) {
+    if at.slot == Int(nodes.blocks[Int(nodes.top[at.place].block)].count) {
       at.place &+= 1
       at.slot = 0
-      if at.place == top.count { return false }
+      if at.place == nodes.blockCount { return false }
     }
-    at.leaf = Int(slots[Int(top[at.place].block) &* sizes.block &+ at.slot].leaf)
+    at.leaf = Int(nodes.slots[Int(nodes.top[at.place].block) &* sizes.block &+ at.slot].leaf)
     return true
   }
 }

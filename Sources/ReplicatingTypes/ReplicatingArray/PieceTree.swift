@@ -1,12 +1,11 @@
 /// The pieces of a sequence in their order, counted.
 ///
 /// A B-tree of three levels and little depth: leaves of up to 64 pieces, blocks of up to 128 leaves, and one flat list of
-/// blocks. A leaf's pieces stand in one array, at places that belong to the leaf; a block's leaves likewise, each with the
-/// number of its visible elements and their weight. Nodes are numbers, so nothing is retained or released on the way
-/// through them, and arrays are all there is to copy.
+/// blocks. A block has of each of its leaves the number of its visible elements and their weight. Nodes are numbers, and all
+/// are in one piece of memory (PieceNodes.swift), which copies of the tree share until one of them is changed.
 ///
 /// A cursor remembers where the last edit was. Leaves are never empty, but the only one of an empty sequence.
-struct PieceTree: Sendable {
+struct PieceTree: @unchecked Sendable {
   /// The capacities of nodes. Tests use tiny nodes, so that splits happen.
   struct NodeSizes: Sendable {
     var leaf = 64
@@ -31,68 +30,54 @@ struct PieceTree: Sendable {
     var start = 0
   }
 
-  /// A leaf in its block: its number, its visible elements and their weight.
-  struct Slot: Sendable {
-    var leaf: UInt32 = 0
-    var visible: Int32 = 0
-    var weight = TextWeight.zero
-
-    @inline(__always)
-    mutating func add(_ elements: Int, _ more: TextWeight) {
-      visible &+= Int32(truncatingIfNeeded: elements)
-      weight += more
-    }
-  }
-
-  /// A block in the list: its number, its visible elements and their weight.
-  struct Top: Sendable {
-    var block: UInt32 = 0
-    var weight = TextWeight.zero
-    var visible = 0
-
-    @inline(__always)
-    mutating func add(_ elements: Int, _ more: TextWeight) {
-      visible &+= elements
-      weight += more
-    }
-  }
-
   let sizes: NodeSizes
-  /// The pieces of leaf `l` are at `l * sizes.leaf` and on.
-  var pieces: [Piece]
-  var leafCounts: [Int32] = [0]
-  /// The block that a leaf is in.
-  var leafBlocks: [UInt32] = [0]
-  /// Its place there.
-  var leafSlots: [UInt32] = [0]
-  /// The leaves of block `b` are at `b * sizes.block` and on.
-  var slots: [Slot]
-  var blockCounts: [Int32] = [1]
-  /// Where a block stands in `top`.
-  var blockPlaces: [UInt32] = [0]
-  var top: [Top] = [Top()]
+  /// The nodes. `memory` frees them.
+  var nodes: PieceNodes
+  private var memory: PieceMemory
   /// The number of visible elements.
   var visible = 0
   /// False while very many edits follow each other: all weights are zero until `weigh`.
   var isWeighed = true
   var cursor = Cursor()
 
+  /// A tree without pieces: of one empty leaf.
   init(_ sizes: NodeSizes) {
-    precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
-    self.sizes = sizes
-    pieces = Array(repeating: Piece(0, 0, 0), count: sizes.leaf)
-    slots = Array(repeating: Slot(), count: sizes.block)
+    self.init(sizes, leaves: 1, blocks: 1)
+    nodes.add(PieceNodes.Block(count: 1), PieceNodes.Top(), at: 0)
+    nodes.add(PieceNodes.Leaf())
+    nodes.slots.initialize(to: PieceNodes.Slot())
+    nodes.pieces.initialize(to: Piece(0, 0, 0))
   }
 
-  var isEmpty: Bool { leafCounts[0] == 0 && top.count == 1 && blockCounts[0] == 1 }
+  /// A tree without nodes, with room for so many.
+  init(_ sizes: NodeSizes, leaves: Int, blocks: Int) {
+    precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
+    self.sizes = sizes
+    nodes = PieceNodes(sizes, leaves: leaves, blocks: blocks)
+    memory = PieceMemory(nodes)
+  }
+
+  /// Makes sure that no other tree has the nodes of this one. O(1), and O(n) if one has.
+  @inline(__always)
+  mutating func own() {
+    if !isKnownUniquelyReferenced(&memory) {
+      copyNodes(leaves: nodes.leafRoom, blocks: nodes.blockRoom)
+    }
+  }
+
+  /// Has the nodes in memory of their own, with room for so many. O(n).
+  @inline(never)
+  mutating func copyNodes(leaves: Int, blocks: Int) {
+    nodes = PieceNodes(copying: nodes, sizes, leaves: leaves, blocks: blocks)
+    memory = PieceMemory(nodes)
+  }
+
+  var isEmpty: Bool { nodes.leafCount == 1 && nodes.leaves[0].count == 0 }
 
   /// Where the cursor's piece stands in `pieces`.
   var at: Int { cursor.leaf &* sizes.leaf &+ cursor.index }
 
-  var current: Piece {
-    get { pieces[at] }
-    set { pieces[at] = newValue }
-  }
+  var current: Piece { nodes.pieces[at] }
 
   /// True if it is certain, without a look at them, that visible elements are bytes of ASCII: they are in the cursor's leaf, and none there continues a
   /// scalar. Its last one may begin a scalar that goes on in the next leaf, so of that nothing is certain.
@@ -100,14 +85,21 @@ struct PieceTree: Sendable {
   func isPlain(in range: Range<Int>) -> Bool {
     range.lowerBound >= cursor.leafStart
       && range.upperBound < cursor.leafStart &+ cursor.leafVisible
-      && slots[cursor.block &* sizes.block &+ cursor.slot].weight.continuations == 0
+      && nodes.slots[cursor.block &* sizes.block &+ cursor.slot].weight.continuations == 0
   }
 
   /// Places for which that is certain.
   var plain: Range<Int> {
-    let slot = slots[cursor.block &* sizes.block &+ cursor.slot]
+    let slot = nodes.slots[cursor.block &* sizes.block &+ cursor.slot]
     guard cursor.leafVisible > 0, slot.weight.continuations == 0 else { return 0..<0 }
     return cursor.leafStart..<cursor.leafStart &+ cursor.leafVisible &- 1
+  }
+
+  /// The pieces of a leaf, for as long as the tree is there and unchanged.
+  @inline(__always)
+  func pieces(of leaf: Int) -> UnsafeBufferPointer<Piece> {
+    UnsafeBufferPointer(
+      start: nodes.pieces + leaf &* sizes.leaf, count: Int(nodes.leaves[leaf].count))
   }
 
   // MARK: - Moving the cursor
@@ -118,7 +110,7 @@ struct PieceTree: Sendable {
     if position < cursor.leafStart || position >= cursor.leafStart &+ cursor.leafVisible {
       seekLeaf(position)
       if position &- cursor.leafStart > cursor.leafVisible / 2 {
-        cursor.index = Int(leafCounts[cursor.leaf])
+        cursor.index = Int(nodes.leaves[cursor.leaf].count)
         cursor.start = cursor.leafStart &+ cursor.leafVisible
       }
     }
@@ -127,7 +119,7 @@ struct PieceTree: Sendable {
     var start = cursor.start
     if position >= start {
       while true {
-        let next = start &+ pieces[base &+ index].visibleCount
+        let next = start &+ nodes.pieces[base &+ index].visibleCount
         if position < next { break }
         start = next
         index &+= 1
@@ -135,7 +127,7 @@ struct PieceTree: Sendable {
     } else {
       repeat {
         index &-= 1
-        start &-= pieces[base &+ index].visibleCount
+        start &-= nodes.pieces[base &+ index].visibleCount
       } while position < start
     }
     cursor.index = index
@@ -146,8 +138,9 @@ struct PieceTree: Sendable {
   /// Moves to the leaf that holds the visible element at `position`: from leaf to leaf if it is in the same block.
   @inline(never)
   private mutating func seekLeaf(_ position: Int) {
+    precondition(position >= 0 && position < visible, "a position outside the sequence")
     if position < cursor.blockStart
-      || position >= cursor.blockStart &+ top[cursor.place].visible
+      || position >= cursor.blockStart &+ nodes.top[cursor.place].visible
     {
       seekBlock(position)
     }
@@ -156,10 +149,10 @@ struct PieceTree: Sendable {
     var start = cursor.leafStart
     while position < start {
       slot &-= 1
-      start &-= Int(slots[base &+ slot].visible)
+      start &-= Int(nodes.slots[base &+ slot].visible)
     }
     while true {
-      let count = Int(slots[base &+ slot].visible)
+      let count = Int(nodes.slots[base &+ slot].visible)
       if position < start &+ count {
         cursor.leafVisible = count
         break
@@ -168,7 +161,7 @@ struct PieceTree: Sendable {
       slot &+= 1
     }
     cursor.slot = slot
-    cursor.leaf = Int(slots[base &+ slot].leaf)
+    cursor.leaf = Int(nodes.slots[base &+ slot].leaf)
     cursor.leafStart = start
     cursor.index = 0
     cursor.start = start
@@ -178,64 +171,65 @@ struct PieceTree: Sendable {
   private mutating func seekBlock(_ position: Int) {
     var place = 0
     var start = 0
-    while position >= start &+ top[place].visible {
-      start &+= top[place].visible
+    while position >= start &+ nodes.top[place].visible {
+      start &+= nodes.top[place].visible
       place &+= 1
     }
     cursor.place = place
-    cursor.block = Int(top[place].block)
+    cursor.block = Int(nodes.top[place].block)
     cursor.blockStart = start
     cursor.slot = 0
     cursor.leafStart = start
   }
 
   mutating func moveToStart() {
-    let block = Int(top[0].block)
+    let block = Int(nodes.top[0].block)
     cursor = Cursor(
-      leaf: Int(slots[block &* sizes.block].leaf), block: block,
-      leafVisible: Int(slots[block &* sizes.block].visible))
+      leaf: Int(nodes.slots[block &* sizes.block].leaf), block: block,
+      leafVisible: Int(nodes.slots[block &* sizes.block].visible))
   }
 
   /// Moves to the last piece.
   mutating func moveToEnd() {
-    cursor.place = top.count &- 1
-    cursor.block = Int(top[cursor.place].block)
-    cursor.blockStart = visible &- top[cursor.place].visible
-    cursor.slot = Int(blockCounts[cursor.block]) &- 1
+    cursor.place = nodes.blockCount &- 1
+    cursor.block = Int(nodes.top[cursor.place].block)
+    cursor.blockStart = visible &- nodes.top[cursor.place].visible
+    cursor.slot = Int(nodes.blocks[cursor.block].count) &- 1
     enterSlot()
     cursor.leafStart = visible &- cursor.leafVisible
-    cursor.index = max(0, Int(leafCounts[cursor.leaf]) &- 1)
+    cursor.index = max(0, Int(nodes.leaves[cursor.leaf].count) &- 1)
     cursor.start = visible &- current.visibleCount
   }
 
   /// Moves to the first piece of a leaf: from leaf to leaf if it is in the same block. O(blocks + leaves of a block).
   @inline(never)
   mutating func move(toLeaf leaf: Int) {
-    let block = Int(leafBlocks[leaf])
+    precondition(leaf < nodes.leafCount, "a leaf that is not here")
+    let block = Int(nodes.leaves[leaf].block)
     if block != cursor.block {
       cursor.block = block
-      cursor.place = Int(blockPlaces[block])
+      cursor.place = Int(nodes.blocks[block].place)
       cursor.blockStart = 0
-      for before in 0..<cursor.place { cursor.blockStart &+= top[before].visible }
+      for before in 0..<cursor.place { cursor.blockStart &+= nodes.top[before].visible }
       cursor.slot = 0
       cursor.leafStart = cursor.blockStart
     }
     let base = block &* sizes.block
-    let slot = Int(leafSlots[leaf])
+    let slot = Int(nodes.leaves[leaf].slot)
     var passed = cursor.slot
     var start = cursor.leafStart
     while passed < slot {
-      start &+= Int(slots[base &+ passed].visible)
+      start &+= Int(nodes.slots[base &+ passed].visible)
       passed &+= 1
     }
     while passed > slot {
       passed &-= 1
-      start &-= Int(slots[base &+ passed].visible)
+      start &-= Int(nodes.slots[base &+ passed].visible)
     }
     cursor.leaf = leaf
     cursor.slot = slot
     cursor.leafStart = start
-    cursor.leafVisible = Int(slots[base &+ slot].visible)
+    cursor.leafVisible = Int(nodes.slots[base &+ slot].visible)
     cursor.index = 0
     cursor.start = start
   }
@@ -244,13 +238,13 @@ struct PieceTree: Sendable {
   /// in turn: as a rule it is near.
   mutating func moveInLeaf(to element: LocalID) -> Bool {
     let base = cursor.leaf &* sizes.leaf
-    let end = Int(leafCounts[cursor.leaf])
+    let end = Int(nodes.leaves[cursor.leaf].count)
     var (before, beforeStart) = (cursor.index, cursor.start)
     var (behind, behindStart) = (before, beforeStart)
     while before > 0 || behind < end {
       if before > 0 {
         before &-= 1
-        let piece = pieces[base &+ before]
+        let piece = nodes.pieces[base &+ before]
         beforeStart &-= piece.visibleCount
         if piece.contains(element) {
           (cursor.index, cursor.start) = (before, beforeStart)
@@ -258,7 +252,7 @@ struct PieceTree: Sendable {
         }
       }
       if behind < end {
-        let piece = pieces[base &+ behind]
+        let piece = nodes.pieces[base &+ behind]
         if piece.contains(element) {
           (cursor.index, cursor.start) = (behind, behindStart)
           return true
@@ -273,10 +267,10 @@ struct PieceTree: Sendable {
   /// The same for an element at or behind the cursor.
   mutating func moveForwardInLeaf(to element: LocalID) -> Bool {
     let base = cursor.leaf &* sizes.leaf
-    let end = Int(leafCounts[cursor.leaf])
+    let end = Int(nodes.leaves[cursor.leaf].count)
     var (index, start) = (cursor.index, cursor.start)
     while index < end {
-      let piece = pieces[base &+ index]
+      let piece = nodes.pieces[base &+ index]
       if piece.contains(element) {
         (cursor.index, cursor.start) = (index, start)
         return true
@@ -289,17 +283,17 @@ struct PieceTree: Sendable {
 
   /// Moves one piece on; false at the end.
   mutating func stepForward() -> Bool {
-    if cursor.index &+ 1 < Int(leafCounts[cursor.leaf]) {
+    if cursor.index &+ 1 < Int(nodes.leaves[cursor.leaf].count) {
       cursor.start &+= current.visibleCount
       cursor.index &+= 1
       return true
     }
-    if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
+    if cursor.slot &+ 1 < Int(nodes.blocks[cursor.block].count) {
       cursor.slot &+= 1
-    } else if cursor.place &+ 1 < top.count {
-      cursor.blockStart &+= top[cursor.place].visible
+    } else if cursor.place &+ 1 < nodes.blockCount {
+      cursor.blockStart &+= nodes.top[cursor.place].visible
       cursor.place &+= 1
-      cursor.block = Int(top[cursor.place].block)
+      cursor.block = Int(nodes.top[cursor.place].block)
       cursor.slot = 0
     } else {
       return false
@@ -322,41 +316,45 @@ struct PieceTree: Sendable {
       cursor.slot &-= 1
     } else if cursor.place > 0 {
       cursor.place &-= 1
-      cursor.blockStart &-= top[cursor.place].visible
-      cursor.block = Int(top[cursor.place].block)
-      cursor.slot = Int(blockCounts[cursor.block]) &- 1
+      cursor.blockStart &-= nodes.top[cursor.place].visible
+      cursor.block = Int(nodes.top[cursor.place].block)
+      cursor.slot = Int(nodes.blocks[cursor.block].count) &- 1
     } else {
       return false
     }
     enterSlot()
     cursor.leafStart &-= cursor.leafVisible
-    cursor.index = Int(leafCounts[cursor.leaf]) &- 1
+    cursor.index = Int(nodes.leaves[cursor.leaf].count) &- 1
     cursor.start = cursor.leafStart &+ cursor.leafVisible &- current.visibleCount
     return true
   }
 
   private mutating func enterSlot() {
     let slot = cursor.block &* sizes.block &+ cursor.slot
-    cursor.leaf = Int(slots[slot].leaf)
-    cursor.leafVisible = Int(slots[slot].visible)
+    cursor.leaf = Int(nodes.slots[slot].leaf)
+    cursor.leafVisible = Int(nodes.slots[slot].visible)
   }
 
   /// The element directly behind the cursor's piece.
   @inline(__always)
   var following: LocalID {
-    if cursor.index &+ 1 < Int(leafCounts[cursor.leaf]) { return pieces[at &+ 1].first }
+    if cursor.index &+ 1 < Int(nodes.leaves[cursor.leaf].count) {
+      return nodes.pieces[at &+ 1].first
+    }
     return firstOfNextLeaf
   }
 
   @inline(never)
   private var firstOfNextLeaf: LocalID {
-    if cursor.slot &+ 1 < Int(blockCounts[cursor.block]) {
-      return pieces[Int(slots[cursor.block &* sizes.block &+ cursor.slot &+ 1].leaf) &* sizes.leaf]
-        .first
+    if cursor.slot &+ 1 < Int(nodes.blocks[cursor.block].count) {
+      return nodes.pieces[
+        Int(nodes.slots[cursor.block &* sizes.block &+ cursor.slot &+ 1].leaf) &* sizes.leaf
+      ]
+      .first
     }
-    if cursor.place &+ 1 < top.count {
-      let block = Int(top[cursor.place &+ 1].block)
-      return pieces[Int(slots[block &* sizes.block].leaf) &* sizes.leaf].first
+    if cursor.place &+ 1 < nodes.blockCount {
+      let block = Int(nodes.top[cursor.place &+ 1].block)
+      return nodes.pieces[Int(nodes.slots[block &* sizes.block].leaf) &* sizes.leaf].first
     }
     return .none
   }
@@ -365,9 +363,9 @@ struct PieceTree: Sendable {
 
   /// True if one leaf stands before another.
   func isLeaf(_ a: Int, before b: Int) -> Bool {
-    let (blockA, blockB) = (Int(leafBlocks[a]), Int(leafBlocks[b]))
-    if blockA != blockB { return blockPlaces[blockA] < blockPlaces[blockB] }
-    return leafSlots[a] < leafSlots[b]
+    let (blockA, blockB) = (Int(nodes.leaves[a].block), Int(nodes.leaves[b].block))
+    if blockA != blockB { return nodes.blocks[blockA].place < nodes.blocks[blockB].place }
+    return nodes.leaves[a].slot < nodes.leaves[b].slot
   }
 
   // MARK: - Visiting
@@ -375,12 +373,10 @@ struct PieceTree: Sendable {
   /// Visits all pieces in order.
   @inline(__always)
   func forEachPiece(_ body: (Piece) -> Void) {
-    for place in top {
+    for place in UnsafeBufferPointer(start: nodes.top, count: nodes.blockCount) {
       let base = Int(place.block) &* sizes.block
-      for slot in base..<base &+ Int(blockCounts[Int(place.block)]) {
-        let leaf = Int(slots[slot].leaf)
-        let first = leaf &* sizes.leaf
-        for index in first..<first &+ Int(leafCounts[leaf]) { body(pieces[index]) }
+      for slot in base..<base &+ Int(nodes.blocks[Int(place.block)].count) {
+        for piece in pieces(of: Int(nodes.slots[slot].leaf)) { body(piece) }
       }
     }
   }

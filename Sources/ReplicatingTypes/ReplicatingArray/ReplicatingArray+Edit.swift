@@ -13,7 +13,8 @@ extension ReplicatingArray {
     _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
   ) {
     if goOnTyping(elements, at: position, by: &replica) { return }
-    insertAnew(elements, at: position, by: &replica)
+    precondition(position >= 0 && position <= count, "a position outside the sequence")
+    if !elements.isEmpty { insertAnew(elements, at: position, by: &replica) }
   }
 
   /// Inserts an element if it goes on with what was typed last.
@@ -61,12 +62,12 @@ extension ReplicatingArray {
     withExtendedLifetime(elements.first) { elements }
   }
 
+  /// Inserts elements, of which there are any, at a position that exists. If the caller has weighed them, it says their weight.
   @inline(never)
-  private mutating func insertAnew(
-    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
+  mutating func insertAnew(
+    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica,
+    _ weight: TextWeight? = nil
   ) {
-    precondition(position >= 0 && position <= count, "a position outside the sequence")
-    if elements.isEmpty { return }
     if elements.count == 1, position == open.position, position < open.end,
       replica.advance(to: open.nextNumber, of: open.replica)
     {
@@ -81,7 +82,7 @@ extension ReplicatingArray {
     let (left, right, skipped) = moveToGap(at: position)
     insert(
       elements, by: author, number: stamp.change.number, lamport: stamp.lamport,
-      isStepping: false, left: left, right: right, behind: skipped)
+      isStepping: false, left: left, right: right, behind: skipped, weight: weight)
     open.begin(author, after: stamp.change)
     open.start = position &+ elements.count
     open.position = open.start
@@ -193,9 +194,8 @@ extension ReplicatingArray {
       first, count: count, number: open.nextNumber &- UInt64(count),
       lamport: lamport &- UInt64(count) &+ 1, isStepping: true)
     authors[author].lastNumber = open.nextNumber &- 1
-    tree.current = tree.current.extended(by: count)
     let piece = Piece(open.author, first, count)
-    tree.count(Int(count), weight(of: piece))
+    tree.lengthen(by: count, weight(of: piece))
     if isIndexed { authors[author].leaves.set(piece, to: tree.cursor.leaf) }
   }
 
@@ -212,22 +212,23 @@ extension ReplicatingArray {
     _ range: Range<Int>, by author: AuthorIndex, number: UInt64, _ order: RemovalRun.Order
   ) {
     var number = number
-    var rest = range
-    while !rest.isEmpty {
+    var rest = range.count
+    while rest > 0 {
       let removed: Piece
+      let skipped: UInt32
+      let most = UInt32(truncatingIfNeeded: rest)
       if order == .backward {
-        let last = tree.seek(rest.upperBound &- 1)
-        let count = Swift.min(last &+ 1, UInt32(truncatingIfNeeded: rest.count))
-        removed = tree.current.dropping(last &+ 1 &- count).prefix(count)
-        rest = rest.lowerBound..<rest.upperBound &- Int(count)
-        bury(last &+ 1 &- count, count)
-      } else {
-        let skipped = tree.seek(rest.lowerBound)
-        let count = Swift.min(tree.current.count &- skipped, UInt32(truncatingIfNeeded: rest.count))
+        let seen = tree.seek(range.lowerBound &+ rest &- 1) &+ 1
+        let count = Swift.min(seen, most)
+        skipped = seen &- count
         removed = tree.current.dropping(skipped).prefix(count)
-        rest = rest.lowerBound..<rest.upperBound &- Int(count)
-        bury(skipped, count)
+      } else {
+        skipped = tree.seek(range.lowerBound)
+        let piece = tree.current.dropping(skipped)
+        removed = piece.prefix(Swift.min(piece.count, most))
       }
+      rest &-= Int(removed.count)
+      bury(removed, behind: skipped)
       authors[Int(author)].record(
         RemovalRun(
           number: UInt32(number), offset: removed.offset, count: removed.count,
@@ -259,7 +260,7 @@ extension ReplicatingArray {
   mutating func insert(
     _ elements: borrowing Span<Element>, by author: AuthorIndex, number: UInt64, lamport: UInt64,
     isStepping: Bool, left: LocalID, right: LocalID, behind skipped: UInt32,
-    whole: [Element]? = nil
+    whole: [Element]? = nil, weight: TextWeight? = nil
   ) {
     let count = UInt32(truncatingIfNeeded: elements.count)
     let first = authors[Int(author)].insert(
@@ -271,7 +272,8 @@ extension ReplicatingArray {
       latest.set(authors[Int(author)].id)
     }
     if count <= tree.sizes.piece {
-      put(Piece(author, first, count), behind: skipped)
+      let piece = Piece(author, first, count)
+      put(piece, behind: skipped, tree.isWeighed ? weight ?? self.weight(of: piece) : .zero)
     } else {
       putLong(author, first, count, behind: skipped)
     }
@@ -285,20 +287,19 @@ extension ReplicatingArray {
     var done: UInt32 = 0
     while done < count {
       let part = Swift.min(tree.sizes.piece, count - done)
-      put(Piece(author, first + done, part), behind: skipped)
+      let piece = Piece(author, first + done, part)
+      put(piece, behind: skipped, weight(of: piece))
       skipped = tree.current.count
       done += part
     }
   }
 
   @inline(__always)
-  private mutating func put(_ piece: Piece, behind skipped: UInt32) {
-    let weight = weight(of: piece)
-    if !tree.extend(by: piece, behind: skipped) {
+  private mutating func put(_ piece: Piece, behind skipped: UInt32, _ weight: TextWeight) {
+    if !tree.extend(by: piece, behind: skipped, weight) {
       if tree.isFull { splitLeaf() }
-      tree.put(piece, behind: skipped)
+      tree.put(piece, behind: skipped, weight)
     }
-    tree.count(Int(piece.count), weight)
     if isIndexed { authors[Int(piece.author)].leaves.set(piece, to: tree.cursor.leaf) }
   }
 
@@ -315,22 +316,16 @@ extension ReplicatingArray {
   }
 
   private mutating func enterLeaf(_ leaf: Int) {
-    let first = leaf * tree.sizes.leaf
-    for index in first..<first + Int(tree.leafCounts[leaf]) {
-      let piece = tree.pieces[index]
-      authors[Int(piece.author)].leaves.set(piece, to: leaf)
-    }
+    for piece in tree.pieces(of: leaf) { authors[Int(piece.author)].leaves.set(piece, to: leaf) }
   }
 
-  /// Makes `count` elements behind `skipped` of the cursor's piece, which is visible, tombstones: joined with their
+  /// Makes elements behind `skipped` of the cursor's piece, which are its own and visible, tombstones: joined with their
   /// neighbours in the leaf where they can be.
   @inline(__always)
-  mutating func bury(_ skipped: UInt32, _ count: UInt32) {
+  mutating func bury(_ part: Piece, behind skipped: UInt32) {
     if tree.isFull { splitLeaf() }
-    let dead = tree.current.dropping(skipped).prefix(count)
-    if !spared.isEmpty { spareNoLonger(dead) }
-    tree.count(-Int(count), -weight(of: dead))
-    tree.bury(skipped, count)
+    if !spared.isEmpty { spareNoLonger(part) }
+    tree.bury(part, behind: skipped, weight(of: part))
   }
 
   /// Notes that elements are removed by a change that does not spare them.

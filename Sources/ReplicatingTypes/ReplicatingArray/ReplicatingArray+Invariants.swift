@@ -19,14 +19,16 @@ extension ReplicatingArray {
   private func checkTree() {
     var visible = 0
     var previous: Piece?
-    for (place, block) in tree.top.map({ Int($0.block) }).enumerated() {
-      precondition(Int(tree.blockPlaces[block]) == place, "a block that is elsewhere")
+    let nodes = tree.nodes
+    for place in 0..<nodes.blockCount {
+      let block = Int(nodes.top[place].block)
+      precondition(Int(nodes.blocks[block].place) == place, "a block that is elsewhere")
       if place == tree.cursor.place {
         precondition(tree.cursor.blockStart == visible, "a cursor in another block")
       }
       let (blockVisible, blockWeight) = checkBlock(block, visible, &previous)
-      precondition(tree.top[place].visible == blockVisible, "a block's count")
-      precondition(tree.top[place].weight == blockWeight, "a block's weight")
+      precondition(nodes.top[place].visible == blockVisible, "a block's count")
+      precondition(nodes.top[place].weight == blockWeight, "a block's weight")
       visible += blockVisible
     }
     precondition(visible == tree.visible, "the count is \(tree.visible), visible are \(visible)")
@@ -37,20 +39,20 @@ extension ReplicatingArray {
   ) -> (visible: Int, weight: TextWeight) {
     var visible = 0
     var weight = TextWeight.zero
-    for slot in 0..<Int(tree.blockCounts[block]) {
+    let nodes = tree.nodes
+    for slot in 0..<Int(nodes.blocks[block].count) {
       let place = block * tree.sizes.block + slot
-      let leaf = Int(tree.slots[place].leaf)
-      precondition(Int(tree.leafBlocks[leaf]) == block, "a leaf that is elsewhere")
-      precondition(Int(tree.leafSlots[leaf]) == slot, "a leaf that is elsewhere in its block")
-      precondition(tree.leafCounts[leaf] > 0 || tree.isEmpty, "an empty leaf")
+      let leaf = Int(nodes.slots[place].leaf)
+      precondition(Int(nodes.leaves[leaf].block) == block, "a leaf that is elsewhere")
+      precondition(Int(nodes.leaves[leaf].slot) == slot, "a leaf that is elsewhere in its block")
+      precondition(nodes.leaves[leaf].count > 0 || tree.isEmpty, "an empty leaf")
       if leaf == tree.cursor.leaf {
         precondition(tree.cursor.leafStart == start + visible, "a cursor out of step")
         precondition(tree.cursor.block == block && tree.cursor.slot == slot, "a cursor elsewhere")
       }
       var leafVisible = 0
       var leafWeight = TextWeight.zero
-      for index in 0..<Int(tree.leafCounts[leaf]) {
-        let piece = tree.pieces[leaf * tree.sizes.leaf + index]
+      for (index, piece) in tree.pieces(of: leaf).enumerated() {
         precondition((1...tree.sizes.piece).contains(piece.count), "a piece of a wrong size")
         if leaf == tree.cursor.leaf && index == tree.cursor.index {
           precondition(tree.cursor.start == start + visible + leafVisible, "a cursor out of step")
@@ -64,8 +66,8 @@ extension ReplicatingArray {
         }
         previous = piece
       }
-      precondition(Int(tree.slots[place].visible) == leafVisible, "a leaf's count")
-      precondition(tree.slots[place].weight == leafWeight, "a leaf's weight")
+      precondition(Int(nodes.slots[place].visible) == leafVisible, "a leaf's count")
+      precondition(nodes.slots[place].weight == leafWeight, "a leaf's weight")
       visible += leafVisible
       weight += leafWeight
     }

@@ -69,13 +69,12 @@ extension ReplicatingArray {
 
   mutating func buildIndex() {
     isIndexed = true
-    for leaf in tree.leafCounts.indices {
-      let first = leaf * tree.sizes.leaf
+    for leaf in 0..<tree.nodes.leafCount {
       // Neighbours by their offsets, whichever comes first, are entered at once: a list that grows at its top has its
       // elements the other way round, each in a piece of its own.
       var author: AuthorIndex = 0
       var range: Range<UInt32> = 0..<0
-      for piece in tree.pieces[first..<first + Int(tree.leafCounts[leaf])] {
+      for piece in tree.pieces(of: leaf) {
         if piece.author == author, piece.offset == range.upperBound {
           range = range.lowerBound..<piece.end
         } else if piece.author == author, piece.end == range.lowerBound {
@@ -106,7 +105,7 @@ extension ReplicatingArray {
       let skipped = offset &- piece.offset
       let count = Swift.min(end &- offset, piece.count &- skipped)
       if !piece.isRemoved {
-        bury(skipped, count)
+        bury(piece.dropping(skipped).prefix(count), behind: skipped)
         report(ElementRange(author: range.author, offset: Int(offset), count: Int(count)))
       }
       offset &+= count
@@ -227,13 +226,11 @@ extension ReplicatingArray {
     let leafA = authors[Int(a.author)].leaves[a.offset]
     let leafB = authors[Int(b.author)].leaves[b.offset]
     if leafA != leafB { return tree.isLeaf(leafA, before: leafB) }
-    var index = leafA &* tree.sizes.leaf
-    while true {
-      let piece = tree.pieces[index]
+    for piece in tree.pieces(of: leafA) {
       let (holdsA, holdsB) = (piece.contains(a), piece.contains(b))
       if holdsA { return holdsB ? a.offset < b.offset : true }
       if holdsB { return false }
-      index &+= 1
     }
+    preconditionFailure("an element that is not where the index says")
   }
 }

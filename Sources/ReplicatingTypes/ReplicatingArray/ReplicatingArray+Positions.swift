@@ -55,12 +55,10 @@ extension ReplicatingArray<UInt8> {
     }
     var place = TextPlace(before: leaf.before)
     // Most neighbours have one author: an array taken for each piece takes longer than to count its bytes.
-    var author = tree.pieces[leaf.leaf &* tree.sizes.leaf].author
+    let pieces = tree.pieces(of: leaf.leaf)
+    var author = pieces[0].author
     var content = authors[Int(author)].content
-    let first = leaf.leaf &* tree.sizes.leaf
-    for index in first..<first &+ Int(tree.leafCounts[leaf.leaf]) {
-      let piece = tree.pieces[index]
-      if piece.isRemoved { continue }
+    for piece in pieces where !piece.isRemoved {
       let start = Int(piece.offset)
       if piece.author != author {
         author = piece.author

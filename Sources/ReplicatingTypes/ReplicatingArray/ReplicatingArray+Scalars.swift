@@ -18,19 +18,26 @@ extension ReplicatingArray<UInt8> {
     return goOnRemoving(range, by: &replica) { plain.contains($0) }
   }
 
-  /// Traps when other replicas would refuse the insertion. O(log n + bytes).
+  /// Inserts text. Traps when other replicas would refuse the insertion. O(log n + bytes).
   @inline(never)
-  mutating func checkScalars(inserting utf8: borrowing Span<UInt8>, at offset: Int) {
+  mutating func insertScalars(
+    _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
+  ) {
     precondition(
       offset >= 0 && offset <= count,
       "an insertion at byte \(offset) of a text of \(count) bytes")
-    precondition(
-      utf8.isText, "an insertion at byte \(offset) of what is not valid UTF-8, or holds U+0000")
-    if utf8.isEmpty || offset == open.position { return }
-    // The insertion does it anyway, and a search here would lead away from what is open.
-    settle()
-    precondition(
-      isBetweenScalars(offset), "an insertion at byte \(offset) of a text, inside a scalar")
+    guard let weight = TextWeight(ofText: utf8) else {
+      preconditionFailure(
+        "an insertion at byte \(offset) of what is not valid UTF-8, or holds U+0000")
+    }
+    if utf8.isEmpty { return }
+    if offset != open.position {
+      // The insertion does it anyway, and a search here would lead away from what is open.
+      settle()
+      precondition(
+        isBetweenScalars(offset), "an insertion at byte \(offset) of a text, inside a scalar")
+    }
+    insertAnew(utf8, at: offset, by: &replica, weight)
   }
 
   /// True if no scalar has bytes on both sides of an offset in the text. Nothing is open.

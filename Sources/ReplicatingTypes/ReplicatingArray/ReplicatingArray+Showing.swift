@@ -12,20 +12,18 @@ extension ReplicatingArray {
       locate(LocalID(author, offset))
       let piece = tree.current
       let skipped = offset &- piece.offset
-      let count = Swift.min(UInt32(range.end), piece.end) &- offset
+      let part = piece.dropping(skipped).prefix(Swift.min(UInt32(range.end), piece.end) &- offset)
       if piece.isRemoved == isShown {
-        if isShown { raise(skipped, count) } else { bury(skipped, count) }
-        report(ElementRange(author: range.author, offset: Int(offset), count: Int(count)))
+        if isShown { raise(part.shown, behind: skipped) } else { bury(part, behind: skipped) }
+        report(ElementRange(author: range.author, offset: Int(offset), count: Int(part.count)))
       }
-      offset &+= count
+      offset &+= part.count
     }
   }
 
-  /// Makes `count` elements behind `skipped` of the cursor's piece, which are tombstones, visible: a piece of their own.
-  private mutating func raise(_ skipped: UInt32, _ count: UInt32) {
+  /// Makes elements behind `skipped` of the cursor's piece, which are its own and tombstones, visible: a piece of their own.
+  private mutating func raise(_ part: Piece, behind skipped: UInt32) {
     if tree.isFull { splitLeaf() }
-    let live = tree.current.dropping(skipped).prefix(count).shown
-    tree.count(Int(count), weight(of: live))
-    tree.cut(live, behind: skipped)
+    tree.raise(part, behind: skipped, weight(of: part))
   }
 }

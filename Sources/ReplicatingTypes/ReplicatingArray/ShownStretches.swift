@@ -12,16 +12,16 @@ struct ShownStretches {
   /// The stretch of each piece, by where the piece stands in the tree; −1 for none.
   private var numbers: [Int32]
   private var ends: [Ends] = []
-  private let pieces: [Piece]
+  private let tree: PieceTree
 
   /// - Parameters:
   ///   - tree: a tree that is not empty.
   ///   - spared: the first elements of the pieces that hold spared elements.
   /// - Complexity: O(pieces).
   init(of tree: PieceTree, without spared: Set<LocalID>) {
+    self.tree = tree
     var tree = tree
-    pieces = tree.pieces
-    numbers = Array(repeating: -1, count: pieces.count)
+    numbers = Array(repeating: -1, count: tree.nodes.leafCount * tree.sizes.leaf)
     var isInStretch = false
     var previous: Piece?
     tree.moveToStart()
@@ -43,7 +43,7 @@ struct ShownStretches {
   /// stretch is the last itself. O(1).
   func last(isForward: Bool, from place: Int) -> Piece? {
     let number = Int(numbers[place])
-    if number < 0 { return pieces[place] }
+    if number < 0 { return tree.nodes.pieces[place] }
     return isForward ? ends[number].last : ends[number].first
   }
 }
