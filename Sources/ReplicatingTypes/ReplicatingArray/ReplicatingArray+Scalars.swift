@@ -64,13 +64,34 @@ extension ReplicatingArray<UInt8> {
     if range.count == 1 {
       if range.upperBound != open.removedFrom && range.lowerBound != open.removedFrom { settle() }
       // A byte by itself is a scalar if it is of ASCII.
-      let isWhole = isPlain(at: placeInTree(of: range.lowerBound))
-      open.plain = tree.plain
-      return isWhole
+      let place = placeInTree(of: range.lowerBound)
+      open.plain =
+        tree.isPlain(in: place..<place &+ 1) ? tree.plain : plainPlaces(around: place)
+      return open.plain.contains(place)
     }
     settle()
     return hasWholeScalarsInTree(range)
   }
+
+  /// Places around one, and it among them, that hold bytes of ASCII; none if it doesn't. In a leaf with other scalars they are a few in its piece, so that deleting
+  /// on need not look for each byte.
+  @inline(never)
+  private mutating func plainPlaces(around place: Int) -> Range<Int> {
+    let skipped = tree.seek(place)
+    if tree.isPlain(in: place..<place &+ 1) { return tree.plain }
+    let piece = tree.current
+    let content = authors[Int(piece.author)].content
+    let at = Int(piece.offset &+ skipped)
+    if content[at] >= 0x80 { return place..<place }
+    let first = Swift.max(Int(piece.offset), at &- Self.fewPlaces)
+    let end = Swift.min(Int(piece.end), at &+ Self.fewPlaces)
+    var (low, high) = (at, at &+ 1)
+    while low > first, content[low &- 1] < 0x80 { low &-= 1 }
+    while high < end, content[high] < 0x80 { high &+= 1 }
+    return place &- (at &- low)..<place &+ (high &- at)
+  }
+
+  private static var fewPlaces: Int { 8 }
 
   private mutating func hasWholeScalarsInTree(_ range: Range<Int>) -> Bool {
     if tree.isPlain(in: range) { return true }
