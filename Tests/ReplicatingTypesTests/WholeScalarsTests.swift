@@ -113,6 +113,11 @@ import Testing
         let range = start..<end + 1
         let isWhole = isBetween[start] && isBetween[end + 1]
         #expect(settled.hasWholeScalars(range) == isWhole, place)
+        if range.count == 1 {
+          // Deleting on trusts these.
+          let plain = settled.open.plain
+          #expect(plain.contains(start) == isWhole && bytes[plain].allSatisfy { $0 < 0x80 }, place)
+        }
         // Each time with what is open.
         var open = text.bytes
         #expect(open.hasWholeScalars(range) == isWhole, place)
