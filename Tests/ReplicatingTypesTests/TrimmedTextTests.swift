@@ -136,6 +136,32 @@ private func origins(_ array: ReplicatingArray<UInt8>) -> [[ElementID?]] {
     }
   }
 
+  /// Letter by letter: by more than are kept beside the tree at once.
+  @Test func `is typed in as the whole text is`() throws {
+    for seed in seeds(20) {
+      var generator = SplitMix64(seed: seed)
+      let (author, twin) = (Author(1), Author(1))
+      var (whole, start) = (ReplicatingText(), ReplicatingText())
+      if generator.chance(50) {
+        whole.insert("é😀\n".utf8.span, at: 0, by: &author.replica)
+        start.insert("é😀\n".utf8.span, at: 0, by: &twin.replica)
+      }
+      var text = TrimmedText(start)
+      for _ in 0..<4 {
+        var place = generator.chance(50) ? whole.count : 0
+        for _ in 0..<generator.below(80) {
+          let letter = [UInt8(97 + generator.below(26))]
+          whole.insert(letter.span, at: place, by: &author.replica)
+          try text.insert(letter.span, at: place, by: &twin.replica)
+          place += 1
+        }
+        #expect(text.string == whole.string, at(seed))
+      }
+      let changes = try #require(text.changes(since: start.version))
+      #expect(changes.encoded() == whole.changes(since: start.version).encoded(), at(seed))
+    }
+  }
+
   @Test func `refuses a truncation or a flipped bit, or reads a text`() throws {
     let writers = try history(77)
     let bytes = TrimmedText(writers[0].text).encoded()

@@ -363,6 +363,7 @@ struct PieceTree: @unchecked Sendable {
 
   /// True if one leaf stands before another.
   func isLeaf(_ a: Int, before b: Int) -> Bool {
+    precondition(a < nodes.leafCount && b < nodes.leafCount, "a leaf that is not here")
     let (blockA, blockB) = (Int(nodes.leaves[a].block), Int(nodes.leaves[b].block))
     if blockA != blockB { return nodes.blocks[blockA].place < nodes.blocks[blockB].place }
     return nodes.leaves[a].slot < nodes.leaves[b].slot

@@ -71,8 +71,10 @@ extension ReplicatingArray {
     if elements.count == 1, position == open.position, position < open.end,
       replica.advance(to: open.nextNumber, of: open.replica)
     {
-      appendTyped()
-      open.limit = Swift.min(open.end, position &+ OpenEdit.room)
+      if position == open.limit {
+        appendTyped()
+        open.limit = Swift.min(open.end, position &+ OpenEdit.room)
+      }
       return type(elements[0])
     }
     settle()
