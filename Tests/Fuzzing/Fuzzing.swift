@@ -7,7 +7,7 @@ import Foundation
 
 /// The parts that are fuzzed, by the first byte of an input.
 enum Kind: UInt8, CaseIterable {
-  case changes, packed, archive, log, messages, file
+  case changes, packed, archive, log, messages, file, text
 
   var name: String { "\(self)" }
 }
@@ -48,6 +48,7 @@ public func test(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   case .log: sample.feedLog(input)
   case .messages: sample.feedMessages(input)
   case .file: feedFile(input)
+  case .text: feedText(input)
   }
   return 0
 }

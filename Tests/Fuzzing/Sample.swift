@@ -88,6 +88,7 @@ struct Sample {
       "a.md\n---\ntitle: One\ntags: [a, b]\ndate: 2026-01-01T00:00:00Z\n---\n# Head\ntext",
       "a.org\n#+title: One\n#+filetags: :a:b:\n* Head\n", "notes.json\n{\"activeNotes\":[]}",
     ].map { Array($0.utf8) }
+    inputs[.text] = [3, 70].map { textChanges($0).encoded() }
     sealedRanges = Self.sealedRanges(archive)
   }
 
@@ -307,4 +308,43 @@ func feedFile(_ bytes: [UInt8]) {
       reading: Array(bytes[(end + 1)...]), path: path, limit: 1 << 20, zone: { _ in 0 })
   else { return }
   _ = content.file
+}
+
+/// Changes of so many steps, far apart: of 64 or more the first bytes are packed.
+private func textChanges(_ steps: Int) -> ReplicatingText.Changes {
+  var alice = Replica(id: ReplicaID(high: 0, low: 1))
+  var bob = Replica(id: ReplicaID(high: 0, low: 2))
+  var text = ReplicatingText()
+  text.insert([UInt8](repeating: 120, count: 10 * steps + 10).span, at: 0, by: &alice)
+  let start = text.version
+  for step in 1...steps {
+    if step % 3 == 0 {
+      text.remove(10 * step..<10 * step + 1, by: &bob)
+    } else {
+      text.insert([97].span, at: 10 * step, by: &bob)
+    }
+  }
+  return text.changes(since: start)
+}
+
+/// Changes of a text: refused without a trace, or joined into a text that can be read.
+func feedText(_ bytes: [UInt8]) {
+  guard let changes = try? ReplicatingText.Changes(encoded: bytes) else { return }
+  let written = changes.encoded()
+  // Format 2 is read where format 3 is written.
+  let isOlder = bytes[0] == 2 && written[0] == 3
+  precondition(written == bytes || isOlder, "changes are written in two ways")
+  precondition((try? ReplicatingText.Changes(encoded: written))?.encoded() == written)
+  var alice = Replica(id: ReplicaID(high: 0, low: 1))
+  var text = ReplicatingText()
+  text.insert([UInt8](repeating: 120, count: 710).span, at: 0, by: &alice)
+  for before in [text, ReplicatingText()] {
+    var joined = before
+    do { try joined.apply(changes) } catch {
+      precondition(joined == before, "changes that were refused have changed something")
+      continue
+    }
+    let encoded = joined.encoded()
+    precondition((try? ReplicatingText(encoded: encoded))?.encoded() == encoded)
+  }
 }

@@ -1,13 +1,15 @@
 // Changes of a sequence in bytes.
 //
-//     format                 a byte, 2
+//     format                 a byte: 2; or 3 if the first bytes of steps are packed
 //     lamport                varint: the largest logical time seen
 //     authors                varint: how many; of each, in their order, 16 bytes of identity, the number of the last change
 //                            contained, and how many of these are contained and not followed, two varints
 //     elements               varint: how many; those inserted, in the order of the steps
+//     first bytes            of format 3 only: those of all steps and notes, in their order (PackedFirstBytes.swift)
 //     makers                 varint: how many authors have steps; for each, in their order:
 //                                varint: its place among the authors; varint: the offset of its first element;
-//                                varint: how many steps; the steps (StepCode.swift), with notes before those that need one
+//                                varint: how many steps; the steps (StepCode.swift), with notes before those that need one;
+//                                in format 3 without their first bytes
 //
 // A reader may not have the state that this follows, so places are elements and not positions: gap g of an
 // author is the one behind its element g − 1, and before element g, if nothing else says what it precedes. The distance of
@@ -15,7 +17,9 @@
 // it inserted; behind removed elements, or before them if that was backward. At first it is 0. The number of a step and its
 // logical time are expected to be one more than what is followed, and then to go on.
 //
-// Changes have one encoding, with no note that says what is plain without it; but the same may be changes cut otherwise.
+// Changes have one encoding of either format, with no note that says what is plain without it; but the same may be changes cut
+// otherwise. Format 3 is written where it takes fewer bytes. An earlier version wrote format 2 alone, which is read in any case; of
+// format 3 it says that it doesn't know it.
 
 extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
@@ -41,7 +45,9 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       start += Int(insertion.count)
     }
     removals(before: .max)
-    writer.format(2)
+    makers.removeAll { $0.steps == 0 }
+    let split = SplitSteps(makers.map(\.writer.bytes))
+    writer.format(split == nil ? 2 : 3)
     writer.varint(lamport)
     writer.varint(names.count)
     for name in names {
@@ -50,18 +56,18 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       writer.varint(version[name] - since[name])
     }
     writer.elements(parts.joined().flatMap { content[$0] })
-    makers.removeAll { $0.steps == 0 }
+    if let split { writer.raw(split.firstBytes.bytes) }
     writer.varint(makers.count)
-    for maker in makers {
+    for (index, maker) in makers.enumerated() {
       writer.varint(maker.author)
       writer.varint(UInt64(maker.first ?? 0))
       writer.varint(maker.steps)
-      writer.raw(maker.writer.bytes)
+      writer.raw(split?.rests[index] ?? maker.writer.bytes)
     }
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
-    try reader.format(2, of: "changes of a sequence")
+    let format = try reader.format(2, or: 3, of: "changes of a sequence")
     lamport = try reader.varint()
     guard lamport <= LamportTimestamp.largestCount else {
       throw reader.failure("a logical time of \(lamport)")
@@ -88,6 +94,7 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       since[id] = number - new
     }
     let elements: [Element] = try reader.elements()
+    var firstBytes = format == 3 ? try PackedFirstBytes(from: &reader) : nil
     let makers = try reader.count()
     guard makers <= count else { throw reader.failure("\(makers) makers of \(count) authors") }
     var steps = DecodedSteps<Element>(elements.count)
@@ -98,8 +105,10 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       last = author
       let maker = Maker(author, since: since[authors[author]])
       try steps.read(
-        &reader, by: maker, of: count, upTo: version[authors[author]], lamport: lamport)
+        &reader, &firstBytes, by: maker, of: count, upTo: version[authors[author]],
+        lamport: lamport)
     }
+    guard firstBytes?.isAtEnd != false else { throw reader.failure("first bytes of no step") }
     guard steps.start == elements.count else {
       throw reader.failure("elements that nobody inserted")
     }
@@ -225,8 +234,8 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
   }
 
   mutating func read(
-    _ reader: inout ByteReader, by maker: Maker, of authors: Int, upTo last: UInt64,
-    lamport: UInt64
+    _ reader: inout ByteReader, _ firstBytes: inout PackedFirstBytes?, by maker: Maker,
+    of authors: Int, upTo last: UInt64, lamport: UInt64
   ) throws(DecodingFailure) {
     var maker = maker
     let first = try reader.count()
@@ -237,7 +246,8 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
     var lastNote: StepNote?
     var (isPlaced, isTimed) = (false, false)
     while maker.steps < steps {
-      switch try reader.stepOrNote() {
+      let first = firstBytes == nil ? try reader.byte() : try firstBytes!.next(reader)
+      switch try reader.stepOrNote(behind: first) {
       case .note(let note, let value):
         guard note.isAllowed(after: lastNote) else { throw reader.failure("notes out of order") }
         lastNote = note

@@ -233,13 +233,19 @@ extension ByteReader {
 
   @inline(__always)
   mutating func stepOrNote() throws(DecodingFailure) -> StepOrNote {
-    let first = Int(try byte())
+    try stepOrNote(behind: try byte())
+  }
+
+  /// The same of one whose first byte was read before.
+  @inline(__always)
+  mutating func stepOrNote(behind byte: UInt8) throws(DecodingFailure) -> StepOrNote {
+    let first = Int(byte)
     if first >= StepCodes.firstOther { return try otherOrNote(first) }
     let code = FirstByte.all[first]
     var folded = Int(code.folded)
     if code.more > 0 {
-      folded &+= Int(try byte())
-      if code.more > 1 { folded &+= Int(try byte()) &<< 8 }
+      folded &+= Int(try self.byte())
+      if code.more > 1 { folded &+= Int(try self.byte()) &<< 8 }
     }
     return .step(
       Step(kind: code.kind, count: Int(code.count)), distance: folded &>> 1 ^ -(folded & 1))
@@ -270,6 +276,16 @@ extension ByteReader {
       throw failure("a note of \(value)")
     }
     return .note(note, Int(value))
+  }
+
+  /// Reads over what follows the first byte of a step of changes, or of a note with the element that it names.
+  mutating func skipRest(behind first: UInt8) throws(DecodingFailure) {
+    let first = Int(first)
+    if first < StepCodes.firstOther {
+      _ = try raw(Int(FirstByte.all[first].more))
+    } else if case .note(.right, let author) = try otherOrNote(first), author != -1 {
+      _ = try varint()
+    }
   }
 }
 
