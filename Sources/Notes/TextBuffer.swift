@@ -24,6 +24,11 @@ public struct TextBuffer: Sendable {
     lengths = Self.lengths(of: utf8)
   }
 
+  /// The present state of a text, with room for a sixteenth more: else the first letters that are typed would have all of it copied. O(bytes + pieces).
+  public init(_ text: borrowing ReplicatingText) {
+    self.init(text.utf8(withRoomFor: text.count / 16))
+  }
+
   private static func lengths(of utf8: [UInt8]) -> [UInt32] {
     var lengths: [UInt32] = []
     let bytes = utf8.span

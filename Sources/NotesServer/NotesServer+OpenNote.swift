@@ -52,7 +52,7 @@ extension NotesServer {
     if !params.options.isObserver, !client.isExchange { indexing.isWanted = true }
     let id = openTexts.open(note.id, params.options, at: book.revision.heads)
     journal(opening: id)
-    let text = openTexts[text: note.id].present ?? TextBuffer(note.text.utf8)
+    let text = openTexts[text: note.id].present ?? TextBuffer(note.text)
     openTexts.keep(present: text, of: note.id)
     writeOpened(id, text: text.utf8, &result)
   }

@@ -48,6 +48,12 @@ public struct ReplicatingText: Sendable, Replicable {
   public var count: Int { bytes.count }
   /// The text. O(count + n).
   public var utf8: [UInt8] { bytes.elements }
+  /// The text in an array to which `more` bytes can be appended before it is copied. O(count + n).
+  ///
+  /// - Parameter more: not negative.
+  public func utf8(withRoomFor more: Int) -> [UInt8] {
+    bytes.elements(withRoomFor: more)
+  }
   /// The text. O(count + n).
   public var string: String { String(decoding: bytes.elements, as: UTF8.self) }
   public var version: Version { bytes.version }

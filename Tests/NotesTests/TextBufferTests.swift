@@ -305,6 +305,22 @@ extension LineReplacement {
     }
   }
 
+  /// The first letter that was typed in a note of 10 MB had all of it copied.
+  @Test func `has room for what is typed`() throws {
+    let person = Person(1)
+    let note = person.create("large", String(repeating: "line\n", count: 40_000))
+    let text = person.book[note]!.text
+    var buffer = TextBuffer(text)
+    #expect(buffer.utf8 == text.utf8)
+    func place() -> UnsafeRawPointer? { buffer.utf8.withUnsafeBytes { $0.baseAddress } }
+    let first = place()
+    for _ in 0..<10_000 {
+      buffer.apply([Edit(range: buffer.count..<buffer.count, replacement: [0x78])])
+    }
+    #expect(buffer.count == text.count + 10_000)
+    #expect(place() == first)
+  }
+
   // MARK: - One question after the other
 
   @Test func `looking up the end of the last line does not spoil what comes after`() async {

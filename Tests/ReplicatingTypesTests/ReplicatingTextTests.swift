@@ -110,6 +110,9 @@ private struct TextHistory {
         let expected = applied(edits, to: writer.text.utf8)
         try make(writer.text.operations(for: edits), writer)
         #expect(writer.text.utf8 == expected, at(seed, step))
+        let more = step % 40
+        let roomy = writer.text.utf8(withRoomFor: more)
+        #expect(roomy == expected && roomy.capacity >= expected.count + more, at(seed, step))
       case 4, 5: try editWhatIsSeen(writer, step)
       default: try pull(writer, from: generator.pick(writers), step)
       }
@@ -437,5 +440,26 @@ private struct TextHistory {
       hidden: ElementRanges(),
       revealed: ElementRanges(removals).subtracting(ElementRanges(own)))
     #expect(text.utf8(in: after) == Array("ac".utf8))
+  }
+
+  /// Typing behind a large text had all of it copied, once, which took milliseconds.
+  @Test func `what comes at once has room for what its author types behind it`() {
+    var text = ReplicatingText()
+    let large = [UInt8](repeating: 0x61, count: 1 << 20)
+    for operation in text.operations(for: [Edit(range: 0..<0, replacement: large)]) {
+      text.apply(operation, alice.replica.stamp(after: text.lamport))
+    }
+    func place() -> UnsafeRawPointer? {
+      text.bytes.authors[0].content.withUnsafeBytes { $0.baseAddress }
+    }
+    let first = place()
+    for _ in 0..<5_000 {
+      let end = text.count
+      for operation in text.operations(for: [Edit(range: end..<end, replacement: [0x62])]) {
+        text.apply(operation, alice.replica.stamp(after: text.lamport))
+      }
+    }
+    #expect(text.utf8 == large + [UInt8](repeating: 0x62, count: 5_000))
+    #expect(place() == first)
   }
 }

@@ -125,8 +125,20 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     recordInsertion(
       first, count: count, number: number, lamport: lamport, isStepping: isStepping, left: left,
       right: right, me: me)
-    if let whole { content.append(contentsOf: whole) } else { append(elements) }
+    if let whole { append(whole) } else { append(elements) }
     return first
+  }
+
+  /// So many elements that come at once are followed by room for a sixteenth more. An array that has just what it holds is copied when the
+  /// next element comes, and a letter behind 10 MB would take milliseconds.
+  private static var manyElements: Int { 1 << 16 }
+
+  @inline(__always)
+  private mutating func append(_ whole: [Element]) {
+    if content.isEmpty, whole.count >= Self.manyElements {
+      content.reserveCapacity(whole.count + whole.count / 16)
+    }
+    content.append(contentsOf: whole)
   }
 
   /// Takes elements of which it is noted where and when they were inserted.

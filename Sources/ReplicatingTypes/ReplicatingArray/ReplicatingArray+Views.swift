@@ -2,15 +2,20 @@
 
 extension ReplicatingArray {
   /// The visible elements in order. O(count + n).
-  public var elements: [Element] {
-    if !open.isEmpty { return settled.elements }
-    return elements(tree.visible) { tree.forEachPiece($0) }
+  public var elements: [Element] { elements(withRoomFor: 0) }
+
+  /// The visible elements in an array to which `more` can be appended before it is copied. O(count + n).
+  func elements(withRoomFor more: Int) -> [Element] {
+    if !open.isEmpty { return settled.elements(withRoomFor: more) }
+    return elements(tree.visible, withRoomFor: more) { tree.forEachPiece($0) }
   }
 
   /// The visible elements of pieces, `count` of them.
   @inline(__always)
-  func elements(_ count: Int, of pieces: ((Piece) -> Void) -> Void) -> [Element] {
-    [Element](unsafeUninitializedCapacity: count) { buffer, filled in
+  func elements(
+    _ count: Int, withRoomFor more: Int = 0, of pieces: ((Piece) -> Void) -> Void
+  ) -> [Element] {
+    [Element](unsafeUninitializedCapacity: count + more) { buffer, filled in
       // Most neighbours have one author: an array taken for each piece takes longer than to copy its elements.
       var author: AuthorIndex = 0
       var content = authors.first?.content ?? []
