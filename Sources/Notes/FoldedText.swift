@@ -19,10 +19,14 @@ struct FoldedText: Sendable {
   private var latest: (number: UInt32, page: [Folding]) = (.max, [])
 
   /// The folding of a scalar, in UTF-8: nine bytes at most, those of a Korean syllable, the first the lowest.
-  fileprivate struct Folding: Sendable {
-    var bytes: UInt64 = 0
-    var ninth: UInt8 = 0
-    var count: UInt8 = 0
+  struct Folding: Sendable {
+    fileprivate var bytes: UInt64 = 0
+    fileprivate var ninth: UInt8 = 0
+    fileprivate(set) var count: UInt8 = 0
+
+    subscript(index: Int) -> UInt8 {
+      index < 8 ? UInt8(truncatingIfNeeded: bytes >> UInt64(index * 8)) : ninth
+    }
   }
 
   /// By how much a text may grow: a syllable's bytes become three times as many, and a folding is written with nine.
@@ -94,8 +98,14 @@ struct FoldedText: Sendable {
     swap(&folded, &buffer)
   }
 
+  /// What the scalar at `index` of a text folds to, one beyond ASCII; `index` moves behind it, as it does when the text is folded.
   @inline(__always)
-  private static func lowered(_ byte: UInt8) -> UInt8 { byte | (byte &- 65 < 26 ? 0x20 : 0) }
+  mutating func folding(_ text: Span<UInt8>, at index: inout Int) -> Folding {
+    folding(of: Self.scalar(text, &index))
+  }
+
+  @inline(__always)
+  static func lowered(_ byte: UInt8) -> UInt8 { byte | (byte &- 65 < 26 ? 0x20 : 0) }
 
   /// Writes the bytes with ASCII letters in lower case; returns what bits they have together. Not inlined, so that the compiler
   /// makes vectors of it.

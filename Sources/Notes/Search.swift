@@ -73,9 +73,11 @@ public struct NoteSearch: Sendable {
   /// The notes that are looked through, in the user's order, and which of them were found.
   private var notes: [NoteID] = []
   private var isFound: [Bool] = []
-  /// Those of them that are to be looked for in the archive, by their places in its index, the last one first; and the others.
+  /// Those of them that are to be looked for in the archive, by their places in its index, the last one first; and the others, by their slots.
   private var archived: [(place: Int, index: Int)] = []
-  private var others: [Int] = []
+  private var others: [(slot: Int, index: Int)] = []
+  /// The slot that was found last: as a rule the next one is beside it.
+  private var slot = 0
   /// The next one of them that may be reported.
   private var next = 0
 
@@ -107,8 +109,13 @@ public struct NoteSearch: Sendable {
     while rest > 0 {
       if let archive = book.archive, !archived.isEmpty {
         try look(into: archive, &rest)
-      } else if let index = others.popLast() {
-        isFound[index] = try fits(try book.shelf.content(of: notes[index]), &rest)
+      } else if let (slot, index) = others.popLast() {
+        if let note = book.shelf.openNote(inSlot: slot) {
+          isFound[index] = fits(note, &rest)
+        } else {
+          isFound[index] = try fits(
+            book.shelf.packed(inSlot: slot)[...], hasSummary: true, &rest)
+        }
       } else if next < notes.count {
         next += 1
         guard isFound[next - 1] else { continue }
@@ -148,15 +155,19 @@ public struct NoteSearch: Sendable {
     next = 0
     rest -= count
     for (index, id) in notes.enumerated() where !book.isPurged(id) {
-      if let archive = book.archive, book.shelf.isAsArchived(id) {
-        guard let place = archive.place(of: id) else {
+      let slot = book.shelf.slot(of: id, near: self.slot)
+      if let slot { self.slot = slot }
+      if let slot, !book.shelf.isAsArchived(inSlot: slot) {
+        if book.shelf.isTrashed(inSlot: slot) == matcher.query.isTrashed {
+          others.append((slot, index))
+        }
+      } else {
+        guard let archive = book.archive, let place = archive.place(of: id) else {
           throw ArchiveFailure(reason: "a place of a note that is not here")
         }
         if archive.isTrashed(at: place) == matcher.query.isTrashed {
           archived.append((place, index))
         }
-      } else if book.shelf.isTrashed(id) == matcher.query.isTrashed {
-        others.append(index)
       }
     }
     archived.sort { $1.place < $0.place }
@@ -183,28 +194,29 @@ public struct NoteSearch: Sendable {
     for (index, block) in some {
       let start = block.start - first.start
       let content = bytes[start..<start + block.size]
-      isFound[index] = try fits(.encoded(content, hasSummary: false), &rest)
+      isFound[index] = try fits(content, hasSummary: false, &rest)
     }
   }
 
+  private mutating func fits(_ note: borrowing Note, _ rest: inout Int) -> Bool {
+    rest -= matcher.effort * note.text.count + 64
+    let tags = matcher.query.hasTags ? note.tags.elements : []
+    let text = note.text
+    return matcher.fits(Array(note.title.value.utf8)[...], tags, { text.utf8[...] })
+  }
+
+  /// - Parameter note: as `Note` encodes itself, perhaps behind its summary.
   private mutating func fits(
-    _ content: Shelf.Content, _ rest: inout Int
+    _ note: ArraySlice<UInt8>, hasSummary: Bool, _ rest: inout Int
   ) throws(ArchiveFailure) -> Bool {
-    switch content {
-    case .open(let note):
-      rest -= matcher.effort * note.text.count + 64
-      let tags = matcher.query.hasTags ? note.tags.elements : []
-      return matcher.fits(Array(note.title.value.utf8)[...], tags, { note.text.utf8[...] })
-    case .encoded(let bytes, let hasSummary):
-      rest -= matcher.effort * bytes.count + 64
-      do {
-        var reader = ByteReader(bytes)
-        if hasSummary { try NoteSummary.skip(&reader) }
-        let content = try EncodedContent(
-          from: &reader, withTags: matcher.query.hasTags, withText: true)
-        return matcher.fits(content.title, content.tags, { content.text })
-      } catch { throw ArchiveFailure(error) }
-    }
+    rest -= matcher.effort * note.count + 64
+    do {
+      var reader = ByteReader(note)
+      if hasSummary { try NoteSummary.skip(&reader) }
+      let content = try EncodedContent(
+        from: &reader, withTags: matcher.query.hasTags, withText: true)
+      return matcher.fits(content.title, content.tags, { content.text })
+    } catch { throw ArchiveFailure(error) }
   }
 }
 
@@ -220,16 +232,18 @@ private struct Matcher: Sendable {
   /// By how much longer it takes than to look for one word.
   var effort: Int { 1 + query.terms.count / 4 }
 
+  /// Of more words than these the text is folded once, and each is looked for there.
+  private static let mostUnfolded = 2
+
   mutating func fits(
     _ title: ArraySlice<UInt8>, _ tags: Set<Tag>, _ text: () -> ArraySlice<UInt8>
   ) -> Bool {
-    folded.fold(title)
     open.removeAll(keepingCapacity: true)
     for (index, term) in query.terms.enumerated() {
       switch term.field {
-      case .title: if term.needle.isIn(folded) == term.isNegated { return false }
+      case .title: if term.needle.isIn(title, &folded) == term.isNegated { return false }
       case .any:
-        if !term.needle.isIn(folded) {
+        if !term.needle.isIn(title, &folded) {
           open.append(index)
         } else if term.isNegated {
           return false
@@ -239,7 +253,13 @@ private struct Matcher: Sendable {
     }
     if query.hasTags, !fits(tags) { return false }
     if open.isEmpty { return true }
-    folded.fold(text())
+    let text = text()
+    if open.count <= Self.mostUnfolded {
+      return open.allSatisfy {
+        query.terms[$0].needle.isIn(text, &folded) != query.terms[$0].isNegated
+      }
+    }
+    folded.fold(text)
     return open.allSatisfy { query.terms[$0].needle.isIn(folded) != query.terms[$0].isNegated }
   }
 

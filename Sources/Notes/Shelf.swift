@@ -403,11 +403,28 @@ struct Shelf: Sendable {
     return ids
   }
 
-  /// True if a note of the archive is to be looked for there, and not among the slots.
-  func isAsArchived(_ id: NoteID) -> Bool {
-    guard let slot = slot(of: id) else { return true }
-    return slots[slot].place < 0 && slots[slot].changed == 0
+  /// The slot of a note; nil if only the archive has it. Nothing is hashed if it is beside `near`, as those are that one session has made one after the other.
+  func slot(of id: NoteID, near: Int) -> Int? {
+    if near > 0, near <= slots.count, slots[near - 1].id == id { return near - 1 }
+    if near >= -1, near + 1 < slots.count, slots[near + 1].id == id { return near + 1 }
+    return slot(of: id)
   }
+
+  /// True if the note of a slot is to be looked for in the archive.
+  func isAsArchived(inSlot slot: Int) -> Bool {
+    slots[slot].place < 0 && slots[slot].changed == 0
+  }
+
+  func isTrashed(inSlot slot: Int) -> Bool { slots[slot].isTrashed }
+
+  /// The note of a slot if it is open.
+  func openNote(inSlot slot: Int) -> Note? {
+    let place = slots[slot].place
+    return place >= 0 ? open[place].note : nil
+  }
+
+  /// The summary and the note of a slot that is neither open nor in the archive as it is.
+  func packed(inSlot slot: Int) -> [UInt8] { slots[slot].packed }
 
   // MARK: - Putting away
 

@@ -1,0 +1,86 @@
+import TestSupport
+import Testing
+
+@testable import Notes
+
+/// A needle that is looked for in a text as it stands is where it is in the folding of the text.
+@Suite struct `A needle in a text that is not folded` {
+  /// By definition: the folding of the text has that of the needle somewhere.
+  private func naive(_ needle: [UInt8], _ text: [UInt8]) -> Bool {
+    var folded = FoldedText()
+    folded.fold(needle[...])
+    let wanted = Array(folded.utf8)
+    folded.fold(text[...])
+    let all = Array(folded.utf8)
+    return (0...all.count).contains { all[$0...].starts(with: wanted) }
+  }
+
+  private func check(
+    _ text: [UInt8], _ word: [UInt8], _ folded: inout FoldedText, _ comment: Comment
+  ) {
+    guard let needle = Needle(word) else { return }
+    let isFound = needle.isIn(text[...], &folded)
+    #expect(isFound == naive(word, text), "\(word) in \(text), \(comment)")
+  }
+
+  private static let scalars = [
+    "a", "b", "s", "S", "o", "k", "f", "i", "n", " ", "\n", "@", "[", "`", "{", "0", "ß", "ẞ", "ö",
+    "Ö", "o\u{308}", "é", "\u{301}", "\u{308}", "ﬃ", "ŉ", "\u{212A}", "İ", "ı", "ſ", "日", "本", "語",
+    "ガ", "カ", "각", "\u{1100}", "Σ", "ς", "😀", "\u{FE0F}",
+  ]
+
+  @Test(arguments: seeds(40))
+  func `is there if the folding has it`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var folded = FoldedText()
+    for step in 0..<400 {
+      // Few kinds in each text, so that much of it fits.
+      let kinds = (0..<1 + random.below(5)).map { _ in random.pick(Self.scalars) }
+      let parts = (0..<random.below(random.pick([4, 12, 300]))).map { _ in random.pick(kinds) }
+      let text = Array(parts.joined().utf8)
+      // Of the text itself, so that it is there; or of the same kinds, so that it may be.
+      let start = random.below(parts.count + 1)
+      let some = parts[start..<min(parts.count, start + random.below(8))]
+      let others = (0..<1 + random.below(5)).map { _ in random.pick(kinds) }
+      for word in [some.joined(), others.joined()] {
+        for word in [word, word.uppercased(), word.lowercased()] {
+          check(text, Array(word.utf8), &folded, at(seed, step))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: seeds(20))
+  func `is there if the folding has it, of bytes that are no UTF-8`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var folded = FoldedText()
+    let bytes: [UInt8] = [0x61, 0x41, 0x73, 0x6F, 0x80, 0xB6, 0xC3, 0xE2, 0xF0, 0x9F, 0xFF]
+    for step in 0..<2_000 {
+      let text = (0..<random.below(random.pick([6, 40]))).map { _ in random.pick(bytes) }
+      let word = (0..<1 + random.below(3)).map { _ in random.pick([0x61, 0x73, 0x6F] as [UInt8]) }
+      check(text, word, &folded, at(seed, step))
+    }
+  }
+
+  @Test(arguments: [
+    ("Straße", "STRASSE", true), ("Straße", "asse", true), ("Straße", "sse", true),
+    ("Straße", "rasse", true), ("Strae", "rasse", false), ("Maß", "s", true), ("ß", "ss", true),
+    ("ß", "sss", false), ("sß", "sss", true), ("ßs", "sss", true), ("wörd", "word", true),
+    ("wo\u{308}rd", "word", true), ("wo\u{308}\u{301}rd", "word", true), ("wörx", "word", false),
+    ("o\u{308}", "o", true), ("\u{308}", "o", false), ("ﬃ", "ffi", true), ("ﬃ", "fi", true),
+    ("oﬃce", "office", true), ("needle wörd", "needleword", false), ("日本語", "語", true),
+    ("日本語", "word", false), ("word", "語", false), ("für Word", "word", true),
+    ("üword", "word", true),
+    ("\u{212A}ey", "key", true), ("key\u{301}", "KEY", true), ("", "a", false),
+  ])
+  func `with letters that fold to others`(text: String, word: String, isThere: Bool) {
+    var folded = FoldedText()
+    let needle = Needle(Array(word.utf8))!
+    #expect(needle.isIn(Array(text.utf8)[...], &folded) == isThere)
+    // The same at places where other words of the processor, and other blocks, begin.
+    for before in [1, 7, 8, 9, 127, 128, 129] {
+      let text = String(repeating: "x", count: before) + text + String(repeating: "y", count: 20)
+      #expect(needle.isIn(Array(text.utf8)[...], &folded) == isThere)
+    }
+  }
+}
