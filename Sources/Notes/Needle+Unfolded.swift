@@ -1,11 +1,11 @@
 internal import Bytes
 
-// A needle in a text that is not folded yet, which takes most of the time of a search and as a rule is not needed.
+// A needle in a text that is not folded. Folding took most of the time of a search, and as a rule is not needed.
 //
-// The folding of a text has the needle in one of two ways. Either the text itself has it, in capitals or small letters of ASCII with nothing between them.
-// Or a scalar beyond ASCII takes part: it folds to a piece of the needle, to more than the needle, or to nothing inside it. So the text is looked through for
-// the needle, and then each scalar beyond ASCII is held against the needle, with the byte before and the byte behind it. Only a text with one that may take part is
-// folded; and one that is no valid UTF-8, since its folding may leave out bytes of ASCII.
+// The folding of a text has a needle of ASCII in one of two ways. Either the text itself has it, in capitals or small letters with nothing between
+// them. Or a scalar beyond ASCII takes part: it folds to a piece of the needle, to more than the needle, or to nothing inside it. So the text is looked
+// through for the needle, and then each scalar beyond ASCII is held against the needle, with the byte before and the byte behind it. Only a text with one
+// that may take part is folded; and one that is no valid UTF-8, since its folding may leave out bytes of ASCII.
 
 extension Needle {
   /// True if it stands somewhere in the folding of a text, for which `folded` is used where that is needed.
