@@ -4,16 +4,17 @@
 /// places from the beginning, and a step shows or hides those at some of them. The position of an element is the number of
 /// those shown before it.
 ///
-/// A fragment is neighbouring elements of one author with consecutive offsets that every step inserts or removes together: the
-/// pieces of the tree, cut where an insertion or a removal begins or ends. A fragment's rank is its place among all in order of
-/// author and offset; its place is that in the sequence. Places are counted in groups of 64, and in groups of 4096.
+/// A fragment is neighbouring elements of one author with consecutive offsets that are removed together: the pieces of the tree,
+/// cut where a removal begins or ends. A single author may insert one in several steps, between which it inserts nothing
+/// else, so the beginning of a fragment is there, and is shown. With several authors fragments are cut where an insertion begins,
+/// too, because others may insert in between. A fragment's rank is its place among all in order of author and offset; its
+/// place is that in the sequence. The elements shown are counted by place (ShownCounts.swift).
 ///
-/// To make this takes O(elements / 64 + n) for *n* fragments; a step, O(128 + n / 4096) for each of its fragments, of which most are sums of
-/// numbers that stand side by side.
+/// To make this takes O(elements / 64 + n) for *n* fragments; a step, O(1) and O(n / 4096) for each of its fragments.
 ///
 /// The memory is managed here, since checks of uniqueness and bounds took a third of the time. It is safe because of these invariants:
-/// - Elements are those of the value: an author is looked at wherever a bit is asked for, and the beginnings and ends of all pieces, insertions and
-///   removals when fragments are cut. `fragments` has one more, at bit `size`, at which the last one ends and which is never removed: so `unremoved`
+/// - Elements are those of the value: the author and the end of what is named are looked at wherever a bit is asked for, and `placeCount` when
+///   places are given. `fragments` has one more, at bit `size`, at which the last one ends and which is never removed: so `unremoved`
 ///   leads to a fragment or to that, and a search for an end of at most `size` finds one.
 /// - Each fragment has its own place, less than `placeCount`, and a place has its groups. A search for a place from `placeCount` on finds
 ///   none, and is not begun beyond that.
@@ -46,24 +47,23 @@ struct Fragments: ~Copyable {
   private let placeCount: Int
   /// The fragment at each place.
   private let ranks: UnsafeMutablePointer<UInt32>
-  /// The number of shown elements at each place, in each 64 places, and in each 4096.
-  private let shown: UnsafeMutablePointer<UInt32>
-  private let groups: UnsafeMutablePointer<Int>
-  private let largeGroups: UnsafeMutablePointer<Int>
+  /// The number of shown elements at each place.
+  private var shown: ShownCounts
   /// One bit for each place: whether its fragment has been inserted. One for each word of that: whether a bit of it is set.
   private let present: UnsafeMutablePointer<UInt64>
   private let presentWords: UnsafeMutablePointer<UInt64>
   private let largeCount: Int
-  /// The place whose position was asked for last: the next one is near it as a rule. A step asks for that of its first element and then changes what
-  /// is shown there and behind.
-  private var last = (place: 0, position: 0)
-  /// The fragment behind those that were shown last.
-  private var following = 0
+  /// The element behind those that were shown last, and its fragment.
+  private var following = (bit: 0, fragment: 0)
 
-  /// The fragments of a value in which nothing is open, for its changes since the beginning. None has been inserted yet.
-  init<Element>(of value: ReplicatingArray<Element>, for changes: ReplicatingArray<Element>.Changes)
-  {
-    authorCount = value.authors.count
+  /// The fragments of a value in which nothing is open. None has been inserted yet.
+  ///
+  /// - Parameter changes: all there are; needed if there are several authors.
+  init<Element>(
+    of value: ReplicatingArray<Element>, cutBy changes: ReplicatingArray<Element>.Changes? = nil
+  ) {
+    let authors = value.authors.count
+    authorCount = authors
     let firstBits = UnsafeMutablePointer<Int>.allocate(capacity: authorCount + 1)
     var size = 0
     for (index, author) in value.authors.enumerated() {
@@ -75,33 +75,42 @@ struct Fragments: ~Copyable {
     let wordCount = size / 64 + 1
     let words = UnsafeMutablePointer<Word>.allocate(capacity: wordCount)
     words.initialize(repeating: Word(), count: wordCount)
-    var count = 0
     // Lets a fragment begin at an element, or end before it.
     func cut(_ bit: Int) {
       precondition(bit <= size)
-      let mark: UInt64 = 1 &<< UInt64(bit & 63)
-      let old = words[bit &>> 6].starts
-      words[bit &>> 6].starts = old | mark
-      count &+= old & mark == 0 ? 1 : 0
+      words[bit &>> 6].starts |= 1 &<< UInt64(bit & 63)
     }
-    func cut(_ first: LocalID, _ count: UInt32) {
-      precondition(Int(first.author) < value.authors.count)
-      let bit = Self.bit(first, firstBits)
-      cut(bit)
-      cut(bit &+ Int(count))
+    func bits(_ author: AuthorIndex, _ offset: UInt32, _ count: UInt32) -> Range<Int> {
+      precondition(Int(author) < authors)
+      let bit = Self.bit(LocalID(author, offset), firstBits)
+      precondition(bit &+ Int(count) <= size)
+      return bit..<bit &+ Int(count)
+    }
+    func cut(_ run: RemovalRun) {
+      let bits = bits(run.target, run.offset, run.count)
+      cut(bits.lowerBound)
+      cut(bits.upperBound)
     }
     for author in 0...authorCount { cut(firstBits[author]) }
-    value.tree.forEachPiece { cut($0.first, $0.count) }
-    for insertion in changes.insertions {
-      cut(LocalID(insertion.author, insertion.offset), insertion.count)
+    // Where a piece ends, or what was inserted, another one of the author begins, or the author's elements end.
+    value.tree.forEachPiece { cut(bits($0.author, $0.offset, $0.count).lowerBound) }
+    if let changes {
+      for insertion in changes.insertions {
+        cut(bits(insertion.author, insertion.offset, insertion.count).lowerBound)
+      }
+      for removal in changes.removals { cut(removal.run) }
+    } else {
+      precondition(authors == 1)
+      value.authors[0].forEachRemoval { cut($0) }
     }
-    for removal in changes.removals {
-      cut(LocalID(removal.run.target, removal.run.offset), removal.run.count)
+    var count = 0
+    for index in 0..<wordCount {
+      words[index].rank = UInt32(truncatingIfNeeded: count)
+      count &+= words[index].starts.nonzeroBitCount
     }
     let fragments = UnsafeMutablePointer<Fragment>.allocate(capacity: count)
     var rank = 0
     for index in 0..<wordCount {
-      words[index].rank = UInt32(truncatingIfNeeded: rank)
       var rest = words[index].starts
       while rest != 0 {
         (fragments + rank).initialize(
@@ -119,12 +128,7 @@ struct Fragments: ~Copyable {
     ranks.initialize(repeating: 0, count: placeCount)
     self.ranks = ranks
     largeCount = placeCount / 4096 + 1
-    largeGroups = .allocate(capacity: largeCount)
-    largeGroups.initialize(repeating: 0, count: largeCount)
-    groups = .allocate(capacity: largeCount * 64)
-    groups.initialize(repeating: 0, count: largeCount * 64)
-    shown = .allocate(capacity: largeCount * 4096)
-    shown.initialize(repeating: 0, count: largeCount * 4096)
+    shown = ShownCounts(capacity: placeCount)
     present = .allocate(capacity: largeCount * 64)
     present.initialize(repeating: 0, count: largeCount * 64)
     presentWords = .allocate(capacity: largeCount)
@@ -133,9 +137,9 @@ struct Fragments: ~Copyable {
     var place = 0
     value.tree.forEachPiece { piece in
       let bit = Self.bit(piece.first, firstBits)
-      precondition(bit < size)
-      var fragment = Self.fragment(at: bit, words)
       let end = bit &+ Int(piece.count)
+      precondition(bit < end && end <= size)
+      var fragment = Self.fragment(at: bit, words)
       while fragments[fragment].bit < end {
         precondition(place < places, "elements that stand twice")
         fragments[fragment].place = UInt32(truncatingIfNeeded: place)
@@ -152,9 +156,6 @@ struct Fragments: ~Copyable {
     words.deallocate()
     fragments.deallocate()
     ranks.deallocate()
-    shown.deallocate()
-    groups.deallocate()
-    largeGroups.deallocate()
     present.deallocate()
     presentWords.deallocate()
   }
@@ -188,16 +189,17 @@ struct Fragments: ~Copyable {
   // MARK: - What is there now
 
   /// True if an element is shown, and the next one that has been inserted is another: between the two an author who sees all inserts at a
-  /// position.
+  /// position. `first` is what is inserted next: the element before it may be followed, in its fragment, by what is not there yet.
   @inline(__always)
-  func isGap(between left: LocalID, and right: LocalID) -> Bool {
+  mutating func isGap(between left: LocalID, and right: LocalID, for first: LocalID) -> Bool {
     var place = 0
     if !left.isNone {
       let index = fragment(of: left)
       let fragment = fragments[index]
-      guard Int(fragment.unremoved) == index, fragments[index &+ 1].bit == bit(left) &+ 1 else {
-        return false
-      }
+      let next = bit(left) &+ 1
+      guard Int(fragment.unremoved) == index,
+        fragments[index &+ 1].bit == next || bit(first) == next
+      else { return false }
       place = Int(fragment.place) &+ 1
     }
     guard let next = firstPresent(from: place) else { return right.isNone }
@@ -205,7 +207,7 @@ struct Fragments: ~Copyable {
   }
 
   @inline(__always)
-  private func firstPresent(from place: Int) -> Int? {
+  private mutating func firstPresent(from place: Int) -> Int? {
     let word = place &>> 6
     guard word < largeCount &<< 6 else { return nil }
     let here = present[word] & (~0 &<< UInt64(place & 63))
@@ -213,7 +215,7 @@ struct Fragments: ~Copyable {
   }
 
   @inline(never)
-  private func firstPresent(behind word: Int) -> Int? {
+  private mutating func firstPresent(behind word: Int) -> Int? {
     var word = word &+ 1
     var large = word &>> 6
     guard large < largeCount else { return nil }
@@ -229,39 +231,8 @@ struct Fragments: ~Copyable {
 
   /// The number of shown elements before one.
   @inline(__always)
-  mutating func position(of element: LocalID) -> Int {
-    position(at: Int(fragments[fragment(of: element)].place))
-  }
-
-  @inline(__always)
-  private mutating func position(at place: Int) -> Int {
-    let way = place &- last.place
-    var position = last.position
-    if way.magnitude > 64 {
-      position =
-        Self.sum(largeGroups, place &>> 12)
-        &+ Self.sum(groups + (place &>> 6 & ~63), place &>> 6 & 63)
-        &+ Self.sum(shown + (place & ~63), place & 63)
-    } else if way >= 0 {
-      position &+= Self.sum(shown + last.place, way)
-    } else {
-      position &-= Self.sum(shown + place, 0 &- way)
-    }
-    last = (place, position)
-    return position
-  }
-
-  @inline(__always)
-  private static func sum<Number: BinaryInteger>(
-    _ numbers: UnsafeMutablePointer<Number>, _ count: Int
-  ) -> Int {
-    var sum = 0
-    var index = 0
-    while index < count {
-      sum &+= Int(truncatingIfNeeded: numbers[index])
-      index &+= 1
-    }
-    return sum
+  func position(of element: LocalID) -> Int {
+    shown.sum(before: Int(fragments[fragment(of: element)].place))
   }
 
   /// Puts the elements of a run into `stretches`, in their order: removed ones, and shown ones that stand side by side.
@@ -305,20 +276,24 @@ struct Fragments: ~Copyable {
   /// Shows elements; returns the position of the first.
   @inline(__always)
   mutating func insert(_ first: LocalID, _ count: UInt32) -> Int {
+    var bit = bit(first)
+    let end = bit &+ Int(count)
+    precondition(bit < end && end <= size)
     // As a rule they are the next ones of the author who inserted last.
-    let isNext = fragments[following].bit == bit(first)
-    var fragment = isNext ? following : fragment(of: first)
-    let end = bit(first) &+ Int(count)
-    let position = position(at: Int(fragments[fragment].place))
-    while fragments[fragment].bit < end {
+    var fragment = bit == following.bit ? following.fragment : fragment(of: first)
+    let position =
+      shown.sum(before: Int(fragments[fragment].place)) &+ (bit &- fragments[fragment].bit)
+    while bit < end {
       let place = Int(fragments[fragment].place)
       let word = place &>> 6
-      if present[word] == 0 { presentWords[word &>> 6] |= 1 &<< UInt64(word & 63) }
+      presentWords[word &>> 6] |= 1 &<< UInt64(word & 63)
       present[word] |= 1 &<< UInt64(place & 63)
-      self.count(fragments[fragment &+ 1].bit &- fragments[fragment].bit, at: place)
+      let next = fragments[fragment &+ 1].bit
+      shown.add(min(next, end) &- bit, at: place)
+      bit = next
       fragment &+= 1
     }
-    following = fragment
+    following = (end, bit == end ? fragment : fragment &- 1)
     return position
   }
 
@@ -330,12 +305,12 @@ struct Fragments: ~Copyable {
     guard Int(fragment.unremoved) == index,
       fragments[index &+ 1].bit == fragment.bit &+ Int(run.count)
     else { return nil }
-    let position = position(at: Int(fragment.place))
+    let position = shown.sum(before: Int(fragment.place))
     hide(index)
     return position
   }
 
-  /// Hides elements that are shown and stand side by side; the position of the first was asked for last.
+  /// Hides elements that are shown and stand side by side.
   mutating func remove(_ first: LocalID, _ count: Int) {
     var fragment = fragment(of: first)
     let end = bit(first) &+ count
@@ -348,17 +323,7 @@ struct Fragments: ~Copyable {
   @inline(__always)
   private mutating func hide(_ index: Int) {
     let fragment = fragments[index]
-    count(fragment.bit &- fragments[index &+ 1].bit, at: Int(fragment.place))
+    shown.add(fragment.bit &- fragments[index &+ 1].bit, at: Int(fragment.place))
     fragments[index].unremoved = UInt32(truncatingIfNeeded: index &+ 1)
-  }
-
-  @inline(__always)
-  private mutating func count(_ elements: Int, at place: Int) {
-    shown[place] = UInt32(truncatingIfNeeded: Int(shown[place]) &+ elements)
-    groups[place &>> 6] &+= elements
-    largeGroups[place &>> 12] &+= elements
-    assert(
-      place >= last.place,
-      "what stands before the last place is as it was when its position was found")
   }
 }

@@ -28,11 +28,6 @@ extension ReplicatingArray: Replicable {
       var run: RemovalRun
     }
 
-    fileprivate enum Operation {
-      case insertion(Insertion)
-      case removal(AuthorIndex, RemovalRun)
-    }
-
     public var since: Version
     /// The version of a value that has joined them.
     public internal(set) var version: Version
@@ -45,20 +40,6 @@ extension ReplicatingArray: Replicable {
 
     /// True if all is in one insertion or removal, or nothing at all.
     var isSingleStep: Bool { insertions.count + removals.count <= 1 }
-
-    /// Adds a step without its elements, and notes to which authors' elements it refers.
-    @inline(__always)
-    fileprivate mutating func append(_ operation: Operation, _ isFollowed: inout [Bool]) {
-      switch operation {
-      case .insertion(let insertion):
-        insertions.append(insertion)
-        if !insertion.left.isNone { isFollowed[Int(insertion.left.author)] = true }
-        if !insertion.right.isNone { isFollowed[Int(insertion.right.author)] = true }
-      case .removal(let author, let run):
-        isFollowed[Int(run.target)] = true
-        removals.append(Removal(author: author, place: UInt32(insertions.count), run: run))
-      }
-    }
   }
 
   public var version: Version {
@@ -109,34 +90,59 @@ extension ReplicatingArray: Replicable {
   ) -> [Bool] {
     var isFollowed = Array(repeating: false, count: authors.count)
     var steps: [TimedStep] = []
-    for maker in makers {
-      collect(AuthorIndex(maker), since: version[authors[maker].id]) { time, operation in
-        steps.append(TimedStep(time: time, rank: steps.count, operation: operation))
-      }
+    if version.isEmpty {
+      steps.reserveCapacity(authors.reduce(0) { $0 + $1.origins.count + $1.removals.count })
     }
+    for maker in makers { collect(AuthorIndex(maker), since: version, &steps) }
     steps.sort { ($0.time, $0.rank) < ($1.time, $1.rank) }
     for step in steps {
-      changes.append(step.operation, &isFollowed)
-      guard case .insertion(let insertion) = step.operation else { continue }
-      let start = Int(insertion.offset)
-      changes.content.append(
-        contentsOf: authors[Int(insertion.author)].content[start..<start + Int(insertion.count)])
+      switch step.step {
+      case .insertion(let insertion):
+        changes.insertions.append(insertion)
+        if !insertion.left.isNone { isFollowed[Int(insertion.left.author)] = true }
+        if !insertion.right.isNone { isFollowed[Int(insertion.right.author)] = true }
+        let start = Int(insertion.offset)
+        changes.content.append(
+          contentsOf: authors[Int(insertion.author)].content[start..<start + Int(insertion.count)])
+      case .removal(let run):
+        isFollowed[Int(run.target)] = true
+        changes.removals.append(
+          Changes.Removal(author: step.author, place: UInt32(changes.insertions.count), run: run))
+      }
     }
     return isFollowed
   }
 
-  /// The same of one author: they are in order, and so are the elements.
+  /// The same of one author: they are in order, and so are the elements. Those of the author itself need not be told.
   private func list(
     _ maker: AuthorIndex, since version: Version, _ changes: inout Changes
   ) -> [Bool] {
     var isFollowed = Array(repeating: false, count: authors.count)
     let author = authors[Int(maker)]
     let known = version[author.id]
+    var steps = AuthorSteps(of: author, maker, since: known)
+    var insertions: [Changes.Insertion] = []
+    var removals: [Changes.Removal] = []
     if known == 0 {
-      changes.insertions.reserveCapacity(author.origins.count)
-      changes.removals.reserveCapacity(author.removals.count)
+      insertions.reserveCapacity(author.origins.count)
+      removals.reserveCapacity(author.removals.count)
     }
-    collect(maker, since: known) { changes.append($1, &isFollowed) }
+    while let step = steps.step() {
+      switch step {
+      case .insertion(let insertion):
+        insertions.append(insertion)
+        for element in [insertion.left, insertion.right]
+        where element.author != maker && !element.isNone {
+          isFollowed[Int(element.author)] = true
+        }
+      case .removal(let run):
+        if run.target != maker { isFollowed[Int(run.target)] = true }
+        removals.append(
+          Changes.Removal(
+            author: maker, place: UInt32(truncatingIfNeeded: insertions.count), run: run))
+      }
+    }
+    (changes.insertions, changes.removals) = (insertions, removals)
     let first = Int(author.count(upTo: known))
     changes.content = first == 0 ? author.content : Array(author.content[first...])
     return isFollowed
@@ -148,109 +154,35 @@ extension ReplicatingArray: Replicable {
     var time: LamportTimestamp
     /// Orders what one author did at one time.
     var rank: Int
-    var operation: Changes.Operation
+    var author: AuthorIndex
+    var step: AuthorSteps<Element>.Step
   }
 
-  /// Collects the steps of an author after change `known`, in the order of its changes: runs are cut where another kind comes
-  /// between.
-  @inline(__always)
+  /// Collects the steps of an author that a version does not have.
   private func collect(
-    _ index: AuthorIndex, since known: UInt64,
-    _ body: (LamportTimestamp, Changes.Operation) -> Void
+    _ index: AuthorIndex, since version: Version, _ steps: inout [TimedStep]
   ) {
     let author = authors[Int(index)]
-    var first = author.count(upTo: known)
-    var next = author.removals.firstIndex(after: known)
-    var removal = next < author.removals.count ? author.removals[next].dropping(upTo: known) : nil
-    var runs = Runs(of: author, at: first)
+    var own = AuthorSteps(of: author, index, since: version[author.id])
     /// By how much the author's logical time exceeds the numbers of its changes, now.
-    var skew = first == 0 ? 0 : author.skew(of: first - 1)
+    var skew = own.first == 0 ? 0 : author.skew(of: own.first - 1)
     var latest: UInt64 = 0
-    var whole = first < author.count ? runs.insertion(of: author, index, from: first) : nil
-    while true {
-      var insertion = whole
-      if let present = insertion, let other = removal {
-        let number = UInt64(other.number)
-        let now = other.range(upTo: number)
-        if present.number < number || other.target == index && now.offset + now.count > first {
-          if present.isStepping, present.number <= number, present.lastNumber > number {
-            insertion!.count = UInt32(number - present.number + 1)
-          }
-        } else {
-          insertion = nil
-          removal!.keep(upTo: present.number)
-          if other.target == index, removal!.offset + removal!.count > first {
-            // One by one, and the next ones are not there yet.
-            removal!.count = first - removal!.offset
-          }
-        }
-      }
-      if let insertion {
+    while let step = own.step() {
+      switch step {
+      case .insertion(let insertion):
         latest = Swift.max(latest, insertion.lamport)
-        body(LamportTimestamp(count: latest, replica: author.id), .insertion(insertion))
-        first += insertion.count
-        whole = first < author.count ? runs.insertion(of: author, index, from: first) : nil
         skew = Int64(insertion.lamport + UInt64(insertion.count) - 1) - Int64(insertion.lastNumber)
-      } else if let run = removal {
+      case .removal(let run):
         latest = Swift.max(latest, UInt64(Swift.max(Int64(run.number) + skew, 0)))
         if run.target != index {
           latest = Swift.max(
             latest, authors[Int(run.target)].lamport(of: run.offset + run.count - 1) + 1)
         }
-        body(LamportTimestamp(count: latest, replica: author.id), .removal(index, run))
-        if run.lastNumber == author.removals[next].lastNumber {
-          next += 1
-          removal = next < author.removals.count ? author.removals[next] : nil
-        } else {
-          removal = author.removals[next].dropping(upTo: run.lastNumber)
-        }
-      } else {
-        return
       }
-    }
-  }
-
-  /// The runs of an author that hold an offset, which only grows.
-  private struct Runs {
-    private var origin: Int
-    private var stamp: Int
-    private var skew: Int
-
-    init(of author: Author<Element>, at offset: UInt32) {
-      origin = author.origins.index(holding: offset)
-      stamp = author.stamps.index(holding: offset)
-      skew = author.skews.index(holding: offset)
-    }
-
-    /// The run that begins at an offset: up to where origin or stamp change.
-    mutating func insertion(
-      of author: Author<Element>, _ index: AuthorIndex, from first: UInt32
-    ) -> Changes.Insertion {
-      var end = author.count
-      Self.advance(&origin, in: author.origins, to: first, &end)
-      Self.advance(&stamp, in: author.stamps, to: first, &end)
-      Self.advance(&skew, in: author.skews, to: first, &end)
-      let (origin, stamp) = (author.origins[origin], author.stamps[stamp])
-      let place = UInt64(first - stamp.first)
-      return Changes.Insertion(
-        author: index, offset: first, count: end - first, isStepping: stamp.isStepping,
-        left: origin.first == first ? origin.left : LocalID(index, first - 1),
-        right: origin.right, number: stamp.number + (stamp.isStepping ? place : 0),
-        lamport: UInt64(Int64(stamp.number + place) + author.skews[skew].skew))
-    }
-
-    @inline(__always)
-    private static func advance<Run: ElementRun>(
-      _ index: inout Int, in runs: [Run], to first: UInt32, _ end: inout UInt32
-    ) {
-      while index &+ 1 < runs.count {
-        let next = runs[index &+ 1].first
-        if next > first {
-          end = Swift.min(end, next)
-          return
-        }
-        index &+= 1
-      }
+      steps.append(
+        TimedStep(
+          time: LamportTimestamp(count: latest, replica: author.id), rank: steps.count,
+          author: index, step: step))
     }
   }
 }

@@ -149,38 +149,60 @@ private struct FirstByte {
   static let all = (0..<StepCodes.firstOther).map { FirstByte($0) }
 }
 
-/// The first bytes of a kind and count.
-private struct FirstBytes {
-  /// The first of them.
-  var first: UInt8 = 0
-  /// The numbers of those that stand for one distance, for 256, for 65,536; all 0 if such a step is written like any other.
-  var alone: UInt8 = 0
-  var bytes: UInt8 = 0
-  var words: UInt8 = 0
+/// The first bytes of all kinds and counts.
+struct StepTable {
+  /// Of a kind and count the first bytes whose distance takes no other byte, one more, and two more.
+  private struct Entry {
+    /// The least folded distances of these, and the first that has no byte.
+    var starts: InlineArray<4, Int32> = [0, 0, 0, 0]
+    /// The first of these bytes.
+    var firsts: InlineArray<4, UInt8> = [0, 0, 0, 0]
+  }
 
   private static let mostCount = 56
+  /// For each kind those of the counts up to the one after `mostCount`, which stands for all that follow and has no bytes.
+  private let entries: [Entry]
 
-  /// Of all kinds, each with its counts.
-  private static let all: [FirstBytes] = {
-    var all = Array(repeating: FirstBytes(), count: 5 * (mostCount + 1))
+  static let shared = StepTable()
+
+  private init() {
+    var entries = Array(repeating: Entry(), count: 5 * (Self.mostCount + 2))
     for byte in 0..<StepCodes.firstOther {
       let codes = StepCodes(of: byte)
       let counts = (byte - codes.first) / codes.width
-      all[codes.kind.rawValue * (mostCount + 1) + codes.least + counts] = FirstBytes(
-        first: UInt8(codes.first + counts * codes.width), alone: UInt8(codes.alone),
-        bytes: UInt8(codes.bytes), words: UInt8(codes.words))
+      let first = codes.first + counts * codes.width
+      let near = codes.alone + codes.bytes << 8
+      entries[Self.index(codes.kind, codes.least + counts)] = Entry(
+        starts: [0, Int32(codes.alone), Int32(near), Int32(near + codes.words << 16)],
+        firsts: [
+          UInt8(first), UInt8(first + codes.alone), UInt8(first + codes.alone + codes.bytes), 0,
+        ])
     }
-    return all
-  }()
+    self.entries = entries
+  }
 
   @inline(__always)
-  static func of(_ step: Step) -> FirstBytes {
-    step.count <= mostCount
-      ? all[step.kind.rawValue &* (mostCount &+ 1) &+ step.count] : FirstBytes()
+  private static func index(_ kind: Step.Kind, _ count: Int) -> Int {
+    kind.rawValue &* (mostCount &+ 2) &+ min(count, mostCount &+ 1)
   }
 
   /// The number of distances that have a byte.
-  @inline(__always) var reach: Int { Int(alone) &+ Int(bytes) &<< 8 &+ Int(words) &<< 16 }
+  func reach(of step: Step) -> Int { Int(entries[Self.index(step.kind, step.count)].starts[3]) }
+
+  /// The bytes of a step at a folded distance, the first in the lowest bits, and their number; `nil` if it is written like any other. How many
+  /// there are is computed, since a branch would be foretold wrongly for every third step.
+  @inline(__always)
+  func bytes(of step: Step, _ folded: Int) -> (bytes: UInt32, count: Int)? {
+    let index = Self.index(step.kind, step.count)
+    guard folded >= 0, folded < Int(entries[index].starts[3]) else { return nil }
+    let more =
+      (folded >= Int(entries[index].starts[1]) ? 1 : 0)
+      &+ (folded >= Int(entries[index].starts[2]) ? 1 : 0)
+    let rest = folded &- Int(entries[index].starts[more])
+    let first = Int(entries[index].firsts[more]) &+ rest &>> (more &<< 3)
+    let bytes = first | (rest & ~(-1 &<< (more &<< 3))) &<< 8
+    return (UInt32(truncatingIfNeeded: bytes), 1 &+ more)
+  }
 }
 
 extension Step.Kind {
@@ -193,35 +215,45 @@ extension Step.Kind {
   fileprivate var least: Int { self == .typed || self == .removedForward ? 1 : 2 }
 }
 
-extension ByteWriter {
+/// What steps are written to.
+protocol StepWriting: ~Copyable {
+  var stepTable: StepTable { get }
+  mutating func byte(_ byte: UInt8)
+  mutating func varint(_ number: UInt64)
+  /// Writes so many bytes, at most four, the first in the lowest bits.
+  mutating func put(_ bytes: UInt32, count: Int)
+}
+
+extension StepWriting where Self: ~Copyable {
   /// Writes a step, and how far from where the last one ended it is.
+  @inline(__always)
   mutating func step(_ step: Step, distance: Int) {
-    var folded = distance << 1 ^ distance >> 63
-    let codes = FirstBytes.of(step)
-    guard folded >= 0, folded < codes.reach else {
+    let folded = distance &<< 1 ^ distance &>> 63
+    if let (bytes, count) = stepTable.bytes(of: step, folded) {
+      put(bytes, count: count)
+    } else {
       byte(UInt8(step.kind.other))
-      varint(step.count - step.kind.least)
-      return varint(UInt64(bitPattern: Int64(folded)))
+      varint(UInt64(step.count - step.kind.least))
+      varint(UInt64(bitPattern: Int64(folded)))
     }
-    var first = Int(codes.first)
-    if folded < codes.alone { return byte(UInt8(first &+ folded)) }
-    folded &-= Int(codes.alone)
-    first &+= Int(codes.alone)
-    if folded < Int(codes.bytes) &<< 8 {
-      byte(UInt8(first &+ folded &>> 8))
-      return byte(UInt8(truncatingIfNeeded: folded))
-    }
-    folded &-= Int(codes.bytes) &<< 8
-    first &+= Int(codes.bytes)
-    byte(UInt8(first &+ folded &>> 16))
-    byte(UInt8(truncatingIfNeeded: folded))
-    byte(UInt8(truncatingIfNeeded: folded &>> 8))
   }
 
   mutating func note(_ note: StepNote, _ value: Int) {
     if note == .number && value == -1 { return byte(UInt8(StepCodes.numberAgain)) }
     byte(UInt8(StepCodes.firstNote) + note.rawValue)
-    signed(Int64(value))
+    varint(UInt64(bitPattern: Int64(value) << 1 ^ Int64(value) >> 63))
+  }
+}
+
+extension ByteWriter: StepWriting {
+  var stepTable: StepTable { .shared }
+
+  mutating func put(_ bytes: UInt32, count: Int) {
+    var rest = bytes
+    for _ in 0..<count {
+      byte(UInt8(truncatingIfNeeded: rest))
+      rest &>>= 8
+    }
   }
 }
 
@@ -260,7 +292,7 @@ extension ByteReader {
     let count = more + kind.least
     let folded = try self.count()
     let step = Step(kind: kind, count: count)
-    guard folded >= FirstBytes.of(step).reach else {
+    guard folded >= StepTable.shared.reach(of: step) else {
       throw failure("a step written longer than it is")
     }
     return .step(step, distance: folded >> 1 ^ -(folded & 1))
