@@ -171,6 +171,7 @@ extension Author {
   }
 
   /// True if changes from `number` on inserted elements of a run, which is the last one that began before some later change.
+  @inline(__always)
   private func hasInsertion(_ stamp: Int, from number: UInt64) -> Bool {
     guard stamp < stamps.count else { return false }
     let run = stamps[stamp]

@@ -38,12 +38,14 @@ struct Step: Equatable {
   var kind: Kind
   var count: Int
 
-  var isRemoval: Bool { kind != .typed && kind != .inserted }
+  @inline(__always) var isRemoval: Bool { kind != .typed && kind != .inserted }
 
   /// The number of changes that made it.
+  @inline(__always)
   var changes: UInt64 { kind == .inserted || kind == .removedAtOnce ? 1 : UInt64(count) }
 
   /// The number of ticks of logical time that it takes.
+  @inline(__always)
   var ticks: UInt64 { kind == .removedAtOnce ? 1 : UInt64(count) }
 }
 
@@ -150,7 +152,10 @@ private struct FirstByte {
 }
 
 /// The first bytes of all kinds and counts.
-struct StepTable {
+///
+/// They are written once, before `shared` is anybody's, and stay for as long as the program runs: an array is retained and released for each
+/// step. An index is of one of five kinds, and at most `mostCount + 1` within its own.
+struct StepTable: @unchecked Sendable {
   /// Of a kind and count the first bytes whose distance takes no other byte, one more, and two more.
   private struct Entry {
     /// The least folded distances of these, and the first that has no byte.
@@ -161,12 +166,14 @@ struct StepTable {
 
   private static let mostCount = 56
   /// For each kind those of the counts up to the one after `mostCount`, which stands for all that follow and has no bytes.
-  private let entries: [Entry]
+  private let entries: UnsafePointer<Entry>
 
   static let shared = StepTable()
 
   private init() {
-    var entries = Array(repeating: Entry(), count: 5 * (Self.mostCount + 2))
+    let count = 5 * (Self.mostCount + 2)
+    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: count)
+    entries.initialize(repeating: Entry(), count: count)
     for byte in 0..<StepCodes.firstOther {
       let codes = StepCodes(of: byte)
       let counts = (byte - codes.first) / codes.width
@@ -178,12 +185,12 @@ struct StepTable {
           UInt8(first), UInt8(first + codes.alone), UInt8(first + codes.alone + codes.bytes), 0,
         ])
     }
-    self.entries = entries
+    self.entries = UnsafePointer(entries)
   }
 
   @inline(__always)
   private static func index(_ kind: Step.Kind, _ count: Int) -> Int {
-    kind.rawValue &* (mostCount &+ 2) &+ min(count, mostCount &+ 1)
+    kind.rawValue &* (mostCount &+ 2) &+ Int(min(UInt(bitPattern: count), UInt(mostCount &+ 1)))
   }
 
   /// The number of distances that have a byte.
@@ -207,11 +214,13 @@ struct StepTable {
 
 extension Step.Kind {
   /// The first byte of a step that has none by its count and distance.
+  @inline(__always)
   fileprivate var other: Int { StepCodes.firstOther + rawValue }
 
   fileprivate init(other byte: Int) { self.init(rawValue: byte - StepCodes.firstOther)! }
 
   /// A single removed element is one that was removed forward.
+  @inline(__always)
   fileprivate var least: Int { self == .typed || self == .removedForward ? 1 : 2 }
 }
 
