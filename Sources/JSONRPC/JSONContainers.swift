@@ -17,29 +17,80 @@ extension JSONValue {
   /// - Complexity: O(number of members), not of what is in them.
   public subscript(key: String) -> JSONValue? {
     guard kind == .object else { return nil }
-    let wanted = key.utf8.span
-    let documentBytes = document.bytes
-    let bytes = documentBytes.span
-    var found: Int?
+    return document.value(of: key.utf8.span, in: index)
+      .map { JSONValue(document: document, index: $0) }
+  }
+}
+
+extension JSONValue {
+  /// The lengths that the names of an object's members have, in bytes. A name of another length is no member's, which is found out
+  /// without a look at the members.
+  public struct NameLengths: Sendable {
+    /// Bit n stands for n bytes, the last one for all longer names, and for those whose length is not known without unescaping them.
+    private var bits: UInt64 = 0
+    private static let last = 63
+
+    fileprivate init() {}
+
+    fileprivate mutating func insert(_ count: Int?) {
+      bits |= 1 << UInt64(min(count ?? Self.last, Self.last))
+    }
+
+    /// True if a name of so many bytes may be there.
+    public func mayHave(_ count: Int) -> Bool {
+      bits & (1 << UInt64(min(count, Self.last)) | 1 << UInt64(Self.last)) != 0
+    }
+  }
+
+  /// The lengths of the names of an object's members; of every other kind none.
+  ///
+  /// - Complexity: O(number of members).
+  public var nameLengths: NameLengths {
+    var lengths = NameLengths()
+    guard kind == .object else { return lengths }
     var index = index + 1
     let end = document.closing(of: self.index)
     while index < end {
-      let content = document.contentRange(at: index)
-      if document.hasEscapes(at: index) {
-        let name = JSONString.unescaped(bytes.extracting(content))
-        if name.span.hasSameBytes(as: wanted) { found = index + 1 }
-      } else if content.count == wanted.count,
-        bytes.extracting(content).hasSameBytes(as: wanted)
-      {
-        found = index + 1
-      }
+      lengths.insert(document.hasEscapes(at: index) ? nil : document.contentRange(at: index).count)
       index = document.indexAfterValue(at: index + 1)
     }
-    return found.map { JSONValue(document: document, index: $0) }
+    return lengths
+  }
+}
+
+extension JSONDocument {
+  /// The index of the value of the last member with a name in the object at `object`; nil if there is none.
+  ///
+  /// A message is asked for a dozen members, so the bytes and the tape are taken out of the document once, and not for each member.
+  fileprivate func value(of wanted: Span<UInt8>, in object: Int) -> Int? {
+    let (allBytes, allEntries) = (self.bytes, self.tape)
+    let bytes = allBytes.span
+    let tape = allEntries.span
+    var found: Int?
+    var index = object + 1
+    let end = Int(tape[object].extra)
+    while index < end {
+      let (name, value) = (tape[index], index + 1)
+      let start = Int(name.position) + 1
+      let count = Int(name.extra & ~Self.escapeFlag) - 1 - start
+      if name.extra & Self.escapeFlag != 0 {
+        let text = JSONString.unescaped(bytes.extracting(start..<start + count))
+        if text.span.hasSameBytes(as: wanted) { found = value }
+      } else if count == wanted.count,
+        bytes.extracting(start..<start + count).hasSameBytes(as: wanted)
+      {
+        found = value
+      }
+      let first = bytes[Int(tape[value].position)]
+      let isContainer = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+      index = isContainer ? Int(tape[value].extra) + 1 : value + 1
+    }
+    return found
   }
 }
 
 extension Span<UInt8> {
+  @inline(__always)
   fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     for index in indices where self[index] != other[index] { return false }

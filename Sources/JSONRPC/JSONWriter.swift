@@ -140,6 +140,22 @@ public struct JSONWriter: Sendable {
     }
   }
 
+  /// Writes a value that is what another writer has written, as it is.
+  ///
+  /// - Complexity: O(length of `json`).
+  public mutating func written(_ json: [UInt8]) {
+    beginValue()
+    bytes.append(contentsOf: json)
+  }
+
+  /// Writes a part of a message as it stands.
+  ///
+  /// - Parameter isEnd: whether it ends with a value.
+  mutating func literal(_ json: String, endsValue isEnd: Bool = false) {
+    bytes.append(contentsOf: json.utf8)
+    needsComma = isEnd
+  }
+
   private mutating func begin(_ bracket: UInt8) {
     beginValue()
     bytes.append(bracket)

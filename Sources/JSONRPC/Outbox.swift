@@ -48,10 +48,9 @@ public struct Outbox: Sendable {
   ///
   /// - Parameter result: Writes one value, the result. If it writes nothing the result is `null`.
   public mutating func respond(to id: RequestID, result: (inout JSONWriter) -> Void) {
-    beginMessage()
-    writer.key("id")
+    writer.literal(#"{"jsonrpc":"2.0","id":"#)
     writer.requestID(id)
-    writer.key("result")
+    writer.literal(#","result":"#)
     let start = writer.bytes.count
     result(&writer)
     if writer.bytes.count == start { writer.null() }
@@ -120,9 +119,7 @@ public struct Outbox: Sendable {
   }
 
   private mutating func beginMessage() {
-    writer.beginObject()
-    writer.key("jsonrpc")
-    writer.string("2.0")
+    writer.literal(#"{"jsonrpc":"2.0""#, endsValue: true)
   }
 
   private mutating func endMessage(_ method: String, _ params: (inout JSONWriter) -> Void) {
