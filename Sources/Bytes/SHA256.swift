@@ -58,9 +58,12 @@ public struct SHA256: Sendable {
 
   /// The hash as 64 lower-case hexadecimal digits.
   public var hexDigest: String {
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
     var digits: [UInt8] = []
+    digits.reserveCapacity(64)
     for byte in finalize() {
-      for digit in [byte >> 4, byte & 15] { digits.append(digit < 10 ? 48 + digit : 87 + digit) }
+      digits.append(digit(byte >> 4))
+      digits.append(digit(byte & 15))
     }
     return String(decoding: digits, as: UTF8.self)
   }
