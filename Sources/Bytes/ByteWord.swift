@@ -2,7 +2,7 @@
 ///
 /// A mark is the highest bit of a byte's eight. The first mark is always right. One above it can be wrong, because a subtraction borrows
 /// from there (Warren, Hacker's Delight, 2nd edition, section 6-1), so only the first one is asked for.
-@frozen public struct ByteWord: Sendable {
+@frozen public struct ByteWord: Equatable, Sendable {
   /// The number of bytes in a word.
   public static var size: Int { 8 }
 
@@ -27,6 +27,10 @@
 
   @inlinable @inline(__always)
   init(bits: UInt64) { self.bits = bits }
+
+  /// True if all eight bytes are the same.
+  @inlinable @inline(__always)
+  public static func == (a: Self, b: Self) -> Bool { a.bits == b.bits }
 
   /// The first `count` bytes, up to eight, and zeros behind them.
   @inlinable @inline(__always)

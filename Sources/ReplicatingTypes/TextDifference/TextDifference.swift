@@ -28,22 +28,34 @@ public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] 
 /// again. They lead to the same text. As long, for all of them together, as one difference may take.
 public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<UInt8>] {
   var budget = TextDifference.budget
-  return edits.flatMap { edit in
-    if edit.range.isEmpty || edit.replacement.isEmpty { return [edit] }
+  var result: [Edit<UInt8>] = []
+  result.reserveCapacity(edits.count)
+  for edit in edits {
+    if edit.range.isEmpty || edit.replacement.isEmpty {
+      result.append(edit)
+      continue
+    }
     let start = edit.range.lowerBound
-    return textDifference(from: Array(text[edit.range]), to: edit.replacement, &budget).map {
-      Edit(
-        range: start + $0.range.lowerBound..<start + $0.range.upperBound,
-        replacement: $0.replacement)
+    for part in textDifference(from: Array(text[edit.range]), to: edit.replacement, &budget) {
+      let range = start + part.range.lowerBound..<start + part.range.upperBound
+      result.append(Edit(range: range, replacement: part.replacement))
     }
   }
+  return result
 }
 
 private func textDifference(
   from old: [UInt8], to new: [UInt8], _ budget: inout Int
 ) -> [Edit<UInt8>] {
+  let rest = Hunk(old: 0..<old.count, new: 0..<new.count).trimmed(old, new)
+  if rest.old.isEmpty || rest.new.isEmpty {
+    // Text was typed or deleted at one place: nothing has to be compared.
+    if rest.old.isEmpty && rest.new.isEmpty { return [] }
+    return WordSnapping(text: old)
+      .settle(Edit(range: rest.old, replacement: Array(new[rest.new])))
+  }
   var difference = TextDifference(old: old, new: new, budget: budget)
-  difference.compare(Hunk(old: 0..<old.count, new: 0..<new.count))
+  difference.compare(rest)
   budget = difference.budget
   let snapping = WordSnapping(text: old)
   return snapping.snap(snapping.slide(difference.edits.joiningNeighbours()))

@@ -9,6 +9,15 @@ struct WordSnapping {
   /// The most bytes by which an edit is slid.
   private static var reach: Int { 1024 }
 
+  /// What `slide` and `snap` make of a single edit that only inserts or only deletes.
+  func settle(_ edit: Edit<UInt8>) -> [Edit<UInt8>] {
+    let low = max(0, edit.range.lowerBound - Self.reach)
+    let high = min(text.count, edit.range.upperBound + Self.reach)
+    let edit = slid(edit, within: low..<high)
+    // A word can't both lose and gain letters.
+    return widenedToNumber(edit).map { snap([$0]) } ?? [edit]
+  }
+
   /// Slides pure insertions and deletions to where a line or a word begins or ends, if the text is the same then. Taking
   /// "two " out of "one two three" could be taking out "wo t" as well, and a concurrent change would tell the difference. Of equally
   /// good places it is always the last, however the edit was found: a word goes with the blank behind it. If two people's words
@@ -40,17 +49,35 @@ struct WordSnapping {
     let isInsertion = edit.range.isEmpty
     let count = isInsertion ? edit.replacement.count : edit.range.count
     let end = isInsertion ? bounds.upperBound + count : bounds.upperBound
-    // The text with what is inserted, or deleted.
-    func byte(_ place: Int) -> UInt8 {
-      if !isInsertion || place < start { return text[place] }
-      return place < start + count ? edit.replacement[place - start] : text[place - count]
-    }
-    func isInside(_ place: Int) -> Bool { place < end && byte(place) & 0xC0 == 0x80 }
+    // As a rule it slides nowhere, and nothing more has to be looked at.
+    let moved = isInsertion ? edit.replacement[...] : text[edit.range]
+    let next = edit.range.upperBound
+    guard
+      start > bounds.lowerBound && text[start - 1] == moved.last
+        || next < bounds.upperBound && text[next] == moved.first
+    else { return edit }
+    // The text with what is inserted, or deleted, as far as it is looked at.
+    let first = bounds.lowerBound
+    var around: [UInt8] = []
+    around.reserveCapacity(end - first)
+    around += text[first..<start]
+    if isInsertion { around += edit.replacement }
+    around += text[start..<bounds.upperBound]
+    let bytes = around.span
+    func byte(_ place: Int) -> UInt8 { bytes[place &- first] }
+    func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
     func score(_ place: Int) -> Int {
       guard place > bounds.lowerBound || place == 0 else { return 0 }
-      if isInside(place) || isInside(place + count) { return -1 }
-      if place == 0 || byte(place - 1) == 0x0A { return 2 }
-      return isWordByte(byte(place - 1)) != isWordByte(byte(place)) ? 1 : 0
+      let byteBehind = byte(place)
+      if isContinuation(byteBehind) || place + count < end && isContinuation(byte(place + count)) {
+        return -1
+      }
+      if place == 0 { return 2 }
+      let byteBefore = byte(place - 1)
+      if byteBefore == 0x0A { return 2 }
+      // In a run of one byte nothing more is asked.
+      if byteBefore == byteBehind { return 0 }
+      return isWordByte(byteBefore) != isWordByte(byteBehind) ? 1 : 0
     }
     var best = (place: start, score: score(start))
     var place = start
@@ -69,7 +96,7 @@ struct WordSnapping {
     return isInsertion
       ? Edit(
         range: best.place..<best.place,
-        replacement: (best.place..<best.place + count).map(byte))
+        replacement: Array(around[best.place - first..<best.place - first + count]))
       : Edit(range: best.place..<best.place + count, replacement: [])
   }
 
