@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// The names of a person who makes changes and of the program that they use.
 ///
 /// Both are one line of text without blanks around it. A name has 1 to 100 bytes, a program 1 to 40. Authors are the same if their bytes are.
@@ -67,7 +69,24 @@ public struct Author: Sendable {
 
 extension Author: Hashable {
   public static func == (a: Self, b: Self) -> Bool {
-    a.name.utf8.elementsEqual(b.name.utf8) && a.program.utf8.elementsEqual(b.program.utf8)
+    hasSameBytes(a.name, b.name) && hasSameBytes(a.program, b.program)
+  }
+
+  private static func hasSameBytes(_ a: String, _ b: String) -> Bool {
+    guard a.utf8.count == b.utf8.count else { return false }
+    let (a, b) = (a.utf8, b.utf8)
+    let bytes = a.span
+    let others = b.span
+    var index = 0
+    while bytes.count - index >= ByteWord.size {
+      if ByteWord(bytes, at: index) != ByteWord(others, at: index) { return false }
+      index += ByteWord.size
+    }
+    while index < bytes.count {
+      if bytes[index] != others[index] { return false }
+      index += 1
+    }
+    return true
   }
 
   public func hash(into hasher: inout Hasher) {

@@ -210,7 +210,8 @@ extension Change {
       encoder.writer.byte(ChangeMark.request)
       encoder.writer.counted(request.encoded)
     }
-    for operation in operations { encoder.operation(operation, time: time) }
+    let operations = operations.span
+    for index in operations.indices { encoder.operation(operations[index], time: time) }
     mentions = encoder.mentions
     return encoder.writer.bytes
   }

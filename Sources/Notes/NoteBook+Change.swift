@@ -24,6 +24,20 @@ extension NoteBook {
       request: request, operations: operations)
   }
 
+  /// The next change of a replica, made of operations on the present state and encoded, and everything ready that it is about; nil if a
+  /// sequence that it writes into has no room for one more author. It is not applied yet.
+  ///
+  /// - Parameters: those of `change(by:at:isImport:request:_:)` and `encode(_:by:)`.
+  public mutating func encodedChange(
+    by replica: ReplicaID, at time: Int64, isImport: Bool = false, request: RequestMark? = nil,
+    author: Author? = nil, _ operations: [Change.Operation]
+  ) throws(ArchiveFailure) -> EncodedChange? {
+    let change = change(
+      by: replica, at: time, isImport: isImport, request: request, operations)
+    try open(change)
+    return hasRoom(for: change) ? encode(change, by: author) : nil
+  }
+
   /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are
   /// open.
   public func hasRoom(for change: Change) -> Bool {
@@ -76,6 +90,8 @@ extension NoteBook {
     for edits: [Edit<UInt8>], in note: NoteID
   ) -> [Change.Operation] {
     var operations: [Change.Operation] = []
+    // What is replaced is a removal and an insertion.
+    operations.reserveCapacity(edits.count * 2)
     shelf[existing: note].text.forEachOperation(for: edits) {
       operations.append(.edit(note, .text($0)))
     }
@@ -85,9 +101,8 @@ extension NoteBook {
   /// Encodes a change that was planned here and is the next of its replica. Its parts are open.
   ///
   /// - Parameter author: who makes it. The change names them if the one before is another's.
-  public func encode(_ change: Change, by author: Author? = nil) -> EncodedChange {
+  public func encode(_ change: consuming Change, by author: Author? = nil) -> EncodedChange {
     var (mentions, previous) = histories.end(of: change.id.replica)
-    var change = change
     change.author = histories.lastAuthor(of: change.id.replica) == author ? nil : author
     let bytes = change.encoded(after: previous, &mentions)
     return EncodedChange(change: change, bytes: bytes, mentions: mentions)
@@ -133,9 +148,11 @@ extension NoteBook {
   mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) -> UInt64 {
     var stamp = first
     let moment = Moment(logical: first.timestamp, clock: change.time)
-    for operation in change.operations {
-      perform(operation, stamp, at: moment, &effects)
-      stamp.lamport += operation.ticks
+    // Looked at where they stand: a copy of an operation has references to count.
+    let operations = change.operations.span
+    for index in operations.indices {
+      perform(operations[index], stamp, at: moment, &effects)
+      stamp.lamport += operations[index].ticks
     }
     return max(first.lamport, stamp.lamport - 1)
   }

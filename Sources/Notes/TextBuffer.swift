@@ -179,6 +179,10 @@ public struct TextBuffer: Sendable {
   /// A text without lines is empty, and so is one of one empty line.
   public mutating func edits(replacing replacements: [LineReplacement]) -> [Edit<UInt8>]? {
     guard replacements.allSatisfy({ $0.lines.upperBound <= lengths.count }) else { return nil }
+    if replacements.count == 1, let only = replacements.first {
+      if only.lines.isEmpty && only.text == nil { return [] }
+      return edit(making: only).map { [$0] }
+    }
     let order = replacements.indices.sorted {
       (replacements[$0].lines.lowerBound, replacements[$0].lines.upperBound, $0)
         < (replacements[$1].lines.lowerBound, replacements[$1].lines.upperBound, $1)
@@ -207,7 +211,9 @@ public struct TextBuffer: Sendable {
       let end = self.start(ofLine: lines.upperBound)
     else { return nil }
     if lines.upperBound < lengths.count {
-      return Edit(range: start..<end, replacement: replacement.text.map { $0 + [0x0A] } ?? [])
+      var text = replacement.text ?? []
+      if replacement.text != nil { text.append(0x0A) }
+      return Edit(range: start..<end, replacement: text)
     }
     // Up to the end of the text: with the line feed before, unless everything is replaced.
     if lines.lowerBound == 0 {
