@@ -60,6 +60,15 @@ struct Attachment {
   /// The text that the client shows once it has applied all pushes.
   var pushed: Shown { pending.last?.shown ?? shown }
 
+  /// True if the client may not show the text after so many arrivals.
+  func lags(behind count: Int) -> Bool {
+    if let last = pending.last { return last.shown.hidden != nil || last.shown.seen < count }
+    return shown.hidden != nil || shown.seen < count
+  }
+
+  /// True if the client is to be told of participants.
+  var isPresenceDue: Bool { presence.isDue(version, pushedRev) }
+
   /// The number of the last push, if the client has not applied it yet; else of the last one that it has applied.
   var pushedRev: Int { pending.last?.rev ?? rev }
 

@@ -26,13 +26,14 @@ final class AttachmentJournal {
 
   func append(_ entry: JournalEntry, of attachment: Int) {
     if gathered != nil { return gathered!.journalEntry(entry, of: attachment) }
-    var writer = ByteWriter()
+    // An entry for a keystroke fits.
+    var writer = ByteWriter(capacity: 64)
     writer.journalEntry(entry, of: attachment)
     write(writer.bytes)
   }
 
   /// Begins to gather entries: they are written by `writeGathered`. What they note must not happen before.
-  func gather() { gathered = ByteWriter() }
+  func gather() { gathered = ByteWriter(capacity: 4096) }
 
   /// Writes the gathered entries, if there are any, with one write.
   func writeGathered() {

@@ -68,14 +68,14 @@ enum JournalEntry {
 
 extension ByteWriter {
   mutating func journalEntry(_ entry: JournalEntry, of attachment: Int) {
-    // An entry for a keystroke fits.
-    var body = ByteWriter(capacity: 48)
-    body.body(entry, of: attachment)
     let start = bytes.count
-    fixed(UInt32(body.bytes.count))
-    fixed(CRC32C.checksum(of: bytes[start...]))
-    fixed(CRC32C.checksum(of: body.bytes[...]))
-    raw(body.bytes)
+    // The length, its checksum, and that of the body are known when the body is written.
+    fixed(UInt64(0))
+    fixed(UInt32(0))
+    body(entry, of: attachment)
+    replace(UInt32(bytes.count - start - 12), at: start)
+    replace(CRC32C.checksum(of: bytes[start..<start + 4]), at: start + 4)
+    replace(CRC32C.checksum(of: bytes[(start + 12)...]), at: start + 8)
   }
 
   private mutating func body(_ entry: JournalEntry, of attachment: Int) {

@@ -7,11 +7,13 @@ extension NotesServer {
   // MARK: - Answers
 
   /// Answers a request that succeeded. With durability `reply` the answer to a change waits until the change is on disk.
+  ///
+  /// - Parameter result: what a `JSONWriter` has written.
   mutating func respond(to id: RequestID, changesNotebook: Bool, _ result: [UInt8]) {
     let progress = store?.progress ?? (appended: 0, durable: 0)
     guard environment.durability == .reply, changesNotebook,
       progress.durable < progress.appended, !connection.isOutputGone
-    else { return currentOutbox.respond(to: id) { $0.raw(result) } }
+    else { return currentOutbox.respond(to: id) { $0.written(result) } }
     connection.held.append(
       HeldAnswers.Answer(
         id: id, result: result, through: progress.appended,

@@ -11,22 +11,30 @@ extension NotesServer {
   ///
   /// - Throws: when it is not open, or only observes.
   func editableAttachment(_ id: Int) throws(ResponseError) -> Attachment {
-    let attachment = try attachment(id)
-    guard !attachment.options.isObserver else {
-      throw .requestFailed("readOnly", "attachment: \(id) only observes")
-    }
-    return attachment
+    try checkEditable(id)
+    return openTexts[open: id]
   }
 
   /// The attachment of this number.
   func attachment(_ id: Int) throws(ResponseError) -> Attachment {
-    guard let attachment = openTexts[id] else {
-      if openTexts.hasEnded(id) {
-        throw .requestFailed("purged", "attachment: \(id) has ended: its note was purged")
-      }
-      throw .requestFailed("reopen", "attachment: \(id) is not open")
+    try checkOpen(id)
+    return openTexts[open: id]
+  }
+
+  /// Throws when the attachment of this number is not open, or only observes. (A copy of an attachment has many references to count.)
+  func checkEditable(_ id: Int) throws(ResponseError) {
+    try checkOpen(id)
+    guard !openTexts[open: id].options.isObserver else {
+      throw .requestFailed("readOnly", "attachment: \(id) only observes")
     }
-    return attachment
+  }
+
+  private func checkOpen(_ id: Int) throws(ResponseError) {
+    if openTexts.isOpen(id) { return }
+    if openTexts.hasEnded(id) {
+      throw .requestFailed("purged", "attachment: \(id) has ended: its note was purged")
+    }
+    throw .requestFailed("reopen", "attachment: \(id) is not open")
   }
 
   /// The text of an open note: that of a view, or the present one.

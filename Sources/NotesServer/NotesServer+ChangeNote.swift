@@ -57,8 +57,9 @@ extension ChangeNoteParameters.Content {
     let (text, lines, ranges) = (params[Name.text], params[Name.lines], params[Name.ranges])
     switch (text, lines, ranges) {
     case (let text?, nil, nil): self = .text(try Parameters.text(text, Name.text.rawValue))
-    case (nil, _?, nil): self = .lines(try Self.lines(try params.requiredArray(Name.lines)))
-    case (nil, nil, _?): self = .ranges(try Self.ranges(try params.requiredArray(Name.ranges)))
+    case (nil, let lines?, nil): self = .lines(try Self.lines(try params.array(lines, Name.lines)))
+    case (nil, nil, let ranges?):
+      self = .ranges(try Self.ranges(try params.array(ranges, Name.ranges)))
     default:
       let last = ranges != nil ? Name.ranges : lines != nil ? .lines : .text
       throw .invalidParams(last.rawValue, "one of text, lines and ranges must be given")
@@ -67,10 +68,11 @@ extension ChangeNoteParameters.Content {
 
   private static func lines(_ array: JSONArray) throws(ResponseError) -> [LineReplacement] {
     var replacements: [LineReplacement] = []
+    replacements.reserveCapacity(array.count)
     for item in array {
-      let parts = item.array.map(Array.init) ?? []
-      guard parts.count == 3, let start = parts[0].integer, let end = parts[1].integer,
-        let lines = parts[2].array
+      var parts = item.array?.makeIterator()
+      guard item.array?.count == 3, let start = parts?.next()?.integer,
+        let end = parts?.next()?.integer, let lines = parts?.next()?.array
       else { throw .invalidParams("lines", "must be an array of [start, end, [lines]]") }
       guard start >= 0, start <= end else {
         throw .invalidParams("lines", "\(start) to \(end) is no range of lines")
@@ -78,7 +80,7 @@ extension ChangeNoteParameters.Content {
       var new: [UInt8]?
       for line in lines {
         let text = try Parameters.text(line, "lines")
-        guard !text.contains(0x0A) else {
+        guard text.span.firstIndex(of: 0x0A) == nil else {
           throw .invalidParams("lines", "a line must not contain a line feed")
         }
         if new == nil { new = text } else { new! += [0x0A] + text }
@@ -113,7 +115,7 @@ extension NotesServer {
   mutating func changeNote(_ params: ChangeNoteParameters) throws(ResponseError) {
     let id = params.attachment
     let (note, shown) = try shown(params)
-    let plan = try plan(params, of: note, shown)
+    var plan = try plan(params, of: note, shown)
     let isJoined = params.wantsSameStep && openTexts.isStepOpen(of: id)
     let journal = journal
     var change: ChangeID?
@@ -124,8 +126,8 @@ extension NotesServer {
     openTexts.willChange(id)
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
     openTexts.record(step: change, joining: isJoined, of: id)
-    if plan.isPresent {
-      openTexts.keep(present: plan.buffer, of: note)
+    if let present = plan.present.take() {
+      openTexts.keep(present: present, of: note)
       let count = openTexts[text: note].count
       openTexts[open: id].show(Attachment.Shown(seen: count, heads: store!.heads))
     } else {
@@ -139,22 +141,22 @@ extension NotesServer {
   private func shown(
     _ params: ChangeNoteParameters
   ) throws(ResponseError) -> (note: NoteID, shown: Attachment.Shown) {
-    let attachment = try editableAttachment(params.attachment)
-    guard params.version > attachment.version else {
-      throw .invalidParams("version", "must be greater than \(attachment.version)")
+    let id = params.attachment
+    try checkEditable(id)
+    let version = openTexts[open: id].version
+    guard params.version > version else {
+      throw .invalidParams("version", "must be greater than \(version)")
     }
-    guard let shown = attachment.shown(at: params.rev) else {
+    guard let shown = openTexts[open: id].shown(at: params.rev) else {
       throw .requestFailed("reopen", "rev: \(params.rev) is no push to this attachment")
     }
-    return (attachment.note, shown)
+    return (openTexts[open: id].note, shown)
   }
 
   /// The change of the notebook that is planned for a client's change.
   private struct Plan {
-    /// The text that the client shows after it.
-    var buffer: TextBuffer
-    /// True if that is the present text, once the change is made.
-    var isPresent: Bool
+    /// The text that the client shows after it, if that is the present text, once the change is made.
+    var present: TextBuffer?
     var operations: [Change.Operation]
     /// The session that the operations were planned for, if they name a change of it.
     var session: ReplicaID?
@@ -163,7 +165,7 @@ extension NotesServer {
   private mutating func plan(
     _ params: ChangeNoteParameters, of note: NoteID, _ shown: Attachment.Shown
   ) throws(ResponseError) -> Plan {
-    var view = openTexts[text: note].view(of: shown, by: params.attachment)
+    var view = openTexts.view(of: shown, of: note, by: params.attachment)
     let base = try view == nil ? nil : base(of: shown, in: note, params)
     if let base { view!.unseen = base.unseen }
     // The kept text is taken out, so that it can be changed in place. It is kept again when the change is made.
@@ -182,7 +184,7 @@ extension NotesServer {
     buffer.apply(edits)
     try check(params, &buffer)
     return Plan(
-      buffer: buffer, isPresent: view == nil, operations: operations, session: base?.session)
+      present: view == nil ? buffer : nil, operations: operations, session: base?.session)
   }
 
   /// The state that the client changes, as its change says it, and the elements that it lacks; nil if that is not known, or can't be

@@ -25,7 +25,9 @@ extension NotesServer {
   /// Watching of the folder begins when this is asked for. Descriptors come and go: ask before each wait.
   public var descriptors: [(source: Source, number: Int32)] {
     guard let store else { return [] }
-    var descriptors = [(source: Source.disk, number: store.wakeDescriptor)]
+    var descriptors: [(source: Source, number: Int32)] = []
+    descriptors.reserveCapacity(4)
+    descriptors.append((.disk, store.wakeDescriptor))
     if let number = store.watchDescriptor { descriptors.append((.folder, number)) }
     if let number = sharedPresence?.folder?.watchDescriptor {
       descriptors.append((.presence, number))
@@ -80,7 +82,7 @@ extension NotesServer {
   private static let restTime = Duration.milliseconds(300)
 
   /// The latest time to call `advance` if nothing happens before; nil before the first call. If it has passed, call it at once.
-  public var nextDeadline: ContinuousClock.Instant? { schedule.deadline }
+  public var nextDeadline: ContinuousClock.Instant? { schedule.nextCall }
 
   /// Takes the time, and does everything that is due.
   ///
@@ -91,6 +93,7 @@ extension NotesServer {
   ///   - now: no earlier than in the call before.
   ///   - isIdle: whether nothing else has happened since the call before. Then background work goes on.
   public mutating func advance(to now: ContinuousClock.Instant, isIdle: Bool = false) {
+    let now = schedule.instant(now)
     proceed()
     if connection.isPushHeldBack, connection.hasRoomForPushes { push() }
     if let parent = client.parentProcess, schedule.parent.isDue(at: now),
@@ -123,7 +126,7 @@ extension NotesServer {
   /// Leaves when a client that follows has said nothing for so long that it must be gone.
   ///
   /// - Returns: when to call this again; nil if the client doesn't follow.
-  mutating func watchFollower(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  mutating func watchFollower(at now: Instant) -> Instant? {
     guard client.follower != nil, !isOver else { return nil }
     let heard = client.follower!.heard ?? now
     client.follower!.heard = heard
@@ -136,12 +139,14 @@ extension NotesServer {
   private static let sleep = Duration.seconds(2)
 
   /// After a sleep the peers that were away are tried at once.
-  private mutating func wakeSchedule(at now: ContinuousClock.Instant) {
-    guard let promised = schedule.promised, now > promised + Self.sleep else { return }
+  private mutating func wakeSchedule(at now: Instant) {
+    guard let promised = schedule.promised, now > promised, now > promised + Self.sleep else {
+      return
+    }
     peers.schedule.wake()
   }
 
-  private mutating func rescan(at now: ContinuousClock.Instant) {
+  private mutating func rescan(at now: Instant) {
     guard schedule.rescan.isDue(mustPoll: store?.mustPoll == true, at: now) else { return }
     store?.beginRescan()
     damageReports.isFullLook = true
@@ -150,7 +155,7 @@ extension NotesServer {
   }
 
   /// Finds out now and then whether a disk that has refused a change takes changes again.
-  private mutating func retryRefused(at now: ContinuousClock.Instant) {
+  private mutating func retryRefused(at now: Instant) {
     guard schedule.isRefused else { return schedule.refusal.stop() }
     guard schedule.refusal.isDue(at: now) else { return }
     store?.tryAgain()
@@ -159,28 +164,32 @@ extension NotesServer {
 
   /// Does a slice of background work, of a few milliseconds at most: merging first, then searches and the like, then files, then the index of links, then
   /// the other work of the store.
-  private mutating func work(at now: ContinuousClock.Instant, isIdle: Bool) {
-    if schedule.work.isDue(urgency, isIdle: isIdle, at: now), hasWork {
-      if store?.isMerging == true {
-        mergeSlice()
-        push()
-      } else if !requests.lookups.isEmpty {
-        proceedLookingUp()
-      } else if !requests.fileTasks.isEmpty {
-        proceedWithFiles()
-      } else if indexing.isDue {
-        proceedIndexing()
-      } else {
-        let effects = store?.work() ?? .init()
-        if !effects.isEmpty {
-          take(effects)
-          push()
-        }
-      }
-      schedule.work.didWork()
-      returnMemory()
+  private mutating func work(at now: Instant, isIdle: Bool) {
+    let hasWork = hasWork
+    let urgency = hasWork ? urgency : .upkeep
+    guard schedule.work.isDue(urgency, isIdle: isIdle, at: now), hasWork else {
+      schedule.hasWork = hasWork
+      return
     }
-    schedule.hasWork = hasWork
+    if store?.isMerging == true {
+      mergeSlice()
+      push()
+    } else if !requests.lookups.isEmpty {
+      proceedLookingUp()
+    } else if !requests.fileTasks.isEmpty {
+      proceedWithFiles()
+    } else if indexing.isDue {
+      proceedIndexing()
+    } else {
+      let effects = store?.work() ?? .init()
+      if !effects.isEmpty {
+        take(effects)
+        push()
+      }
+    }
+    schedule.work.didWork()
+    returnMemory()
+    schedule.hasWork = self.hasWork
   }
 
   /// The urgency of the background work that there is.
@@ -202,7 +211,7 @@ extension NotesServer {
     environment.returnMemory()
   }
 
-  private mutating func flush(at now: ContinuousClock.Instant) {
+  private mutating func flush(at now: Instant) {
     guard let store else { return }
     let isInDoubt = store.doubt != nil
     let state: FlushTimer.State =
@@ -211,7 +220,7 @@ extension NotesServer {
   }
 
   /// Ends the process a while after the client's input has ended, whether or not the client has read everything.
-  private mutating func endIfDue(at now: ContinuousClock.Instant) {
+  private mutating func endIfDue(at now: Instant) {
     guard isOver || connection.isInputOver || connection.hasInputHungUp else { return }
     let due = schedule.farewell ?? now + Self.farewell
     schedule.farewell = due
@@ -226,7 +235,9 @@ extension NotesServer {
     let isFirst = environment.isSingleRequest && store?.hasArchive == false
     var end = now() + (isFirst ? Self.firstKeepingTime : Self.keepingTime)
     // If the client was given time to read, less is left.
-    if let farewell = schedule.farewell, !isFirst { end = min(end, farewell + Self.restTime) }
+    if let farewell = schedule.farewell, !isFirst {
+      end = min(end, schedule.time(farewell + Self.restTime))
+    }
     store?.keep(folding: environment.isSingleRequest, inHaste: true) { now() < end }
   }
 }

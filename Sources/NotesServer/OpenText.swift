@@ -13,6 +13,8 @@ struct OpenText {
     var isRepetition = false
   }
 
+  /// The attachments through which clients have it open, in order.
+  var attachments: [Int] = []
   /// The effects, in the order in which they came here. The first `dropped` are forgotten: every client has seen them.
   private var arrivals: [Arrival] = []
   private var dropped = 0
@@ -63,6 +65,8 @@ struct OpenText {
   ///
   /// - Complexity: O(arrivals that are not in `shown`).
   func view(of shown: Attachment.Shown, by attachment: Int) -> SequenceView? {
+    // As a rule the client has seen all.
+    if shown.seen == count, shown.hidden == nil { return nil }
     let late = arrivals[(shown.seen - dropped)...]
     var insertions: [ElementRange] = []
     var removals: [ElementRange] = []
@@ -108,12 +112,12 @@ struct OpenText {
 
   /// Takes the present text out, so that it can be changed in place.
   mutating func takePresent() -> TextBuffer? {
-    let present = present
-    kept = nil
-    return present
+    // Taken before it is looked at: a copy would have references to count.
+    guard let kept = kept.take() else { return nil }
+    return kept.count == count ? kept.text : nil
   }
 
-  mutating func keep(present text: TextBuffer) { kept = (text, count) }
+  mutating func keep(present text: consuming TextBuffer) { kept = (text, count) }
 
   mutating func keepNothing() { kept = nil }
 

@@ -4,14 +4,14 @@ internal import ReplicatingTypes
 /// The texts that clients have open: the attachments, the effects of changes on each text, the steps that each attachment can
 /// undo, and the participants.
 struct OpenTexts {
-  private var attachments: [Int: Attachment] = [:]
-  private var texts: [NoteID: OpenText] = [:]
-  /// By note, the attachments in order.
-  private var attached: [NoteID: [Int]] = [:]
+  private var attachments = PlacedValues<Int, Attachment>()
+  private var texts = PlacedValues<NoteID, OpenText>()
   /// The attachments with a cursor, by their notes, in order.
   private var withCursors: [NoteID: [Int]] = [:]
   /// The attachments whose clients may have to be told something. Whatever may make that so puts them here: nobody looks through all.
   private var untold: Set<Int> = []
+  /// The one of them that was put there last; nil if that is not known.
+  private var lastUntold: Int?
   /// By note, the attachments whose cursors have moved, come or gone since `takeUntold`: the others are told then, of all at once.
   private var moved: [NoteID: Movers] = [:]
   private enum Movers: Equatable {
@@ -44,20 +44,31 @@ struct OpenTexts {
   var ids: [Int] { attachments.keys.sorted() }
 
   /// An attachment; nil if there is none of this number.
-  subscript(id: Int) -> Attachment? { attachments[id] }
+  subscript(id: Int) -> Attachment? { attachments.place(of: id).map { attachments[place: $0] } }
 
-  /// An attachment that is open, to be changed in place.
+  /// True if there is an attachment of this number.
+  func isOpen(_ id: Int) -> Bool { attachments.contains(id) }
+
+  /// An attachment that is open, to be looked at and changed in place.
   subscript(open id: Int) -> Attachment {
-    _read { yield attachments[id]! }
+    _read { yield attachments[existing: id] }
     _modify {
-      yield &attachments[id]!
-      untold.insert(id)
-      if attachments[id]!.presence.isIncomplete {
+      let place = attachments.place(of: id)!
+      yield &attachments[place: place]
+      noteUntold(id)
+      if attachments[place: place].presence.isIncomplete {
         incomplete.insert(id)
       } else if !incomplete.isEmpty {
         incomplete.remove(id)
       }
     }
+  }
+
+  private mutating func noteUntold(_ id: Int) {
+    // As a rule it is the same one many times.
+    if id == lastUntold { return }
+    lastUntold = id
+    untold.insert(id)
   }
 
   /// Opens the text of a note for a client, which shows the present text.
@@ -71,43 +82,48 @@ struct OpenTexts {
     _ note: NoteID, _ options: Attachment.Options, version: Int = 0, at heads: [ChangeID]
   ) -> Int {
     lastID += 1
-    if texts[note] == nil { texts[note] = OpenText() }
+    if !texts.contains(note) { texts.insert(OpenText(), for: note) }
     var attachment = Attachment(
       id: lastID, note: note, options, version: version,
       showing: Attachment.Shown(seen: self[text: note].count, heads: heads))
     if withCursors[note] != nil || participantsElsewhere[note]?.isEmpty == false {
       attachment.presence.moves = 1
     }
-    attachments[lastID] = attachment
-    attached[note, default: []].append(lastID)
-    untold.insert(lastID)
+    attachments.insert(attachment, for: lastID)
+    texts[existing: note].attachments.append(lastID)
+    noteUntold(lastID)
     return lastID
   }
 
   mutating func close(_ id: Int) {
-    guard let attachment = attachments.removeValue(forKey: id) else { return }
+    guard let attachment = attachments.remove(id) else { return }
     undoLists[id] = nil
     untold.remove(id)
+    lastUntold = nil
     incomplete.remove(id)
-    attached[attachment.note]!.removeAll { $0 == id }
+    texts[existing: attachment.note].attachments.removeAll { $0 == id }
     if !attachment.selections.isEmpty {
       setHasCursor(false, id, on: attachment.note)
       noteMove(of: id, on: attachment.note)
     }
-    if attached[attachment.note]!.isEmpty {
-      attached[attachment.note] = nil
-      keptSize -= texts.removeValue(forKey: attachment.note)?.keptSize ?? 0
+    if texts[existing: attachment.note].attachments.isEmpty {
+      keptSize -= texts.remove(attachment.note)?.keptSize ?? 0
     }
+  }
+
+  /// The attachments of a note, in order.
+  private func attachments(of note: NoteID) -> [Int] {
+    texts.place(of: note).map { texts[place: $0].attachments } ?? []
   }
 
   /// The attachments through which clients edit a note, in order.
   func editors(of note: NoteID) -> [Int] {
-    (attached[note] ?? []).filter { !attachments[$0]!.options.isObserver }
+    attachments(of: note).filter { !attachments[existing: $0].options.isObserver }
   }
 
   /// Ends all attachments of a note that was purged.
   mutating func end(_ note: NoteID) {
-    for id in attached[note] ?? [] {
+    for id in attachments(of: note) {
       close(id)
       ended.all.insert(id)
       ended.untold.append(id)
@@ -131,59 +147,53 @@ struct OpenTexts {
   /// Takes the attachments whose clients may have to be told something, in order.
   mutating func takeUntold() -> [Int] {
     for (note, movers) in moved {
-      for id in attached[note] ?? [] where movers != .one(id) {
+      for id in attachments(of: note) where movers != .one(id) {
         self[open: id].presence.moves += 1
       }
     }
-    moved = [:]
-    defer { untold = [] }
-    return untold.sorted()
+    if !moved.isEmpty { moved = [:] }
+    defer { untold.removeAll(keepingCapacity: untold.count < 16) }
+    lastUntold = nil
+    return untold.count < 2 ? Array(untold) : untold.sorted()
   }
 
   /// Puts back those that could not be told all.
   mutating func putBack(untold ids: some Sequence<Int>) {
-    for id in ids where isLagging(id) || lacksPresence(id) { untold.insert(id) }
+    for id in ids where isLagging(id) || lacksPresence(id) { noteUntold(id) }
   }
 
   /// True if a client may not show the present text.
   func isLagging(_ id: Int) -> Bool {
-    let attachment = attachments[id]!
-    return attachment.pushed.hidden != nil || attachment.pushed.seen < texts[attachment.note]!.count
+    let count = texts[existing: attachments[existing: id].note].count
+    return attachments[existing: id].lags(behind: count)
   }
 
   /// True if a client is to be told of participants.
   func lacksPresence(_ id: Int) -> Bool {
-    let attachment = attachments[id]!
-    return attachment.presence.isDue(attachment.version, attachment.pushedRev)
+    attachments[existing: id].isPresenceDue
   }
 
   // MARK: - Texts
 
   subscript(text note: NoteID) -> OpenText {
-    _read {
-      if let index = texts.index(forKey: note) {
-        yield texts.values[index]
-      } else {
-        yield OpenText()
-      }
-    }
+    _read { yield texts[existing: note] }
     _modify {
-      // Looked up once: each look takes a hash.
-      if let index = texts.index(forKey: note) {
-        keptSize -= texts.values[index].keptSize
-        defer { keptSize += texts.values[index].keptSize }
-        yield &texts.values[index]
-      } else {
-        defer { keptSize += texts[note]?.keptSize ?? 0 }
-        yield &texts[note, default: OpenText()]
-      }
+      let place = texts.place(of: note)!
+      keptSize -= texts[place: place].keptSize
+      defer { keptSize += texts[place: place].keptSize }
+      yield &texts[place: place]
     }
+  }
+
+  /// `OpenText.view(of:by:)` of the text of an open note, without a copy of it.
+  func view(of shown: Attachment.Shown, of note: NoteID, by attachment: Int) -> SequenceView? {
+    texts[existing: note].view(of: shown, by: attachment)
   }
 
   /// If the kept texts have more bytes than this, only the one that was used last is kept: a client may open every note.
   private static let mostKept = 64 << 20
 
-  mutating func keep(present text: TextBuffer, of note: NoteID) {
+  mutating func keep(present text: consuming TextBuffer, of note: NoteID) {
     self[text: note].keep(present: text)
     if keptSize <= Self.mostKept { return }
     for other in texts.keys where other != note { self[text: other].keepNothing() }
@@ -196,10 +206,12 @@ struct OpenTexts {
     guard !texts.isEmpty else { return }
     var last: NoteID?
     for (note, effect) in effects.text {
-      guard let index = texts.index(forKey: note) else { continue }
-      burst?.willAppend(to: note, after: texts.values[index].count)
-      texts.values[index].append(effect, from: source)
-      if note != last { untold.formUnion(attached[note]!) }
+      guard let place = texts.place(of: note) else { continue }
+      burst?.willAppend(to: note, after: texts[place: place].count)
+      texts[place: place].append(effect, from: source)
+      if note != last {
+        for id in texts[place: place].attachments { noteUntold(id) }
+      }
       last = note
     }
     // A participant's cursor may be at one of the new elements, also where the visible text is the same.
@@ -208,20 +220,22 @@ struct OpenTexts {
 
   /// Notes elements that an attachment removed after others had removed them, unseen by its client.
   mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
-    if removals.isEmpty || texts[note] == nil { return }
-    burst?.willAppend(to: note, after: texts[note]!.count)
-    texts[note]!.append(repeated: removals, from: source)
+    guard !removals.isEmpty, let place = texts.place(of: note) else { return }
+    burst?.willAppend(to: note, after: texts[place: place].count)
+    texts[place: place].append(repeated: removals, from: source)
   }
 
   /// Forgets the arrivals that every client of a note has seen, if there are many.
   mutating func trim(_ note: NoteID) {
-    guard burst == nil, texts[note]?.isLong == true else { return }
-    texts[note]!.trim(seenByAll: seen(of: note))
+    guard burst == nil, let place = texts.place(of: note), texts[place: place].isLong else {
+      return
+    }
+    texts[place: place].trim(seenByAll: seen(of: texts[place: place]))
   }
 
   /// The number of arrivals that every client of a note is known to have seen.
-  private func seen(of note: NoteID) -> Int {
-    attached[note]?.map { attachments[$0]!.shown.seen }.min() ?? self[text: note].count
+  private func seen(of text: OpenText) -> Int {
+    text.attachments.map { attachments[existing: $0].shown.seen }.min() ?? text.count
   }
 
   // MARK: - Undo
@@ -254,7 +268,7 @@ struct OpenTexts {
 
   /// Notes that an attachment is about to change. Does nothing outside a burst.
   mutating func willChange(_ id: Int) {
-    if burst?.knows(id) == false { burst!.append(attachments[id]!) }
+    if burst?.knows(id) == false { burst!.append(attachments[existing: id]) }
   }
 
   /// Ends a burst: its changes have happened.
@@ -281,9 +295,9 @@ struct OpenTexts {
       }
     }
     for before in undone.attachments {
-      let (id, present) = (before.id, attachments[before.id]!)
-      attachments[id] = before
-      untold.insert(id)
+      let (id, present) = (before.id, attachments[existing: before.id])
+      attachments[existing: id] = before
+      noteUntold(id)
       if present.selections == before.selections { continue }
       if present.selections.isEmpty != before.selections.isEmpty {
         setHasCursor(!before.selections.isEmpty, id, on: before.note)
@@ -295,14 +309,14 @@ struct OpenTexts {
   // MARK: - Cursors
 
   mutating func setSelections(_ selections: [Selection], of id: Int) {
-    guard let attachment = attachments[id], attachment.selections != selections else { return }
+    guard let attachment = self[id], attachment.selections != selections else { return }
     willChange(id)
     if attachment.selections.isEmpty != selections.isEmpty {
       setHasCursor(!selections.isEmpty, id, on: attachment.note)
     }
-    attachments[id]!.selections = selections
+    attachments[existing: id].selections = selections
     noteMove(of: id, on: attachment.note)
-    attachments[id]!.moves = cursorMoves
+    attachments[existing: id].moves = cursorMoves
   }
 
   private mutating func noteMove(of mover: Int, on note: NoteID) {
@@ -313,7 +327,7 @@ struct OpenTexts {
 
   /// The attachments that have cursors, in order.
   var attachmentsWithCursors: [Attachment] {
-    attachments.values.filter { !$0.selections.isEmpty }.sorted { $0.id < $1.id }
+    withCursors.values.joined().sorted().map { attachments[existing: $0] }
   }
 
   /// The participants in the note of an attachment, without itself, in order.
@@ -321,7 +335,7 @@ struct OpenTexts {
   /// - Parameter name: what those in this process are called.
   func participants(besides attachment: Attachment, named name: String = "") -> [Participant] {
     (withCursors[attachment.note] ?? []).filter { $0 != attachment.id }.map {
-      Participant(id: "\($0)", name: name, selections: attachments[$0]!.selections)
+      Participant(id: "\($0)", name: name, selections: attachments[existing: $0].selections)
     } + (participantsElsewhere[attachment.note] ?? [])
   }
 
@@ -338,8 +352,8 @@ struct OpenTexts {
 
   /// Replaces the participants of which other processes tell.
   mutating func setParticipantsElsewhere(_ participants: [NoteID: [Participant]]) {
-    for (note, ids) in attached where participants[note] != participantsElsewhere[note] {
-      for id in ids { self[open: id].presence.moves += 1 }
+    for note in texts.keys where participants[note] != participantsElsewhere[note] {
+      for id in attachments(of: note) { self[open: id].presence.moves += 1 }
     }
     participantsElsewhere = participants
   }

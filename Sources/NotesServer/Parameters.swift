@@ -44,11 +44,22 @@ struct NoParameters: MethodParameters {
 struct Parameters {
   let value: JSONValue
   /// The name of the object that these are the members of, with a dot; empty at the top.
-  var path = ""
+  let path: String
+  /// The lengths of the names of all members: most of what a method could be given is absent.
+  private let nameLengths: JSONValue.NameLengths
+
+  init(value: JSONValue, path: String = "") {
+    self.value = value
+    self.path = path
+    nameLengths = value.nameLengths
+  }
 
   /// A member as it came; `nil` if it is absent or null.
   subscript(name: some ParameterName) -> JSONValue? {
-    guard let member = value[name.rawValue], !member.isNull else { return nil }
+    let name = name.rawValue
+    guard nameLengths.mayHave(name.utf8.count), let member = value[name], !member.isNull else {
+      return nil
+    }
     return member
   }
 
@@ -124,7 +135,12 @@ struct Parameters {
   }
 
   func requiredArray(_ name: some ParameterName) throws(ResponseError) -> JSONArray {
-    guard let array = try required(name).array else {
+    try array(try required(name), name)
+  }
+
+  /// The array that a member is.
+  func array(_ member: JSONValue, _ name: some ParameterName) throws(ResponseError) -> JSONArray {
+    guard let array = member.array else {
       throw .invalidParams(fullName(name), "must be an array")
     }
     return array

@@ -141,7 +141,8 @@ struct EventLoop: ~Copyable {
 
   /// The time at which the gateway needs `tendGateway`; nil for never.
   private var gatewayDue: ContinuousClock.Instant? {
-    if !isGatewayOver { return [gateway?.due, gatewayEnd].compactMap { $0 }.min() }
+    guard let gateway else { return nil }
+    if !isGatewayOver { return [gateway.due, gatewayEnd].compactMap { $0 }.min() }
     return server.exitStatus == nil ? nil : farewell
   }
 

@@ -52,7 +52,7 @@ final class Day {
   static let path = "/home/notes"
   let disk: MemoryDisk
   private let makeIdentifier: () -> Identifier
-  private var now = ContinuousClock.now
+  private var now = Instant(nanoseconds: 0)
   private(set) var promises = Promises()
   private(set) var first: NoteStore?
   private(set) var second: NoteStore?

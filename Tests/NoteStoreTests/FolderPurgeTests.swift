@@ -196,7 +196,7 @@ extension NoteStore {
     try machine.store.append(" hocuspocus", to: note)
     try machine.store.purge(note)
     #expect(machine.store.isPurgeDue && !machine.store.hasCompaction, "it is not on disk")
-    _ = machine.store.sealIfDue(at: .now)
+    _ = machine.store.sealIfDue(at: Instant(nanoseconds: 0))
     for _ in 0..<3 {
       machine.disk.performSyncs()
       _ = machine.store.takeSyncResult()
@@ -259,7 +259,7 @@ extension NoteStore {
     #expect(try machine.files(with: "abracadabra").count == 1)
     _ = first.rescan()
     #expect(first.notebook.isPurged(note) && first.isPurgeDue)
-    _ = first.sealIfDue(at: .now)
+    _ = first.sealIfDue(at: Instant(nanoseconds: 0))
     for _ in 0..<3 {
       machine.disk.performSyncs()
       _ = first.takeSyncResult()

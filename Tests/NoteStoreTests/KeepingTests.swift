@@ -107,7 +107,7 @@ extension NoteStore {
           if random.below(2) == 0 { store.keep() }
           stores[index] = try desk.resumed()
         case 8: stores[index] = try desk.resumed()
-        default: _ = store.sealIfDue(at: .now + .seconds(random.below(100)))
+        default: _ = store.sealIfDue(at: Instant(nanoseconds: 0) + .seconds(random.below(100)))
         }
       }
       for store in stores {

@@ -216,7 +216,7 @@ func segments(
 @Suite struct `Sealing` {
   static let root = "/home/notes"
   let disk = MemoryDisk()
-  let start = ContinuousClock.now
+  let start = Instant(nanoseconds: 0)
 
   init() { disk.put([], at: "/home/.profile") }
 

@@ -13,7 +13,7 @@ private final class Desk {
   static let day: Int64 = 86_400
   let disk: MemoryDisk
   private var random: SplitMix64
-  private var now = ContinuousClock.now
+  private var now = Instant(nanoseconds: 0)
 
   init(seed: UInt64, _ disk: MemoryDisk = MemoryDisk()) {
     self.disk = disk

@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import NoteStore
 import ReplicatingTypes
 import TestSupport
 import Testing
@@ -83,7 +84,7 @@ import Testing
 
   @Test func `tries a disk that fails again after 1, 2, 4 seconds, and at last each minute`() {
     var timer = FlushTimer()
-    let start = ContinuousClock.now
+    let start = Instant(nanoseconds: 0)
     var tries: [Duration] = []
     for tenths in 0...3600 {
       let now = start + .milliseconds(100) * tenths
@@ -104,7 +105,7 @@ import Testing
 
   @Test func `tries a disk that fails no sooner because something else is written, or a copy`() {
     var timer = FlushTimer()
-    let start = ContinuousClock.now
+    let start = Instant(nanoseconds: 0)
     var (retries, writes) = ([Duration](), 0)
     // The disk refuses whatever it gets, at once or ten milliseconds later. Each retry writes a copy; besides there is a change every 100 ms.
     for delay in [0, 10] {
@@ -224,7 +225,7 @@ import Testing
 
   @Test func `spends no more than a twentieth of the time on looking`() {
     var timer = RescanTimer()
-    let start = ContinuousClock.now
+    let start = Instant(nanoseconds: 0)
     var isDue: [Bool] = []
     var dues: [Duration?] = []
     for milliseconds in [0, 1000, 3000, 42_999, 43_000] {
@@ -240,7 +241,7 @@ import Testing
 
   @Test func `does a slice of work when idle, and each 20 ms, or 1 ms if it is urgent, when not`() {
     var timer = WorkTimer()
-    let start = ContinuousClock.now
+    let start = Instant(nanoseconds: 0)
     func isDue(
       _ milliseconds: Int, _ urgency: WorkTimer.Urgency = .awaited, isIdle: Bool = false
     ) -> Bool {
@@ -257,7 +258,7 @@ import Testing
 
   @Test func `work for which nobody waits gets a tenth of the time, and goes on within 250 ms`() {
     var timer = WorkTimer()
-    let start = ContinuousClock.now
+    let start = Instant(nanoseconds: 0)
     func isDue(_ milliseconds: Int, isIdle: Bool = false) -> Bool {
       timer.isDue(.upkeep, isIdle: isIdle, at: start + .milliseconds(milliseconds))
     }
@@ -277,7 +278,7 @@ import Testing
 
   @Test func `what is wanted while upkeep rests does not wait for that`() {
     var timer = WorkTimer()
-    let start = ContinuousClock.now
+    let start = Instant(nanoseconds: 0)
     func isDue(_ milliseconds: Int, _ urgency: WorkTimer.Urgency) -> Bool {
       timer.isDue(urgency, isIdle: false, at: start + .milliseconds(milliseconds))
     }

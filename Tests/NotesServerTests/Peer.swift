@@ -199,8 +199,9 @@ final class Peer {
     server.push()
     read()
     // What others tell of cursors is read no more often than they tell it.
-    guard let due = server.sharedPresence?.nextReading(at: instant) else { return }
-    wait(due - instant)
+    let now = server.schedule.instant(instant)
+    guard let due = server.sharedPresence?.nextReading(at: now) else { return }
+    wait(due - now)
   }
 
   /// Lets some time pass: the server does what is due then.
@@ -348,7 +349,8 @@ final class Peer {
   /// Begins what is due, some time after the last call; returns how long after that the next is.
   func syncIfDue(after time: Duration = .zero) -> Duration? {
     instant += time
-    return server.syncIfDue(at: instant).map { $0 - instant }
+    let now = server.schedule.instant(instant)
+    return server.syncIfDue(at: now).map { $0 - now }
   }
 
   /// Exchanges changes with a partner, to the end.

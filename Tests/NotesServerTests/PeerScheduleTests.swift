@@ -1,3 +1,4 @@
+import NoteStore
 import Testing
 
 @testable import NotesServer
@@ -7,7 +8,7 @@ import Testing
   /// Moves the clock and takes what is due, as the owner of a schedule does.
   private final class Run {
     private var schedule: PeerSchedule
-    private var now = ContinuousClock.now
+    private var now = Instant(nanoseconds: 0)
     var busy: Set<String> = []
 
     /// - Parameter mayLink: whether a link may be kept with the peers; otherwise it was found out that they are of a version without links.

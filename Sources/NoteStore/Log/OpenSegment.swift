@@ -14,7 +14,11 @@ final class OpenSegment {
   /// The session's folder.
   let folder: OpenDescriptor
   /// The file's name in that folder.
-  private(set) var name: String
+  private(set) var name: String {
+    didSet { path = "\(folder.descriptor.path)/\(name)" }
+  }
+  /// Its path. It is looked at before every change, so it is made once.
+  private(set) var path: String
   let descriptor: FileDescriptor
   /// The file's status when it was created; its size is the number of bytes that were accepted since.
   private(set) var status: FileStatus
@@ -33,8 +37,8 @@ final class OpenSegment {
   /// True if the session ends with this segment: then the final name says so.
   var endsSession = false
   /// The times at which `completionTime` first found records in it, and first found that `last` was `seenLast`.
-  private var began: ContinuousClock.Instant?
-  private var grew: ContinuousClock.Instant?
+  private var began: Instant?
+  private var grew: Instant?
   private var seenLast: UInt64 = 0
 
   /// The file that holds the beginning of this one, and goes when this one is complete and on disk.
@@ -62,6 +66,7 @@ final class OpenSegment {
     self.header = header
     self.folder = folder
     name = SegmentName.whileOpen(header.segment)
+    path = "\(folder.descriptor.path)/\(name)"
     let descriptor = try folder.descriptor.createFile(name)
     status = try descriptor.status()
     self.descriptor = descriptor
@@ -74,7 +79,6 @@ final class OpenSegment {
   }
 
   var session: Identifier { header.session }
-  var path: String { "\(folder.descriptor.path)/\(name)" }
   /// Its path below `log`.
   var key: String { "\(session.description)/\(name)" }
   /// The position after its last record, which the session's next record continues.
@@ -122,7 +126,7 @@ final class OpenSegment {
   private static let longestTime = Duration.seconds(60)
 
   /// The latest time at which to complete it, if nothing is appended until then; nil when it is time now.
-  func completionTime(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  func completionTime(at now: Instant) -> Instant? {
     let began = began ?? now
     self.began = began
     if seenLast != last { (seenLast, grew) = (last, now) }

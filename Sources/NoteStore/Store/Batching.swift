@@ -2,7 +2,9 @@ internal import Notes
 internal import ReplicatingTypes
 
 /// Changes that were made and are not written yet, because they are written together with others, or not at all.
-struct Batching {
+///
+/// A class: it is looked at with every change, and no look may copy the notebook that it holds.
+final class Batching {
   let session: ReplicaID
   /// The number of the session's last change before them.
   let number: UInt64
@@ -30,7 +32,7 @@ struct Batching {
   }
 
   /// Adds a change for which there is room.
-  mutating func append(_ change: EncodedChange) {
+  func append(_ change: EncodedChange) {
     size += change.bytes.count + LogFormat.maximumOverhead
     changes.append(change.change.id)
     records.append((RecordType.change.rawValue, change.bytes))

@@ -25,6 +25,7 @@ extension NoteStore {
   public func finishBatch() throws(StoreError) {
     guard let batch = batching else { return }
     if batch.records.isEmpty { return abandonBatch() }
+    written[batch.session, default: 0] += UInt64(batch.changes.count)
     do { try append(batch.records) } catch {
       abandonBatch()
       folder.endSession()

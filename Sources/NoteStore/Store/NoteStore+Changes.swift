@@ -47,46 +47,32 @@ extension NoteStore {
     guard expected == nil || expected == session else {
       throw failure(.other, "the session has ended; plan the change anew")
     }
-    let change = try reading { book throws(ArchiveFailure) in
-      let change = book.change(
-        by: session, at: now, isImport: isImport, request: request, operations)
-      try book.open(change)
-      return change
+    let planned = try reading { book throws(ArchiveFailure) in
+      try book.encodedChange(
+        by: session, at: now, isImport: isImport, request: request, author: author, operations)
     }
-    guard let encoded = Self.encode(change, by: author, in: &notebook) else {
+    guard let encoded = planned else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
     guard encoded.bytes.count <= Self.largestChange else {
       throw failure(.tooLarge, "it takes more than 64 MiB")
     }
+    let batching = batching
     guard batching?.hasRoom(for: encoded) ?? true else {
       throw failure(.tooLarge, "they take more than 64 MiB together")
     }
     do {
-      try announce(change.id)
-      try write(encoded)
+      try announce(encoded.change.id)
+      if batching == nil { try append(.change, encoded.bytes) }
     } catch {
       // Otherwise the next change would have the same name.
       folder.endSession()
       throw error
     }
-    written[session, default: 0] += 1
+    // Those that are gathered are counted together.
+    if let batching { batching.append(encoded) } else { written[session, default: 0] += 1 }
     archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)
-  }
-
-  /// Encodes a change whose parts are open; nil if there is no room for it.
-  ///
-  /// The notebook is handed on in place: a property of a class would be copied for each call, and a copy has many references to count.
-  private static func encode(
-    _ change: Change, by author: Author?, in notebook: inout NoteBook
-  ) -> EncodedChange? {
-    notebook.hasRoom(for: change) ? notebook.encode(change, by: author) : nil
-  }
-
-  /// Writes a change to the log, or has it written with the others of its batch or burst.
-  private func write(_ change: EncodedChange) throws(StoreError) {
-    if batching == nil { try append(.change, change.bytes) } else { batching!.append(change) }
   }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
@@ -98,7 +84,7 @@ extension NoteStore {
   ///
   /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
-    if batching != nil { return batching!.session }
+    if let batching { return batching.session }
     return try nextSession(isLooking: true)
   }
 

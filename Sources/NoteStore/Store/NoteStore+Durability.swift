@@ -45,7 +45,7 @@ extension NoteStore {
 
   /// Completes our segment if it is time, without waiting; what was written since the last call counts as written now.
   /// Returns when to call it again at the latest, if nothing is written until then.
-  public func sealIfDue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+  public func sealIfDue(at now: Instant) -> Instant? {
     // What may have words of purged notes can be folded when it is complete.
     if isPurgeDue { folder.seal() }
     return folder.sealIfDue(at: now)

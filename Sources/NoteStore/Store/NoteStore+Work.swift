@@ -8,7 +8,7 @@ extension NoteStore {
   public var hasWork: Bool {
     isMerging || archiving.isUnreadable || folder.isVerifying || snapshots.reading != nil
       || archiving.writing != nil
-      || canArchive && isArchiveDue || hasCompletion || hasCompaction
+      || isArchiveDue && canArchive || hasCompletion || hasCompaction
   }
 
   /// True if enough is new for another archive, or there is one that tells of notes which were purged, or lacks signatures.
@@ -19,7 +19,7 @@ extension NoteStore {
 
   /// True if the work cannot wait long: what others have written is to be seen soon, or the changes that an archive would take out of
   /// memory are many.
-  public var isWorkUrgent: Bool { isMerging || canArchive && archiving.isOverdue }
+  public var isWorkUrgent: Bool { isMerging || archiving.isOverdue && canArchive }
 
   /// True if what others have written may wait for the work, or so much is to be folded that it cannot wait for a moment in which nobody types.
   public var isWorkAwaited: Bool {
@@ -53,7 +53,7 @@ extension NoteStore {
       if snapshots.reading == nil { begin(.noticed) }
       return mergePending(atMost: Self.slice)
     }
-    if archiving.writing != nil || canArchive && isArchiveDue {
+    if archiving.writing != nil || isArchiveDue && canArchive {
       archive()
     } else if hasCompletion {
       proceedCompleting()

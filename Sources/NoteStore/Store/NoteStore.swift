@@ -121,8 +121,8 @@ public final class NoteStore {
 
   /// The batch or burst that was begun and is not written.
   var batching: Batching? {
-    _read { yield gathered }
-    _modify { yield &gathered }
+    get { gathered }
+    set { gathered = newValue }
   }
 
   func append(_ changes: ChangeSet) throws(StoreError) {

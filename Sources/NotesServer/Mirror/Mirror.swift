@@ -10,8 +10,6 @@ internal import ReplicatingTypes
 /// has written the file; then the file gets what the note is by now. Which state that was is not known: it is one of those that were in the
 /// file since it was last read, and is taken to be the one from which the new text differs least (`FileRecords`).
 final class Mirror {
-  typealias Instant = ContinuousClock.Instant
-
   /// A file that was replaced, in which one who has it open may still write.
   struct Replaced {
     let file: any SetAside
@@ -337,7 +335,7 @@ struct Mirroring {
   /// The last failure that the user was told of: it is told once.
   var told: String?
   /// Since when another process has been found to mirror the folder.
-  var heldSince: ContinuousClock.Instant?
+  var heldSince: Instant?
   /// When it is tried again to begin.
-  var retry: ContinuousClock.Instant?
+  var retry: Instant?
 }

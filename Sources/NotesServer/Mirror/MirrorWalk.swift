@@ -1,9 +1,10 @@
 internal import FileTree
+internal import NoteStore
 
 /// A look through the folders of a mirror, some files at a time: which ones there are, and which are not as they were.
 struct MirrorWalk {
   /// When it began.
-  let since: ContinuousClock.Instant
+  let since: Instant
   private var walk: FolderWalk
   /// The folder whose files are looked at, and how many files were looked at in all.
   private var folder = ""
@@ -11,7 +12,7 @@ struct MirrorWalk {
   /// How many of the files are known ones.
   var knownCount = 0
 
-  init(_ tree: any FileTree, since: ContinuousClock.Instant) throws(FileTreeError) {
+  init(_ tree: any FileTree, since: Instant) throws(FileTreeError) {
     walk = try FolderWalk(tree)
     self.since = since
   }

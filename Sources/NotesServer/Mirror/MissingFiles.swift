@@ -1,9 +1,8 @@
 internal import FileTree
+internal import NoteStore
 
 /// The files of a mirror that are gone, since when, and what tells that one of them has got another path.
 struct MissingFiles {
-  typealias Instant = ContinuousClock.Instant
-
   /// What a file keeps when it gets another path.
   private struct Inode: Hashable {
     let device, number: UInt64

@@ -17,8 +17,8 @@ extension NotesServer {
 
   /// Does what is due for the mirror; returns when something is due again, nil if there is no mirror.
   mutating func proceedWithMirror(
-    at now: ContinuousClock.Instant
-  ) -> ContinuousClock.Instant? {
+    at now: Instant
+  ) -> Instant? {
     guard let path = environment.mirror, client.phase == .ready, !isOver, store != nil else {
       return nil
     }
@@ -70,7 +70,7 @@ extension NotesServer {
     return mirror.due(after: now)
   }
 
-  private func noteRest(_ mirror: Mirror, at now: ContinuousClock.Instant?) {
+  private func noteRest(_ mirror: Mirror, at now: Instant?) {
     // A note whose file is left alone is looked at again by the next process.
     guard mirror.isAtRest, mirror.changed.isEmpty else { return }
     mirror.noteRest(.init(heads: book.revision.heads, program: Self.programVersion), at: now)
@@ -109,7 +109,7 @@ extension NotesServer {
   // MARK: - Beginning
 
   private mutating func beginMirror(
-    _ path: String, at now: ContinuousClock.Instant
+    _ path: String, at now: Instant
   ) throws(ResponseError) {
     let tree: any FileTree
     // One that has gone is not made again at once: somebody may be about to put another one in its place.
@@ -183,7 +183,7 @@ extension NotesServer {
 
   /// Looks through the folders, a few at a time, every half minute and whenever events were lost.
   private mutating func look(
-    _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     do throws(FileTreeError) {
       if mirror.walk == nil {
@@ -293,7 +293,7 @@ extension NotesServer {
 
   /// Looks whether the user has said what to do.
   private mutating func readAnswer(
-    _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     do {
       guard let file = try store!.stateFile(mirrorName(mirror.tree) + "-answer") else { return }

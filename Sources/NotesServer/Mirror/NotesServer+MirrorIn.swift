@@ -18,7 +18,7 @@ extension NotesServer {
 
   /// Reads the files that have been at rest, a few at a time.
   mutating func readTouched(
-    _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     mirror.isCounting = countChanged(mirror)
     if mirror.isCounting || mirror.brake != nil { return }
@@ -85,7 +85,7 @@ extension NotesServer {
   }
 
   private mutating func readTouched(
-    _ path: FilePath, _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ path: FilePath, _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     guard let touch = mirror.touched[path] else { return }
     let (bytes, status): ([UInt8], FileStatus)
@@ -490,7 +490,7 @@ extension NotesServer {
 
   /// Deletes the notes whose files have been gone for a while, and were not there either in a look through all folders since.
   mutating func deleteMissing(
-    _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     if mirror.missing.isEmpty { return }
     let due = mirror.missing.since.filter { now >= $0.value + Mirror.absence }

@@ -14,7 +14,7 @@ extension NotesServer {
 
   /// Writes the files of the notes that have changed, unless somebody else writes them at this moment.
   mutating func writeChanged(
-    _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     for id in mirror.takeWritable(at: now, atMost: Self.writtenAtOnce) {
       do throws(ResponseError) { try write(id, at: mirror.records.paths[id], now) } catch {
@@ -29,7 +29,7 @@ extension NotesServer {
   }
 
   private mutating func write(
-    _ id: NoteID, at path: FilePath?, _ now: ContinuousClock.Instant
+    _ id: NoteID, at path: FilePath?, _ now: Instant
   ) throws(ResponseError) {
     guard let note = try lookUp(id), !note.isTrashed else {
       if let path { try remove(id, path, now) }
@@ -110,7 +110,7 @@ extension NotesServer {
   }
 
   private mutating func write(
-    _ bytes: [UInt8], of note: Note, to path: FilePath, _ now: ContinuousClock.Instant
+    _ bytes: [UInt8], of note: Note, to path: FilePath, _ now: Instant
   ) throws(FileTreeError) {
     let hash = SHA256.prefix64(of: bytes[...])
     let record = mirroring.mirror!.records[path]
@@ -168,7 +168,7 @@ extension NotesServer {
   /// Looks what came out when a file was replaced or taken away: if it is not what was expected, somebody has written it in this moment.
   private mutating func take(
     _ old: any SetAside, of path: FilePath, expecting hash: UInt64,
-    _ now: ContinuousClock.Instant
+    _ now: Instant
   ) throws(FileTreeError) {
     // If it can't be read now it is looked at again.
     mirroring.mirror!.replaced.append(
@@ -187,7 +187,7 @@ extension NotesServer {
 
   /// Looks whether somebody has written into replaced files, which is possible as long as these were open.
   mutating func checkReplaced(
-    _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     while let index = mirror.replaced.firstIndex(where: { now >= $0.due }) {
       let one = mirror.replaced[index]
@@ -217,7 +217,7 @@ extension NotesServer {
 
   /// Takes in what a process that was killed has set aside, if it had not looked at it, and removes it.
   mutating func takeLeft(
-    _ aside: String, _ mirror: Mirror, at now: ContinuousClock.Instant
+    _ aside: String, _ mirror: Mirror, at now: Instant
   ) throws(FileTreeError) {
     guard let (bytes, _) = try mirror.tree.read(aside, limit: ReadFile.longest) else { return }
     let hash = SHA256.prefix64(of: bytes[...])
@@ -247,7 +247,7 @@ extension NotesServer {
 
   /// Removes the file of a note that is in the trash.
   private mutating func remove(
-    _ id: NoteID, _ path: FilePath, _ now: ContinuousClock.Instant
+    _ id: NoteID, _ path: FilePath, _ now: Instant
   ) throws(ResponseError) {
     guard let record = mirroring.mirror!.records[path] else { return }
     do throws(FileTreeError) {

@@ -1,7 +1,7 @@
+internal import NoteStore
+
 /// The files of a mirror that may have been written, and when each is to be read.
 struct TouchedFiles {
-  typealias Instant = ContinuousClock.Instant
-
   /// What is to be known of a file before it is read.
   struct Touch {
     var last: Instant

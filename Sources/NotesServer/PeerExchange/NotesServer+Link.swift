@@ -116,8 +116,8 @@ extension NotesServer {
   /// Asks the peers of links whether they are there, and gives up those that don't answer.
   ///
   /// - Returns: when to call this again; nil while no link stands.
-  mutating func tendLinks(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    var next: ContinuousClock.Instant?
+  mutating func tendLinks(at now: Instant) -> Instant? {
+    var next: Instant?
     for id in exchanges.keys.sorted() where exchanges[id]!.isStanding {
       if let due = peers.schedule.lasting(of: exchanges[id]!.peer) {
         if now < due {

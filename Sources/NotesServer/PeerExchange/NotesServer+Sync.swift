@@ -74,9 +74,7 @@ extension NotesServer {
   /// Begins the exchanges that are due.
   ///
   /// - Returns: the time of the next one; nil if there is none, or if the time depends on exchanges under way.
-  public mutating func syncIfDue(
-    at now: ContinuousClock.Instant
-  ) -> ContinuousClock.Instant? {
+  mutating func syncIfDue(at now: Instant) -> Instant? {
     guard client.phase == .ready, !isOver else { return nil }
     let exchanges = exchanges
     let (due, next) = peers.schedule.takeDue(at: now) { peer in

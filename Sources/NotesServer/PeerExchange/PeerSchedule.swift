@@ -1,3 +1,5 @@
+internal import NoteStore
+
 /// The times at which exchanges with the peers of the schedule are due. The caller passes the time; no clock is read here.
 ///
 /// - The first exchange is due at once.
@@ -10,8 +12,6 @@
 ///
 /// The end of an exchange counts from the first call of `takeDue` after it.
 struct PeerSchedule {
-  typealias Instant = ContinuousClock.Instant
-
   private struct Entry {
     let peer: String
     /// The beginning of the last exchange; nil before the first.

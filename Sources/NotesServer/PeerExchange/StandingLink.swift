@@ -15,8 +15,6 @@ internal import ReplicatingTypes
 
 /// A link to a peer after the exchange that it began with.
 struct StandingLink {
-  typealias Instant = ContinuousClock.Instant
-
   /// The pause after which the peer is asked whether it is there, if nothing else was asked.
   static let pulse = Duration.seconds(10)
   /// A peer that does not answer for so long is given up.

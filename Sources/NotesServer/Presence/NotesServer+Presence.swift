@@ -70,36 +70,42 @@ extension NotesServer {
 
   /// True if `sharePresence` will read what other processes have told. A process writes elements before it tells of cursors beside them: so
   /// look first for what they have written.
-  func isPresenceDue(at now: ContinuousClock.Instant) -> Bool {
+  func isPresenceDue(at now: Instant) -> Bool {
     sharedPresence?.nextReading(at: now).map { now >= $0 } ?? false
   }
 
   /// Tells other processes of the cursors here, and reads theirs, each if it is time.
   ///
   /// - Returns: whether there are new ones, and when to call this again at the latest; nil while no text was opened and no link stands.
-  mutating func sharePresence(
-    at now: ContinuousClock.Instant
-  ) -> (isRead: Bool, due: ContinuousClock.Instant?)? {
-    guard sharedPresence != nil, let store else { return nil }
-    sharedPresence!.open(store)
-    let look = nextLook(at: now)
-    if let look, now >= look { sharedPresence!.readFolder(isLook: true, at: now) }
-    var reading = sharedPresence!.nextReading(at: now)
+  mutating func sharePresence(at now: Instant) -> (isRead: Bool, due: Instant?)? {
+    guard let presence = sharedPresence, let store else { return nil }
+    presence.open(store)
+    var look = nextLook(presence, at: now)
+    if let due = look, now >= due {
+      presence.readFolder(isLook: true, at: now)
+      look = nextLook(presence, at: now)
+    }
+    var reading = presence.nextReading(at: now)
     if let due = reading, now >= due {
-      sharedPresence!.readFolder(isLook: false, at: now)
+      presence.readFolder(isLook: false, at: now)
       reading = nil
     }
-    var showing = sharedPresence!.nextShowing(at: now)
+    var showing = presence.nextShowing(at: now)
     var isRead = false
-    if let due = showing, now >= due { (isRead, showing) = (showParticipants(), nil) }
+    if let due = showing, now >= due {
+      (isRead, showing) = (showParticipants(), nil)
+      look = nextLook(presence, at: now)
+    }
     let telling = tellParticipants(at: now)
-    let due = [reading, showing, telling, nextLook(at: now)].compactMap { $0 }.min()
-    return (isRead, due)
+    var earliest = look
+    for due in [reading, showing, telling] {
+      if let due { earliest = min(earliest ?? due, due) }
+    }
+    return (isRead, earliest)
   }
 
-  private mutating func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    let isShowing = !openTexts.participantsElsewhere.isEmpty
-    return sharedPresence!.nextLook(isShowing: isShowing, at: now)
+  private func nextLook(_ presence: SharedPresence, at now: Instant) -> Instant? {
+    presence.nextLook(isShowing: !openTexts.participantsElsewhere.isEmpty, at: now)
   }
 
   /// Lets the client be told of the participants in other processes; returns whether there is something new.
@@ -113,15 +119,14 @@ extension NotesServer {
   /// The bytes that the other end of a link has not read with which it is told nothing more of participants: what is new by then is enough.
   private static let fullOfPresence = 1 << 20
 
-  private mutating func tellParticipants(
-    at now: ContinuousClock.Instant
-  ) -> ContinuousClock.Instant? {
+  private mutating func tellParticipants(at now: Instant) -> Instant? {
+    guard let sharedPresence, sharedPresence.mayTell(openTexts.cursorMoves) else { return nil }
     let attachments = openTexts.attachmentsWithCursors
     let name = client.participant?.name ?? ""
     var messages: [(content: [UInt8], to: KnownParticipants.Source)] = []
     let isClientFull = !connection.hasRoomForPushes
     let full = Set(exchanges.filter { $0.value.outbox.count >= Self.fullOfPresence }.keys)
-    let due = sharedPresence!.tell(
+    let due = sharedPresence.tell(
       openTexts.cursorMoves, at: now, makeIdentifier: environment.makeIdentifier
     ) { process in
       attachments.map { attachment in

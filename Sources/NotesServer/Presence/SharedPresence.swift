@@ -4,8 +4,9 @@ internal import ReplicatingTypes
 
 /// The participants in other processes, and the telling of those here: to the other processes that have the notebook
 /// open, by files, and to those at the other ends of links.
-struct SharedPresence {
-  typealias Instant = ContinuousClock.Instant
+///
+/// A class: it is asked after every keystroke whether there is something to do, and no answer may take a copy of all that it knows.
+final class SharedPresence {
   typealias Key = ToldParticipant.Key
   typealias Source = KnownParticipants.Source
 
@@ -43,7 +44,7 @@ struct SharedPresence {
   private var nextShowing: Instant?
 
   /// Opens the files, as soon as there is a notebook.
-  mutating func open(_ store: NoteStore) {
+  func open(_ store: NoteStore) {
     guard !isOpened, store.identity != nil else { return }
     isOpened = true
     folder = store.openPresence()
@@ -53,17 +54,20 @@ struct SharedPresence {
 
   // MARK: - Telling
 
-  /// True if others are to be told something.
+  /// True if others may have to be told something.
+  func mayTell(_ moves: Int) -> Bool { hasNews(moves) || !late.isEmpty }
+
+  /// True if others are to be told something new.
   private func hasNews(_ moves: Int) -> Bool { moves != toldMoves || known.news != toldNews }
 
   /// Begins to tell the other end of a link, of all participants at first.
-  mutating func begin(_ source: Source) {
+  func begin(_ source: Source) {
     told[source] = [:]
     toldNews = -1
   }
 
   /// Forgets the other end of a link, and all that it has told.
-  mutating func forget(_ source: Source) {
+  func forget(_ source: Source) {
     told[source] = nil
     late.remove(source)
     known.forget(source)
@@ -78,12 +82,11 @@ struct SharedPresence {
   ///   - hasRoom: whether the other end of a link has read nearly all that it was told. If not, it is told later what is new then.
   ///   - send: sends a content to the other end of a link.
   /// - Returns: when to call it again, if there is something to be told then.
-  mutating func tell(
+  func tell(
     _ moves: Int, at now: Instant, makeIdentifier: () -> Identifier,
     _ here: (_ process: Identifier) -> [ToldParticipant], hasRoom: (Source) -> Bool,
     _ send: (_ content: [UInt8], _ to: Source) -> Void
   ) -> Instant? {
-    guard hasNews(moves) || !late.isEmpty else { return nil }
     if let nextTelling, now < nextTelling { return nextTelling }
     if !hasNews(moves), !late.contains(where: hasRoom) { return now + Self.tellingInterval }
     nextTelling = now + Self.tellingInterval
@@ -107,7 +110,7 @@ struct SharedPresence {
     return late.isEmpty ? nil : nextTelling
   }
 
-  private mutating func tellFolder(_ here: some Sequence<ToldParticipant>, as process: Identifier) {
+  private func tellFolder(_ here: some Sequence<ToldParticipant>, as process: Identifier) {
     guard let folder else { return }
     let all = Array(here) + relayed(besides: .folder).values
     // A file has one content: participants that have no room in it are left out.
@@ -160,7 +163,7 @@ struct SharedPresence {
   // MARK: - Being told
 
   /// The latest time at which to read what others tell; nil where there are no files.
-  mutating func nextLook(isShowing: Bool, at now: Instant) -> Instant? {
+  func nextLook(isShowing: Bool, at now: Instant) -> Instant? {
     guard let folder else { return nil }
     let interval =
       if folder.mustPoll {
@@ -176,7 +179,7 @@ struct SharedPresence {
   }
 
   /// Notes that other processes have told something by files.
-  mutating func noteFolder() { isFolderNew = true }
+  func noteFolder() { isFolderNew = true }
 
   /// The time at which to read what other processes have told by files; nil if there is nothing new. They are read no more often than a process tells
   /// something: where there are many, each moment one of them does.
@@ -187,7 +190,7 @@ struct SharedPresence {
   /// Reads the participants of which the other processes tell by files.
   ///
   /// - Parameter isLook: whether all files are looked at, and not only those of which the system has told something.
-  mutating func readFolder(isLook: Bool, at now: Instant?) {
+  func readFolder(isLook: Bool, at now: Instant?) {
     guard let folder else { return }
     isFolderNew = false
     lastReading = now
@@ -205,7 +208,7 @@ struct SharedPresence {
   }
 
   /// Takes what the other end of a link tells; returns false if that is nothing that a process writes.
-  mutating func take(_ content: [UInt8], from source: Source) -> Bool {
+  func take(_ content: [UInt8], from source: Source) -> Bool {
     guard let participants = ToldParticipant.list(in: content[...]) else { return false }
     known.update(participants, from: source)
     return true
@@ -213,7 +216,7 @@ struct SharedPresence {
 
   /// The time at which the client is to be told of news that came over links: no more often than others are told of the client's.
   /// Nil if there are none.
-  mutating func nextShowing(at now: Instant) -> Instant? {
+  func nextShowing(at now: Instant) -> Instant? {
     guard known.news != shownNews else { return nil }
     if let nextShowing, now < nextShowing { return nextShowing }
     nextShowing = now + Self.tellingInterval
@@ -221,7 +224,7 @@ struct SharedPresence {
   }
 
   /// The participants in other processes by their notes, if there are other ones than those that were taken last; in order.
-  mutating func takeNews() -> [NoteID: [Participant]]? {
+  func takeNews() -> [NoteID: [Participant]]? {
     guard known.news != shownNews else { return nil }
     shownNews = known.news
     var participants: [NoteID: [Participant]] = [:]

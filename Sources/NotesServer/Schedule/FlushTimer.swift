@@ -1,3 +1,5 @@
+internal import NoteStore
+
 /// Decides when the data that was written is put on disk.
 ///
 /// Changes that come within `delay` share one `fdatasync`. After a failure of the disk the attempts are `firstRetry` apart at first,
@@ -17,15 +19,15 @@ struct FlushTimer {
   }
 
   /// The next attempt; nil while there is nothing to put on disk, and while an answer of the disk is awaited.
-  private(set) var due: ContinuousClock.Instant?
+  private(set) var due: Instant?
   /// The next attempt at what the disk has refused. It stays while a change or a copy is on its way: what is new never makes
   /// the refused data be written again sooner, nor later.
-  private var retry: ContinuousClock.Instant?
+  private var retry: Instant?
   private var retryDelay = Self.firstRetry
   private var last = State.durable
 
   /// Returns true if the disk is to be asked now.
-  mutating func isDue(_ state: State, at now: ContinuousClock.Instant) -> Bool {
+  mutating func isDue(_ state: State, at now: Instant) -> Bool {
     defer { last = state }
     switch state {
     case .durable:

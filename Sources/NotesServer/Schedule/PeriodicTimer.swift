@@ -1,13 +1,15 @@
+internal import NoteStore
+
 /// A deadline that comes again and again after an interval.
 struct PeriodicTimer {
   let interval: Duration
   /// The next deadline; nil while the timer is stopped.
-  private(set) var due: ContinuousClock.Instant?
+  private(set) var due: Instant?
 
   init(every interval: Duration) { self.interval = interval }
 
   /// Returns true if the deadline has come. The first one is an interval after the first call.
-  mutating func isDue(at now: ContinuousClock.Instant) -> Bool {
+  mutating func isDue(at now: Instant) -> Bool {
     let isDue = due.map { now >= $0 } ?? false
     if isDue || due == nil { due = now + interval }
     return isDue

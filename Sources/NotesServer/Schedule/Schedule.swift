@@ -1,10 +1,12 @@
+internal import NoteStore
+
 /// The deadlines of everything that the server does by itself.
 ///
 /// It reads no clock. `NotesServer.advance(to:isIdle:)` is called with the time, and has to be called again at `deadline`.
 struct Schedule {
   /// The deadlines that other parts have: cursors of participants, exchanges with peers and links to them, the open segment and the mirror, as of the last call of
   /// `advance`.
-  var presence, exchanges, links, follower, seal, mirror: ContinuousClock.Instant?
+  var presence, exchanges, links, follower, seal, mirror: Instant?
   var flush = FlushTimer()
   var rescan = RescanTimer()
   var work = WorkTimer()
@@ -19,35 +21,60 @@ struct Schedule {
   /// The bytes that the store had released when memory was given back to the system last.
   var returnedMemory = 0
   /// The time at which the process ends even if the client has not read everything; nil before the client's input has ended.
-  var farewell: ContinuousClock.Instant?
+  var farewell: Instant?
 
+  /// The time from which instants count: that of the first call of `advance`.
+  private var beginning: ContinuousClock.Instant?
   /// The time of the last call of `advance`.
-  private(set) var now: ContinuousClock.Instant?
+  private(set) var now: Instant?
   /// The deadline that was right then: nothing else than a sleep of the process lets it pass.
-  private(set) var promised: ContinuousClock.Instant?
+  private(set) var promised: Instant?
   /// True if nothing has happened since. Otherwise the deadlines may be wrong, and `advance` has to be called at once.
   private var isCurrent = false
+
+  /// A time of the owner's clock as an instant.
+  mutating func instant(_ time: ContinuousClock.Instant) -> Instant {
+    guard let beginning else {
+      beginning = time
+      return Instant(.zero)
+    }
+    return Instant(time - beginning)
+  }
+
+  /// An instant as a time of the owner's clock. There is none before the first call of `instant`.
+  func time(_ instant: Instant) -> ContinuousClock.Instant { beginning! + instant.sinceBeginning }
+
+  /// The earliest deadline by the owner's clock.
+  var nextCall: ContinuousClock.Instant? { deadline.map(time) }
 
   /// Notes that something happened, which may change a deadline.
   mutating func noteEvent() { isCurrent = false }
 
   /// Notes that all deadlines are right as of `now`.
-  mutating func didAdvance(to now: ContinuousClock.Instant) {
+  mutating func didAdvance(to now: Instant) {
     self.now = now
     isCurrent = true
-    promised = deadline
+    promised = hasWork ? now : earliest
   }
 
   /// The earliest deadline; a time that has passed if there is something to do at once; nil before the first call of `advance`.
-  var deadline: ContinuousClock.Instant? {
-    if !isCurrent || hasWork { return now }
+  var deadline: Instant? { isCurrent && !hasWork ? promised : now }
+
+  private var earliest: Instant? {
     var earliest = rescan.due
-    for due in [
-      presence, exchanges, links, follower, seal, mirror, flush.due, refusal.due, parent.due,
-      farewell,
-    ] {
+    func take(_ due: Instant?) {
       if let due { earliest = min(earliest ?? due, due) }
     }
+    take(presence)
+    take(exchanges)
+    take(links)
+    take(follower)
+    take(seal)
+    take(mirror)
+    take(flush.due)
+    take(refusal.due)
+    take(parent.due)
+    take(farewell)
     return earliest
   }
 }

@@ -1,3 +1,5 @@
+internal import NoteStore
+
 /// Decides when a slice of background work is done: whenever there is nothing else to do, and otherwise a pause after the end of the
 /// slice before.
 struct WorkTimer {
@@ -18,9 +20,9 @@ struct WorkTimer {
   static let upkeepInterval = Duration.milliseconds(250)
 
   /// The beginning of the last slice that was due.
-  private var beginning: ContinuousClock.Instant?
-  /// The end of the last slice, and its length.
-  private var last: (end: ContinuousClock.Instant, length: Duration)?
+  private var beginning: Instant?
+  /// The end of the last slice, and the pause behind it if what comes next is upkeep.
+  private var last: (end: Instant, upkeepPause: Duration)?
   /// True if a slice was done whose end is not known yet: it is the time of the next call.
   private var isEnding = false
 
@@ -29,21 +31,22 @@ struct WorkTimer {
   /// - Parameters:
   ///   - urgency: of the work that there is now. What comes after a slice of upkeep may be more urgent than that.
   ///   - isIdle: whether there is nothing else to do.
-  mutating func isDue(_ urgency: Urgency, isIdle: Bool, at now: ContinuousClock.Instant) -> Bool {
+  mutating func isDue(_ urgency: Urgency, isIdle: Bool, at now: Instant) -> Bool {
     if isEnding, let beginning {
-      last = (now, now - beginning)
+      let length = now - beginning
+      last = (now, min(max(Self.interval, length * 9), Self.upkeepInterval))
       isEnding = false
     }
-    let isDue = isIdle || last.map { now >= $0.end + pause(urgency, after: $0.length) } ?? true
+    let isDue = isIdle || last.map { now >= $0.end + pause(urgency, $0.upkeepPause) } ?? true
     if isDue { beginning = now }
     return isDue
   }
 
-  private func pause(_ urgency: Urgency, after length: Duration) -> Duration {
+  private func pause(_ urgency: Urgency, _ upkeepPause: Duration) -> Duration {
     switch urgency {
     case .urgent: Self.urgentInterval
     case .awaited: Self.interval
-    case .upkeep: min(max(Self.interval, length * 9), Self.upkeepInterval)
+    case .upkeep: upkeepPause
     }
   }
 

@@ -140,7 +140,7 @@ final class Simulation {
   private var lastProcess = 0
   private var lastWord = 0
   var lastConflict = 0
-  private var now = ContinuousClock.now
+  private var now = Instant(nanoseconds: 0)
   /// Archives that were seen, to be restored some day.
   private var archives: [(path: String, bytes: [UInt8])] = []
 
