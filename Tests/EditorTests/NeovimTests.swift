@@ -1024,6 +1024,10 @@ struct `The client for Neovim: a server that dies` {
   ) throws {
     let scene = try Scene(program, text: "one")
     let server = try scene.editor.serverProcess()
+    // The user waits three seconds at most. On a busy machine the next process may take longer to start.
+    try scene.editor.lua(
+      "local server = require('decent-notes.server') local wait = server.wait_at_end "
+        + "server.wait_at_end = function(_, condition) return wait(60000, condition) end")
     kill(server, SIGSTOP)
     try scene.editor.type("Ax<Esc>:bdelete!<CR>")
     kill(server, SIGKILL)

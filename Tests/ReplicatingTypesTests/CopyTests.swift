@@ -6,8 +6,8 @@ import Testing
 /// Copies of a sequence have the nodes of their tree in common until one of them is changed.
 @Suite struct `Copies of a sequence` {
   private let sizes = [
-    PieceTree.NodeSizes(), PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3),
-    PieceTree.NodeSizes(leaf: 6, block: 3, piece: 7),
+    PieceNodes.Sizes(), PieceNodes.Sizes(leaf: 4, block: 2, piece: 3),
+    PieceNodes.Sizes(leaf: 6, block: 3, piece: 7),
   ]
 
   /// A value, and what it was when it was copied.

@@ -6,8 +6,8 @@ import Testing
 /// Typing and deleting that goes on is kept beside the tree, by rounds of 32 bytes.
 @Suite struct `Edits that go on` {
   private let sizes = [
-    PieceTree.NodeSizes(), PieceTree.NodeSizes(leaf: 4, block: 2, piece: 50),
-    PieceTree.NodeSizes(leaf: 6, block: 3, piece: 7),
+    PieceNodes.Sizes(), PieceNodes.Sizes(leaf: 4, block: 2, piece: 50),
+    PieceNodes.Sizes(leaf: 6, block: 3, piece: 7),
   ]
 
   /// Beside plain bytes, and beside a text in which each keystroke is entered at once.
@@ -67,7 +67,7 @@ import Testing
     _ count: Int, backwardFrom end: Int?, of string: String
   ) -> ReplicatingText {
     let author = Author(1)
-    let sizes = PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3)
+    let sizes = PieceNodes.Sizes(leaf: 4, block: 2, piece: 3)
     var text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
     text.insert(string.utf8.span, at: 0, by: &author.replica)
     for step in 0..<count {

@@ -34,7 +34,7 @@ extension Piece {
 }
 
 private let nodeSizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 2047)].map {
-  PieceTree.NodeSizes(leaf: $0.0, block: $0.1, piece: UInt32($0.2))
+  PieceNodes.Sizes(leaf: $0.0, block: $0.1, piece: UInt32($0.2))
 }
 
 /// An element in which every byte is one now and then.

@@ -113,7 +113,7 @@ private struct Typist {
   let author: Author
   var caret = 0
 
-  init(_ number: UInt64, _ sizes: PieceTree.NodeSizes) {
+  init(_ number: UInt64, _ sizes: PieceNodes.Sizes) {
     text = ReplicatingText()
     text.bytes = ReplicatingArray(nodeSizes: sizes)
     author = Author(number)
@@ -170,9 +170,9 @@ extension ReplicatingText {
       var generator = SplitMix64(seed: seed)
       // Tiny nodes, so that splits happen, in the midst of scalars too; real ones in every fourth history.
       let sizes = [
-        PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3),
-        PieceTree.NodeSizes(leaf: 4, block: 4, piece: 5),
-        PieceTree.NodeSizes(leaf: 6, block: 3, piece: 7), PieceTree.NodeSizes(),
+        PieceNodes.Sizes(leaf: 4, block: 2, piece: 3),
+        PieceNodes.Sizes(leaf: 4, block: 4, piece: 5),
+        PieceNodes.Sizes(leaf: 6, block: 3, piece: 7), PieceNodes.Sizes(),
       ]
       var people = (1...UInt64(2 + generator.below(3))).map { Typist($0, sizes[Int(seed % 4)]) }
       for step in 0..<30 {
@@ -202,7 +202,7 @@ extension ReplicatingText {
   @Test func `of an empty text are its beginning`() {
     expectPlaces(ReplicatingText(), "", "empty")
     #expect(ReplicatingText().utf8(in: 0..<0) == [])
-    var typist = Typist(1, PieceTree.NodeSizes())
+    var typist = Typist(1, PieceNodes.Sizes())
     typist.insert("a😀\n")
     for _ in 0..<3 { typist.removeScalar(isBackward: true) }
     expectPlaces(typist.text, "", "emptied")
@@ -210,7 +210,7 @@ extension ReplicatingText {
 
   @Test(arguments: ["one by one", "at once"])
   func `in the midst of typing and deleting count what is not entered yet`(how: String) {
-    var typist = Typist(1, PieceTree.NodeSizes())
+    var typist = Typist(1, PieceNodes.Sizes())
     typist.insert("é\n😀.\nend\n")
     typist.caret = 8
     for part in how == "at once" ? ["ab\ncd"] : ["a", "b", "\n", "c", "d"] { typist.insert(part) }
@@ -224,7 +224,7 @@ extension ReplicatingText {
   }
 
   @Test func `of parts outside the text are refused`() {
-    var typist = Typist(1, PieceTree.NodeSizes())
+    var typist = Typist(1, PieceNodes.Sizes())
     typist.insert("aé😀\nb")
     let text = typist.text
     for range in [0..<10, -1..<3, 10..<10, -5 ..< -1, 0..<Int.max, Int.min..<0] {
@@ -240,7 +240,7 @@ extension ReplicatingText {
   /// Pieces of the size they have in use, so that more is counted than fits a byte.
   @Test func `in long pieces are what counting by hand says`() {
     for unit in ["\n", "😀", "é", "a", "x\n", "😀😀é\r\n"] {
-      var typist = Typist(1, PieceTree.NodeSizes())
+      var typist = Typist(1, PieceNodes.Sizes())
       let string = String(repeating: unit, count: 6_000)
       typist.insert(string)
       let oracle = Oracle(string)

@@ -30,7 +30,7 @@ private final class Peer {
   /// Where this person types.
   var caret = 0
 
-  init(_ number: UInt64, isNewestFirst: Bool, nodeSizes: PieceTree.NodeSizes) {
+  init(_ number: UInt64, isNewestFirst: Bool, nodeSizes: PieceNodes.Sizes) {
     author = Author(number)
     array = ReplicatingArray(nodeSizes: nodeSizes)
     tree = FugueTree(isNewestFirst: isNewestFirst)
@@ -73,7 +73,7 @@ private struct SequenceHistory {
     generator = SplitMix64(seed: seed)
     // Tiny nodes, so that splits happen; real ones in every fourth history.
     let sizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 2047)][Int(seed % 4)]
-    let nodeSizes = PieceTree.NodeSizes(
+    let nodeSizes = PieceNodes.Sizes(
       leaf: sizes.0, block: sizes.1, piece: UInt32(sizes.2))
     peers = (1...UInt64(3 + generator.below(3))).map {
       Peer($0, isNewestFirst: isNewestFirst, nodeSizes: nodeSizes)

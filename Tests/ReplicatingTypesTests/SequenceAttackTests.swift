@@ -10,7 +10,7 @@ private final class Scribe {
   let author: Author
   var text: ReplicatingText
 
-  init(_ number: UInt64, _ sizes: PieceTree.NodeSizes) {
+  init(_ number: UInt64, _ sizes: PieceNodes.Sizes) {
     author = Author(number)
     text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes))
   }
@@ -87,7 +87,7 @@ private final class Scribe {
 }
 
 private let nodeSizes = [(4, 2, 3), (4, 4, 5), (6, 3, 7), (64, 128, 2047)].map {
-  PieceTree.NodeSizes(leaf: $0.0, block: $0.1, piece: UInt32($0.2))
+  PieceNodes.Sizes(leaf: $0.0, block: $0.1, piece: UInt32($0.2))
 }
 
 /// What a few people wrote, who now and then took what the others had; and states along the way, edits often still open.

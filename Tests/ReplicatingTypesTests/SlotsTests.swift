@@ -42,7 +42,7 @@ private final class Placer {
   var slots: Slots
   var replica: Replica
 
-  init(_ number: UInt64, _ sizes: PieceTree.NodeSizes) {
+  init(_ number: UInt64, _ sizes: PieceNodes.Sizes) {
     slots = Slots(ReplicatingArray(nodeSizes: sizes))
     replica = Replica(id: replicaID(number))
   }
@@ -120,8 +120,8 @@ private final class Placer {
   private func history(
     _ generator: inout SplitMix64, steps: Int, _ comment: Comment
   ) throws -> [Placer] {
-    let tiny = PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3)
-    let people = (1...3).map { Placer($0, generator.chance(70) ? tiny : PieceTree.NodeSizes()) }
+    let tiny = PieceNodes.Sizes(leaf: 4, block: 2, piece: 3)
+    let people = (1...3).map { Placer($0, generator.chance(70) ? tiny : PieceNodes.Sizes()) }
     // Gets every change by itself, as from outside.
     var follower = Slots()
     for _ in 0..<steps {

@@ -75,9 +75,9 @@ import Testing
   /// What is asked before an edit, beside a look at the bytes: in leaves and pieces so small that a scalar may be in two of them.
   @Test func `are told from those that tear one`() {
     let sizes = [
-      PieceTree.NodeSizes(leaf: 4, block: 2, piece: 1),
-      PieceTree.NodeSizes(leaf: 4, block: 2, piece: 3),
-      PieceTree.NodeSizes(leaf: 6, block: 3, piece: 7), PieceTree.NodeSizes(),
+      PieceNodes.Sizes(leaf: 4, block: 2, piece: 1),
+      PieceNodes.Sizes(leaf: 4, block: 2, piece: 3),
+      PieceNodes.Sizes(leaf: 6, block: 3, piece: 7), PieceNodes.Sizes(),
     ]
     for seed in seeds(40) {
       var generator = SplitMix64(seed: seed)

@@ -24,9 +24,6 @@ extension Span<UInt8> {
     return false
   }
 
-  /// True if the bytes are valid UTF-8, and none is 0. O(count).
-  var isText: Bool { TextWeight(ofText: self) != nil }
-
   /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {
     var next = 0

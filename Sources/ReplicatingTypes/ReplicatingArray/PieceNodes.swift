@@ -9,6 +9,14 @@
 /// - The visible elements counted in slots and in the list of blocks are those of the pieces below. So a search for a position that is less than the
 ///   number of all ends at a piece.
 struct PieceNodes {
+  /// The capacities of nodes. Tests use tiny nodes, so that splits happen.
+  struct Sizes: Sendable {
+    var leaf = 64
+    var block = 128
+    /// Longer runs are several pieces: within a piece, lines are found by looking at every byte.
+    var piece: UInt32 = Piece.largest
+  }
+
   /// A leaf: the number of its pieces, its block, and its place there.
   struct Leaf {
     var count: Int32 = 0
@@ -63,7 +71,7 @@ struct PieceNodes {
   let blockRoom: Int
 
   /// Memory without any node.
-  init(_ sizes: PieceTree.NodeSizes, leaves leafRoom: Int, blocks blockRoom: Int) {
+  init(_ sizes: Sizes, leaves leafRoom: Int, blocks blockRoom: Int) {
     let (places, slots) = (leafRoom * sizes.leaf, blockRoom * sizes.block)
     self.leafRoom = leafRoom
     self.blockRoom = blockRoom
@@ -84,7 +92,7 @@ struct PieceNodes {
 
   /// The same nodes in memory of their own, with room for so many. O(n).
   init(
-    copying other: PieceNodes, _ sizes: PieceTree.NodeSizes, leaves: Int, blocks: Int
+    copying other: PieceNodes, _ sizes: Sizes, leaves: Int, blocks: Int
   ) {
     precondition(leaves >= other.leafCount && blocks >= other.blockCount)
     self.init(sizes, leaves: leaves, blocks: blocks)

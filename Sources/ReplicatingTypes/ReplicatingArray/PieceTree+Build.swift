@@ -1,7 +1,7 @@
 extension PieceTree {
   /// A tree of pieces that are in order. Its nodes are three quarters full, so that the next edits needn't split them. O(n).
   /// `weigh` is asked for ranges of visible elements.
-  init(_ sizes: NodeSizes, of all: [Piece], _ weigh: (Range<Int>) -> TextWeight) {
+  init(_ sizes: PieceNodes.Sizes, of all: [Piece], _ weigh: (Range<Int>) -> TextWeight) {
     if all.isEmpty {
       self.init(sizes)
       return

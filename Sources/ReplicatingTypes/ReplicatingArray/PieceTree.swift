@@ -6,14 +6,6 @@
 ///
 /// A cursor remembers where the last edit was. Leaves are never empty, but the only one of an empty sequence.
 struct PieceTree: @unchecked Sendable {
-  /// The capacities of nodes. Tests use tiny nodes, so that splits happen.
-  struct NodeSizes: Sendable {
-    var leaf = 64
-    var block = 128
-    /// Longer runs are several pieces: within a piece, lines are found by looking at every byte.
-    var piece: UInt32 = Piece.largest
-  }
-
   /// A piece, how it was reached, and how many visible elements stand before it.
   struct Cursor: Sendable {
     var leaf = 0
@@ -30,7 +22,7 @@ struct PieceTree: @unchecked Sendable {
     var start = 0
   }
 
-  let sizes: NodeSizes
+  let sizes: PieceNodes.Sizes
   /// The nodes. `memory` frees them.
   var nodes: PieceNodes
   private var memory: PieceMemory
@@ -41,7 +33,7 @@ struct PieceTree: @unchecked Sendable {
   var cursor = Cursor()
 
   /// A tree without pieces: of one empty leaf.
-  init(_ sizes: NodeSizes) {
+  init(_ sizes: PieceNodes.Sizes) {
     self.init(sizes, leaves: 1, blocks: 1)
     nodes.add(PieceNodes.Block(count: 1), PieceNodes.Top(), at: 0)
     nodes.add(PieceNodes.Leaf())
@@ -50,7 +42,7 @@ struct PieceTree: @unchecked Sendable {
   }
 
   /// A tree without nodes, with room for so many.
-  init(_ sizes: NodeSizes, leaves: Int, blocks: Int) {
+  init(_ sizes: PieceNodes.Sizes, leaves: Int, blocks: Int) {
     precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
     self.sizes = sizes
     nodes = PieceNodes(sizes, leaves: leaves, blocks: blocks)

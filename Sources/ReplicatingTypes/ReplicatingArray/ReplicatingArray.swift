@@ -77,10 +77,10 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
 
   /// An empty sequence.
   public init() {
-    self.init(nodeSizes: PieceTree.NodeSizes())
+    self.init(nodeSizes: PieceNodes.Sizes())
   }
 
-  init(nodeSizes: PieceTree.NodeSizes) {
+  init(nodeSizes: PieceNodes.Sizes) {
     tree = PieceTree(nodeSizes)
   }
 
