@@ -5,7 +5,8 @@ internal import Bytes
 // The folding of a text has a needle of ASCII in one of two ways. Either the text itself has it, in capitals or small letters with nothing between
 // them. Or a scalar beyond ASCII takes part: it folds to a piece of the needle, to more than the needle, or to nothing inside it. So the text is looked
 // through for the needle, and then each scalar beyond ASCII is held against the needle, with the byte before and the byte behind it. Only a text with one
-// that may take part is folded; and one that is no valid UTF-8, since its folding may leave out bytes of ASCII.
+// that may take part is folded; and one that is no valid UTF-8, since its folding may leave out bytes of ASCII; and one that has many such scalars: to fold
+// it takes less time than to hold each of them against the needle.
 
 extension Needle {
   /// True if it stands somewhere in the folding of a text, for which `folded` is used where that is needed.
@@ -25,11 +26,12 @@ extension Needle {
     return isIn(folded)
   }
 
-  /// True if a scalar beyond ASCII may have a part in the needle, or if the text is no valid UTF-8.
+  /// True if a scalar beyond ASCII may have a part in the needle; or if the text is no valid UTF-8, or one byte in eight begins such a scalar.
   private func mayTakePart(
     _ text: Span<UInt8>, _ plain: (low: UInt64, high: UInt64), _ folded: inout FoldedText
   ) -> Bool {
     var index = 0
+    var scalars = 0
     while index < text.count {
       if text.count - index >= ByteWord.size {
         let marks = ByteWord(text, at: index).marksBeyondASCII
@@ -39,6 +41,8 @@ extension Needle {
         index &+= 1
         continue
       }
+      scalars &+= 1
+      if scalars > Self.fewScalars, scalars &* 8 > index { return true }
       let start = index
       let folding = folded.folding(text, at: &index)
       for place in start &+ 1..<index where text[place] < 0x80 { return true }
@@ -49,6 +53,9 @@ extension Needle {
     }
     return false
   }
+
+  /// Of fewer scalars it is not told how many there are in a byte.
+  private static var fewScalars: Int { 16 }
 
   /// A byte beside a scalar, as it is folded.
   private enum Neighbour {

@@ -232,18 +232,20 @@ private struct Matcher: Sendable {
   /// By how much longer it takes than to look for one word.
   var effort: Int { 1 + query.terms.count / 4 }
 
-  /// Of more words than these the text is folded once, and each is looked for there.
-  private static let mostUnfolded = 2
-
   mutating func fits(
     _ title: ArraySlice<UInt8>, _ tags: Set<Tag>, _ text: () -> ArraySlice<UInt8>
   ) -> Bool {
     open.removeAll(keepingCapacity: true)
+    // One word is looked for in what is not folded. For several it is folded once.
+    let isAlone = query.terms.count == 1
+    if !isAlone { folded.fold(title) }
     for (index, term) in query.terms.enumerated() {
       switch term.field {
-      case .title: if term.needle.isIn(title, &folded) == term.isNegated { return false }
-      case .any:
-        if !term.needle.isIn(title, &folded) {
+      case .title, .any:
+        let isThere = isAlone ? term.needle.isIn(title, &folded) : term.needle.isIn(folded)
+        if term.field == .title {
+          if isThere == term.isNegated { return false }
+        } else if !isThere {
           open.append(index)
         } else if term.isNegated {
           return false
@@ -254,10 +256,9 @@ private struct Matcher: Sendable {
     if query.hasTags, !fits(tags) { return false }
     if open.isEmpty { return true }
     let text = text()
-    if open.count <= Self.mostUnfolded {
-      return open.allSatisfy {
-        query.terms[$0].needle.isIn(text, &folded) != query.terms[$0].isNegated
-      }
+    if open.count == 1 {
+      let term = query.terms[open[0]]
+      return term.needle.isIn(text, &folded) != term.isNegated
     }
     folded.fold(text)
     return open.allSatisfy { query.terms[$0].needle.isIn(folded) != query.terms[$0].isNegated }
