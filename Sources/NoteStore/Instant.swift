@@ -14,6 +14,7 @@ public struct Instant: Hashable, Comparable, Sendable {
   /// The time between the beginning and the instant.
   public var sinceBeginning: Duration { .nanoseconds(nanoseconds) }
 
+  /// True if the first instant is earlier.
   public static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
   /// The instant so long after another; the last possible one where that is too far away.
@@ -30,9 +31,10 @@ public struct Instant: Hashable, Comparable, Sendable {
     instant + (.zero - duration)
   }
 
-  /// The time from one instant to another.
+  /// The time from one instant to another; the longest possible one where they are too far apart.
   public static func - (end: Self, start: Self) -> Duration {
-    .nanoseconds(end.nanoseconds.subtractingReportingOverflow(start.nanoseconds).partialValue)
+    let (length, overflow) = end.nanoseconds.subtractingReportingOverflow(start.nanoseconds)
+    return .nanoseconds(overflow ? end < start ? .min : .max : length)
   }
 }
 

@@ -98,7 +98,7 @@ struct FoldedText: Sendable {
     swap(&folded, &buffer)
   }
 
-  /// What the scalar at `index` of a text folds to, one beyond ASCII; `index` moves behind it, as it does when the text is folded.
+  /// The folding of the scalar at `index` of a text, one beyond ASCII. Moves `index` behind it, as folding the text does.
   @inline(__always)
   mutating func folding(_ text: Span<UInt8>, at index: inout Int) -> Folding {
     folding(of: Self.scalar(text, &index))

@@ -90,7 +90,7 @@ extension NoteBook {
     for edits: [Edit<UInt8>], in note: NoteID
   ) -> [Change.Operation] {
     var operations: [Change.Operation] = []
-    // What is replaced is a removal and an insertion.
+    // An edit that replaces is two operations: a removal and an insertion.
     operations.reserveCapacity(edits.count * 2)
     shelf[existing: note].text.forEachOperation(for: edits) {
       operations.append(.edit(note, .text($0)))

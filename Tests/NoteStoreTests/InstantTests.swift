@@ -20,6 +20,7 @@ import Testing
     let ages = Duration.seconds(Int64.max / 2)
     #expect(start + ages == last && start - ages == first)
     #expect(last + .nanoseconds(1) == last && first - .nanoseconds(1) == first)
+    #expect(last - first == .nanoseconds(Int64.max) && first - last == .nanoseconds(Int64.min))
     #expect(Instant(ages) == last && Instant(.zero - ages) == first)
   }
 }

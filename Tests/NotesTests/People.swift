@@ -409,3 +409,20 @@ extension SplitMix64 {
     }
   }
 }
+
+extension Person {
+  /// Does something with a note, at random: gives it a title, a text or tags, moves it, or takes it to the trash, out of it or away.
+  func change(
+    _ note: Note, title: String, tags: [String], _ random: inout SplitMix64,
+    _ text: (inout SplitMix64) -> String
+  ) {
+    switch random.below(10) {
+    case 0: setTitle(note.id, title)
+    case 1, 2, 3: setText(note.id, text(&random))
+    case 4, 5: setTags(note.id, random.pick(tags), random.pick(tags))
+    case 6: note.isTrashed ? restore(note.id) : delete(note.id)
+    case 7: if note.isTrashed, random.chance(50) { purge(note.id) }
+    default: move(note.id, to: random.below(book.notes.count))
+    }
+  }
+}

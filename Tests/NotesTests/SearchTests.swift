@@ -23,19 +23,11 @@ import Testing
   }
 
   private func step(_ person: Person, _ random: inout SplitMix64) throws {
-    let notes = person.book.notes
-    guard let note = notes.randomElement(using: &random), random.chance(75) else {
+    guard let note = person.book.notes.randomElement(using: &random), random.chance(75) else {
       person.create(random.pick(words), text(&random))
       return
     }
-    switch random.below(10) {
-    case 0: person.setTitle(note.id, random.pick(words))
-    case 1, 2, 3: person.setText(note.id, text(&random))
-    case 4, 5: person.setTags(note.id, random.pick(tags), random.pick(tags))
-    case 6: note.isTrashed ? person.restore(note.id) : person.delete(note.id)
-    case 7: if note.isTrashed, random.chance(50) { person.purge(note.id) }
-    default: person.move(note.id, to: random.below(notes.count))
-    }
+    person.change(note, title: random.pick(words), tags: tags, &random, text)
   }
 
   private func folded(_ text: some Sequence<UInt8>) -> [UInt8] {

@@ -41,7 +41,7 @@ import Testing
           let count = generator.below(min(text.count - start, 9)) + 1
           text.remove(start..<start + count, by: &author.replica)
         case 8 where author.replica.number > 0:
-          // What was removed is shown, and what was inserted is not.
+          // Elements that were removed are shown again, and inserted ones are not.
           let last = author.replica.number
           let first = UInt64(generator.below(Int(last))) + 1
           withdrawn = ChangeRanges([ChangeRanges.Run(author.replica.id, first...last)])

@@ -207,7 +207,7 @@ func scattered(
     writer.varint(count)
     writer.raw(places)
     writer.raw([1, 1, 0, UInt8(steps)])
-    // Whose gaps, how much later than expected, and of each step how far away.
+    // The author of the gaps, by how much the time is later than expected, and the distance of each step.
     writer.signed(0)
     writer.signed(1_000)
     writer.raw([UInt8](repeating: 15, count: steps))

@@ -30,7 +30,7 @@ struct WorkTimer {
   ///
   /// - Parameters:
   ///   - urgency: of the work that there is now. What comes after a slice of upkeep may be more urgent than that.
-  ///   - isIdle: whether there is nothing else to do.
+  ///   - isIdle: true if there is nothing else to do.
   mutating func isDue(_ urgency: Urgency, isIdle: Bool, at now: Instant) -> Bool {
     if isEnding, let beginning {
       let length = now - beginning

@@ -1,4 +1,4 @@
-/// What an author did after one of its changes, step by step in the order of its changes: runs are cut where another kind comes between.
+/// The insertions and removals of an author after one of its changes, in the order of its changes. A run is cut where a step of the other kind comes between.
 ///
 /// All runs are gone through once, side by side. An insertion goes up to where the next origin, stamp or skew begins; whether it or a removal
 /// comes next, the numbers of their changes say.

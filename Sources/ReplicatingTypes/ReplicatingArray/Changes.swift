@@ -26,6 +26,7 @@ extension ReplicatingArray {
       var run: RemovalRun
     }
 
+    /// The version without whose changes these can't be joined.
     public var since: Version
     /// The version of a value that has joined them.
     public internal(set) var version: Version

@@ -92,7 +92,7 @@ struct Fragments: ~Copyable {
       cut(bits.upperBound)
     }
     for author in 0...authorCount { cut(firstBits[author]) }
-    // Where a piece ends, or what was inserted, another one of the author begins, or the author's elements end.
+    // A piece ends at the beginning of another piece of its author, or at the end of the author's elements. So does an insertion.
     value.tree.forEachPiece { cut(bits($0.author, $0.offset, $0.count).lowerBound) }
     if let changes {
       for insertion in changes.insertions {

@@ -20,7 +20,7 @@ struct HistoryEncoder<Element: Equatable & Sendable>: ~Copyable {
   private var stretches: [(range: Range<UInt32>, isRemoved: Bool)] = []
   /// The author of the last step, by its place in the value.
   private var author: AuthorIndex = .max
-  /// Where the last step ended.
+  /// The position at which the last step ended.
   private var cursor = 0
   /// A removal that may go on. There is one if its step has elements.
   private var pending = Pending(

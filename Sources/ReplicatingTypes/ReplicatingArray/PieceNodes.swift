@@ -1,7 +1,7 @@
 /// The memory of a piece tree's nodes. The pieces of a leaf are at places that are the leaf's, and so are the leaves of a block.
 ///
 /// It is managed here, because an edit does little else than change some of it: checks of uniqueness and bounds, for each array and
-/// each change, took a third of its time. It is safe because of these invariants, which `checkInvariants` compares with what is there:
+/// each change, took a seventh of its time. It is safe because of these invariants, which `checkInvariants` compares with what is there:
 /// - No other tree has this memory while it is changed: functions of `PieceTree` that change nodes ask `own` first.
 /// - Numbers of leaves are less than `leafCount`, those of blocks less than `blockCount`, and there is memory for so many.
 /// - A leaf has no more pieces than places, and a block no more leaves. Only so many are initialised, and read; of a leaf without

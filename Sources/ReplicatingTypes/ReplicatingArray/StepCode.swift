@@ -224,7 +224,7 @@ extension Step.Kind {
   fileprivate var least: Int { self == .typed || self == .removedForward ? 1 : 2 }
 }
 
-/// What steps are written to.
+/// A writer to which steps are written.
 protocol StepWriting: ~Copyable {
   var stepTable: StepTable { get }
   mutating func byte(_ byte: UInt8)

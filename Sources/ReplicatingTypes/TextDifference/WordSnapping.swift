@@ -9,7 +9,7 @@ struct WordSnapping {
   /// The most bytes by which an edit is slid.
   private static var reach: Int { 1024 }
 
-  /// What `slide` and `snap` make of a single edit that only inserts or only deletes.
+  /// The edits that `slide` and `snap` make of a single edit that only inserts or only deletes.
   func settle(_ edit: Edit<UInt8>) -> [Edit<UInt8>] {
     let low = max(0, edit.range.lowerBound - Self.reach)
     let high = min(text.count, edit.range.upperBound + Self.reach)
