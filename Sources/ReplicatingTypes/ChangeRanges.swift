@@ -48,6 +48,9 @@ public struct ChangeRanges: Equatable, Sendable {
   /// True if there are none.
   public var isEmpty: Bool { runs.isEmpty }
 
+  /// The change, if there is just one.
+  var only: ChangeID? { runs.count == 1 && runs[0].numbers.count == 1 ? runs[0].first : nil }
+
   /// True if a change is one of them. O(log n).
   public func contains(_ change: ChangeID) -> Bool {
     change.number > 0

@@ -61,6 +61,7 @@ public struct UnawareEdits: Sendable {
 /// The elements that changes of one author inserted and removed.
 struct TouchedElements {
   let author: ReplicaID
+  let changes: ChangeRanges
   /// The changes that the author had seen with each of them for certain.
   let known: Version
   var ranges: [ElementRange]
@@ -71,7 +72,7 @@ extension ReplicatingArray {
   func elements(touchedBy edits: UnawareEdits) -> TouchedElements {
     let changes = ChangeRanges(edits.numbers.map { ChangeRanges.Run(edits.author, $0) })
     return TouchedElements(
-      author: edits.author, known: edits.known, ranges: touched(by: changes))
+      author: edits.author, changes: changes, known: edits.known, ranges: touched(by: changes))
   }
 
   /// The elements that some changes inserted and removed.

@@ -102,6 +102,11 @@ public struct ElementRanges: Equatable, Sendable {
     return ElementRanges(rest)
   }
 
+  /// True if an element is one of them. O(log n) in the ranges of `author`.
+  func contains(_ offset: Int, of author: ReplicaID) -> Bool {
+    run(of: author, from: offset, to: offset + 1).isMember
+  }
+
   /// Membership of the element at `offset` in the set, and the offset up to which it stays the same, at most `end`.
   /// O(log n) in the ranges of `author`.
   func run(of author: ReplicaID, from offset: Int, to end: Int) -> (isMember: Bool, end: Int) {
