@@ -103,7 +103,7 @@ extension ReplicatingSlots<ChangeID> {
         counts[author], AuthorIndex(author), &moved, from: &reader)
     }
     let pieces = try Self.pieces(counts, total, sequence.tree.sizes.piece, from: &reader)
-    sequence.tree = PieceTree(sequence.tree.sizes, of: pieces) { _ in .zero }
+    sequence.tree = PieceTree(sequence.tree.sizes, of: pieces, isASCII: true)
     self.init(sequence, moved: moved)
   }
 

@@ -76,7 +76,6 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
 
   mutating func decode(_ reader: inout ByteReader) throws(DecodingFailure) {
     let elements = elements
-    value.tree.isWeighed = false
     beginReplay(reader)
     var start = 0
     var left: LocalID?
@@ -178,7 +177,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
   private mutating func endReplay() {
     guard isReplaying else { return }
     let first = replay.list.count(by: 0)
-    value.build(from: replay.list, isWeighed: false)
+    value.build(from: replay.list, isLast: false)
     replay = HistoryReplay()
     isReplaying = false
     guard value.authors.count == 1 else { return }
@@ -268,7 +267,7 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
         if time <= latest { try check(left, right, author, time, reader) }
         value.insert(
           elements, by: author, number: number, lamport: time, isStepping: step.kind == .typed,
-          left: left, right: right, behind: skipped)
+          left: left, right: right, behind: skipped, weight: .zero)
       }
       cursor = position &+ step.count
     }

@@ -30,16 +30,19 @@ struct PieceNodes {
     var place: UInt32 = 0
   }
 
-  /// A leaf in its block: its number, its visible elements and their weight.
+  /// A leaf in its block: its number, its visible elements and their weight, which is right if the tree is weighed.
   struct Slot {
     var leaf: UInt32 = 0
     var visible: Int32 = 0
     var weight = TextWeight.zero
+    /// The visible bytes that begin no scalar, which are counted in any case.
+    var continuations: Int32 = 0
 
     @inline(__always)
     mutating func add(_ elements: Int, _ more: TextWeight) {
       visible &+= Int32(truncatingIfNeeded: elements)
       weight += more
+      continuations &+= more.continuations
     }
   }
 
@@ -134,13 +137,4 @@ struct PieceNodes {
     for moved in place..<blockCount { blocks[Int(top[moved].block)].place = UInt32(moved) }
     return blockCount - 1
   }
-}
-
-/// Frees the memory of nodes when no tree has it any more.
-final class PieceMemory: @unchecked Sendable {
-  private let nodes: PieceNodes
-
-  init(_ nodes: PieceNodes) { self.nodes = nodes }
-
-  deinit { nodes.deallocate() }
 }

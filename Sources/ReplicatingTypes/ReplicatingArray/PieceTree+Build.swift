@@ -1,7 +1,10 @@
 extension PieceTree {
   /// A tree of pieces that are in order. Its nodes are three quarters full, so that the next edits needn't split them. O(n).
-  /// `weigh` is asked for ranges of visible elements.
-  init(_ sizes: PieceNodes.Sizes, of all: [Piece], _ weigh: (Range<Int>) -> TextWeight) {
+  /// `weigh` is asked for ranges of visible elements; not if there is nothing beyond ASCII: then the weights are found when they are needed.
+  init(
+    _ sizes: PieceNodes.Sizes, of all: [Piece], isASCII: Bool,
+    _ weigh: (Range<Int>) -> TextWeight = { _ in .zero }
+  ) {
     if all.isEmpty {
       self.init(sizes)
       return
@@ -18,19 +21,22 @@ extension PieceTree {
         let pieces = all[leaf * perLeaf..<min((leaf + 1) * perLeaf, all.count)]
         var count = 0
         for piece in pieces { count &+= piece.visibleCount }
-        let weight = weigh(visible..<visible + count)
+        let weight = isASCII ? .zero : weigh(visible..<visible + count)
         nodes.add(
           PieceNodes.Leaf(count: Int32(pieces.count), block: UInt32(block), slot: UInt32(place)))
         pieces.withUnsafeBufferPointer {
           (nodes.pieces + leaf * sizes.leaf).initialize(from: $0.baseAddress!, count: $0.count)
         }
         (nodes.slots + (block * sizes.block + place)).initialize(
-          to: PieceNodes.Slot(leaf: UInt32(leaf), visible: Int32(count), weight: weight))
+          to: PieceNodes.Slot(
+            leaf: UInt32(leaf), visible: Int32(count), weight: weight,
+            continuations: weight.continuations))
         top.add(count, weight)
         visible += count
       }
       nodes.add(PieceNodes.Block(count: Int32(range.count)), top, at: block)
     }
     moveToStart()
+    if isASCII { own() }
   }
 }

@@ -186,17 +186,24 @@ extension PieceTree {
       from: nodes.pieces + (old * sizes.leaf + half), count: count - half)
     nodes.leaves[old].count = Int32(half)
     let visible = pieces(of: new).reduce(0) { $0 &+ $1.visibleCount }
-    // The half with fewer elements is weighed.
     var weight = TextWeight.zero
-    if visible <= cursor.leafVisible / 2 {
-      for piece in pieces(of: new) where !piece.isRemoved { weight += weigh(piece) }
-    } else {
-      weight = nodes.slots[slot].weight
-      for piece in pieces(of: old) where !piece.isRemoved { weight += -weigh(piece) }
+    if keepsWeights || nodes.slots[slot].continuations != 0 {
+      // The half with fewer elements is weighed.
+      if visible <= cursor.leafVisible / 2 {
+        for piece in pieces(of: new) where !piece.isRemoved { weight += weigh(piece) }
+      } else {
+        weight =
+          keepsWeights
+          ? nodes.slots[slot].weight
+          : TextWeight(continuations: nodes.slots[slot].continuations)
+        for piece in pieces(of: old) where !piece.isRemoved { weight += -weigh(piece) }
+      }
     }
     nodes.slots[slot].add(-visible, -weight)
     insertSlot(
-      PieceNodes.Slot(leaf: UInt32(new), visible: Int32(visible), weight: weight), at: slot + 1)
+      PieceNodes.Slot(
+        leaf: UInt32(new), visible: Int32(visible), weight: weight,
+        continuations: weight.continuations), at: slot + 1)
     cursor.leafVisible -= visible
     if cursor.index >= half {
       cursor.leaf = new
@@ -255,24 +262,6 @@ extension PieceTree {
       cursor.slot -= half
       cursor.blockStart += nodes.top[cursor.place].visible
       cursor.place += 1
-    }
-  }
-
-  /// Finds all weights, after edits without them. O(n), and what `weight` takes for each visible piece.
-  mutating func weigh(_ weight: (Piece) -> TextWeight) {
-    own()
-    isWeighed = true
-    for place in 0..<nodes.blockCount {
-      let block = Int(nodes.top[place].block)
-      nodes.top[place].weight = .zero
-      for slot in block * sizes.block..<block * sizes.block + Int(nodes.blocks[block].count) {
-        var sum = TextWeight.zero
-        for piece in pieces(of: Int(nodes.slots[slot].leaf)) where !piece.isRemoved {
-          sum += weight(piece)
-        }
-        nodes.slots[slot].weight = sum
-        nodes.top[place].weight += sum
-      }
     }
   }
 }

@@ -51,14 +51,19 @@ extension PieceTree {
   }
 
   /// The leaf with which there is more than `amount` of a unit; `nil` if there never is. What all hold goes to `total`
-  /// then. O(blocks + leaves of a block).
+  /// then. The tree has been asked to `answer`, or elements alone are counted. O(blocks + leaves of a block).
   func leaf(
-    exceeding amount: Int, _ unit: TextUnit, total: inout TextMeasure
+    exceeding amount: Int, _ unit: TextUnit, countsElementsAlone: Bool = false,
+    total: inout TextMeasure
   ) -> LeafPlace? {
+    // A weight that isn't needed may be written at this moment.
+    func weight(_ weight: @autoclosure () -> TextWeight) -> TextWeight {
+      countsElementsAlone ? .zero : weight()
+    }
     var before = TextMeasure()
     for place in 0..<nodes.blockCount {
       var next = before
-      next.add(nodes.top[place].visible, nodes.top[place].weight)
+      next.add(nodes.top[place].visible, weight(nodes.top[place].weight))
       if next[unit] <= amount {
         before = next
         continue
@@ -67,7 +72,7 @@ extension PieceTree {
       let base = block &* sizes.block
       for slot in 0..<Int(nodes.blocks[block].count) {
         next = before
-        next.add(Int(nodes.slots[base &+ slot].visible), nodes.slots[base &+ slot].weight)
+        next.add(Int(nodes.slots[base &+ slot].visible), weight(nodes.slots[base &+ slot].weight))
         if next[unit] > amount {
           let leaf = Int(nodes.slots[base &+ slot].leaf)
           return LeafPlace(place: place, slot: slot, leaf: leaf, before: before)
@@ -82,9 +87,10 @@ extension PieceTree {
   /// Visits what a range of visible elements consists of, piece by piece. O(log n + pieces).
   func forEachPart(of range: Range<Int>, _ body: (Piece) -> Void) {
     var total = TextMeasure()
-    guard !range.isEmpty, var at = leaf(exceeding: range.lowerBound, .utf8, total: &total) else {
-      return
-    }
+    guard !range.isEmpty,
+      var at = leaf(
+        exceeding: range.lowerBound, .utf8, countsElementsAlone: true, total: &total)
+    else { return }
     var skipped = range.lowerBound &- at.before.utf8
     var rest = range.count
     while true {

@@ -28,8 +28,9 @@ struct PieceTree: @unchecked Sendable {
   private var memory: PieceMemory
   /// The number of visible elements.
   var visible = 0
-  /// False while very many edits follow each other: all weights are zero until `weigh`.
-  var isWeighed = true
+  /// True if each change keeps the weights right. Otherwise they are found when somebody asks for them: they take an eighth of an edit's
+  /// time, and most texts are never asked for a line.
+  private(set) var keepsWeights = false
   var cursor = Cursor()
 
   /// A tree without pieces: of one empty leaf.
@@ -46,22 +47,77 @@ struct PieceTree: @unchecked Sendable {
     precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
     self.sizes = sizes
     nodes = PieceNodes(sizes, leaves: leaves, blocks: blocks)
-    memory = PieceMemory(nodes)
+    memory = PieceMemory(nodes, isWeighed: true, wasAsked: false)
   }
 
-  /// Makes sure that no other tree has the nodes of this one. O(1), and O(n) if one has.
+  /// Makes sure that no other tree has the nodes of this one, which are going to be changed. O(1), and O(n) if one has.
   @inline(__always)
   mutating func own() {
     if !isKnownUniquelyReferenced(&memory) {
       copyNodes(leaves: nodes.leafRoom, blocks: nodes.blockRoom)
+    } else if !keepsWeights {
+      memory.isWeighed = false
     }
   }
 
-  /// Has the nodes in memory of their own, with room for so many. O(n).
+  /// Has the nodes, which are going to be changed, in memory of their own, with room for so many. O(n).
   @inline(never)
   mutating func copyNodes(leaves: Int, blocks: Int) {
-    nodes = PieceNodes(copying: nodes, sizes, leaves: leaves, blocks: blocks)
-    memory = PieceMemory(nodes)
+    let old = nodes
+    // A question to another tree may be weighing them.
+    nodes = memory.alone { PieceNodes(copying: old, sizes, leaves: leaves, blocks: blocks) }
+    memory = PieceMemory(nodes, isWeighed: keepsWeights, wasAsked: memory.wasAsked)
+  }
+
+  // MARK: - Weights
+
+  /// Keeps the weights from now on if somebody has asked for them, and they are right. Asked before each change, outside of it.
+  @inline(__always)
+  mutating func noteQuestions() {
+    if !keepsWeights, memory.wasAsked, memory.isWeighed { keepsWeights = true }
+  }
+
+  /// True if the weights are right.
+  var isWeighed: Bool { memory.isWeighed }
+
+  /// Has the weights found if they are not known. O(n) for the first question, and what `weight` takes for each visible piece; after that O(1).
+  func answer(_ weight: (Piece) -> TextWeight) {
+    memory.noteQuestion()
+    if isWeighed { return }
+    memory.alone {
+      if isWeighed { return }
+      writeWeights(weight)
+      memory.isWeighed = true
+    }
+  }
+
+  private func writeWeights(_ weight: (Piece) -> TextWeight) {
+    for place in 0..<nodes.blockCount {
+      let base = Int(nodes.top[place].block) &* sizes.block
+      var all = TextWeight.zero
+      for slot in base..<base + Int(nodes.blocks[Int(nodes.top[place].block)].count) {
+        var sum = TextWeight.zero
+        for piece in pieces(of: Int(nodes.slots[slot].leaf)) where !piece.isRemoved {
+          sum += weight(piece)
+        }
+        nodes.slots[slot].weight = sum
+        all += sum
+      }
+      nodes.top[place].weight = all
+    }
+  }
+
+  /// Finds the weights after edits that have not said any. O(n), and what `weight` takes for each visible piece.
+  mutating func weigh(_ weight: (Piece) -> TextWeight) {
+    own()
+    writeWeights(weight)
+    for block in 0..<nodes.blockCount {
+      let base = block &* sizes.block
+      for slot in base..<base + Int(nodes.blocks[block].count) {
+        nodes.slots[slot].continuations = nodes.slots[slot].weight.continuations
+      }
+    }
+    memory.isWeighed = true
   }
 
   var isEmpty: Bool { nodes.leafCount == 1 && nodes.leaves[0].count == 0 }
@@ -77,13 +133,18 @@ struct PieceTree: @unchecked Sendable {
   func isPlain(in range: Range<Int>) -> Bool {
     range.lowerBound >= cursor.leafStart
       && range.upperBound < cursor.leafStart &+ cursor.leafVisible
-      && nodes.slots[cursor.block &* sizes.block &+ cursor.slot].weight.continuations == 0
+      && isLeafPlain
+  }
+
+  /// True if no visible byte of the cursor's leaf continues a scalar.
+  @inline(__always)
+  var isLeafPlain: Bool {
+    nodes.slots[cursor.block &* sizes.block &+ cursor.slot].continuations == 0
   }
 
   /// Places for which that is certain.
   var plain: Range<Int> {
-    let slot = nodes.slots[cursor.block &* sizes.block &+ cursor.slot]
-    guard cursor.leafVisible > 0, slot.weight.continuations == 0 else { return 0..<0 }
+    guard cursor.leafVisible > 0, isLeafPlain else { return 0..<0 }
     return cursor.leafStart..<cursor.leafStart &+ cursor.leafVisible &- 1
   }
 

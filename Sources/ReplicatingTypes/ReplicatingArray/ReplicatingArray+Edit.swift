@@ -78,6 +78,7 @@ extension ReplicatingArray {
       return type(elements[0])
     }
     settle()
+    tree.noteQuestions()
     let stamp = replica.stamp(
       after: lamport, ticks: UInt64(truncatingIfNeeded: elements.count))
     let author = index(of: stamp.change.replica)
@@ -153,6 +154,7 @@ extension ReplicatingArray {
   private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
     if range.isEmpty { return }
     settle()
+    tree.noteQuestions()
     let stamp = replica.stamp(after: lamport)
     lamport = stamp.lamport
     latest.set(stamp.change.replica)
@@ -188,6 +190,7 @@ extension ReplicatingArray {
   private mutating func settleTyping() {
     let count = UInt32(truncatingIfNeeded: open.typedCount)
     if count == 0 { return open.endTyping() }
+    tree.noteQuestions()
     appendTyped()
     open.endTyping()
     let author = Int(open.author)
@@ -202,6 +205,7 @@ extension ReplicatingArray {
   }
 
   private mutating func settleRemoving() {
+    tree.noteQuestions()
     let range = open.removedFrom..<open.removedFrom &+ open.removedCount
     let number = open.nextNumber &- UInt64(open.removedCount)
     open.removedFrom = -1
@@ -275,7 +279,7 @@ extension ReplicatingArray {
     }
     if count <= tree.sizes.piece {
       let piece = Piece(author, first, count)
-      put(piece, behind: skipped, tree.isWeighed ? weight ?? self.weight(of: piece) : .zero)
+      put(piece, behind: skipped, weight ?? self.weight(of: piece))
     } else {
       putLong(author, first, count, behind: skipped)
     }
@@ -309,10 +313,8 @@ extension ReplicatingArray {
   mutating func splitLeaf() {
     let new: Int
     do {
-      let (authors, isWeighed) = (authors, tree.isWeighed)
-      new = tree.splitLeaf {
-        isWeighed ? Self.weight(of: $0, in: authors[Int($0.author)].content) : .zero
-      }
+      let authors = authors
+      new = tree.splitLeaf { Self.weight(of: $0, in: authors[Int($0.author)].content) }
     }
     if isIndexed { enterLeaf(new) }
   }
@@ -327,7 +329,9 @@ extension ReplicatingArray {
   mutating func bury(_ part: Piece, behind skipped: UInt32) {
     if tree.isFull { splitLeaf() }
     if !spared.isEmpty { spareNoLonger(part) }
-    tree.bury(part, behind: skipped, weight(of: part))
+    // In a leaf of ASCII nothing but weights can be lost.
+    let isPlain = tree.isLeafPlain && !tree.keepsWeights
+    tree.bury(part, behind: skipped, isPlain ? .zero : weight(of: part))
   }
 
   /// Notes that elements are removed by a change that does not spare them.

@@ -17,6 +17,7 @@ extension ReplicatingArray {
   }
 
   private func checkTree() {
+    precondition(tree.isWeighed || !tree.keepsWeights, "weights that were not kept")
     var visible = 0
     var previous: Piece?
     let nodes = tree.nodes
@@ -28,7 +29,8 @@ extension ReplicatingArray {
       }
       let (blockVisible, blockWeight) = checkBlock(block, visible, &previous)
       precondition(nodes.top[place].visible == blockVisible, "a block's count")
-      precondition(nodes.top[place].weight == blockWeight, "a block's weight")
+      precondition(
+        !tree.isWeighed || nodes.top[place].weight == blockWeight, "a block's weight")
       visible += blockVisible
     }
     precondition(visible == tree.visible, "the count is \(tree.visible), visible are \(visible)")
@@ -58,7 +60,9 @@ extension ReplicatingArray {
           precondition(tree.cursor.start == start + visible + leafVisible, "a cursor out of step")
         }
         leafVisible += piece.visibleCount
-        if !piece.isRemoved { leafWeight += self.weight(of: piece) }
+        if !piece.isRemoved {
+          leafWeight += Self.weight(of: piece, in: authors[Int(piece.author)].content)
+        }
         if isIndexed {
           for offset in piece.offset..<piece.end {
             precondition(authors[Int(piece.author)].leaves[offset] == leaf, "a wrong index")
@@ -67,7 +71,9 @@ extension ReplicatingArray {
         previous = piece
       }
       precondition(Int(nodes.slots[place].visible) == leafVisible, "a leaf's count")
-      precondition(nodes.slots[place].weight == leafWeight, "a leaf's weight")
+      precondition(!tree.isWeighed || nodes.slots[place].weight == leafWeight, "a leaf's weight")
+      precondition(
+        nodes.slots[place].continuations == leafWeight.continuations, "a leaf's continuations")
       visible += leafVisible
       weight += leafWeight
     }

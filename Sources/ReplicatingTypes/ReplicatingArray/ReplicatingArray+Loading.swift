@@ -230,18 +230,19 @@ extension ReplicatingArray {
   }
 
   /// Makes the tree of all that is in the list. The authors have its elements, or more.
-  mutating func build(from list: borrowing ElementList, isWeighed: Bool = true) {
+  ///
+  /// - Parameter isLast: false if `weigh` is called after it and other edits.
+  mutating func build(from list: borrowing ElementList, isLast: Bool = true) {
     isIndexed = false
     let pieces = list.pieces(largest: tree.sizes.piece)
-    guard isWeighed, Element.self == UInt8.self else {
-      tree = PieceTree(tree.sizes, of: pieces) { _ in .zero }
-      tree.isWeighed = isWeighed
+    guard isLast, !isASCII else {
+      tree = PieceTree(tree.sizes, of: pieces, isASCII: true)
       return
     }
     var count = 0
     for piece in pieces { count &+= piece.visibleCount }
     let text = same(elements(count) { pieces.forEach($0) }, as: [UInt8].self)
     let span = text.span
-    tree = PieceTree(tree.sizes, of: pieces) { TextWeight(of: span.extracting($0)) }
+    tree = PieceTree(tree.sizes, of: pieces, isASCII: false) { TextWeight(of: span.extracting($0)) }
   }
 }

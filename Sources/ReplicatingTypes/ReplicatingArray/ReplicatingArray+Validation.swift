@@ -173,9 +173,6 @@ extension ReplicatingArray<UInt8> {
     else { throw InvalidChange("a removal of part of a scalar") }
   }
 
-  /// True if nothing was ever inserted but ASCII, of which each byte is a scalar. O(elements), and fast.
-  private var isASCII: Bool { authors.allSatisfy { !$0.content.span.containsNonASCII } }
-
   /// True if changes that were joined here hold whole scalars and lie between whole scalars.
   ///
   /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,

@@ -153,14 +153,29 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
 
   // MARK: - Weights
 
-  /// The line feeds, continuation bytes and four-byte scalars of a piece.
+  /// The weight with which a piece is put into the tree, or taken out of it: while that keeps no weights, the continuations are right, and nothing
+  /// else.
   @inline(__always)
   func weight(of piece: Piece) -> TextWeight {
-    tree.isWeighed ? Self.weight(of: piece, in: authors[Int(piece.author)].content) : .zero
+    guard Element.self == UInt8.self else { return .zero }
+    let bytes = same(authors[Int(piece.author)].content, as: [UInt8].self)
+    let range = Int(piece.offset)..<Int(piece.end)
+    if !tree.keepsWeights, bytes.span.isASCII(range) { return .zero }
+    return TextWeight(of: range, in: bytes.span)
   }
 
-  /// Finds the weights of the tree, after edits without them.
+  /// True if nothing was ever inserted but ASCII, of which each byte is a scalar, or these are no bytes. O(elements), and fast.
+  var isASCII: Bool {
+    guard Element.self == UInt8.self else { return true }
+    return authors.allSatisfy { author in
+      let content = same(author.content, as: [UInt8].self)
+      return !content.span.containsNonASCII
+    }
+  }
+
+  /// Finds the weights of the tree, after edits that have left out those of pieces.
   mutating func weigh() {
+    if isASCII { return }
     let authors = authors
     tree.weigh { Self.weight(of: $0, in: authors[Int($0.author)].content) }
   }

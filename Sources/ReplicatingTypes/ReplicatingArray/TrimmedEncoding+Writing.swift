@@ -59,7 +59,9 @@ extension ReplicatingArray<UInt8> {
       let moved = Piece(places[Int(piece.author)], piece.offset, piece.count)
       pieces.append(piece.isRemoved ? moved.removed : moved)
     }
-    value.tree = PieceTree(value.tree.sizes, of: pieces) { TextWeight(of: text[$0].span) }
+    value.tree = PieceTree(value.tree.sizes, of: pieces, isASCII: value.isASCII) {
+      TextWeight(of: text[$0].span)
+    }
     return value
   }
 

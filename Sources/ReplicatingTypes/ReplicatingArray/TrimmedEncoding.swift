@@ -205,7 +205,8 @@ struct TrimmedEncoding {
     }
     let content = content(of: runs, elements)
     value.tree = PieceTree(
-      value.tree.sizes, of: pieces(of: runs, starts, largest: value.tree.sizes.piece)
+      value.tree.sizes, of: pieces(of: runs, starts, largest: value.tree.sizes.piece),
+      isASCII: !bytes[textRange].span.containsNonASCII
     ) { range in
       let start = textRange.lowerBound &+ range.lowerBound
       return TextWeight(of: bytes[start..<start &+ range.count].span)
