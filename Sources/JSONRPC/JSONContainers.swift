@@ -89,15 +89,6 @@ extension JSONDocument {
   }
 }
 
-extension Span<UInt8> {
-  @inline(__always)
-  fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
-    guard count == other.count else { return false }
-    for index in indices where self[index] != other[index] { return false }
-    return true
-  }
-}
-
 /// The values of a JSON array, first to last.
 public struct JSONArray: Sequence, Sendable {
   let document: JSONDocument

@@ -39,6 +39,7 @@ enum JSONNumber {
   /// The digits without zeros at either end, times a power of ten: whole exactly if that power is not
   /// negative. So nothing depends on how many zeros, or how large an exponent, a sender writes.
   static func integer(_ number: Span<UInt8>) -> Int? {
+    if let short = shortInteger(number) { return short }
     var significand: UInt64 = 0
     var zeros = 0  // since the last digit that counted
     var fractionDigits = 0
@@ -74,6 +75,18 @@ enum JSONNumber {
     let power = exponent(number, from: next) - fractionDigits + zeros
     guard let magnitude = scaled(significand, byPowerOfTen: power) else { return nil }
     return isNegative ? Int(exactly: -Int128(magnitude)) : Int(exactly: magnitude)
+  }
+
+  /// The value of a number that consists of few enough digits to fit, and nothing else; nil for every other one.
+  private static func shortInteger(_ number: Span<UInt8>) -> Int? {
+    guard number.count <= 18 else { return nil }
+    var value = 0
+    for index in number.indices {
+      let digit = number[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      value = value &* 10 &+ Int(digit)
+    }
+    return value
   }
 
   /// The exponent whose sign or first digit is at `start`, 0 if there is nothing.

@@ -24,7 +24,8 @@ enum JSONParser {
     }
     let span = bytes.span
     var tape: [JSONDocument.Entry] = []
-    tape.reserveCapacity(min(bytes.count / 8 + 4, 128))
+    // A message of small values has an entry for every four bytes.
+    tape.reserveCapacity(min(bytes.count / 4 + 8, 128))
     var open: [Open] = []
     var values = 0
     var position = 0

@@ -98,6 +98,19 @@ public struct JSONValue: Sendable {
     return String(decoding: document.bytes[document.contentRange(at: index)], as: UTF8.self)
   }
 
+  /// True if the value is a string with these contents. Contents are the same when their UTF-8 is.
+  ///
+  /// - Complexity: O(length of the string).
+  public func isString(_ contents: String) -> Bool {
+    guard kind == .string else { return false }
+    if document.hasEscapes(at: index) {
+      return unescaped.span.hasSameBytes(as: contents.utf8.span)
+    }
+    let bytes = document.bytes
+    return bytes.span.extracting(document.contentRange(at: index))
+      .hasSameBytes(as: contents.utf8.span)
+  }
+
   /// The contents of a string as UTF-8, always valid, which may hold U+0000; nil for every other kind.
   ///
   /// - Complexity: O(length of the string).

@@ -56,7 +56,7 @@ public enum Message: Sendable {
     if writtenID != nil, id == nil {
       throw Self.invalid("id must be a string without U+0000 or a whole number of 64 bits.")
     }
-    guard message["jsonrpc"]?.string == "2.0" else {
+    guard message["jsonrpc"]?.isString("2.0") == true else {
       throw Self.invalid("jsonrpc must be \"2.0\".", id: id)
     }
     guard let method = method?.string else {

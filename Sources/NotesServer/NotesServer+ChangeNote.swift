@@ -70,8 +70,9 @@ extension ChangeNoteParameters.Content {
     var replacements: [LineReplacement] = []
     replacements.reserveCapacity(array.count)
     for item in array {
-      var parts = item.array?.makeIterator()
-      guard item.array?.count == 3, let start = parts?.next()?.integer,
+      let item = item.array
+      var parts = item?.makeIterator()
+      guard item?.count == 3, let start = parts?.next()?.integer,
         let end = parts?.next()?.integer, let lines = parts?.next()?.array
       else { throw .invalidParams("lines", "must be an array of [start, end, [lines]]") }
       guard start >= 0, start <= end else {

@@ -43,6 +43,28 @@ struct `A JSON value` {
     #expect(try parse(text).integer == expected)
   }
 
+  @Test(arguments: seeds(200))
+  func `gives the integers of a few digits that others give`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let digits = (0...random.below(21)).map { _ in String(random.below(10)) }.joined()
+    let text = digits == "0" ? digits : String(digits.drop { $0 == "0" })
+    if text.isEmpty { return }
+    #expect(try parse(text).integer == Int(text))
+    #expect(try parse("-\(text)").integer == Int("-\(text)"))
+  }
+
+  @Test func `tells whether it is a string, with escapes or without`() throws {
+    for written in ["\"2.0\"", "\"2\\u002e0\"", "\"\\u0032.0\""] {
+      #expect(try parse(written).isString("2.0"))
+    }
+    for written in ["\"2.00\"", "\"2.1\"", "\"\"", "2.0", "null", "[\"2.0\"]", "\"2\\u002e1\""] {
+      #expect(!(try parse(written).isString("2.0")))
+    }
+    // Equal by their bytes, as names of members are.
+    #expect(!(try parse("\"e\u{301}\"").isString("é")))
+    #expect(!(try parse("\"\\u0065\\u0301\"").isString("é")))
+  }
+
   @Test func `gives integers however many zeros they are written with`() throws {
     let zeros = String(repeating: "0", count: 100_000)
     #expect(try parse("5\(zeros)e-100000").integer == 5)

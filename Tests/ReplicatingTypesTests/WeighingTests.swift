@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicatingTypes
 
-/// A tree finds its weights when it is asked for what takes them, and keeps them from then on (PieceTree.answer).
+/// A tree finds its weights when it is asked for what takes them, and keeps them from then on (PieceTree+Weights.swift).
 @Suite struct `Weights that are found when they are needed` {
   private static let words = ["a", "b\n", "some words ", "\n\n", "é", "中文\n", "😀", "\r\n"]
   private static let sizes = [
@@ -84,11 +84,18 @@ import Testing
       let author = Author(1)
       var (text, place) = (Self.text(seed), 0)
       for _ in 0..<50 { Self.edit(&text, author, &place, &random) }
-      #expect(!text.bytes.settled.tree.isWeighed && !text.bytes.tree.keepsWeights)
+      #expect(!text.bytes.tree.keepsWeights)
       _ = text.count(of: .line)
+      // Two changes at other places, and what is open before the first of them.
+      for _ in 0..<3 {
+        text.insert("a".utf8.span, at: 0, by: &author.replica)
+        text.insert("b".utf8.span, at: text.count, by: &author.replica)
+      }
+      #expect(text.bytes.tree.keepsWeights)
       for step in 0..<200 {
         Self.edit(&text, author, &place, &random)
-        #expect(text.bytes.tree.isWeighed && text.bytes.settled.tree.isWeighed, at(seed, step))
+        #expect(text.bytes.tree.keepsWeights && text.bytes.tree.memory.weights == nil)
+        if step.isMultiple(of: 50) { Self.check(text, at(seed, step)) }
       }
       text.checkInvariants()
     }

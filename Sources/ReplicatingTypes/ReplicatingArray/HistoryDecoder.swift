@@ -127,7 +127,12 @@ struct HistoryDecoder<Element: Equatable & Sendable & BinaryCodable>: ~Copyable 
     guard latest <= lamport else { throw reader.failure("a logical time after the last") }
     for author in value.authors.indices { value.authors[author].lastNumber = lastNumbers[author] }
     value.take(lamport, of: value.version)
-    if isReplaying { value.build(from: replay.list) } else { value.weigh() }
+    if isReplaying {
+      value.build(from: replay.list)
+    } else if !value.isASCII {
+      // No edit has said what it adds.
+      value.weigh()
+    }
   }
 
   // MARK: - In a list

@@ -1,6 +1,6 @@
 extension PieceTree {
   /// A tree of pieces that are in order. Its nodes are three quarters full, so that the next edits needn't split them. O(n).
-  /// `weigh` is asked for ranges of visible elements; not if there is nothing beyond ASCII: then the weights are found when they are needed.
+  /// `weigh` is asked for ranges of visible elements, and not if there is nothing beyond ASCII.
   init(
     _ sizes: PieceNodes.Sizes, of all: [Piece], isASCII: Bool,
     _ weigh: (Range<Int>) -> TextWeight = { _ in .zero }
@@ -37,6 +37,5 @@ extension PieceTree {
       nodes.add(PieceNodes.Block(count: Int32(range.count)), top, at: block)
     }
     moveToStart()
-    if isASCII { own() }
   }
 }

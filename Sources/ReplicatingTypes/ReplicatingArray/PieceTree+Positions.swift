@@ -51,31 +51,28 @@ extension PieceTree {
   }
 
   /// The leaf with which there is more than `amount` of a unit; `nil` if there never is. What all hold goes to `total`
-  /// then. The tree has been asked to `answer`, or elements alone are counted. O(blocks + leaves of a block).
+  /// then. O(blocks + leaves of a block).
+  ///
+  /// - Parameter weights: those that were found for the question; nil if the tree keeps them, or elements alone are counted.
   func leaf(
-    exceeding amount: Int, _ unit: TextUnit, countsElementsAlone: Bool = false,
-    total: inout TextMeasure
+    exceeding amount: Int, _ unit: TextUnit, _ weights: FoundWeights?, total: inout TextMeasure
   ) -> LeafPlace? {
-    // A weight that isn't needed may be written at this moment.
-    func weight(_ weight: @autoclosure () -> TextWeight) -> TextWeight {
-      countsElementsAlone ? .zero : weight()
-    }
     var before = TextMeasure()
     for place in 0..<nodes.blockCount {
       var next = before
-      next.add(nodes.top[place].visible, weight(nodes.top[place].weight))
+      next.add(nodes.top[place].visible, weights?.top[place] ?? nodes.top[place].weight)
       if next[unit] <= amount {
         before = next
         continue
       }
       let block = Int(nodes.top[place].block)
       let base = block &* sizes.block
-      for slot in 0..<Int(nodes.blocks[block].count) {
+      for slot in base..<base &+ Int(nodes.blocks[block].count) {
         next = before
-        next.add(Int(nodes.slots[base &+ slot].visible), weight(nodes.slots[base &+ slot].weight))
+        next.add(Int(nodes.slots[slot].visible), weights?.slots[slot] ?? nodes.slots[slot].weight)
         if next[unit] > amount {
-          let leaf = Int(nodes.slots[base &+ slot].leaf)
-          return LeafPlace(place: place, slot: slot, leaf: leaf, before: before)
+          return LeafPlace(
+            place: place, slot: slot &- base, leaf: Int(nodes.slots[slot].leaf), before: before)
         }
         before = next
       }
@@ -87,9 +84,7 @@ extension PieceTree {
   /// Visits what a range of visible elements consists of, piece by piece. O(log n + pieces).
   func forEachPart(of range: Range<Int>, _ body: (Piece) -> Void) {
     var total = TextMeasure()
-    guard !range.isEmpty,
-      var at = leaf(
-        exceeding: range.lowerBound, .utf8, countsElementsAlone: true, total: &total)
+    guard !range.isEmpty, var at = leaf(exceeding: range.lowerBound, .utf8, nil, total: &total)
     else { return }
     var skipped = range.lowerBound &- at.before.utf8
     var rest = range.count

@@ -25,12 +25,14 @@ struct PieceTree: @unchecked Sendable {
   let sizes: PieceNodes.Sizes
   /// The nodes. `memory` frees them.
   var nodes: PieceNodes
-  private var memory: PieceMemory
+  private(set) var memory: PieceMemory
   /// The number of visible elements.
   var visible = 0
   /// True if each change keeps the weights right. Otherwise they are found when somebody asks for them: they take an eighth of an edit's
   /// time, and most texts are never asked for a line.
-  private(set) var keepsWeights = false
+  var keepsWeights = false
+  /// True if somebody has asked for weights that are not kept.
+  var wasAsked = false
   var cursor = Cursor()
 
   /// A tree without pieces: of one empty leaf.
@@ -47,7 +49,7 @@ struct PieceTree: @unchecked Sendable {
     precondition(sizes.leaf >= 4 && sizes.block >= 2 && sizes.piece <= Piece.largest)
     self.sizes = sizes
     nodes = PieceNodes(sizes, leaves: leaves, blocks: blocks)
-    memory = PieceMemory(nodes, isWeighed: true, wasAsked: false)
+    memory = PieceMemory(nodes)
   }
 
   /// Makes sure that no other tree has the nodes of this one, which are going to be changed. O(1), and O(n) if one has.
@@ -55,69 +57,17 @@ struct PieceTree: @unchecked Sendable {
   mutating func own() {
     if !isKnownUniquelyReferenced(&memory) {
       copyNodes(leaves: nodes.leafRoom, blocks: nodes.blockRoom)
-    } else if !keepsWeights {
-      memory.isWeighed = false
+    } else if memory.forgetWeights() {
+      wasAsked = true
     }
   }
 
   /// Has the nodes, which are going to be changed, in memory of their own, with room for so many. O(n).
   @inline(never)
   mutating func copyNodes(leaves: Int, blocks: Int) {
-    let old = nodes
-    // A question to another tree may be weighing them.
-    nodes = memory.alone { PieceNodes(copying: old, sizes, leaves: leaves, blocks: blocks) }
-    memory = PieceMemory(nodes, isWeighed: keepsWeights, wasAsked: memory.wasAsked)
-  }
-
-  // MARK: - Weights
-
-  /// Keeps the weights from now on if somebody has asked for them, and they are right. Asked before each change, outside of it.
-  @inline(__always)
-  mutating func noteQuestions() {
-    if !keepsWeights, memory.wasAsked, memory.isWeighed { keepsWeights = true }
-  }
-
-  /// True if the weights are right.
-  var isWeighed: Bool { memory.isWeighed }
-
-  /// Has the weights found if they are not known. O(n) for the first question, and what `weight` takes for each visible piece; after that O(1).
-  func answer(_ weight: (Piece) -> TextWeight) {
-    memory.noteQuestion()
-    if isWeighed { return }
-    memory.alone {
-      if isWeighed { return }
-      writeWeights(weight)
-      memory.isWeighed = true
-    }
-  }
-
-  private func writeWeights(_ weight: (Piece) -> TextWeight) {
-    for place in 0..<nodes.blockCount {
-      let base = Int(nodes.top[place].block) &* sizes.block
-      var all = TextWeight.zero
-      for slot in base..<base + Int(nodes.blocks[Int(nodes.top[place].block)].count) {
-        var sum = TextWeight.zero
-        for piece in pieces(of: Int(nodes.slots[slot].leaf)) where !piece.isRemoved {
-          sum += weight(piece)
-        }
-        nodes.slots[slot].weight = sum
-        all += sum
-      }
-      nodes.top[place].weight = all
-    }
-  }
-
-  /// Finds the weights after edits that have not said any. O(n), and what `weight` takes for each visible piece.
-  mutating func weigh(_ weight: (Piece) -> TextWeight) {
-    own()
-    writeWeights(weight)
-    for block in 0..<nodes.blockCount {
-      let base = block &* sizes.block
-      for slot in base..<base + Int(nodes.blocks[block].count) {
-        nodes.slots[slot].continuations = nodes.slots[slot].weight.continuations
-      }
-    }
-    memory.isWeighed = true
+    if memory.weights != nil { wasAsked = true }
+    nodes = PieceNodes(copying: nodes, sizes, leaves: leaves, blocks: blocks)
+    memory = PieceMemory(nodes)
   }
 
   var isEmpty: Bool { nodes.leafCount == 1 && nodes.leaves[0].count == 0 }

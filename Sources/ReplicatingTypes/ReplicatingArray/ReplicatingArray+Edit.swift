@@ -78,7 +78,7 @@ extension ReplicatingArray {
       return type(elements[0])
     }
     settle()
-    tree.noteQuestions()
+    noteQuestions()
     let stamp = replica.stamp(
       after: lamport, ticks: UInt64(truncatingIfNeeded: elements.count))
     let author = index(of: stamp.change.replica)
@@ -154,7 +154,7 @@ extension ReplicatingArray {
   private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
     if range.isEmpty { return }
     settle()
-    tree.noteQuestions()
+    noteQuestions()
     let stamp = replica.stamp(after: lamport)
     lamport = stamp.lamport
     latest.set(stamp.change.replica)
@@ -190,7 +190,7 @@ extension ReplicatingArray {
   private mutating func settleTyping() {
     let count = UInt32(truncatingIfNeeded: open.typedCount)
     if count == 0 { return open.endTyping() }
-    tree.noteQuestions()
+    noteQuestions()
     appendTyped()
     open.endTyping()
     let author = Int(open.author)
@@ -205,7 +205,7 @@ extension ReplicatingArray {
   }
 
   private mutating func settleRemoving() {
-    tree.noteQuestions()
+    noteQuestions()
     let range = open.removedFrom..<open.removedFrom &+ open.removedCount
     let number = open.nextNumber &- UInt64(open.removedCount)
     open.removedFrom = -1

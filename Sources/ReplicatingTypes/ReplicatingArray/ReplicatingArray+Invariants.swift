@@ -17,7 +17,7 @@ extension ReplicatingArray {
   }
 
   private func checkTree() {
-    precondition(tree.isWeighed || !tree.keepsWeights, "weights that were not kept")
+    precondition(!tree.keepsWeights || tree.memory.weights == nil, "weights kept and found")
     var visible = 0
     var previous: Piece?
     let nodes = tree.nodes
@@ -30,7 +30,7 @@ extension ReplicatingArray {
       let (blockVisible, blockWeight) = checkBlock(block, visible, &previous)
       precondition(nodes.top[place].visible == blockVisible, "a block's count")
       precondition(
-        !tree.isWeighed || nodes.top[place].weight == blockWeight, "a block's weight")
+        !tree.keepsWeights || nodes.top[place].weight == blockWeight, "a block's weight")
       visible += blockVisible
     }
     precondition(visible == tree.visible, "the count is \(tree.visible), visible are \(visible)")
@@ -71,7 +71,10 @@ extension ReplicatingArray {
         previous = piece
       }
       precondition(Int(nodes.slots[place].visible) == leafVisible, "a leaf's count")
-      precondition(!tree.isWeighed || nodes.slots[place].weight == leafWeight, "a leaf's weight")
+      precondition(
+        !tree.keepsWeights || nodes.slots[place].weight == leafWeight, "a leaf's weight")
+      precondition(
+        tree.memory.weights.map { $0.slots[place] == leafWeight } ?? true, "a leaf's found weight")
       precondition(
         nodes.slots[place].continuations == leafWeight.continuations, "a leaf's continuations")
       visible += leafVisible

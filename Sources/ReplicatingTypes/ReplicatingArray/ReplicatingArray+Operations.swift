@@ -13,7 +13,7 @@ extension ReplicatingArray {
     _ operation: Operation, _ stamp: Stamp, _ report: (Effect) -> Void
   ) {
     settle()
-    tree.noteQuestions()
+    noteQuestions()
     let author = index(of: stamp.change.replica)
     switch operation {
     case .insert(let elements, let left, let right):

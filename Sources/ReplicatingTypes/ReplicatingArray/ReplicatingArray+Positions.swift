@@ -49,9 +49,9 @@ extension ReplicatingArray<UInt8> {
 
   /// The same in what the tree holds.
   private func settledPlace(_ amount: Int, _ unit: TextUnit) -> TextPlace {
-    tree.answer { Self.weight(of: $0, in: authors[Int($0.author)].content) }
+    let weights = tree.weights { Self.weight(of: $0, in: authors[Int($0.author)].content) }
     var total = TextMeasure()
-    guard let leaf = tree.leaf(exceeding: amount, unit, total: &total) else {
+    guard let leaf = tree.leaf(exceeding: amount, unit, weights, total: &total) else {
       return TextPlace(before: total)
     }
     var place = TextPlace(before: leaf.before)

@@ -173,11 +173,22 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Finds the weights of the tree, after edits that have left out those of pieces.
+  /// Finds the weights of the tree.
   mutating func weigh() {
-    if isASCII { return }
     let authors = authors
     tree.weigh { Self.weight(of: $0, in: authors[Int($0.author)].content) }
+  }
+
+  /// Keeps the weights from now on if somebody has asked for them. Called before each change, outside of it.
+  @inline(__always)
+  mutating func noteQuestions() {
+    if tree.wasAsked { keepWeights() }
+  }
+
+  @inline(never)
+  private mutating func keepWeights() {
+    weigh()
+    tree.keepsWeights = true
   }
 
   @inline(__always)
