@@ -32,6 +32,18 @@
   @inlinable @inline(__always)
   public static func == (a: Self, b: Self) -> Bool { a.bits == b.bits }
 
+  /// The number of bytes at the beginning that both words have; eight if they are the same.
+  @inlinable @inline(__always)
+  public func commonPrefix(with other: ByteWord) -> Int {
+    (bits ^ other.bits).trailingZeroBitCount >> 3
+  }
+
+  /// The number of bytes at the end that both words have; eight if they are the same.
+  @inlinable @inline(__always)
+  public func commonSuffix(with other: ByteWord) -> Int {
+    (bits ^ other.bits).leadingZeroBitCount >> 3
+  }
+
   /// The first `count` bytes, up to eight, and zeros behind them.
   @inlinable @inline(__always)
   public func prefix(_ count: Int) -> ByteWord {

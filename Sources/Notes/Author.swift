@@ -1,13 +1,17 @@
-internal import Bytes
-
 /// The names of a person who makes changes and of the program that they use.
 ///
 /// Both are one line of text without blanks around it. A name has 1 to 100 bytes, a program 1 to 40. Authors are the same if their bytes are.
-public struct Author: Sendable {
+///
+/// They are kept as bytes: two authors made of one are the same array, which is told without a look at the bytes.
+public struct Author: Hashable, Sendable {
+  /// The name, a line feed and the program, in UTF-8: as a change holds them.
+  let utf8: [UInt8]
+  private let nameSize: Int
+
   /// The name of a person, or of a process to which nobody has given one: `ana@laptop`.
-  public let name: String
+  public var name: String { String(decoding: utf8[..<nameSize], as: UTF8.self) }
   /// The name of the program.
-  public let program: String
+  public var program: String { String(decoding: utf8[(nameSize + 1)...], as: UTF8.self) }
 
   static let longestName = 100
   static let longestProgram = 40
@@ -25,8 +29,8 @@ public struct Author: Sendable {
     guard Self.isLine(name, Self.longestName), Self.isLine(program, Self.longestProgram) else {
       return nil
     }
-    self.name = name
-    self.program = program
+    utf8 = Array("\(name)\n\(program)".utf8)
+    nameSize = name.utf8.count
   }
 
   /// True for a text that may be the name of an author as it stands: one line of at most 100 bytes, without control characters and blanks
@@ -64,34 +68,5 @@ public struct Author: Sendable {
     case 0...0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
     }
-  }
-}
-
-extension Author: Hashable {
-  public static func == (a: Self, b: Self) -> Bool {
-    hasSameBytes(a.name, b.name) && hasSameBytes(a.program, b.program)
-  }
-
-  private static func hasSameBytes(_ a: String, _ b: String) -> Bool {
-    guard a.utf8.count == b.utf8.count else { return false }
-    let (a, b) = (a.utf8, b.utf8)
-    let bytes = a.span
-    let others = b.span
-    var index = 0
-    while bytes.count - index >= ByteWord.size {
-      if ByteWord(bytes, at: index) != ByteWord(others, at: index) { return false }
-      index += ByteWord.size
-    }
-    while index < bytes.count {
-      if bytes[index] != others[index] { return false }
-      index += 1
-    }
-    return true
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    // Authors with the same bytes have the same hash, because strings with the same bytes are equal.
-    hasher.combine(name)
-    hasher.combine(program)
   }
 }

@@ -203,7 +203,7 @@ extension Change {
     }
     if let author {
       encoder.writer.byte(ChangeMark.author)
-      encoder.writer.counted("\(author.name)\n\(author.program)".utf8)
+      encoder.writer.counted(author.utf8)
     }
     if isImport { encoder.writer.byte(ChangeMark.imported) }
     if let request {

@@ -205,6 +205,23 @@ public struct TextBuffer: Sendable {
     return edits.joiningNeighbours()
   }
 
+  /// The replacement of one line by one other, as the only edit of their difference, if it only inserts or only deletes; else nil.
+  ///
+  /// It is the edit of `differences(within:)` without a copy of the line. A line feed behind the line changes nothing: an edit inside it, that holds
+  /// none, can't slide beyond, and a line feed is no part of a word or a number.
+  public mutating func edit(inLineOf replacements: [LineReplacement]) -> Edit<UInt8>? {
+    guard replacements.count == 1, let text = replacements[0].text,
+      replacements[0].lines.count == 1, text.span.firstIndex(of: 0x0A) == nil
+    else { return nil }
+    let line = replacements[0].lines.lowerBound
+    guard line < lengths.count, let start = start(ofLine: line) else { return nil }
+    let isLast = line == lengths.count - 1
+    let end = start + Int(lengths[line]) - (isLast ? 0 : 1)
+    // The last line is replaced with the line feed before it.
+    let low = isLast && line > 0 ? start - 1 : start
+    return Edit(replacing: start..<end, of: utf8, with: text, lookingAt: low..<end)
+  }
+
   private mutating func edit(making replacement: LineReplacement) -> Edit<UInt8>? {
     let lines = replacement.lines
     guard let start = start(ofLine: lines.lowerBound),

@@ -26,7 +26,17 @@ struct Attachment {
     /// are others for a client that has resumed: it lacks what happened after its server had died.
     var hidden: ElementRanges?
     /// The changes that no other one followed after these arrivals; nil if that is not known.
-    var heads: [ChangeID]?
+    var heads: [ChangeID]? { onlyHead.map { [$0] } ?? severalHeads }
+    // As a rule there is one. The notebook's own list would have to be copied for its next change, if it was kept here.
+    private let onlyHead: ChangeID?
+    private let severalHeads: [ChangeID]?
+
+    init(seen: Int, hidden: ElementRanges? = nil, heads: [ChangeID]? = nil) {
+      self.seen = seen
+      self.hidden = hidden
+      onlyHead = heads?.count == 1 ? heads![0] : nil
+      severalHeads = onlyHead == nil ? heads : nil
+    }
   }
 
   let id: Int

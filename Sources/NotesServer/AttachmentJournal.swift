@@ -25,7 +25,7 @@ final class AttachmentJournal {
   func resumeToken(of attachment: Int) -> String? { file.map { "\($0.name).\(attachment)" } }
 
   func append(_ entry: JournalEntry, of attachment: Int) {
-    if gathered != nil { return gathered!.journalEntry(entry, of: attachment) }
+    if gathered?.journalEntry(entry, of: attachment) != nil { return }
     // An entry for a keystroke fits.
     var writer = ByteWriter(capacity: 64)
     writer.journalEntry(entry, of: attachment)

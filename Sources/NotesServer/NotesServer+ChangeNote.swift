@@ -116,7 +116,9 @@ extension NotesServer {
   mutating func changeNote(_ params: ChangeNoteParameters) throws(ResponseError) {
     let id = params.attachment
     let (note, shown) = try shown(params)
-    var plan = try plan(params, of: note, shown)
+    let view = openTexts.view(of: shown, of: note, by: id)
+    var text = try takeText(of: note, view)
+    let plan = try plan(params, of: note, shown, view, &text)
     let isJoined = params.wantsSameStep && openTexts.isStepOpen(of: id)
     let journal = journal
     var change: ChangeID?
@@ -127,8 +129,8 @@ extension NotesServer {
     openTexts.willChange(id)
     openTexts[open: id].takeChange(version: params.version, rev: params.rev, of: shown)
     openTexts.record(step: change, joining: isJoined, of: id)
-    if let present = plan.present.take() {
-      openTexts.keep(present: present, of: note)
+    if view == nil {
+      openTexts.keep(present: consume text, of: note)
       let count = openTexts[text: note].count
       openTexts[open: id].show(Attachment.Shown(seen: count, heads: store!.heads))
     } else {
@@ -154,28 +156,30 @@ extension NotesServer {
     return (openTexts[open: id].note, shown)
   }
 
+  /// The text that a client shows. The present one is taken out, so that it can be changed in place: it is to be kept again when the change is
+  /// made.
+  private mutating func takeText(
+    of note: NoteID, _ view: SequenceView?
+  ) throws(ResponseError) -> TextBuffer {
+    if view == nil, let present = openTexts[text: note].takePresent() { return present }
+    return try buffer(of: note, view)
+  }
+
   /// The change of the notebook that is planned for a client's change.
   private struct Plan {
-    /// The text that the client shows after it, if that is the present text, once the change is made.
-    var present: TextBuffer?
     var operations: [Change.Operation]
     /// The session that the operations were planned for, if they name a change of it.
     var session: ReplicaID?
   }
 
+  /// - Parameter buffer: the text that the client shows; then the one that it shows after the change.
   private mutating func plan(
-    _ params: ChangeNoteParameters, of note: NoteID, _ shown: Attachment.Shown
+    _ params: ChangeNoteParameters, of note: NoteID, _ shown: Attachment.Shown,
+    _ view: SequenceView?, _ buffer: inout TextBuffer
   ) throws(ResponseError) -> Plan {
-    var view = openTexts.view(of: shown, of: note, by: params.attachment)
+    var view = view
     let base = try view == nil ? nil : base(of: shown, in: note, params)
     if let base { view!.unseen = base.unseen }
-    // The kept text is taken out, so that it can be changed in place. It is kept again when the change is made.
-    var buffer: TextBuffer
-    if view == nil, let present = openTexts[text: note].takePresent() {
-      buffer = present
-    } else {
-      buffer = try self.buffer(of: note, view)
-    }
     let edits = try edits(params.content, &buffer)
     var operations: [Change.Operation]
     do { operations = try store!.operations(for: edits, in: note, view) } catch {
@@ -184,8 +188,7 @@ extension NotesServer {
     if let base, !operations.isEmpty { operations.insert(.edit(note, .base(base.base)), at: 0) }
     buffer.apply(edits)
     try check(params, &buffer)
-    return Plan(
-      present: view == nil ? buffer : nil, operations: operations, session: base?.session)
+    return Plan(operations: operations, session: base?.session)
   }
 
   /// The state that the client changes, as its change says it, and the elements that it lacks; nil if that is not known, or can't be
@@ -216,6 +219,7 @@ extension NotesServer {
     switch content {
     case .text(let text): return textDifference(from: buffer.utf8, to: text)
     case .lines(let replacements):
+      if let edit = buffer.edit(inLineOf: replacements) { return [edit] }
       guard let edits = buffer.edits(replacing: replacements) else {
         throw .contentModified("lines: there are no such lines; the text has \(buffer.lineCount)")
       }

@@ -61,12 +61,14 @@ struct OpenText {
   /// True if there are so many arrivals that `trim` is worth calling.
   var isLong: Bool { arrivals.count > 256 }
 
+  /// True if `shown` is the present text, as it is as a rule.
+  func isPresent(_ shown: Attachment.Shown) -> Bool { shown.seen == count && shown.hidden == nil }
+
   /// The view of the text `shown` with the changes of the attachment itself since; nil if that is the present text.
   ///
   /// - Complexity: O(arrivals that are not in `shown`).
   func view(of shown: Attachment.Shown, by attachment: Int) -> SequenceView? {
-    // As a rule the client has seen all.
-    if shown.seen == count, shown.hidden == nil { return nil }
+    if isPresent(shown) { return nil }
     let late = arrivals[(shown.seen - dropped)...]
     var insertions: [ElementRange] = []
     var removals: [ElementRange] = []

@@ -187,7 +187,10 @@ struct OpenTexts {
 
   /// `OpenText.view(of:by:)` of the text of an open note, without a copy of it.
   func view(of shown: Attachment.Shown, of note: NoteID, by attachment: Int) -> SequenceView? {
-    texts[existing: note].view(of: shown, by: attachment)
+    let place = texts.place(of: note)!
+    // Asked before: the call of a large function copies the text that it is called on.
+    if texts[place: place].isPresent(shown) { return nil }
+    return texts[place: place].view(of: shown, by: attachment)
   }
 
   /// If the kept texts have more bytes than this, only the one that was used last is kept: a client may open every note.
@@ -215,6 +218,7 @@ struct OpenTexts {
       last = note
     }
     // A participant's cursor may be at one of the new elements, also where the visible text is the same.
+    if incomplete.isEmpty { return }
     for id in incomplete { self[open: id].presence.moves += 1 }
   }
 

@@ -248,6 +248,52 @@ extension LineReplacement {
     }
   }
 
+  /// A line with a letter, or a few, more or less: in the first, the last or another line of a text.
+  @Test func `an edit in one line is the difference of the line by itself`() {
+    var found = 0
+    for seed in seeds(1000) {
+      var generator = SplitMix64(seed: seed)
+      let run = generator.chance(10) ? 1010 + generator.below(30) : generator.below(4)
+      let letter = generator.pick(["a", " ", "1"])
+      func part(_ most: Int) -> String {
+        (0..<generator.below(most)).map { _ in
+          generator.pick(["a", "b", " ", "1", "2", "é", "'", "\r", "😀"])
+        }
+        .joined()
+      }
+      let (head, tail) = (part(4) + String(repeating: letter, count: run), part(8))
+      let old = head + (generator.chance(50) ? letter : part(3)) + tail
+      let new = head + (generator.chance(50) ? letter : part(3)) + tail
+      let (above, below) = (generator.below(3), generator.below(3))
+      let lines = (0..<above).map { _ in part(4) } + [old] + (0..<below).map { _ in part(4) }
+      var buffer = TextBuffer(Array(lines.joined(separator: "\n").utf8))
+      let replacements = [LineReplacement(lines: above..<above + 1, text: Array(new.utf8))]
+      guard let edit = buffer.edit(inLineOf: replacements) else { continue }
+      found += 1
+      let edits = buffer.edits(replacing: replacements)!
+      #expect([edit] == differences(within: edits, of: buffer.utf8), at(seed))
+    }
+    #expect(found > 250)
+  }
+
+  @Test func `no edit in one line is made of any other replacement`() {
+    var buffer = TextBuffer(Array("a\nb\nc".utf8))
+    func edit(_ lines: Range<Int>, _ text: String?) -> Edit<UInt8>? {
+      buffer.edit(inLineOf: [LineReplacement(lines: lines, text: text.map { Array($0.utf8) })])
+    }
+    #expect(edit(1..<2, "bb") == Edit(range: 2..<2, replacement: [0x62]))
+    #expect(edit(1..<2, "b") == nil)
+    #expect(edit(1..<2, "d") == nil)
+    #expect(edit(1..<2, "b\n") == nil)
+    #expect(edit(1..<2, nil) == nil)
+    #expect(edit(1..<1, "b") == nil)
+    #expect(edit(0..<2, "a") == nil)
+    #expect(edit(3..<4, "a") == nil)
+    #expect(buffer.edit(inLineOf: []) == nil)
+    let one = LineReplacement(lines: 0..<1, text: [0x61, 0x61])
+    #expect(buffer.edit(inLineOf: [one, one]) == nil)
+  }
+
   @Test func `the edits of replaced lines are apart from each other`() {
     var buffer = TextBuffer(Array("a\n\nc".utf8))
     let edits = buffer.edits(replacing: [(1..<1, [Array("Y".utf8)]), (2..<3, [Array("Z".utf8)])])

@@ -294,6 +294,55 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     }
   }
 
+  @Test func `one edit of a part of a text is that of the part by itself`() {
+    var alone = 0
+    for seed in seeds(2000) {
+      var generator = SplitMix64(seed: seed)
+      func text(_ most: Int) -> [UInt8] {
+        (0..<generator.below(most)).flatMap { _ in
+          Array(generator.pick(["a", "a", "b", " ", "\n", "1", "2", "é", "👍", "'", "\r"]).utf8)
+        }
+      }
+      let (before, head, tail, behind) = (text(6), text(20), text(20), text(6))
+      let (old, new) = (head + text(3) + tail, head + text(3) + tail)
+      let range = before.count..<before.count + old.count
+      let all = before + old + behind
+      let expected = textDifference(from: old, to: new).map {
+        Edit(
+          range: before.count + $0.range.lowerBound..<before.count + $0.range.upperBound,
+          replacement: $0.replacement)
+      }
+      let edit = Edit(replacing: range, of: all, with: new, lookingAt: range)
+      #expect(edit == nil || [edit!] == expected, at(seed))
+      if edit != nil { alone += 1 }
+      if old.isEmpty || new.isEmpty { continue }
+      #expect(
+        differences(within: [Edit(range: range, replacement: new)], of: all) == expected, at(seed))
+    }
+    #expect(alone > 800)
+  }
+
+  @Test func `what two texts begin and end with is found at all places and lengths`() {
+    for seed in seeds(300) {
+      var generator = SplitMix64(seed: seed)
+      let most = generator.below(200)
+      let old = (0..<most + 9).map { _ in UInt8(generator.below(256)) }
+      var new = Array(repeating: 0, count: generator.below(9)) + old
+      let shift = new.count - old.count
+      let start = generator.below(10)
+      for _ in 0..<generator.below(3) where most > 0 {
+        new[shift + start + generator.below(most)] ^= UInt8(1 + generator.below(255))
+      }
+      let pairs = zip(old[start..<start + most], new[(shift + start)...])
+      #expect(
+        commonPrefix(old, from: start, new, from: shift + start, atMost: most)
+          == pairs.prefix { $0 == $1 }.count, at(seed))
+      #expect(
+        commonSuffix(old, before: start + most, new, before: shift + start + most, atMost: most)
+          == Array(pairs).reversed().prefix { $0 == $1 }.count, at(seed))
+    }
+  }
+
   @Test func `a word that occurs once is never typed again`() {
     // As many spaces as possible, or letters, would be another matter.
     #expect(difference("w1 w2 ", "w3 w4 w5 w1 ").map(\.range) == [0..<0, 3..<6])

@@ -36,11 +36,14 @@ import Testing
   }
 
   /// The best of all places at which an edit of the same kind leads to the same text; of equally good ones the last.
-  private static func best(_ one: Case) -> Edit<UInt8> {
+  ///
+  /// - Parameter reach: by how much it is slid. Nothing is known of what lies beyond, so a place at that distance begins nothing.
+  private static func best(_ one: Case, reach: Int = .max) -> Edit<UInt8> {
     let isInsertion = one.edit.range.isEmpty
     let longer = isInsertion ? applied(one.edit, to: one.text) : one.text
     let shorter = isInsertion ? one.text : applied(one.edit, to: one.text)
     let count = longer.count - shorter.count
+    let start = one.edit.range.lowerBound
     func isContinuation(_ place: Int) -> Bool {
       place < longer.count && longer[place] & 0xC0 == 0x80
     }
@@ -50,11 +53,13 @@ import Testing
     }
     func score(_ place: Int) -> Int {
       if isContinuation(place) || isContinuation(place + count) { return -1 }
-      if place == 0 || longer[place - 1] == 0x0A { return 2 }
+      if place == 0 { return 2 }
+      if start - place == reach { return 0 }
+      if longer[place - 1] == 0x0A { return 2 }
       return isWordByte(longer[place - 1]) != isWordByte(longer[place]) ? 1 : 0
     }
     let places = (0...shorter.count).filter {
-      Array(longer[..<$0]) + longer[($0 + count)...] == shorter
+      abs($0 - start) <= reach && Array(longer[..<$0]) + longer[($0 + count)...] == shorter
     }
     let place = places.max { (score($0), $0) < (score($1), $1) }!
     return isInsertion
@@ -73,13 +78,56 @@ import Testing
   }
 
   @Test(arguments: seeds(20))
+  func `slides to the best place in reach in a long run of one letter`(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for step in 0..<12 {
+      let letter = random.pick(["a", " ", "1", "'", "-"])
+      let (head, tail) = (random.below(2) * 1016 + random.below(16), random.below(2) * 1016)
+      let before = random.pick(["", "\n", "b", " ", "é"])
+      let text = Array((before + String(repeating: letter, count: head + tail) + "b").utf8)
+      let place = before.utf8.count + head
+      let isInsertion = tail == 0 || random.chance(50)
+      let one = Case(
+        text: text,
+        edit: isInsertion
+          ? Edit(range: place..<place, replacement: Array(letter.utf8))
+          : Edit(range: place..<place + 1, replacement: []))
+      let slid = WordSnapping(text: text).slide([one.edit])
+      #expect(slid == [Self.best(one, reach: 1024)], at(seed, step))
+    }
+  }
+
+  @Test(arguments: seeds(20))
+  func `sees nothing beyond the bounds`(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for step in 0..<300 {
+      let (before, one, behind) = (
+        Self.random(&random).text, Self.random(&random), Self.random(&random).text
+      )
+      let start = before.count
+      func moved(_ edit: Edit<UInt8>) -> Edit<UInt8> {
+        let range = edit.range.lowerBound + start..<edit.range.upperBound + start
+        return Edit(range: range, replacement: edit.replacement)
+      }
+      let alone = WordSnapping(text: one.text)
+      let inside = WordSnapping(
+        text: before + one.text + behind, bounds: start..<start + one.text.count)
+      #expect(inside.settle(moved(one.edit)) == moved(alone.settle(one.edit)), at(seed, step))
+      let replacing = Edit(range: one.edit.range, replacement: Self.random(&random).text)
+      #expect(
+        inside.snap(inside.slide([moved(replacing)]))
+          == alone.snap(alone.slide([replacing])).map(moved), at(seed, step))
+    }
+  }
+
+  @Test(arguments: seeds(20))
   func `is settled as several edits are`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for step in 0..<300 {
       let one = Self.random(&random)
       let snapping = WordSnapping(text: one.text)
       let settled = snapping.settle(one.edit)
-      #expect(settled == snapping.snap(snapping.slide([one.edit])), at(seed, step))
+      #expect([settled] == snapping.snap(snapping.slide([one.edit])), at(seed, step))
       // The comparison of both texts leads to the same, or to what is left of the edit where both texts begin and end alike.
       let new = Self.applied(one.edit, to: one.text)
       var difference = TextDifference(old: one.text, new: new)

@@ -1,5 +1,7 @@
-/// The number of bytes that two texts have in common from two places on, `most` at most. A block that differs is looked at byte
-/// by byte; the others cost a few instructions each, because their comparison has no exit in the middle.
+internal import Bytes
+
+/// The number of bytes that two texts have in common from two places on, `most` at most. A block that differs is looked at word
+/// by word; the others cost a few instructions each, because their comparison has no exit in the middle.
 func commonPrefix(
   _ old: [UInt8], from oldStart: Int, _ new: [UInt8], from newStart: Int, atMost most: Int
 ) -> Int {
@@ -11,6 +13,12 @@ func commonPrefix(
       new.extracting(newStart + count..<newStart + count + block))
   {
     count += block
+  }
+  while count + ByteWord.size <= most {
+    let equal = ByteWord(old, at: oldStart + count)
+      .commonPrefix(with: ByteWord(new, at: newStart + count))
+    count += equal
+    if equal < ByteWord.size { return count }
   }
   while count < most, old[oldStart + count] == new[newStart + count] { count += 1 }
   return count
@@ -28,6 +36,12 @@ func commonSuffix(
       new.extracting(newEnd - count - block..<newEnd - count))
   {
     count += block
+  }
+  while count + ByteWord.size <= most {
+    let equal = ByteWord(old, at: oldEnd - count - ByteWord.size)
+      .commonSuffix(with: ByteWord(new, at: newEnd - count - ByteWord.size))
+    count += equal
+    if equal < ByteWord.size { return count }
   }
   while count < most, old[oldEnd - count - 1] == new[newEnd - count - 1] { count += 1 }
   return count

@@ -35,6 +35,12 @@ public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<
       result.append(edit)
       continue
     }
+    if let alone = Edit(
+      replacing: edit.range, of: text, with: edit.replacement, lookingAt: edit.range)
+    {
+      result.append(alone)
+      continue
+    }
     let start = edit.range.lowerBound
     for part in textDifference(from: Array(text[edit.range]), to: edit.replacement, &budget) {
       let range = start + part.range.lowerBound..<start + part.range.upperBound
@@ -44,6 +50,23 @@ public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<
   return result
 }
 
+extension Edit<UInt8> {
+  /// The only edit of the difference between a part of a text and what is put in its place, if it only inserts or only deletes; else
+  /// nil. Only both ends are compared, and nothing is copied but what is inserted.
+  ///
+  /// - Parameter bounds: a part of the text, around `range` or the same; nothing beyond it says where words begin and end.
+  /// - Complexity: O(bytes), eight at a time.
+  public init?(
+    replacing range: Range<Int>, of text: [UInt8], with replacement: [UInt8],
+    lookingAt bounds: Range<Int>
+  ) {
+    let rest = Hunk(old: range, new: 0..<replacement.count).trimmed(text, replacement)
+    guard rest.old.isEmpty != rest.new.isEmpty else { return nil }
+    self = WordSnapping(text: text, bounds: bounds)
+      .settle(Edit(range: rest.old, replacement: Array(replacement[rest.new])))
+  }
+}
+
 private func textDifference(
   from old: [UInt8], to new: [UInt8], _ budget: inout Int
 ) -> [Edit<UInt8>] {
@@ -51,8 +74,9 @@ private func textDifference(
   if rest.old.isEmpty || rest.new.isEmpty {
     // Text was typed or deleted at one place: nothing has to be compared.
     if rest.old.isEmpty && rest.new.isEmpty { return [] }
-    return WordSnapping(text: old)
-      .settle(Edit(range: rest.old, replacement: Array(new[rest.new])))
+    return [
+      WordSnapping(text: old).settle(Edit(range: rest.old, replacement: Array(new[rest.new])))
+    ]
   }
   var difference = TextDifference(old: old, new: new, budget: budget)
   difference.compare(rest)

@@ -5,17 +5,24 @@
 struct WordSnapping {
   /// The text before the edits.
   let text: [UInt8]
+  /// The part of the text that the edits are made in: nothing else is looked at, as if it were all of it.
+  let bounds: Range<Int>
+
+  init(text: [UInt8], bounds: Range<Int>? = nil) {
+    self.text = text
+    self.bounds = bounds ?? text.indices
+  }
 
   /// The most bytes by which an edit is slid.
   private static var reach: Int { 1024 }
 
-  /// The edits that `slide` and `snap` make of a single edit that only inserts or only deletes.
-  func settle(_ edit: Edit<UInt8>) -> [Edit<UInt8>] {
-    let low = max(0, edit.range.lowerBound - Self.reach)
-    let high = min(text.count, edit.range.upperBound + Self.reach)
+  /// The edit that `slide` and `snap` make of a single one that only inserts or only deletes.
+  func settle(_ edit: Edit<UInt8>) -> Edit<UInt8> {
+    let low = max(bounds.lowerBound, edit.range.lowerBound - Self.reach)
+    let high = min(bounds.upperBound, edit.range.upperBound + Self.reach)
     let edit = slid(edit, within: low..<high)
     // A word can't both lose and gain letters.
-    return widenedToNumber(edit).map { snap([$0]) } ?? [edit]
+    return widenedToNumber(edit).map { snap([$0])[0] } ?? edit
   }
 
   /// Slides pure insertions and deletions to where a line or a word begins or ends, if the text is the same then. Taking
@@ -31,8 +38,10 @@ struct WordSnapping {
       }
       // Apart from the neighbours by a byte at least.
       let low = max(
-        result.last.map { $0.range.upperBound + 1 } ?? 0, edit.range.lowerBound - Self.reach)
-      let next = index + 1 < edits.count ? edits[index + 1].range.lowerBound - 1 : text.count
+        result.last.map { $0.range.upperBound + 1 } ?? bounds.lowerBound,
+        edit.range.lowerBound - Self.reach)
+      let next =
+        index + 1 < edits.count ? edits[index + 1].range.lowerBound - 1 : bounds.upperBound
       let high = min(next, edit.range.upperBound + Self.reach)
       guard low <= edit.range.lowerBound, high >= edit.range.upperBound else {
         result.append(edit)
@@ -44,35 +53,38 @@ struct WordSnapping {
   }
 
   /// The edit, a pure insertion or deletion, where among equivalent places it begins best.
-  private func slid(_ edit: Edit<UInt8>, within bounds: Range<Int>) -> Edit<UInt8> {
+  private func slid(_ edit: Edit<UInt8>, within limits: Range<Int>) -> Edit<UInt8> {
     let start = edit.range.lowerBound
     let isInsertion = edit.range.isEmpty
     let count = isInsertion ? edit.replacement.count : edit.range.count
-    let end = isInsertion ? bounds.upperBound + count : bounds.upperBound
+    let end = isInsertion ? limits.upperBound + count : limits.upperBound
     // As a rule it slides nowhere, and nothing more has to be looked at.
     let moved = isInsertion ? edit.replacement[...] : text[edit.range]
     let next = edit.range.upperBound
     guard
-      start > bounds.lowerBound && text[start - 1] == moved.last
-        || next < bounds.upperBound && text[next] == moved.first
+      start > limits.lowerBound && text[start - 1] == moved.last
+        || next < limits.upperBound && text[next] == moved.first
     else { return edit }
+    if count == 1, let byte = moved.first, byte != 0x0A {
+      return slid(edit, of: byte, within: limits)
+    }
     // The text with what is inserted, or deleted, as far as it is looked at.
-    let first = bounds.lowerBound
+    let first = limits.lowerBound
     var around: [UInt8] = []
     around.reserveCapacity(end - first)
     around += text[first..<start]
     if isInsertion { around += edit.replacement }
-    around += text[start..<bounds.upperBound]
+    around += text[start..<limits.upperBound]
     let bytes = around.span
     func byte(_ place: Int) -> UInt8 { bytes[place &- first] }
     func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
     func score(_ place: Int) -> Int {
-      guard place > bounds.lowerBound || place == 0 else { return 0 }
+      guard place > limits.lowerBound || place == bounds.lowerBound else { return 0 }
       let byteBehind = byte(place)
       if isContinuation(byteBehind) || place + count < end && isContinuation(byte(place + count)) {
         return -1
       }
-      if place == 0 { return 2 }
+      if place == bounds.lowerBound { return 2 }
       let byteBefore = byte(place - 1)
       if byteBefore == 0x0A { return 2 }
       // In a run of one byte nothing more is asked.
@@ -81,7 +93,7 @@ struct WordSnapping {
     }
     var best = (place: start, score: score(start))
     var place = start
-    while place > bounds.lowerBound, byte(place - 1) == byte(place + count - 1) {
+    while place > limits.lowerBound, byte(place - 1) == byte(place + count - 1) {
       place -= 1
       let score = score(place)
       if score > best.score { best = (place, score) }
@@ -98,6 +110,25 @@ struct WordSnapping {
         range: best.place..<best.place,
         replacement: Array(around[best.place - first..<best.place - first + count]))
       : Edit(range: best.place..<best.place + count, replacement: [])
+  }
+
+  /// The same for an edit of one byte, no line feed: it is in a run of equal ones, and in a run only its beginning can be the beginning of a
+  /// line or a word. If it is none, all places are equally good.
+  private func slid(
+    _ edit: Edit<UInt8>, of byte: UInt8, within limits: Range<Int>
+  ) -> Edit<UInt8> {
+    var low = edit.range.lowerBound
+    while low > limits.lowerBound, text[low - 1] == byte { low -= 1 }
+    let isBeginning =
+      low > limits.lowerBound
+      ? text[low - 1] == 0x0A || isWordByte(text[low - 1]) != isWordByte(byte)
+      : low == bounds.lowerBound
+    if isBeginning {
+      return Edit(range: low..<low + edit.range.count, replacement: edit.replacement)
+    }
+    var high = edit.range.upperBound
+    while high < limits.upperBound, text[high] == byte { high += 1 }
+    return Edit(range: high - edit.range.count..<high, replacement: edit.replacement)
   }
 
   private func isWordByte(_ byte: UInt8) -> Bool {
@@ -138,8 +169,10 @@ struct WordSnapping {
   private func areOfOneWord(_ edit: Edit<UInt8>, _ next: Edit<UInt8>) -> Bool {
     let (start, end) = (edit.range.upperBound, next.range.lowerBound)
     guard Self.isWord(text[start..<end]) else { return false }
-    return (start > 0 && isWord(at: scalar(before: start)) || endsWithLetter(edit.replacement))
-      && (isWord(at: end) || beginsWithLetter(next.replacement))
+    let isBehindLetter =
+      start > bounds.lowerBound && isWord(at: scalar(before: start))
+      || endsWithLetter(edit.replacement)
+    return isBehindLetter && (isWord(at: end) || beginsWithLetter(next.replacement))
   }
 
   private func beginsWithLetter(_ utf8: [UInt8]) -> Bool {
@@ -166,9 +199,9 @@ struct WordSnapping {
     var low = edit.range.lowerBound
     var high = edit.range.upperBound
     if isWord(at: low) {
-      while low > 0, isWord(at: scalar(before: low)) { low = scalar(before: low) }
+      while low > bounds.lowerBound, isWord(at: scalar(before: low)) { low = scalar(before: low) }
     }
-    if high > 0, isWord(at: scalar(before: high)) {
+    if high > bounds.lowerBound, isWord(at: scalar(before: high)) {
       while isWord(at: high) {
         high += sizeOfScalar(beginningWith: text[high])
       }
@@ -185,14 +218,14 @@ struct WordSnapping {
       return nil
     }
     var low = edit.range.lowerBound
-    while low > 0, isDigit(text[low - 1]) { low -= 1 }
+    while low > bounds.lowerBound, isDigit(text[low - 1]) { low -= 1 }
     var high = edit.range.upperBound
-    while high < text.count, isDigit(text[high]) { high += 1 }
+    while high < bounds.upperBound, isDigit(text[high]) { high += 1 }
     let replacement =
       text[low..<edit.range.lowerBound] + edit.replacement + text[edit.range.upperBound..<high]
     // Digits of a word such as "v10" are letters of it.
-    guard low < high, !replacement.isEmpty, low == 0 || !isWord(at: scalar(before: low)),
-      !isWord(at: high)
+    guard low < high, !replacement.isEmpty,
+      low == bounds.lowerBound || !isWord(at: scalar(before: low)), !isWord(at: high)
     else { return nil }
     return Edit(range: low..<high, replacement: Array(replacement))
   }
@@ -204,7 +237,7 @@ struct WordSnapping {
   }
 
   private func isWord(at index: Int) -> Bool {
-    index < text.count && isWordScalar(firstScalar(of: text[index...]))
+    index < bounds.upperBound && isWordScalar(firstScalar(of: text[index..<bounds.upperBound]))
   }
 
   /// True if there are bytes, and all are of letters.
