@@ -14,7 +14,7 @@
 ///
 /// All are O(log n) and the bytes of one leaf of the tree: at most 64 pieces of 2,047 bytes, often a few hundred bytes. But the first question to a
 /// text counts all of its bytes, O(n): only a text that was asked, and what is copied from it then, keeps counts with each edit.
-/// What can be seen of a text is not changed by a question, nor is anything copied, in the midst of typing either.
+/// A question changes nothing that can be seen of a text, and copies nothing, in the midst of typing either.
 extension ReplicatingText {
   /// The length of the text in a unit. There is one line more than there are line feeds.
   public func count(of unit: TextUnit) -> Int {

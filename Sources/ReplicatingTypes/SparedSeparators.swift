@@ -55,8 +55,9 @@ extension ReplicatingArray<UInt8> {
     for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
       if asked.insert(element).inserted { candidates.append(element) }
     }
-    if !candidates.isEmpty, turned.isEmpty, self.copies.isEmpty {
-      let undecided = try removals(decidedBy: edits, &causality)
+    // For many authors, of whom each lacks what all others did, the lists of that would be as many times as long.
+    if !candidates.isEmpty, edits.count == 1, turned.isEmpty, self.copies.isEmpty {
+      let undecided = try removals(decidedBy: edits[0], &causality)
       candidates.removeAll { !undecided.contains(Int($0.offset), of: authors[Int($0.author)].id) }
     }
     if candidates.isEmpty { return }
@@ -74,41 +75,38 @@ extension ReplicatingArray<UInt8> {
     }
   }
 
-  /// The elements that some edits removed, or that were removed by changes which one of the edits did not know.
+  /// The elements that the edits of an author removed, or that were removed by changes which one of the edits did not know.
   ///
   /// All others are spared or not as before: a change that is known by all edits has none of them in its world, so it spares what it spared
   /// without them. That holds while nothing stands for anything else and nothing is withdrawn.
   ///
-  /// - Complexity: O(runs of removals by changes that the edits did not know for certain), and as many questions about an edit's own author.
+  /// - Complexity: O(runs of removals by changes that the edits did not know for certain), and as many questions about a single edit's own author.
   private func removals<Asked: Causality>(
-    decidedBy edits: [TouchedElements], _ causality: inout Asked
+    decidedBy edits: TouchedElements, _ causality: inout Asked
   ) throws(Asked.Failure) -> ElementRanges {
-    var removed: [ElementRange] = []
+    var removed = edits.ranges
     func insert(_ run: RemovalRun, upTo last: UInt64) {
       let (offset, count) = run.range(upTo: last)
       removed.append(
         ElementRange(
           author: authors[Int(run.target)].id, offset: Int(offset), count: Int(count)))
     }
-    for edits in edits {
-      removed += edits.ranges
-      for author in authors {
-        let last = edits.known[author.id]
-        for run in author.removals[author.removals.firstIndex(after: last)...] {
-          var late = run.dropping(upTo: last)
-          let end = late.lastNumber
-          guard author.id == edits.author, let edit = edits.changes.only else {
-            insert(late, upTo: end)
-            continue
-          }
-          // On one base it may have made many changes, which it knew.
-          for number in UInt64(late.number)...end {
-            late = late.dropping(upTo: number - 1)
-            let change = ChangeID(replica: author.id, number: number)
-            if change == edit { continue }
-            if try causality.knows(edit, change) { continue }
-            insert(late, upTo: number)
-          }
+    for author in authors {
+      let last = edits.known[author.id]
+      for run in author.removals[author.removals.firstIndex(after: last)...] {
+        var late = run.dropping(upTo: last)
+        let end = late.lastNumber
+        guard author.id == edits.author, let edit = edits.changes.only else {
+          insert(late, upTo: end)
+          continue
+        }
+        // On one base it may have made many changes, which it knew.
+        for number in UInt64(late.number)...end {
+          late = late.dropping(upTo: number - 1)
+          let change = ChangeID(replica: author.id, number: number)
+          if change == edit { continue }
+          if try causality.knows(edit, change) { continue }
+          insert(late, upTo: number)
         }
       }
     }

@@ -26,16 +26,18 @@ extension Span<UInt8> {
 
   /// True if a byte is not of ASCII. O(count).
   var containsNonASCII: Bool {
+    if count < 8 {
+      var all: UInt8 = 0
+      for index in indices { all |= self[index] }
+      return all >= 0x80
+    }
     var next = 0
-    while count &- next >= 8 {
+    while count &- next > 8 {
       if word(at: next) & 0x8080_8080_8080_8080 != 0 { return true }
       next &+= 8
     }
-    while next < count {
-      if self[next] >= 0x80 { return true }
-      next &+= 1
-    }
-    return false
+    // The last word may overlap the one before.
+    return word(at: count &- 8) & 0x8080_8080_8080_8080 != 0
   }
 }
 

@@ -30,7 +30,7 @@ struct PieceNodes {
     var place: UInt32 = 0
   }
 
-  /// A leaf in its block: its number, its visible elements and their weight, which is right if the tree is weighed.
+  /// A leaf in its block: its number, its visible elements and their weight, which is right if the tree keeps weights.
   struct Slot {
     var leaf: UInt32 = 0
     var visible: Int32 = 0

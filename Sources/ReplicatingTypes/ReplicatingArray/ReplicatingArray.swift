@@ -160,7 +160,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     guard Element.self == UInt8.self else { return .zero }
     let bytes = same(authors[Int(piece.author)].content, as: [UInt8].self)
     let range = Int(piece.offset)..<Int(piece.end)
-    if !tree.keepsWeights, bytes.span.isASCII(range) { return .zero }
+    if !tree.keepsWeights, !bytes.span.extracting(range).containsNonASCII { return .zero }
     return TextWeight(of: range, in: bytes.span)
   }
 

@@ -99,18 +99,6 @@ struct TextWeight: Equatable, Sendable {
     }
   }
 
-  fileprivate static func areASCII(_ range: Range<Int>, of text: borrowing Span<UInt8>) -> Bool {
-    precondition(range.lowerBound >= 0 && range.upperBound <= text.count)
-    var next = range.lowerBound
-    var all: UInt64 = 0
-    while range.upperBound &- next > 8 {
-      all |= text.word(at: next)
-      next &+= 8
-    }
-    if next < range.upperBound { all |= lastWord(of: text, from: next, to: range.upperBound) }
-    return all & high == 0
-  }
-
   private static var fewBytes: Int { 64 }
 
   /// So many words can be counted in the bytes of one.
@@ -202,10 +190,6 @@ struct TextWeight: Equatable, Sendable {
 }
 
 extension Span<UInt8> {
-  /// True if there is nothing beyond ASCII in a range of the bytes. O(range).
-  @inline(never)
-  func isASCII(_ range: Range<Int>) -> Bool { TextWeight.areASCII(range, of: self) }
-
   /// True if the bytes are valid UTF-8, and none is 0. O(count).
   var isText: Bool { TextWeight(ofText: self) != nil }
 }
