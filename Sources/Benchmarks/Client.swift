@@ -48,8 +48,11 @@ final class Client {
   }
 
   /// Sends text as it stands, and waits until it is taken.
-  func send(_ message: String) {
-    var rest = Array(message.utf8)[...]
+  func send(_ message: String) { send(Array(message.utf8)[...]) }
+
+  /// Sends bytes as they stand, and waits until they are taken.
+  func send(_ bytes: ArraySlice<UInt8>) {
+    var rest = bytes
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
         write(input.fileHandleForWriting.fileDescriptor, $0.baseAddress, $0.count)
@@ -74,6 +77,17 @@ final class Client {
     }
     unread.removeFirst(start)
     return lines
+  }
+
+  /// Reads what is there, waiting for at least a byte; returns how many lines end in it. They are not kept.
+  func lineEnds() -> Int {
+    let count = buffer.withUnsafeMutableBytes {
+      read(output.fileHandleForReading.fileDescriptor, $0.baseAddress, $0.count)
+    }
+    guard count > 0 else { fatalError("the process has left") }
+    var ends = 0
+    for byte in buffer[..<count] where byte == 10 { ends += 1 }
+    return ends
   }
 
   /// Waits for a line that contains `part`.

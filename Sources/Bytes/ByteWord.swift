@@ -10,6 +10,10 @@
   @usableFromInline static var low: UInt64 { 0x0101_0101_0101_0101 }
   @usableFromInline static var high: UInt64 { 0x8080_8080_8080_8080 }
 
+  /// Eight zeros.
+  @inlinable
+  public static var none: ByteWord { ByteWord(bits: 0) }
+
   /// The bytes from `start` on, of which there must be eight.
   @inlinable @inline(__always)
   public init(_ bytes: Span<UInt8>, at start: Int) {

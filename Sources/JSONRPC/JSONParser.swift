@@ -127,7 +127,7 @@ enum JSONParser {
 
   /// Moves `position` to the next byte that is no white space and returns that byte, nil at the end.
   @inline(__always)
-  private static func skipSpace(_ bytes: Span<UInt8>, _ position: inout Int) -> UInt8? {
+  static func skipSpace(_ bytes: Span<UInt8>, _ position: inout Int) -> UInt8? {
     while position < bytes.count {
       let byte = bytes[position]
       if byte > 0x20 { return byte }

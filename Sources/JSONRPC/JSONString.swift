@@ -38,9 +38,7 @@ enum JSONString {
     var next = start
     while bytes.count - next >= ByteWord.size {
       let word = ByteWord(bytes, at: next)
-      let marks =
-        word.marksBeyondASCII | word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\""))
-        | word.marks(of: UInt8(ascii: "\\"))
+      let marks = marksOfOthers(word)
       if marks != 0 { return next + ByteWord.countBefore(marks) }
       next += ByteWord.size
     }
@@ -50,6 +48,13 @@ enum JSONString {
       next += 1
     }
     return next
+  }
+
+  /// Marks the bytes that do not stand for themselves.
+  @inline(__always)
+  static func marksOfOthers(_ word: ByteWord) -> UInt64 {
+    word.marksBeyondASCII | word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\""))
+      | word.marks(of: UInt8(ascii: "\\"))
   }
 
   /// The position behind the escape sequence at `start`: a whole pair, if it is a surrogate.

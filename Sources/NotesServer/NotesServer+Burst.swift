@@ -22,25 +22,20 @@ internal import NoteStore
 extension NotesServer {
   /// Acts on a message as a part of a burst; false if it is none, or has to be acted on alone. Cursors that move between changes are no end of
   /// a burst.
-  mutating func takeIntoBurst(_ message: Message, _ size: Int) -> Bool {
+  ///
+  /// - Parameter bytes: those of the message.
+  mutating func takeIntoBurst(_ message: IncomingMessage, _ bytes: [UInt8]) -> Bool {
     switch message {
-    case .request(let id, "note/change", let params):
+    case .change(let change):
       guard requests.burst != nil || connection.input.hasMore && beginBurst() else { return false }
-      let params = Parameters(value: params)
-      // Results of requests with a key are remembered, when they are known.
-      guard params["requestKey"] == nil else { return false }
-      do {
-        let change = try ChangeNoteParameters(params)
-        try changeNote(change)
-        requests.burst!.changes.append((id, change.version))
-      } catch { return false }
-    case .notification("note/cursor", let params):
+      do { try changeNote(change.params) } catch { return false }
+      requests.burst!.changes.append((change.id, change.params.version))
+    case .other(.notification("note/cursor", let params)):
       if requests.burst == nil { return false }
       setCursor(Parameters(value: params))
-    default: return false
+    case .other: return false
     }
-    requests.burst!.messages.append(message)
-    requests.burst!.size += size
+    requests.burst!.append(bytes)
     return true
   }
 
@@ -60,7 +55,7 @@ extension NotesServer {
   /// Writes the changes of the burst, if there is one, answers them, and tells everybody else.
   ///
   /// - Returns: the messages that are to be acted on again, each alone, because the log was not written.
-  mutating func finishBurst() -> [Message] {
+  mutating func finishBurst() -> [[UInt8]] {
     guard let burst = requests.burst else { return [] }
     requests.burst = nil
     journal?.writeGathered()
@@ -82,7 +77,7 @@ extension NotesServer {
   }
 
   /// Answers a request for a change of a text, which succeeded.
-  private mutating func respond(toChange id: RequestID, _ version: Int) {
+  mutating func respond(toChange id: RequestID, _ version: Int) {
     if environment.durability == .background {
       return currentOutbox.respond(to: id) { $0.change(version: version) }
     }

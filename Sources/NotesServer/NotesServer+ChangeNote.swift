@@ -7,7 +7,7 @@ internal import ReplicatingTypes
 // `note/change`: a client's own change of the text that it shows.
 
 /// The parameters of `note/change`.
-struct ChangeNoteParameters: MethodParameters {
+struct ChangeNoteParameters {
   enum Name: String, ParameterName, CaseIterable {
     case attachment, version, rev, text, lines, ranges, sha256, bytes, lineCount, sameStep
   }
@@ -37,7 +37,9 @@ struct ChangeNoteParameters: MethodParameters {
   let lineCount: Int?
   /// True if the change is to be undone together with the one before it.
   let wantsSameStep: Bool
+}
 
+extension ChangeNoteParameters: MethodParameters {
   init(_ params: Parameters) throws(ResponseError) {
     attachment = try params.requiredCount(Name.attachment)
     version = try params.requiredCount(Name.version)

@@ -114,11 +114,10 @@ extension NotesServer {
     switch event {
     case .message(let bytes):
       do {
-        let message = try Message(bytes)
-        let isTaken = takeIntoBurst(message, bytes.count)
+        let message = try IncomingMessage(bytes, environment)
+        let isTaken = takeIntoBurst(message, bytes)
         if !isTaken || requests.burst?.isFull == true { endBurst() }
-        if isTaken { return }
-        handle(message)
+        if !isTaken { handle(message) }
       } catch {
         endBurst()
         currentOutbox.respond(to: error.id, error: error.error)
@@ -135,18 +134,24 @@ extension NotesServer {
 
   /// Ends the burst, if there is one. What could not be written together is carried out again, one by one.
   private mutating func endBurst() {
-    for message in finishBurst() { handle(message) }
+    for bytes in finishBurst() {
+      // It was read before, so nothing is refused now.
+      if let message = try? IncomingMessage(bytes, environment) { handle(message) }
+    }
   }
 
   /// Acts on one message.
-  private mutating func handle(_ message: Message) {
+  private mutating func handle(_ message: IncomingMessage) {
     switch message {
-    case .request(let id, let method, let params):
+    case .change(let change):
+      if openTexts.hasNewCursors { push() }
+      answer(change)
+    case .other(.request(let id, let method, let params)):
       if openTexts.hasNewCursors { push() }
       answer(id, method, params)
-    case .notification(let method, let params):
+    case .other(.notification(let method, let params)):
       handleNotification(method, Parameters(value: params))
-    case .response: break
+    case .other(.response): break
     }
   }
 
@@ -229,6 +234,23 @@ extension NotesServer {
     } catch {
       refuse(id, error)
     }
+    endAnswer(name)
+  }
+
+  /// As for every other request; but none of the rules for processes of one request, for keys and for what changes nothing holds for it.
+  private mutating func answer(_ change: ChangeRequest) {
+    do throws(ResponseError) {
+      try checkPhase(of: ChangeRequest.method)
+      if store?.isInDoubt == true, mergeAll() { push() }
+      try changeNote(change.params)
+      respond(toChange: change.id, change.params.version)
+    } catch {
+      refuse(change.id, error)
+    }
+    endAnswer(ChangeRequest.method)
+  }
+
+  private mutating func endAnswer(_ name: String) {
     reportRecovery()
     if client.isTracing { trace("answered \(name)") }
     push()
