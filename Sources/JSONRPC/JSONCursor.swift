@@ -113,7 +113,7 @@ public struct JSONCursor: ~Copyable {
     let left = bytes.count - start
     let word =
       left >= ByteWord.size
-      ? ByteWord(bytes, at: start) : ByteWord(bytes, at: start, count: max(left, 0))
+      ? ByteWord(bytes, at: start) : ByteWord(bytes, at: start, count: left)
     return (word, ByteWord.countBefore(JSONString.marksOfOthers(word)))
   }
 

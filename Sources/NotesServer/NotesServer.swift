@@ -146,6 +146,9 @@ public struct NotesServer: ~Copyable {
     _modify { yield &connection.outbox }
   }
 
+  /// True if there are bytes to be sent to the client.
+  public var hasOutput: Bool { !connection.outbox.isEmpty }
+
   /// The outbox for the next message to the client: behind the answers that wait for the disk.
   var currentOutbox: Outbox {
     _read { yield connection.currentOutbox }
@@ -160,7 +163,7 @@ public struct NotesServer: ~Copyable {
 
   /// The exit status when the process is to end and nothing is left to be sent, or the client reads no more; nil before that.
   public var exitStatus: Int32? {
-    outbox.isEmpty || connection.isOutputGone ? client.exitStatus : nil
+    !hasOutput || connection.isOutputGone ? client.exitStatus : nil
   }
 
   // MARK: - The notebook

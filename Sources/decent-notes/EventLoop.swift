@@ -162,7 +162,7 @@ struct EventLoop: ~Copyable {
     polls.append(
       pollfd(
         fd: isOutputOpen && client == nil ? STDOUT_FILENO : -1,
-        events: (gateway?.outbox ?? server.outbox).isEmpty ? 0 : Int16(POLLOUT), revents: 0))
+        events: gateway?.outbox.isEmpty ?? !server.hasOutput ? 0 : Int16(POLLOUT), revents: 0))
     polls.append(pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0))
     let descriptors = server.descriptors
     for (_, number) in descriptors {
@@ -267,13 +267,13 @@ struct EventLoop: ~Copyable {
     while let client {
       let posted = client.takeUnsent()
       if !posted.isEmpty { server.receive(posted[...]) }
-      if server.outbox.isEmpty { break }
+      if !server.hasOutput { break }
       client.take(server.outbox.unsent)
       server.outbox.removeFirst(server.outbox.count)
       if client.isDone, isInputOpen { hangUp() }
     }
     guard let gateway else {
-      while isOutputOpen, !server.outbox.isEmpty, let count = writeOut(server.outbox.unsent) {
+      while isOutputOpen, server.hasOutput, let count = writeOut(server.outbox.unsent) {
         server.outbox.removeFirst(count)
       }
       return
@@ -290,7 +290,7 @@ struct EventLoop: ~Copyable {
     while true {
       let posted = gateway.takeRequests()
       if !posted.isEmpty { server.receive(posted[...]) }
-      if server.outbox.isEmpty { break }
+      if !server.hasOutput { break }
       gateway.take(server.outbox.unsent)
       server.outbox.removeFirst(server.outbox.count)
     }

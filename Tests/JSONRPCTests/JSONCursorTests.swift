@@ -146,6 +146,7 @@ private indirect enum Value: Equatable {
       }
       #expect(word != JSONWord(String(letters.dropFirst().prefix(count))) || count == 0)
     }
+    #expect(JSONWord("abcdefgh1") != JSONWord("abcdefgh2"))
     for none in [letters, "é", "a\\b", "a\"", "a\n", "a\u{0}", "\u{7F}\u{80}"] {
       #expect(JSONWord(none) == nil)
     }
@@ -153,6 +154,12 @@ private indirect enum Value: Equatable {
       var cursor = JSONCursor(Array(document.utf8))
       #expect(cursor.word() == nil)
     }
+  }
+
+  @Test(arguments: ["t", "tru", "truth", "f", "fals", "null", "", "1", "True"])
+  func `a part of a boolean is none`(text: String) {
+    var cursor = JSONCursor(Array(text.utf8))
+    #expect(cursor.boolean() == nil)
   }
 
   @Test(arguments: ["01", "-1", "1234567890123456789", "", "-", "x", "\"1\"", " "])
