@@ -29,6 +29,9 @@ struct EventLoop: ~Copyable {
   private let makeLink: (_ peer: String, _ folder: String) -> PeerLink
   private var buffer = [UInt8](repeating: 0, count: 1 << 17)
   private var polls: [pollfd] = []
+  private var busyWaiting = BusyWaiting()
+  /// True if something was written to the client since the loop waited last.
+  private var hasAnswered = false
   private var isInputOpen = true
   private var isOutputOpen = true
   /// The client has closed its end of our input; there may still be something in the pipe.
@@ -173,7 +176,7 @@ struct EventLoop: ~Copyable {
     }
     watchNetwork()
     polls.append(pollfd(fd: network?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
-    let count = poll(&polls, nfds_t(polls.count), milliseconds())
+    let count = pollAll()
     guard count > 0 else { return count == 0 }
     if polls[2].revents != 0, let number = signals.take() {
       signal = number
@@ -194,6 +197,20 @@ struct EventLoop: ~Copyable {
       if gateway == nil { server.inputHungUp() } else { endGateway(in: Self.takingTime) }
     }
     return false
+  }
+
+  /// Waits until one of `polls` is ready, or something is due; returns what `poll` returns.
+  private mutating func pollAll() -> Int32 {
+    let limit = milliseconds()
+    defer { hasAnswered = false }
+    if hasAnswered, limit != 0, busyWaiting.isDue() {
+      let end = now() + BusyWaiting.longest
+      var count: Int32 = 0
+      repeat { count = poll(&polls, nfds_t(polls.count), 0) } while count == 0 && now() < end
+      busyWaiting.didWait(inVain: count == 0)
+      if count != 0 { return count }
+    }
+    return poll(&polls, nfds_t(polls.count), limit)
   }
 
   private mutating func watchNetwork() {
@@ -300,7 +317,10 @@ struct EventLoop: ~Copyable {
   private mutating func writeOut(_ bytes: ArraySlice<UInt8>) -> Int? {
     while true {
       let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      if count > 0 { return count }
+      if count > 0 {
+        hasAnswered = true
+        return count
+      }
       if errno == EINTR { continue }
       if errno != EAGAIN { outputFailed() }
       return nil

@@ -182,8 +182,10 @@ struct `The verb edit` {
     try terminal.wait("Vim") { $0.first == "one" && $0.contains { $0.contains("note.md") } }
     try terminal.press("C-c")
     try terminal.type("A, two")
-    try terminal.press("C-c")
+    // Vim forgets keys that it has not read yet when it reads CTRL-C.
     try terminal.wait("text") { $0.first == "one, two" }
+    try terminal.press("C-c")
+    try terminal.wait("the end of inserting") { !$0.contains { $0.contains("INSERT") } }
     try terminal.type(":wq")
     try terminal.press("Enter")
     try terminal.wait("the end") { $0.contains("status 0") }
