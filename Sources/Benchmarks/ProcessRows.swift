@@ -86,6 +86,25 @@ func measureStarts(
     })
 }
 
+/// Messages one behind the other, so that any that follow each other are sent as they stand.
+private struct Messages {
+  private var bytes: [UInt8] = []
+  private var ends = [0]
+
+  init(_ messages: [String]) {
+    for message in messages {
+      bytes += message.utf8
+      ends.append(bytes.count)
+    }
+  }
+
+  var count: Int { ends.count - 1 }
+
+  subscript(range: Range<Int>) -> ArraySlice<UInt8> {
+    bytes[ends[range.lowerBound]..<ends[range.upperBound]]
+  }
+}
+
 /// `note/change` of one letter each, logged: one after the other, and 64 in flight. The messages are made before they are timed.
 private func requestRows(
   _ program: URL, _ folder: String, state: String, _ report: inout Report
@@ -96,20 +115,20 @@ private func requestRows(
       + "\n"
   }
   /// Sends all messages, and waits for the answers; no more than so many are on their way.
-  func run(_ client: Client, _ messages: [[UInt8]], atOnce: Int) {
+  func run(_ client: Client, _ messages: Messages, atOnce: Int) {
     var next = 0
     var answered = 0
     while answered < messages.count {
       if next < messages.count, next - answered < atOnce {
         let end = min(messages.count, answered + atOnce)
-        client.send(Array(messages[next..<end].joined())[...])
+        client.send(messages[next..<end])
         next = end
       }
       answered += client.lineEnds()
     }
   }
   for atOnce in [1, 64] {
-    let messages = (1...(atOnce == 1 ? 2_000 : 16_384)).map { Array(change($0).utf8) }
+    let messages = Messages((1...(atOnce == 1 ? 2_000 : 16_384)).map(change))
     let name = atOnce == 1 ? "one note/change at a time" : "note/change, 64 in flight"
     let floor = measure(
       prepare: {

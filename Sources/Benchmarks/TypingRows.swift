@@ -25,8 +25,8 @@ func typingRows(
       },
       body: { client in
         for message in messages {
-          client.send(message)
-          while client.lines().isEmpty {}
+          client.send(message[...])
+          while client.lineEnds() == 0 {}
         }
       }, check: { client, _ in client.end() }
     ).divided(by: messages.count)
@@ -54,7 +54,7 @@ func typingRows(
 }
 
 /// Changes that each insert a letter at the end of what the one before made.
-private func changes(atEndOf text: String, withHash hasHash: Bool) -> [String] {
+private func changes(atEndOf text: String, withHash hasHash: Bool) -> [[UInt8]] {
   let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
   let (line, character) = (lines.count - 1, lines.last!.utf16.count)
   var hash = SHA256()
@@ -62,10 +62,11 @@ private func changes(atEndOf text: String, withHash hasHash: Bool) -> [String] {
   return (1...500).map { number in
     hash.update(Array("x".utf8))
     let place = #"{"line":\#(line),"character":\#(character + number - 1)}"#
-    return
+    let message =
       #"{"jsonrpc":"2.0","id":7,"method":"note/change","params":{"attachment":1,"version":\#(number),"#
       + #""rev":0,"ranges":[{"range":{"start":\#(place),"end":\#(place)},"newText":"x"}]"#
       + (hasHash ? #","sha256":"\#(hash.hexDigest)""# : "") + "}}\n"
+    return Array(message.utf8)
   }
 }
 

@@ -44,8 +44,7 @@ public struct SHA256: Sendable {
 
   /// The 32 bytes of the hash. The value itself stays as it is and can take more bytes.
   public func finalize() -> [UInt8] {
-    var words = state
-    Self.finish(&words, rest.span, from: 0, count: count)
+    let words = finished
     var digest: [UInt8] = []
     digest.reserveCapacity(32)
     for word in [words.a, words.b, words.c, words.d, words.e, words.f, words.g, words.h] {
@@ -58,14 +57,37 @@ public struct SHA256: Sendable {
 
   /// The hash as 64 lower-case hexadecimal digits.
   public var hexDigest: String {
-    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
-    var digits: [UInt8] = []
-    digits.reserveCapacity(64)
-    for byte in finalize() {
-      digits.append(digit(byte >> 4))
-      digits.append(digit(byte & 15))
-    }
+    let words = finished
+    var digits = [UInt8](repeating: 0, count: 64)
+    var target = digits.mutableSpan
+    Self.digits(words.a).store(into: &target, at: 0)
+    Self.digits(words.b).store(into: &target, at: 8)
+    Self.digits(words.c).store(into: &target, at: 16)
+    Self.digits(words.d).store(into: &target, at: 24)
+    Self.digits(words.e).store(into: &target, at: 32)
+    Self.digits(words.f).store(into: &target, at: 40)
+    Self.digits(words.g).store(into: &target, at: 48)
+    Self.digits(words.h).store(into: &target, at: 56)
     return String(decoding: digits, as: UTF8.self)
+  }
+
+  /// The words after the last, incomplete block.
+  private var finished: State {
+    var words = state
+    Self.finish(&words, rest.span, from: 0, count: count)
+    return words
+  }
+
+  /// The eight hexadecimal digits of a word, the first one in the lowest byte.
+  private static func digits(_ word: UInt32) -> ByteWord {
+    // Four bits in each byte.
+    var bits = UInt64(word.byteSwapped)
+    bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF
+    bits = (bits | bits << 8) & 0x00FF_00FF_00FF_00FF
+    bits = (bits >> 4 | bits << 8) & 0x0F0F_0F0F_0F0F_0F0F
+    // 16 is reached from ten on, and then the letters are 39 behind the digits.
+    let isLetter = (bits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return ByteWord(bits: bits + 0x3030_3030_3030_3030 + isLetter * 39)
   }
 
   /// The hash of `bytes` as 64 lower-case hexadecimal digits.

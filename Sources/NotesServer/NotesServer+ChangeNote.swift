@@ -254,6 +254,11 @@ extension NotesServer {
     return sorted.joiningNeighbours()
   }
 
+  /// True if a client's hash is this one, whose letters are small. Those of nearly all clients are, too.
+  private static func isHash(_ sha256: String, _ digest: String) -> Bool {
+    sha256 == digest || sha256.lowercased() == digest
+  }
+
   /// Compares the hash and the lengths that the client has sent with the text that it should show after the change.
   ///
   /// - Throws: `contentModified`, so that the client sends the whole text. Where it has just done so it would go on for ever: then its hash
@@ -266,7 +271,7 @@ extension NotesServer {
       name = .bytes
     } else if let lineCount = params.lineCount, lineCount != after.lineCount {
       name = .lineCount
-    } else if let sha256 = params.sha256, sha256.lowercased() != after.hexDigest() {
+    } else if let sha256 = params.sha256, !Self.isHash(sha256, after.hexDigest()) {
       name = .sha256
     } else {
       return

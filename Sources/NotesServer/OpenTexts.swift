@@ -152,9 +152,10 @@ struct OpenTexts {
       }
     }
     if !moved.isEmpty { moved = [:] }
-    defer { untold.removeAll(keepingCapacity: untold.count < 16) }
     lastUntold = nil
-    return untold.count < 2 ? Array(untold) : untold.sorted()
+    guard let first = untold.first else { return [] }
+    defer { untold.removeAll(keepingCapacity: untold.count < 16) }
+    return untold.count == 1 ? [first] : untold.sorted()
   }
 
   /// Puts back those that could not be told all.

@@ -14,7 +14,7 @@ extension NoteStore {
   /// True if enough is new for another archive, or there is one that tells of notes which were purged, or lacks signatures.
   private var isArchiveDue: Bool {
     archiving.isDue
-      || (notebook.isArchiveBehind || notebook.isArchiveUnsigned) && !archiving.hasFailed
+      || notebook.isArchiveIncomplete && !archiving.hasFailed
   }
 
   /// True if the work cannot wait long: what others have written is to be seen soon, or the changes that an archive would take out of
@@ -78,7 +78,7 @@ extension NoteStore {
     while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
     guard canArchive,
       archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
-        || notebook.isArchiveBehind || notebook.isArchiveUnsigned
+        || notebook.isArchiveIncomplete
     else { return keepFolders() }
     // Folding comes before the archive, which then tells the next process that these files are folded.
     if isFolding { fold(while: isTime) }

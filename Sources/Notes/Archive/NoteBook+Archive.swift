@@ -75,10 +75,13 @@ extension NoteBook {
   }
 
   /// True if notes were purged since the archive was begun, so that changes in it may still tell of them.
-  public var isArchiveBehind: Bool { archive.map { $0.purged.count < purged.count } ?? false }
+  var isArchiveBehind: Bool { archive.map { $0.purged.count < purged.count } ?? false }
 
   /// True if notes have no signature in the archive because there was no time for it.
-  public var isArchiveUnsigned: Bool { archive.map { $0.signatures.left > 0 } ?? false }
+  var isArchiveUnsigned: Bool { archive.map { $0.signatures.left > 0 } ?? false }
+
+  /// True if another archive would tell less of notes that were purged, or have signatures that this one lacks.
+  public var isArchiveIncomplete: Bool { isArchiveBehind || isArchiveUnsigned }
 
   /// Visits changes of a replica, all known, in order, each with its last tick, until the visitor has seen enough.
   public func forEachEncoded(

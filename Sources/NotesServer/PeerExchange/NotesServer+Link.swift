@@ -145,7 +145,7 @@ extension NotesServer {
 
   /// Tells a client that follows what is new here, as far as there is room.
   mutating func tellFollower() {
-    guard let store, let identity = store.identity, client.follower != nil else { return }
+    guard client.follower != nil, let store, let identity = store.identity else { return }
     while connection.hasRoomForPushes {
       guard
         let piece = try? store.recall({ book throws(ArchiveFailure) in
