@@ -172,3 +172,48 @@ import Testing
     }
   }
 }
+
+/// Removals across pieces change those of a leaf at once.
+@Suite struct `Removals of many pieces` {
+  private let sizes = [
+    PieceNodes.Sizes(), PieceNodes.Sizes(leaf: 4, block: 2, piece: 50),
+    PieceNodes.Sizes(leaf: 6, block: 3, piece: 7), PieceNodes.Sizes(leaf: 200, block: 4, piece: 9),
+  ]
+
+  /// Beside plain bytes, and beside a text into which the changes are joined one by one.
+  @Test func `leave what a plain array has, and are the same runs wherever they are made`() {
+    for seed in seeds(24) {
+      var generator = SplitMix64(seed: seed)
+      let author = Author(1)
+      var text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes[Int(seed % 4)]))
+      var copy = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes[Int(seed / 4 % 4)]))
+      var bytes: [UInt8] = []
+      let kinds = generator.chance(50) ? 2 : 4
+      for step in 0..<300 {
+        let places = (0...bytes.count).filter { $0 == bytes.count || bytes[$0] & 0xC0 != 0x80 }
+        let isRemoval = generator.chance(step % 100 < 80 ? 10 : 70)
+        if isRemoval {
+          let start = generator.below(places.count)
+          let count = generator.below(generator.pick([3, 20, places.count - start]) + 1)
+          let range = places[start]..<places[min(start + count, places.count - 1)]
+          text.remove(range, by: &author.replica)
+          bytes.removeSubrange(range)
+        } else {
+          let new = Array(["a", "bc", "é", "😀"][generator.below(kinds)].utf8)
+          let place = generator.pick(places)
+          text.insert(new.span, at: place, by: &author.replica)
+          bytes.insert(contentsOf: new, at: place)
+        }
+        if generator.chance(20) { copy.join(text.changes(since: copy.version)) }
+        if seed % 3 == 0, step > 150 { #expect(text.bytes.place(0, .utf8).before.lines == 0) }
+        if isRemoval {
+          #expect(text.utf8 == bytes, at(seed, step))
+          text.checkInvariants()
+        }
+      }
+      copy.join(text.changes(since: copy.version))
+      #expect(copy.utf8 == bytes && copy == text, at(seed))
+      #expect(copy.encoded() == text.encoded(), at(seed))
+    }
+  }
+}

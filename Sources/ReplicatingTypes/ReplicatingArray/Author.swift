@@ -269,6 +269,31 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     }
   }
 
+  /// Notes that one change, or one after the other, removed elements of several pieces.
+  mutating func record(
+    removing pieces: UnsafeBufferPointer<Piece>, number: UInt64, _ order: RemovalRun.Order
+  ) {
+    func run(_ piece: Piece, _ number: UInt64) -> RemovalRun {
+      RemovalRun(
+        number: UInt32(number), offset: piece.offset, count: piece.count, target: piece.author,
+        order: order)
+    }
+    var number = number
+    for piece in pieces {
+      if order == .atOnce, let last = removals.last, last.isAtOnce, last.number == number {
+        // As a rule all but the first: they can go on with the one before them, and with nothing else.
+        if piece.offset == last.offset &+ last.count, piece.author == last.target {
+          removals[removals.count &- 1].count &+= piece.count
+        } else {
+          removals.append(run(piece, number))
+        }
+      } else {
+        record(run(piece, number))
+      }
+      if order != .atOnce { number &+= UInt64(piece.count) }
+    }
+  }
+
   @inline(never)
   private mutating func recordSteps(_ run: RemovalRun) {
     var step: UInt32 = 0

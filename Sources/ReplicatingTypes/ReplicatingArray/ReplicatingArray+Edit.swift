@@ -213,36 +213,6 @@ extension ReplicatingArray {
     removeNow(range, by: open.author, number: number, open.order)
   }
 
-  /// Removes visible elements by changes from `number` on.
-  mutating func removeNow(
-    _ range: Range<Int>, by author: AuthorIndex, number: UInt64, _ order: RemovalRun.Order
-  ) {
-    var number = number
-    var rest = range.count
-    while rest > 0 {
-      let removed: Piece
-      let skipped: UInt32
-      let most = UInt32(truncatingIfNeeded: rest)
-      if order == .backward {
-        let seen = tree.seek(range.lowerBound &+ rest &- 1) &+ 1
-        let count = Swift.min(seen, most)
-        skipped = seen &- count
-        removed = tree.current.dropping(skipped).prefix(count)
-      } else {
-        skipped = tree.seek(range.lowerBound)
-        let piece = tree.current.dropping(skipped)
-        removed = piece.prefix(Swift.min(piece.count, most))
-      }
-      rest &-= Int(removed.count)
-      bury(removed, behind: skipped)
-      authors[Int(author)].record(
-        RemovalRun(
-          number: UInt32(number), offset: removed.offset, count: removed.count,
-          target: removed.author, order: order))
-      if order != .atOnce { number &+= UInt64(removed.count) }
-    }
-  }
-
   /// Moves to the gap before a position: its neighbours, and how many elements of the cursor's piece are before it.
   mutating func moveToGap(at position: Int) -> (left: LocalID, right: LocalID, skipped: UInt32) {
     if position == 0 {
@@ -335,7 +305,7 @@ extension ReplicatingArray {
   }
 
   /// Notes that elements are removed by a change that does not spare them.
-  private mutating func spareNoLonger(_ piece: Piece) {
+  mutating func spareNoLonger(_ piece: Piece) {
     spared = spared.filter { !piece.contains($0) }
   }
 }
