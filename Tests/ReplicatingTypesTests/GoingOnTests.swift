@@ -161,13 +161,34 @@ import Testing
           bytes += Array(pieces[generator.below(generator.chance(50) ? 4 : pieces.count)].utf8)
         }
         if generator.chance(50), !bytes.isEmpty {
-          bytes[generator.below(bytes.count)] = generator.pick([0, 1, 0x7F, 0x80, 0xC3, 0xFF])
+          bytes[generator.below(bytes.count)] = generator.pick([
+            0, 1, 0x7F, 0x80, 0xC3, 0xE0, 0xED, 0xF0, 0xF4, 0xFF,
+          ])
         }
         let isText = !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
         #expect(bytes.span.isText == isText, "\(bytes), seed \(seed)")
         // The weight is found on the way.
         let weight = isText ? TextWeight(of: bytes.span) : nil
         #expect(TextWeight(ofText: bytes.span) == weight, "\(bytes), seed \(seed)")
+      }
+    }
+  }
+
+  /// Each first byte with the bounds of the second ones, and with third and fourth ones that may or may not go on.
+  @Test func `are one scalar if the standard library says so`() {
+    let seconds: [UInt8] = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
+    for first in UInt8(0x80)...0xFF {
+      for second in seconds {
+        for third: UInt8 in [0x7F, 0x80, 0xBF, 0xC0] {
+          for fourth: UInt8 in [0x7F, 0x80, 0xBF, 0xC0] {
+            let bytes = [first, second, third, fourth]
+            for count in 1...4 {
+              let part = Array(bytes[..<count])
+              let isText = String(validating: part, as: UTF8.self) != nil
+              if part.span.isText != isText { Issue.record("\(part)") }
+            }
+          }
+        }
       }
     }
   }

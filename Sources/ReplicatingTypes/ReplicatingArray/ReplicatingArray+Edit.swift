@@ -251,20 +251,21 @@ extension ReplicatingArray {
       let piece = Piece(author, first, count)
       put(piece, behind: skipped, weight ?? self.weight(of: piece))
     } else {
-      putLong(author, first, count, behind: skipped)
+      let isPlain = weight.map { $0.continuations == 0 } ?? false
+      putLong(author, first, count, behind: skipped, isPlain && !tree.keepsWeights)
     }
   }
 
   @inline(never)
   private mutating func putLong(
-    _ author: AuthorIndex, _ first: UInt32, _ count: UInt32, behind skipped: UInt32
+    _ author: AuthorIndex, _ first: UInt32, _ count: UInt32, behind skipped: UInt32, _ isPlain: Bool
   ) {
     var skipped = skipped
     var done: UInt32 = 0
     while done < count {
       let part = Swift.min(tree.sizes.piece, count - done)
       let piece = Piece(author, first + done, part)
-      put(piece, behind: skipped, weight(of: piece))
+      put(piece, behind: skipped, isPlain ? .zero : weight(of: piece))
       skipped = tree.current.count
       done += part
     }
