@@ -127,6 +127,43 @@ import Testing
   }
 }
 
+/// A tree that keeps no weights has to know which of its leaves are of ASCII, and keeps weights when a line was asked for.
+@Suite struct `Weights that are not looked for` {
+  @Test func `are right of bytes that are typed one by one`() {
+    let author = Author(1)
+    var bytes = ReplicatingArray<UInt8>()
+    var count = 0
+    for word in ["a", "bé", "cd", "😀", "e"] {
+      for byte in Array(word.utf8) {
+        bytes.insert(contentsOf: [byte], at: count, by: &author.replica)
+        count += 1
+        var copy = bytes
+        copy.settle()
+        copy.checkInvariants()
+      }
+    }
+    bytes.remove(0..<2, by: &author.replica)
+    bytes.checkInvariants()
+  }
+
+  @Test func `are found of a long text that is put in behind a question`() {
+    for length in [1, 62, 63, 64, 65, 3_000] {
+      for end in ["\n", "é\n"] {
+        let author = Author(1)
+        var text = ReplicatingText()
+        text.insert("\n".utf8.span, at: 0, by: &author.replica)
+        let long = Array((String(repeating: "x", count: length) + end).utf8)
+        for lines in 1...4 {
+          if lines > 1 { #expect(text.bytes.place(text.count, .utf8).before.lines == lines) }
+          text.insert(long.span, at: text.count, by: &author.replica)
+          text.checkInvariants()
+        }
+        #expect(text.bytes.place(text.count, .utf8).before.lines == 5)
+      }
+    }
+  }
+}
+
 /// Loops over words give what a look at each byte gives.
 @Suite struct `Bytes counted by the word` {
   private let pieces = ["a", "some words, ", "\n", "\n\n", "é", "中", "😀", "\u{80}", "\u{7FF}"]

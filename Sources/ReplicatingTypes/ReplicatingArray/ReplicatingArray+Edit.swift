@@ -17,23 +17,26 @@ extension ReplicatingArray {
     if !elements.isEmpty { insertAnew(elements, at: position, by: &replica) }
   }
 
-  /// Inserts an element if it goes on with what was typed last.
+  /// Inserts an element if it goes on with what was typed last. The caller says whether it is known to be a byte of ASCII.
   @inline(__always)
   mutating func goOnTyping(
-    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
+    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica,
+    isPlain: Bool = false
   ) -> Bool {
     // If the author has made no change since, the value is as it was left, and so is logical time.
     guard elements.count == 1, position == open.position, position < open.limit,
       replica.advance(to: open.nextNumber, of: open.replica)
     else { return false }
-    type(elements[0])
+    type(elements[0], isPlain: isPlain)
     return true
   }
 
   @inline(__always)
-  private mutating func type(_ element: Element) {
+  private mutating func type(_ element: Element, isPlain: Bool) {
     if Element.self == UInt8.self {
-      open.keep(element as! UInt8)
+      let byte = element as! UInt8
+      open.keep(byte)
+      if !isPlain, byte >= 0x80 { open.isPlain = false }
     } else {
       authors[Int(open.author)].content.append(element)
     }
@@ -62,11 +65,12 @@ extension ReplicatingArray {
     withExtendedLifetime(elements.first) { elements }
   }
 
-  /// Inserts elements, of which there are any, at a position that exists. If the caller has weighed them, it says their weight.
+  /// Inserts elements, of which there are any, at a position that exists. If the caller has weighed them, it says their weight, and
+  /// whether that has their line feeds.
   @inline(never)
   mutating func insertAnew(
     _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica,
-    _ weight: TextWeight? = nil
+    _ weight: TextWeight? = nil, hasLines: Bool = true
   ) {
     if elements.count == 1, position == open.position, position < open.end,
       replica.advance(to: open.nextNumber, of: open.replica)
@@ -75,7 +79,7 @@ extension ReplicatingArray {
         appendTyped()
         open.limit = Swift.min(open.end, position &+ OpenEdit.room)
       }
-      return type(elements[0])
+      return type(elements[0], isPlain: false)
     }
     settle()
     noteQuestions()
@@ -85,7 +89,8 @@ extension ReplicatingArray {
     let (left, right, skipped) = moveToGap(at: position)
     insert(
       elements, by: author, number: stamp.change.number, lamport: stamp.lamport,
-      isStepping: false, left: left, right: right, behind: skipped, weight: weight)
+      isStepping: false, left: left, right: right, behind: skipped,
+      weight: hasLines || !tree.keepsWeights ? weight : nil)
     open.begin(author, after: stamp.change)
     open.start = position &+ elements.count
     open.position = open.start
@@ -151,7 +156,7 @@ extension ReplicatingArray {
   }
 
   @inline(never)
-  private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
+  mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
     if range.isEmpty { return }
     settle()
     noteQuestions()
@@ -174,7 +179,7 @@ extension ReplicatingArray {
   @inline(__always)
   mutating func settle() {
     if open.position >= 0 {
-      settleTyping()
+      if open.typedCount == 0 { open.endTyping() } else { settleTyping() }
     } else if open.removedFrom >= 0 {
       settleRemoving()
     }
@@ -187,20 +192,17 @@ extension ReplicatingArray {
     return copy
   }
 
+  @inline(never)
   private mutating func settleTyping() {
     let count = UInt32(truncatingIfNeeded: open.typedCount)
-    if count == 0 { return open.endTyping() }
     noteQuestions()
-    appendTyped()
+    let (author, first, kept) = (Int(open.author), open.first, keptCount)
+    authors[author].settleTyping(
+      kept, of: &open.typed, first, count: count, upTo: open.nextNumber &- 1, lamport: lamport)
     open.endTyping()
-    let author = Int(open.author)
-    let first = open.first
-    authors[author].recordStamps(
-      first, count: count, number: open.nextNumber &- UInt64(count),
-      lamport: lamport &- UInt64(count) &+ 1, isStepping: true)
-    authors[author].lastNumber = open.nextNumber &- 1
     let piece = Piece(open.author, first, count)
-    tree.lengthen(by: count, weight(of: piece))
+    let isPlain = open.isPlain && !tree.keepsWeights
+    tree.lengthen(by: count, isPlain ? .zero : weight(of: piece))
     if isIndexed { authors[author].leaves.set(piece, to: tree.cursor.leaf) }
   }
 
