@@ -281,34 +281,4 @@ extension ReplicatingArray {
     }
     if isIndexed { authors[Int(piece.author)].leaves.set(piece, to: tree.cursor.leaf) }
   }
-
-  @inline(never)
-  mutating func splitLeaf() {
-    let new: Int
-    do {
-      let authors = authors
-      new = tree.splitLeaf { Self.weight(of: $0, in: authors[Int($0.author)].content) }
-    }
-    if isIndexed { enterLeaf(new) }
-  }
-
-  private mutating func enterLeaf(_ leaf: Int) {
-    for piece in tree.pieces(of: leaf) { authors[Int(piece.author)].leaves.set(piece, to: leaf) }
-  }
-
-  /// Makes elements behind `skipped` of the cursor's piece, which are its own and visible, tombstones: joined with their
-  /// neighbours in the leaf where they can be.
-  @inline(__always)
-  mutating func bury(_ part: Piece, behind skipped: UInt32) {
-    if tree.isFull { splitLeaf() }
-    if !spared.isEmpty { spareNoLonger(part) }
-    // In a leaf of ASCII nothing but weights can be lost.
-    let isPlain = tree.isLeafPlain && !tree.keepsWeights
-    tree.bury(part, behind: skipped, isPlain ? .zero : weight(of: part))
-  }
-
-  /// Notes that elements are removed by a change that does not spare them.
-  mutating func spareNoLonger(_ piece: Piece) {
-    spared = spared.filter { !piece.contains($0) }
-  }
 }

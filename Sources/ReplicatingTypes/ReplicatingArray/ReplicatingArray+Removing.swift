@@ -1,4 +1,4 @@
-// Making elements tombstones, and noting by which change.
+// Making elements tombstones, noting by which change, and splitting the leaf that has no room for their pieces.
 
 extension ReplicatingArray {
   /// Removes visible elements by changes from `number` on.
@@ -30,8 +30,7 @@ extension ReplicatingArray {
     _ order: RemovalRun.Order
   ) -> Int {
     if tree.isFull { splitLeaf() }
-    let isPlain = tree.isLeafPlain && !tree.keepsWeights
-    let weight = isPlain ? .zero : weightInLeaf(most, behind: skipped)
+    let weight = weighsNothing ? .zero : weightInLeaf(most, behind: skipped)
     return withUnsafeTemporaryAllocation(of: Piece.self, capacity: PieceTree.mostParts) { parts in
       let (count, found) = tree.buryAcross(most, behind: skipped, weight, into: parts)
       if !spared.isEmpty { for part in parts[..<found] { spareNoLonger(part) } }
@@ -75,5 +74,39 @@ extension ReplicatingArray {
       RemovalRun(
         number: UInt32(number), offset: removed.offset, count: removed.count,
         target: removed.author, order: order))
+  }
+
+  // MARK: - In the tree
+
+  /// Makes elements behind `skipped` of the cursor's piece, which are its own and visible, tombstones: joined with their
+  /// neighbours in the leaf where they can be.
+  @inline(__always)
+  mutating func bury(_ part: Piece, behind skipped: UInt32) {
+    if tree.isFull { splitLeaf() }
+    if !spared.isEmpty { spareNoLonger(part) }
+    tree.bury(part, behind: skipped, weighsNothing ? .zero : weight(of: part))
+  }
+
+  /// True if what is visible in the cursor's leaf has no weight that has to be right: in a leaf of ASCII nothing but line feeds can be lost.
+  @inline(__always)
+  private var weighsNothing: Bool { tree.isLeafPlain && !tree.keepsWeights }
+
+  /// Notes that elements are removed by a change that does not spare them.
+  private mutating func spareNoLonger(_ piece: Piece) {
+    spared = spared.filter { !piece.contains($0) }
+  }
+
+  @inline(never)
+  mutating func splitLeaf() {
+    let new: Int
+    do {
+      let authors = authors
+      new = tree.splitLeaf { Self.weight(of: $0, in: authors[Int($0.author)].content) }
+    }
+    if isIndexed { enterLeaf(new) }
+  }
+
+  private mutating func enterLeaf(_ leaf: Int) {
+    for piece in tree.pieces(of: leaf) { authors[Int(piece.author)].leaves.set(piece, to: leaf) }
   }
 }
