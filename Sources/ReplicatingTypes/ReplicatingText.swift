@@ -88,7 +88,9 @@ public struct ReplicatingText: Sendable, Replicable {
   @inline(never)
   private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
     bytes.checkScalars(removing: range)
-    bytes.remove(range, by: &replica)
+    // Now that its place is known to be of ASCII, one byte may go on with what was removed last.
+    if range.count == 1 { return bytes.remove(range, by: &replica) }
+    bytes.removeAnew(range, by: &replica)
   }
 
   /// The operations that make `edits` in the present text, or in the text of `view`.

@@ -127,6 +127,43 @@ import Testing
   }
 }
 
+/// A tree that keeps no weights has to know which of its leaves are of ASCII, and keeps weights when a line was asked for.
+@Suite struct `Weights that are not looked for` {
+  @Test func `are right of bytes that are typed one by one`() {
+    let author = Author(1)
+    var bytes = ReplicatingArray<UInt8>()
+    var count = 0
+    for word in ["a", "bé", "cd", "😀", "e"] {
+      for byte in Array(word.utf8) {
+        bytes.insert(contentsOf: [byte], at: count, by: &author.replica)
+        count += 1
+        var copy = bytes
+        copy.settle()
+        copy.checkInvariants()
+      }
+    }
+    bytes.remove(0..<2, by: &author.replica)
+    bytes.checkInvariants()
+  }
+
+  @Test func `are found of a long text that is put in behind a question`() {
+    for length in [1, 62, 63, 64, 65, 3_000] {
+      for end in ["\n", "é\n"] {
+        let author = Author(1)
+        var text = ReplicatingText()
+        text.insert("\n".utf8.span, at: 0, by: &author.replica)
+        let long = Array((String(repeating: "x", count: length) + end).utf8)
+        for lines in 1...4 {
+          if lines > 1 { #expect(text.bytes.place(text.count, .utf8).before.lines == lines) }
+          text.insert(long.span, at: text.count, by: &author.replica)
+          text.checkInvariants()
+        }
+        #expect(text.bytes.place(text.count, .utf8).before.lines == 5)
+      }
+    }
+  }
+}
+
 /// Loops over words give what a look at each byte gives.
 @Suite struct `Bytes counted by the word` {
   private let pieces = ["a", "some words, ", "\n", "\n\n", "é", "中", "😀", "\u{80}", "\u{7FF}"]
@@ -161,7 +198,9 @@ import Testing
           bytes += Array(pieces[generator.below(generator.chance(50) ? 4 : pieces.count)].utf8)
         }
         if generator.chance(50), !bytes.isEmpty {
-          bytes[generator.below(bytes.count)] = generator.pick([0, 1, 0x7F, 0x80, 0xC3, 0xFF])
+          bytes[generator.below(bytes.count)] = generator.pick([
+            0, 1, 0x7F, 0x80, 0xC3, 0xE0, 0xED, 0xF0, 0xF4, 0xFF,
+          ])
         }
         let isText = !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
         #expect(bytes.span.isText == isText, "\(bytes), seed \(seed)")
@@ -169,6 +208,70 @@ import Testing
         let weight = isText ? TextWeight(of: bytes.span) : nil
         #expect(TextWeight(ofText: bytes.span) == weight, "\(bytes), seed \(seed)")
       }
+    }
+  }
+
+  /// Each first byte with the bounds of the second ones, and with third and fourth ones that may or may not go on.
+  @Test func `are one scalar if the standard library says so`() {
+    let seconds: [UInt8] = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
+    for first in UInt8(0x80)...0xFF {
+      for second in seconds {
+        for third: UInt8 in [0x7F, 0x80, 0xBF, 0xC0] {
+          for fourth: UInt8 in [0x7F, 0x80, 0xBF, 0xC0] {
+            let bytes = [first, second, third, fourth]
+            for count in 1...4 {
+              let part = Array(bytes[..<count])
+              let isText = String(validating: part, as: UTF8.self) != nil
+              if part.span.isText != isText { Issue.record("\(part)") }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Removals across pieces change those of a leaf at once.
+@Suite struct `Removals of many pieces` {
+  private let sizes = [
+    PieceNodes.Sizes(), PieceNodes.Sizes(leaf: 4, block: 2, piece: 50),
+    PieceNodes.Sizes(leaf: 6, block: 3, piece: 7), PieceNodes.Sizes(leaf: 200, block: 4, piece: 9),
+  ]
+
+  /// Beside plain bytes, and beside a text into which the changes are joined one by one.
+  @Test func `leave what a plain array has, and are the same runs wherever they are made`() {
+    for seed in seeds(24) {
+      var generator = SplitMix64(seed: seed)
+      let author = Author(1)
+      var text = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes[Int(seed % 4)]))
+      var copy = ReplicatingText(bytes: ReplicatingArray(nodeSizes: sizes[Int(seed / 4 % 4)]))
+      var bytes: [UInt8] = []
+      let kinds = generator.chance(50) ? 2 : 4
+      for step in 0..<300 {
+        let places = (0...bytes.count).filter { $0 == bytes.count || bytes[$0] & 0xC0 != 0x80 }
+        let isRemoval = generator.chance(step % 100 < 80 ? 10 : 70)
+        if isRemoval {
+          let start = generator.below(places.count)
+          let count = generator.below(generator.pick([3, 20, places.count - start]) + 1)
+          let range = places[start]..<places[min(start + count, places.count - 1)]
+          text.remove(range, by: &author.replica)
+          bytes.removeSubrange(range)
+        } else {
+          let new = Array(["a", "bc", "é", "😀"][generator.below(kinds)].utf8)
+          let place = generator.pick(places)
+          text.insert(new.span, at: place, by: &author.replica)
+          bytes.insert(contentsOf: new, at: place)
+        }
+        if generator.chance(20) { copy.join(text.changes(since: copy.version)) }
+        if seed % 3 == 0, step > 150 { #expect(text.bytes.place(0, .utf8).before.lines == 0) }
+        if isRemoval {
+          #expect(text.utf8 == bytes, at(seed, step))
+          text.checkInvariants()
+        }
+      }
+      copy.join(text.changes(since: copy.version))
+      #expect(copy.utf8 == bytes && copy == text, at(seed))
+      #expect(copy.encoded() == text.encoded(), at(seed))
     }
   }
 }

@@ -31,13 +31,39 @@ extension Span<UInt8> {
       for index in indices { all |= self[index] }
       return all >= 0x80
     }
+    let high: UInt64 = 0x8080_8080_8080_8080
     var next = 0
+    while count &- next > 32 {
+      if fourWords(at: next) & high != 0 { return true }
+      next &+= 32
+    }
     while count &- next > 8 {
-      if word(at: next) & 0x8080_8080_8080_8080 != 0 { return true }
+      if word(at: next) & high != 0 { return true }
       next &+= 8
     }
     // The last word may overlap the one before.
-    return word(at: count &- 8) & 0x8080_8080_8080_8080 != 0
+    return word(at: count &- 8) & high != 0
+  }
+
+  /// The bits that are set in one of the four words from `start` on, of which there must be four.
+  @inline(__always)
+  private func fourWords(at start: Int) -> UInt64 {
+    (word(at: start) | word(at: start &+ 8)) | (word(at: start &+ 16) | word(at: start &+ 24))
+  }
+
+  /// The place of the first byte from `start` on that is not of ASCII; `count` if there is none. O(count), by 32 bytes at a time.
+  @inline(__always)
+  func firstNonASCII(from start: Int) -> Int {
+    let high: UInt64 = 0x8080_8080_8080_8080
+    var next = start
+    while count &- next >= 32, fourWords(at: next) & high == 0 { next &+= 32 }
+    while count &- next >= 8 {
+      let marks = word(at: next) & high
+      if marks != 0 { return next &+ marks.trailingZeroBitCount &>> 3 }
+      next &+= 8
+    }
+    while next < count, self[next] < 0x80 { next &+= 1 }
+    return next
   }
 }
 

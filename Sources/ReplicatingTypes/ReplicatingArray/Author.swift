@@ -165,6 +165,20 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     lastNumber = max(lastNumber, isStepping ? number &+ UInt64(count) &- 1 : number)
   }
 
+  /// Takes the last `kept` of the elements that were typed from offset `first` on, and notes when all were: by changes of an element each, of
+  /// which the last is `number` at `lamport`.
+  @inline(__always)
+  mutating func settleTyping(
+    _ kept: Int, of typed: inout OpenEdit.Bytes, _ first: UInt32, count: UInt32,
+    upTo number: UInt64, lamport: UInt64
+  ) {
+    if Element.self == UInt8.self { OpenEdit.append(kept, of: &typed, to: &content) }
+    let others = UInt64(count &- 1)
+    recordStamps(
+      first, count: count, number: number &- others, lamport: lamport &- others, isStepping: true)
+    lastNumber = number
+  }
+
   @inline(__always)
   mutating func recordStamps(
     _ first: UInt32, count: UInt32, number: UInt64, lamport: UInt64, isStepping: Bool
@@ -266,6 +280,51 @@ struct Author<Element: Equatable & Sendable>: Sendable {
       lastNumber = max(lastNumber, UInt64(run.number))
     } else {
       recordSteps(run)
+    }
+  }
+
+  /// Notes that one change, or one after the other, removed elements of several pieces: of `PieceTree.mostParts` at most.
+  mutating func record(
+    removing pieces: UnsafeBufferPointer<Piece>, number: UInt64, _ order: RemovalRun.Order
+  ) {
+    var number = number
+    for (index, piece) in pieces.enumerated() {
+      if order == .atOnce, let last = removals.last, last.isAtOnce, last.number == number {
+        // As a rule from the second on: they can go on with the one before them, and with nothing else.
+        return append(removing: UnsafeBufferPointer(rebasing: pieces[index...]), to: last)
+      }
+      record(Self.run(piece, number, order))
+      if order != .atOnce { number &+= UInt64(piece.count) }
+    }
+  }
+
+  @inline(__always)
+  private static func run(
+    _ piece: Piece, _ number: UInt64, _ order: RemovalRun.Order
+  ) -> RemovalRun {
+    RemovalRun(
+      number: UInt32(number), offset: piece.offset, count: piece.count, target: piece.author,
+      order: order)
+  }
+
+  /// Notes that the change of the last run removed more. An array that is asked for each of the runs takes three times as long.
+  private mutating func append(removing pieces: UnsafeBufferPointer<Piece>, to last: RemovalRun) {
+    precondition(pieces.count <= PieceTree.mostParts)
+    withUnsafeTemporaryAllocation(of: RemovalRun.self, capacity: PieceTree.mostParts + 1) { runs in
+      var (last, place) = (last, 0)
+      runs[0] = last
+      for piece in pieces {
+        let goesOn = piece.offset == last.offset &+ last.count && piece.author == last.target
+        place &+= goesOn ? 0 : 1
+        if goesOn {
+          last.count &+= piece.count
+        } else {
+          last = Self.run(piece, UInt64(last.number), .atOnce)
+        }
+        runs[place] = last
+      }
+      removals[removals.count &- 1] = runs[0]
+      removals.append(contentsOf: UnsafeBufferPointer(rebasing: runs[1..<place &+ 1]))
     }
   }
 

@@ -12,6 +12,8 @@ struct OpenEdit: Sendable {
   var end = -1
   /// The offset of the first element that was typed.
   var first: UInt32 = 0
+  /// False if a byte that was typed may not be of ASCII.
+  var isPlain = true
   /// The last elements that were typed, if they are bytes: a keystroke then has no array to touch. Those before, by whole rounds, are
   /// among what the author inserted, as are all elements of other types.
   var typed = Bytes(repeating: 0)
@@ -37,6 +39,7 @@ struct OpenEdit: Sendable {
     self.author = author
     replica = change.replica
     nextNumber = change.number &+ 1
+    isPlain = true
   }
 
   /// Nothing was typed.

@@ -64,6 +64,10 @@ struct Piece: Equatable, Sendable {
     return difference | UInt64(isTooLong) == 0
   }
 
+  /// All but the count, and the same of a piece behind this one with which it can be one, unless that is too long.
+  var place: UInt64 { word & ~UInt64(Self.largest) }
+  var nextPlace: UInt64 { place &+ UInt64(count) &<< 32 }
+
   /// The same elements as a tombstone.
   var removed: Piece { Piece(offset: offset, bits: bits | Self.removed) }
 

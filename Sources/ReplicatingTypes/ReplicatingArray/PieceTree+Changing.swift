@@ -138,7 +138,7 @@ extension PieceTree {
 
   /// Adds to the counts on the way to the cursor's leaf.
   @inline(__always)
-  private mutating func add(_ elements: Int, _ weight: TextWeight) {
+  mutating func add(_ elements: Int, _ weight: TextWeight) {
     nodes.slots[cursor.block &* sizes.block &+ cursor.slot].add(elements, weight)
     nodes.top[cursor.place].add(elements, weight)
     visible &+= elements

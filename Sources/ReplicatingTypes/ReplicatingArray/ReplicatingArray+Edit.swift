@@ -17,23 +17,26 @@ extension ReplicatingArray {
     if !elements.isEmpty { insertAnew(elements, at: position, by: &replica) }
   }
 
-  /// Inserts an element if it goes on with what was typed last.
+  /// Inserts an element if it goes on with what was typed last. The caller says whether it is known to be a byte of ASCII.
   @inline(__always)
   mutating func goOnTyping(
-    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica
+    _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica,
+    isPlain: Bool = false
   ) -> Bool {
     // If the author has made no change since, the value is as it was left, and so is logical time.
     guard elements.count == 1, position == open.position, position < open.limit,
       replica.advance(to: open.nextNumber, of: open.replica)
     else { return false }
-    type(elements[0])
+    type(elements[0], isPlain: isPlain)
     return true
   }
 
   @inline(__always)
-  private mutating func type(_ element: Element) {
+  private mutating func type(_ element: Element, isPlain: Bool) {
     if Element.self == UInt8.self {
-      open.keep(element as! UInt8)
+      let byte = element as! UInt8
+      open.keep(byte)
+      if !isPlain, byte >= 0x80 { open.isPlain = false }
     } else {
       authors[Int(open.author)].content.append(element)
     }
@@ -62,11 +65,12 @@ extension ReplicatingArray {
     withExtendedLifetime(elements.first) { elements }
   }
 
-  /// Inserts elements, of which there are any, at a position that exists. If the caller has weighed them, it says their weight.
+  /// Inserts elements, of which there are any, at a position that exists. If the caller has weighed them, it says their weight, and
+  /// whether that has their line feeds.
   @inline(never)
   mutating func insertAnew(
     _ elements: borrowing Span<Element>, at position: Int, by replica: inout Replica,
-    _ weight: TextWeight? = nil
+    _ weight: TextWeight? = nil, hasLines: Bool = true
   ) {
     if elements.count == 1, position == open.position, position < open.end,
       replica.advance(to: open.nextNumber, of: open.replica)
@@ -75,7 +79,7 @@ extension ReplicatingArray {
         appendTyped()
         open.limit = Swift.min(open.end, position &+ OpenEdit.room)
       }
-      return type(elements[0])
+      return type(elements[0], isPlain: false)
     }
     settle()
     noteQuestions()
@@ -85,7 +89,8 @@ extension ReplicatingArray {
     let (left, right, skipped) = moveToGap(at: position)
     insert(
       elements, by: author, number: stamp.change.number, lamport: stamp.lamport,
-      isStepping: false, left: left, right: right, behind: skipped, weight: weight)
+      isStepping: false, left: left, right: right, behind: skipped,
+      weight: hasLines || !tree.keepsWeights ? weight : nil)
     open.begin(author, after: stamp.change)
     open.start = position &+ elements.count
     open.position = open.start
@@ -151,7 +156,7 @@ extension ReplicatingArray {
   }
 
   @inline(never)
-  private mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
+  mutating func removeAnew(_ range: Range<Int>, by replica: inout Replica) {
     if range.isEmpty { return }
     settle()
     noteQuestions()
@@ -174,7 +179,7 @@ extension ReplicatingArray {
   @inline(__always)
   mutating func settle() {
     if open.position >= 0 {
-      settleTyping()
+      if open.typedCount == 0 { open.endTyping() } else { settleTyping() }
     } else if open.removedFrom >= 0 {
       settleRemoving()
     }
@@ -187,20 +192,17 @@ extension ReplicatingArray {
     return copy
   }
 
+  @inline(never)
   private mutating func settleTyping() {
     let count = UInt32(truncatingIfNeeded: open.typedCount)
-    if count == 0 { return open.endTyping() }
     noteQuestions()
-    appendTyped()
+    let (author, first, kept) = (Int(open.author), open.first, keptCount)
+    authors[author].settleTyping(
+      kept, of: &open.typed, first, count: count, upTo: open.nextNumber &- 1, lamport: lamport)
     open.endTyping()
-    let author = Int(open.author)
-    let first = open.first
-    authors[author].recordStamps(
-      first, count: count, number: open.nextNumber &- UInt64(count),
-      lamport: lamport &- UInt64(count) &+ 1, isStepping: true)
-    authors[author].lastNumber = open.nextNumber &- 1
     let piece = Piece(open.author, first, count)
-    tree.lengthen(by: count, weight(of: piece))
+    let isPlain = open.isPlain && !tree.keepsWeights
+    tree.lengthen(by: count, isPlain ? .zero : weight(of: piece))
     if isIndexed { authors[author].leaves.set(piece, to: tree.cursor.leaf) }
   }
 
@@ -211,36 +213,6 @@ extension ReplicatingArray {
     open.removedFrom = -1
     open.removedCount = 0
     removeNow(range, by: open.author, number: number, open.order)
-  }
-
-  /// Removes visible elements by changes from `number` on.
-  mutating func removeNow(
-    _ range: Range<Int>, by author: AuthorIndex, number: UInt64, _ order: RemovalRun.Order
-  ) {
-    var number = number
-    var rest = range.count
-    while rest > 0 {
-      let removed: Piece
-      let skipped: UInt32
-      let most = UInt32(truncatingIfNeeded: rest)
-      if order == .backward {
-        let seen = tree.seek(range.lowerBound &+ rest &- 1) &+ 1
-        let count = Swift.min(seen, most)
-        skipped = seen &- count
-        removed = tree.current.dropping(skipped).prefix(count)
-      } else {
-        skipped = tree.seek(range.lowerBound)
-        let piece = tree.current.dropping(skipped)
-        removed = piece.prefix(Swift.min(piece.count, most))
-      }
-      rest &-= Int(removed.count)
-      bury(removed, behind: skipped)
-      authors[Int(author)].record(
-        RemovalRun(
-          number: UInt32(number), offset: removed.offset, count: removed.count,
-          target: removed.author, order: order))
-      if order != .atOnce { number &+= UInt64(removed.count) }
-    }
   }
 
   /// Moves to the gap before a position: its neighbours, and how many elements of the cursor's piece are before it.
@@ -281,20 +253,21 @@ extension ReplicatingArray {
       let piece = Piece(author, first, count)
       put(piece, behind: skipped, weight ?? self.weight(of: piece))
     } else {
-      putLong(author, first, count, behind: skipped)
+      let isPlain = weight.map { $0.continuations == 0 } ?? false
+      putLong(author, first, count, behind: skipped, isPlain && !tree.keepsWeights)
     }
   }
 
   @inline(never)
   private mutating func putLong(
-    _ author: AuthorIndex, _ first: UInt32, _ count: UInt32, behind skipped: UInt32
+    _ author: AuthorIndex, _ first: UInt32, _ count: UInt32, behind skipped: UInt32, _ isPlain: Bool
   ) {
     var skipped = skipped
     var done: UInt32 = 0
     while done < count {
       let part = Swift.min(tree.sizes.piece, count - done)
       let piece = Piece(author, first + done, part)
-      put(piece, behind: skipped, weight(of: piece))
+      put(piece, behind: skipped, isPlain ? .zero : weight(of: piece))
       skipped = tree.current.count
       done += part
     }
@@ -307,35 +280,5 @@ extension ReplicatingArray {
       tree.put(piece, behind: skipped, weight)
     }
     if isIndexed { authors[Int(piece.author)].leaves.set(piece, to: tree.cursor.leaf) }
-  }
-
-  @inline(never)
-  mutating func splitLeaf() {
-    let new: Int
-    do {
-      let authors = authors
-      new = tree.splitLeaf { Self.weight(of: $0, in: authors[Int($0.author)].content) }
-    }
-    if isIndexed { enterLeaf(new) }
-  }
-
-  private mutating func enterLeaf(_ leaf: Int) {
-    for piece in tree.pieces(of: leaf) { authors[Int(piece.author)].leaves.set(piece, to: leaf) }
-  }
-
-  /// Makes elements behind `skipped` of the cursor's piece, which are its own and visible, tombstones: joined with their
-  /// neighbours in the leaf where they can be.
-  @inline(__always)
-  mutating func bury(_ part: Piece, behind skipped: UInt32) {
-    if tree.isFull { splitLeaf() }
-    if !spared.isEmpty { spareNoLonger(part) }
-    // In a leaf of ASCII nothing but weights can be lost.
-    let isPlain = tree.isLeafPlain && !tree.keepsWeights
-    tree.bury(part, behind: skipped, isPlain ? .zero : weight(of: part))
-  }
-
-  /// Notes that elements are removed by a change that does not spare them.
-  private mutating func spareNoLonger(_ piece: Piece) {
-    spared = spared.filter { !piece.contains($0) }
   }
 }

@@ -8,7 +8,7 @@ extension ReplicatingArray<UInt8> {
     _ utf8: borrowing Span<UInt8>, at offset: Int, by replica: inout Replica
   ) -> Bool {
     utf8.count == 1 && (0x01..<0x80).contains(utf8[0])
-      && goOnTyping(utf8, at: offset, by: &replica)
+      && goOnTyping(utf8, at: offset, by: &replica, isPlain: true)
   }
 
   /// Removes a byte of ASCII if that goes on with what was removed last.
@@ -26,7 +26,8 @@ extension ReplicatingArray<UInt8> {
     precondition(
       offset >= 0 && offset <= count,
       "an insertion at byte \(offset) of a text of \(count) bytes")
-    guard let weight = TextWeight(ofText: utf8) else {
+    let countsLines = tree.keepsWeights || utf8.count < TextWeight.manyBytes
+    guard let weight = TextWeight(ofText: utf8, countingLines: countsLines) else {
       preconditionFailure(
         "an insertion at byte \(offset) of what is not valid UTF-8, or holds U+0000")
     }
@@ -37,7 +38,7 @@ extension ReplicatingArray<UInt8> {
       precondition(
         isBetweenScalars(offset), "an insertion at byte \(offset) of a text, inside a scalar")
     }
-    insertAnew(utf8, at: offset, by: &replica, weight)
+    insertAnew(utf8, at: offset, by: &replica, weight, hasLines: countsLines)
   }
 
   /// True if no scalar has bytes on both sides of an offset in the text. Nothing is open.
@@ -48,7 +49,7 @@ extension ReplicatingArray<UInt8> {
   }
 
   /// Traps when other replicas would refuse the removal. O(log n), and O(1) beside the last one.
-  @inline(never)
+  @inline(__always)
   mutating func checkScalars(removing range: Range<Int>) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count,
@@ -96,6 +97,7 @@ extension ReplicatingArray<UInt8> {
   private mutating func hasWholeScalarsInTree(_ range: Range<Int>) -> Bool {
     if tree.isPlain(in: range) { return true }
     let skipped = Int(tree.seek(range.lowerBound))
+    if tree.isPlain(in: range) { return true }
     let piece = tree.current
     if skipped &+ range.count <= Int(piece.count) {
       // As a rule all of it is in one piece, where the removal begins to look.
