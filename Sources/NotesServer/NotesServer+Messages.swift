@@ -8,30 +8,21 @@ extension NotesServer {
 
   /// Takes bytes from the client, and acts on every message that is whole.
   ///
+  /// Changes that another process had answered when the bytes were sent are noticed first. Waiting for the descriptor of the folder is not
+  /// enough: a request may be sent after the owner has polled the descriptors and before it reads the request. If they are few, they are
+  /// merged at once; else by the first request that needs all of them, or as background work.
+  ///
   /// - Complexity: that of the requests in them.
   public mutating func receive(_ bytes: ArraySlice<UInt8>) {
     schedule.noteEvent()
     client.follower?.heard = nil
-    requests.mustNotice = true
-    connection.input.append(bytes)
-    proceed()
-  }
-
-  /// Notices what other processes had answered when a request was sent, if bytes have come since it was done last.
-  ///
-  /// Waiting for the descriptor of the folder is not enough: a request may be sent after the owner has polled the descriptors and before it reads
-  /// the request. What is noticed is merged at once if it is little; else by the first request that needs all of it, or as background work.
-  ///
-  /// Before a `note/change` it is not done, since that is no answer which says something of the notebook. It is about the text that the
-  /// client shows, and with or without a look its author has not seen what others wrote meanwhile.
-  private mutating func notice() {
-    guard requests.mustNotice else { return }
-    requests.mustNotice = false
     let wasMerging = store?.isMerging == true
     if store?.notice() == true, !wasMerging {
       mergeSlice()
       push()
     }
+    connection.input.append(bytes)
+    proceed()
   }
 
   /// Notes that the client's input has ended. The requests in it are carried out, their changes are put on disk, and the process ends.
@@ -156,7 +147,6 @@ extension NotesServer {
       if openTexts.hasNewCursors { push() }
       answer(change)
     case .other(.request(let id, let method, let params)):
-      notice()
       if openTexts.hasNewCursors { push() }
       answer(id, method, params)
     case .other(.notification(let method, let params)):

@@ -37,8 +37,6 @@ struct Requests {
   var known = KnownRequests()
   /// The mark of changes that are made now, for a request with a key.
   var mark: RequestMark?
-  /// True if bytes have come since it was looked what others have written.
-  var mustNotice = false
   /// The batch that is being carried out.
   var batch: RunningBatch?
   /// The burst that is being carried out.

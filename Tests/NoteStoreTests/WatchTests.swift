@@ -143,9 +143,8 @@ import Testing
     {
       let watcher = try #require(InotifyWatcher())
       try #require(watcher.watch(scratch.path, followingLinks: true, contents: true) != nil)
-      for number in 0..<1_500 {
-        close(open("\(scratch.path)/\(number)", O_WRONLY | O_CREAT, 0o600))
-      }
+      // Not by `open`: a process that another test begins at that moment has the file, too, and the system tells of its end when both have closed it.
+      for number in 0..<1_500 { #expect(symlink("x", "\(scratch.path)/\(number)") == 0) }
       guard case .events(let events) = watcher.report() else {
         Issue.record("so few are too many")
         return
