@@ -54,12 +54,12 @@ struct ChangeRequest {
 
   /// The words of such a message.
   private enum Word {
-    static let jsonrpc = JSONWord("jsonrpc")
-    static let version = JSONWord("2.0")
-    static let id = JSONWord("id")
-    static let method = JSONWord("method")
-    static let noteChange = JSONWord(ChangeRequest.method)
-    static let params = JSONWord("params")
+    static let jsonrpc = JSONWord("jsonrpc")!
+    static let version = JSONWord("2.0")!
+    static let id = JSONWord("id")!
+    static let method = JSONWord("method")!
+    static let noteChange = JSONWord(ChangeRequest.method)!
+    static let params = JSONWord("params")!
   }
 
   private static func id(_ cursor: inout JSONCursor) -> RequestID? {
@@ -77,7 +77,7 @@ struct ChangeRequest {
 }
 
 extension ChangeNoteParameters {
-  private static let names = Name.allCases.map { (word: JSONWord($0.rawValue), name: $0) }
+  private static let names = Name.allCases.map { (word: JSONWord($0.rawValue)!, name: $0) }
 
   /// The parameters of a change as clients write them. Behind nil the cursor stands anywhere.
   fileprivate init?(_ cursor: inout JSONCursor) {
@@ -146,12 +146,12 @@ extension ChangeNoteParameters {
   }
 
   private enum Word {
-    static let range = JSONWord("range")
-    static let newText = JSONWord("newText")
-    static let start = JSONWord("start")
-    static let end = JSONWord("end")
-    static let line = JSONWord("line")
-    static let character = JSONWord("character")
+    static let range = JSONWord("range")!
+    static let newText = JSONWord("newText")!
+    static let start = JSONWord("start")!
+    static let end = JSONWord("end")!
+    static let line = JSONWord("line")!
+    static let character = JSONWord("character")!
   }
 
   private static func ranges(_ cursor: inout JSONCursor) -> [RangeReplacement]? {

@@ -237,7 +237,8 @@ extension NotesServer {
     endAnswer(name)
   }
 
-  /// As for every other request; but none of the rules for processes of one request, for keys and for what changes nothing holds for it.
+  /// Answers a change as every other request is answered. The rules that are left out are those for processes of one request, for requests with a
+  /// key, and for requests that change nothing.
   private mutating func answer(_ change: ChangeRequest) {
     do throws(ResponseError) {
       try checkPhase(of: ChangeRequest.method)

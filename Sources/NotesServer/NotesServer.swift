@@ -146,7 +146,8 @@ public struct NotesServer: ~Copyable {
     _modify { yield &connection.outbox }
   }
 
-  /// True if there are bytes to be sent to the client.
+  /// True if there are bytes to be sent to the client. The owner asks it several times for each message, and a look into `outbox` from another
+  /// module takes an allocation.
   public var hasOutput: Bool { !connection.outbox.isEmpty }
 
   /// The outbox for the next message to the client: behind the answers that wait for the disk.

@@ -13,6 +13,7 @@ struct RunningBurst {
   private static let mostMessages = 256
   private static let mostBytes = 1 << 20
 
+  /// Notes a message that was acted on.
   mutating func append(_ message: [UInt8]) {
     messages.append(message)
     size += message.count

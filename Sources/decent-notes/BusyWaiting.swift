@@ -5,8 +5,9 @@
 /// looks again after an answer. That is in vain where a user types, or where the system lets both processes run on one processor. So each time in vain
 /// doubles the number of answers after which it is not tried, up to 1,024; one success sets it to zero.
 struct BusyWaiting {
-  /// The time for which it looks.
+  /// The time for which it looks, and how often at most: a clock may stand still.
   static let longest = Duration.microseconds(50)
+  static let mostLooks = 1000
   private static let mostSkipped = 1024
 
   /// The number of answers after which it is not tried, and how many of them there were.

@@ -205,9 +205,12 @@ struct EventLoop: ~Copyable {
     defer { hasAnswered = false }
     if hasAnswered, limit != 0, busyWaiting.isDue() {
       let end = now() + BusyWaiting.longest
-      var count: Int32 = 0
-      repeat { count = poll(&polls, nfds_t(polls.count), 0) } while count == 0 && now() < end
-      busyWaiting.didWait(inVain: count == 0)
+      var (count, looks): (Int32, Int) = (0, 0)
+      repeat {
+        count = poll(&polls, nfds_t(polls.count), 0)
+        looks += 1
+      } while count == 0 && looks < BusyWaiting.mostLooks && now() < end
+      busyWaiting.didWait(inVain: count <= 0)
       if count != 0 { return count }
     }
     return poll(&polls, nfds_t(polls.count), limit)

@@ -45,7 +45,7 @@ extension PieceTree {
       parts[found] = piece
       found &+= piece.isRemoved ? 0 : 1
       leaf[to] = tomb
-      // What `goes` says, but without a wait for the last tombstone.
+      // The rule of `goes`, but without a wait for the last tombstone.
       let isTooLong = UInt64((largest &- tomb.count &- next.count) &>> 31)
       let joins = (next.place ^ behind) | isTooLong == 0
       behind = next.nextPlace
