@@ -63,4 +63,24 @@ struct `Clocks that are wrong` {
     for server in servers { try server.leave() }
     try audit(temporary("notes"), ledger)
   }
+
+  #if os(Linux)
+    @Test func `A process whose clock stands still sleeps when it has answered`() throws {
+      let server = try Server(
+        temporary("notes"), shell: "exec faketime -f '@2026-11-26 10:00:00 x0.000001' \"$@\"")
+      try server.initialize()
+      // faketime waits for the program, which it has started.
+      try server.wait(for: "a child") { !server.children.isEmpty }
+      let path = "/proc/\(server.children[0])/stat"
+      func state() throws -> Substring? {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: ")").last?
+          .split(separator: " ").first
+      }
+      for _ in 0..<3 {
+        try server.call("notebook/status")
+        try server.wait(for: "sleep") { try state() == "S" }
+      }
+      kill(server.children[0], SIGKILL)
+    }
+  #endif
 }
