@@ -64,17 +64,17 @@ final class EmacsSession {
     return try peer.call("note/get", ["id": .string(id)])["text"]?.string
   }
 
-  /// Waits until the peer has what it should.
-  func wait(_ what: String, until isMet: () throws -> Bool) throws {
+  /// Waits until the peer has what it should; the failure tells the note `title`.
+  func wait(_ what: String, in title: String = "Note", until isMet: () throws -> Bool) throws {
     try waitUntil(
-      "\(what); the note is \(try text() ?? "missing")\n"
+      "\(what); the note is \(try text(title) ?? "missing")\n"
         + (try emacs.screen().joined(separator: "\n")),
       every: 0.02, isMet)
   }
 
   /// Waits until the note of the peer is `text`.
   func wait(for text: String, in title: String = "Note") throws {
-    try wait("the text \(text.prefix(200))") { try self.text(title) == text }
+    try wait("the text \(text.prefix(200))", in: title) { try self.text(title) == text }
   }
 
   func append(_ text: String) throws {

@@ -48,6 +48,8 @@ struct `The client for Emacs: the list` {
     let id = JSON.string(try session.note("journal.org")!["id"]!.string!)
     try emacs.press("M->")
     try emacs.type("** Two")
+    // An append that did not know this text could come before it, on its line.
+    try session.wait(for: "* One\n** Two", in: "journal.org")
     try emacs.press("M-<", "Tab")
     try emacs.wait("the fold") { $0[0] == "* One..." }
     try session.peer.call("note/append", ["id": id, "text": "\n** Three"])
