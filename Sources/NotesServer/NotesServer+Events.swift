@@ -38,7 +38,7 @@ extension NotesServer {
 
   /// Acts on a descriptor that has become readable.
   public mutating func handleReady(_ source: Source) {
-    schedule.noteEvent()
+    schedule.noteOther()
     switch source {
     case .disk: takeDiskResult()
     case .folder: readNoticed()
@@ -62,7 +62,7 @@ extension NotesServer {
 
   /// Notes that the machine's network is another one, or is there again.
   public mutating func networkChanged() {
-    schedule.noteEvent()
+    schedule.noteOther()
     peers.schedule.wake()
   }
 
@@ -83,6 +83,13 @@ extension NotesServer {
 
   /// The latest time to call `advance` if nothing happens before; nil before the first call. If it has passed, call it at once.
   public var nextDeadline: ContinuousClock.Instant? { schedule.nextCall }
+
+  /// True if nothing has happened since the last call of `advance` but changes that the client has made in its texts. What they make due may be
+  /// done some milliseconds later: so the owner may read on for so long before it calls `advance`.
+  public var isOnlyTyping: Bool { schedule.isOnlyTyping }
+
+  /// True if background work was left at the last call of `advance`.
+  public var isWorking: Bool { schedule.hasWork }
 
   /// Takes the time, and does everything that is due.
   ///

@@ -18,6 +18,7 @@ extension NotesServer {
     client.follower?.heard = nil
     let wasMerging = store?.isMerging == true
     if store?.notice() == true, !wasMerging {
+      schedule.noteOther()
       mergeSlice()
       push()
     }
@@ -27,14 +28,14 @@ extension NotesServer {
 
   /// Notes that the client's input has ended. The requests in it are carried out, their changes are put on disk, and the process ends.
   public mutating func inputEnded() {
-    schedule.noteEvent()
+    schedule.noteOther()
     connection.isInputOver = true
     proceed()
   }
 
   /// Notes that the client has closed its end of the input, though not all of it may have been read yet.
   public mutating func inputHungUp() {
-    schedule.noteEvent()
+    schedule.noteOther()
     connection.hasInputHungUp = true
   }
 
@@ -147,9 +148,11 @@ extension NotesServer {
       if openTexts.hasNewCursors { push() }
       answer(change)
     case .other(.request(let id, let method, let params)):
+      schedule.noteOther()
       if openTexts.hasNewCursors { push() }
       answer(id, method, params)
     case .other(.notification(let method, let params)):
+      schedule.noteOther()
       handleNotification(method, Parameters(value: params))
     case .other(.response): break
     }

@@ -6,13 +6,30 @@
 /// doubles the number of answers after which it is not tried, up to 1,024; one success sets it to zero.
 struct BusyWaiting {
   /// The time for which it looks, and how often at most: a clock may stand still.
-  static let longest = Duration.microseconds(50)
-  static let mostLooks = 1000
+  private static let longest = Duration.microseconds(50)
+  private static let mostLooks = 1000
   private static let mostSkipped = 1024
 
   /// The number of answers after which it is not tried, and how many of them there were.
   private var skipping = 0
   private var skipped = 0
+
+  /// Looks again and again after an answer, if that is of use; returns what the last look did: 0 if nothing was found, or if it was not tried.
+  ///
+  /// - Parameters:
+  ///   - now: reads the clock.
+  ///   - look: polls without waiting, and returns what `poll` does.
+  mutating func look(_ now: () -> ContinuousClock.Instant, _ look: () -> Int32) -> Int32 {
+    guard isDue() else { return 0 }
+    let end = now() + Self.longest
+    var (count, looks): (Int32, Int) = (0, 0)
+    repeat {
+      count = look()
+      looks += 1
+    } while count == 0 && looks < Self.mostLooks && now() < end
+    didWait(inVain: count <= 0)
+    return count
+  }
 
   /// Notes an answer; returns whether to look again and again for what follows it.
   mutating func isDue() -> Bool {

@@ -160,6 +160,25 @@ struct `Two processes` {
     try cursor(a, here, 3)
     try others(b, [3])
     #expect(try files().count == 2)
+    // Also while the other one types without a pause.
+    let other = try open(a, JSON.raw(try a.call("note/create")["note"]!["id"]!.written))
+    a.notifications = []
+    try cursor(b, there, 6)
+    let deadline = Deadline()
+    var version = 0
+    while !a.notifications.contains(where: { $0["method"]?.string == "note/presence" }),
+      !deadline.isOver
+    {
+      version += 1
+      try a.call(
+        "note/change",
+        [
+          "attachment": other, "version": JSON(version), "rev": 0,
+          "lines": [[0, 1, [.string("\(version)")]]],
+        ])
+    }
+    #expect(!deadline.isOver)
+    try others(a, [6])
     try b.killNow()
     try others(a, [])
     let c = try server()

@@ -64,6 +64,69 @@ import Testing
     #expect(began == (0..<5).map { interval * $0 })
   }
 
+  // MARK: - Typing
+
+  @Test func `can wait for the time after changes of a text alone, and after nothing else`() {
+    let ana = peer()
+    let note = ana.create()
+    let attachment = ana.call("note/open", ["id": .string(note), "mode": "edit"])["attachment"]!
+    var version = 0
+    func change() -> [UInt8] {
+      version += 1
+      return ana.line(
+        "note/change",
+        [
+          "attachment": attachment, "version": JSON(version), "rev": 0,
+          "lines": [[0, 1, [.string("\(version)")]]],
+        ])
+    }
+    let place: JSON = ["line": 0, "character": 0]
+    let cursor: JSON = [
+      "attachment": attachment, "version": 0, "rev": 0, "ranges": [["start": place, "end": place]],
+    ]
+    #expect(!ana.isOnlyTyping, "a text was opened")
+    ana.wait(.zero)
+    #expect(ana.isOnlyTyping)
+    for _ in 0..<3 { ana.receive(change()) }
+    ana.receive(change() + change())
+    #expect(ana.isOnlyTyping)
+    let others: [() -> Void] = [
+      { ana.send("note/get", ["id": .string(note)]) },
+      { ana.receive(change() + ana.line("note/get", ["id": .string(note)]) + change()) },
+      { ana.send("none") },
+      { ana.notify("note/cursor", cursor) },
+      { ana.wake(.disk, after: .zero) },
+      { ana.wake(.folder, after: .zero) },
+    ]
+    for (number, other) in others.enumerated() {
+      // The last ones tell the time themselves.
+      other()
+      if number < 4 { #expect(!ana.isOnlyTyping, "\(number)") }
+      ana.receive(change())
+      if number < 4 { #expect(!ana.isOnlyTyping, "\(number)") }
+      ana.wait(.zero)
+      #expect(ana.isOnlyTyping, "\(number)")
+    }
+  }
+
+  @Test func `can't wait for the time where others have written`() {
+    let (ana, ben) = (peer(), peer(2))
+    let note = ana.create()
+    let attachment = ana.call("note/open", ["id": .string(note), "mode": "edit"])["attachment"]!
+    // From now on the folder is watched.
+    #expect(ana.isWatching)
+    ana.wait(.zero)
+    ana.folderChanged()
+    ana.wait(.zero)
+    ben.folderChanged()
+    ben.create()
+    #expect(ana.isOnlyTyping)
+    ana.send(
+      "note/change",
+      ["attachment": attachment, "version": 1, "rev": 0, "lines": [[0, 1, ["x"]]]])
+    #expect(!ana.isOnlyTyping)
+  }
+
   // MARK: - The disk
 
   @Test func `puts changes on disk 20 ms after the first of them`() {

@@ -221,6 +221,12 @@ final class Peer {
   /// How long the server wants to wait at most.
   var deadline: Duration? { server.nextDeadline.map { max(.zero, $0 - instant) } }
 
+  /// True if the server's owner may read on before it tells it the time.
+  var isOnlyTyping: Bool { server.isOnlyTyping }
+
+  /// True if the server hears from the system of what others write; from the first time that this is asked.
+  var isWatching: Bool { server.descriptors.contains { $0.source == .folder } }
+
   /// Lets time pass as the event loop does: the server is told the time at each of its deadlines.
   ///
   /// - Parameter body: is called after each time, with how much has passed.

@@ -31,6 +31,8 @@ struct Schedule {
   private(set) var promised: Instant?
   /// True if nothing has happened since. Otherwise the deadlines may be wrong, and `advance` has to be called at once.
   private var isCurrent = false
+  /// True if nothing has happened since but changes that the client has made in its texts.
+  private(set) var isOnlyTyping = false
 
   /// A time of the owner's clock as an instant.
   mutating func instant(_ time: ContinuousClock.Instant) -> Instant {
@@ -50,10 +52,17 @@ struct Schedule {
   /// Notes that something happened, which may change a deadline.
   mutating func noteEvent() { isCurrent = false }
 
+  /// Notes that something else has happened than a change that the client has made in a text.
+  mutating func noteOther() {
+    isCurrent = false
+    isOnlyTyping = false
+  }
+
   /// Notes that all deadlines are right as of `now`.
   mutating func didAdvance(to now: Instant) {
     self.now = now
     isCurrent = true
+    isOnlyTyping = true
     promised = hasWork ? now : earliest
   }
 
