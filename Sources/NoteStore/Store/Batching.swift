@@ -10,20 +10,25 @@ final class Batching {
   let number: UInt64
   /// The notebook without them, and what was counted of it; nil for a burst, for which it would have to be made.
   let before: NoteBook?
-  let written: UInt64?
+  let written: UInt64
   let unkept: Int
-  private(set) var changes: [ChangeID] = []
+  /// One record for each change.
   private(set) var records: [(type: UInt8, payload: [UInt8])] = []
   private var size = 0
 
   init(
-    _ session: ReplicaID, at number: UInt64, before: NoteBook?, written: UInt64?, unkept: Int
+    _ session: ReplicaID, at number: UInt64, before: NoteBook?, written: UInt64, unkept: Int
   ) {
     self.session = session
     self.number = number
     self.before = before
     self.written = written
     self.unkept = unkept
+  }
+
+  /// The changes, in order: the next ones of the session.
+  var changes: [ChangeID] {
+    records.indices.map { ChangeID(replica: session, number: number + 1 + UInt64($0)) }
   }
 
   /// True if one append can hold a change with the others.
@@ -34,7 +39,6 @@ final class Batching {
   /// Adds a change for which there is room.
   func append(_ change: EncodedChange) {
     size += change.bytes.count + LogFormat.maximumOverhead
-    changes.append(change.change.id)
     records.append((RecordType.change.rawValue, change.bytes))
   }
 }

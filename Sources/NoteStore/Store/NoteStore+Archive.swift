@@ -94,7 +94,10 @@ extension NoteStore {
     }
     var appendix = ByteWriter()
     appendix.byte(6)
-    let counts = counts.merging(written) { max($0, $1) }
+    var counts = counts
+    for last in written.changes {
+      counts[last.replica] = max(counts[last.replica] ?? 0, last.number)
+    }
     appendix.varint(counts.count)
     for (session, count) in counts {
       appendix.identifier(session)

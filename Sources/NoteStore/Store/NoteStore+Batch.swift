@@ -25,7 +25,7 @@ extension NoteStore {
   public func finishBatch() throws(StoreError) {
     guard let batch = batching else { return }
     if batch.records.isEmpty { return abandonBatch() }
-    written[batch.session, default: 0] += UInt64(batch.changes.count)
+    written[batch.session] += UInt64(batch.records.count)
     do { try append(batch.records) } catch {
       abandonBatch()
       folder.endSession()

@@ -39,7 +39,7 @@ extension NoteStore {
     guard let burst = batching else { return .written }
     defer { batching = nil }
     if burst.records.isEmpty { return .written }
-    written[burst.session, default: 0] += UInt64(burst.changes.count)
+    written[burst.session] += UInt64(burst.records.count)
     do throws(StoreError) { try append(burst.records, isTriedAgain: true) } catch {
       let mayBeThere = folder.mayHoldFailedAppend
       // Otherwise the next change would have the name of one of these.

@@ -70,7 +70,7 @@ extension NoteStore {
       throw error
     }
     // Those that are gathered are counted together.
-    if let batching { batching.append(encoded) } else { written[session, default: 0] += 1 }
+    if let batching { batching.append(encoded) } else { written[session] += 1 }
     archiving.unkept += encoded.bytes.count
     return notebook.apply(encoded)
   }
@@ -98,7 +98,7 @@ extension NoteStore {
     }
     // The number of a change is not in its record, it follows from the records before it. If another process has appended to
     // our session (a copy of this one, or a forgery), the numbers of our changes would be wrong from then on.
-    if notebook.version[session] != written[session] ?? 0 {
+    if notebook.version[session] != written[session] {
       folder.endSession()
       session = folder.session()
     }

@@ -1,4 +1,5 @@
 internal import Notes
+internal import ReplicatingTypes
 
 // Putting changes on disk, and knowing which of them are there.
 
@@ -62,7 +63,7 @@ extension NoteStore {
     defer { completeAbandoned() }
     try sync()
     folder.writer.releaseComplete()
-    folder.writer.handOver(last, changes: last.flatMap { written[$0.session] } ?? 0)
+    folder.writer.handOver(last, changes: last.map { written[$0.session] } ?? 0)
   }
 
   /// Readable when data reached the disk: then call `takeSyncResult`.

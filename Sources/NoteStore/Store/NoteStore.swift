@@ -22,7 +22,7 @@ public final class NoteStore {
   /// The number of changes that were read from the log of each session.
   var counts: [ReplicaID: UInt64] = [:]
   /// The number of changes this process wrote in each of its sessions.
-  var written: [ReplicaID: UInt64] = [:]
+  var written = Version()
   /// The changes of each replica, without gaps, that files of others hold: all later ones stand in our files only.
   var elsewhere = Version()
   var republishing = Republishing()
