@@ -151,8 +151,8 @@ public struct JSONWriter: Sendable {
   /// Writes a part of a message as it stands.
   ///
   /// - Parameter isEnd: whether it ends with a value.
-  mutating func literal(_ json: String, endsValue isEnd: Bool = false) {
-    bytes.append(contentsOf: json.utf8)
+  mutating func literal(_ json: StaticString, endsValue isEnd: Bool = false) {
+    json.withUTF8Buffer { bytes.append(contentsOf: $0) }
     needsComma = isEnd
   }
 

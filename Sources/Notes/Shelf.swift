@@ -187,6 +187,8 @@ struct Shelf: Sendable {
   }
 
   private mutating func append(_ note: Note, _ slot: Int) {
+    // While it was the only one, its bytes were not counted again.
+    if open.count == 1 { countBytes(at: 0) }
     slots[slot].place = open.count
     let bytes = note.text.count
     openBytes += bytes
@@ -216,13 +218,16 @@ struct Shelf: Sendable {
 
   /// Finds out whether `tidy` will pack notes. O(1).
   mutating func isFull() -> Bool {
-    if latest < slots.count, slots[latest].place >= 0 {
-      let place = slots[latest].place
-      openBytes -= open[place].bytes
-      open[place].bytes = open[place].note.text.count
-      openBytes += open[place].bytes
-    }
-    return open.count > 1 && (open.count > mostOpen || openBytes > mostOpenBytes)
+    if open.count < 2 { return false }
+    if latest < slots.count, slots[latest].place >= 0 { countBytes(at: slots[latest].place) }
+    return open.count > mostOpen || openBytes > mostOpenBytes
+  }
+
+  /// Counts the bytes of an open note again.
+  private mutating func countBytes(at place: Int) {
+    let bytes = open[place].note.text.count
+    openBytes += bytes - open[place].bytes
+    open[place].bytes = bytes
   }
 
   /// Packs the notes that were not used for longest, if too many are open, or too much of text. O(1) if not.

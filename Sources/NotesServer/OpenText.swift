@@ -19,7 +19,10 @@ struct OpenText {
   private var arrivals: [Arrival] = []
   private var dropped = 0
   /// A text that need not be read from the notebook again, and after how many arrivals it was the present one.
-  private var kept: (text: TextBuffer, count: Int)?
+  private var kept: TextBuffer?
+  private var keptCount = 0
+  /// The length of the kept text in bytes.
+  private(set) var keptSize = 0
 
   /// The number of arrivals so far.
   var count: Int { dropped + arrivals.count }
@@ -32,23 +35,23 @@ struct OpenText {
 
   /// Notes removals by an attachment of elements that were removed before. They leave the present text as it is.
   mutating func append(repeated removals: [ElementRange], from source: Int) {
-    let isPresent = present != nil
+    let isPresent = keptCount == count
     arrivals += removals.map {
       Arrival(effect: .removed($0), source: source, isRepetition: true)
     }
-    if isPresent { kept!.count += removals.count }
+    if isPresent { keptCount += removals.count }
   }
 
   /// Makes the arrivals after the first `count` those of somebody who is not here.
   mutating func disown(after count: Int) {
     for index in (count - dropped)..<arrivals.count { arrivals[index].source = nil }
-    kept = nil
+    keepNothing()
   }
 
   /// Takes back the arrivals after the first `count`.
   mutating func takeBack(to count: Int) {
     arrivals.removeLast(self.count - count)
-    kept = nil
+    keepNothing()
   }
 
   /// Forgets the first `seen` arrivals, if there are many.
@@ -106,29 +109,36 @@ struct OpenText {
 
   // MARK: - The kept text
 
-  /// The length of the kept text in bytes.
-  var keptSize: Int { kept?.text.count ?? 0 }
-
   /// The present text, if it is kept.
-  var present: TextBuffer? { kept?.count == count ? kept!.text : nil }
+  var present: TextBuffer? { keptCount == count ? kept : nil }
 
   /// Takes the present text out, so that it can be changed in place.
   mutating func takePresent() -> TextBuffer? {
-    // Taken before it is looked at: a copy would have references to count.
-    guard let kept = kept.take() else { return nil }
-    return kept.count == count ? kept.text : nil
+    if keptCount != count { keepNothing() }
+    return takeKept()
   }
 
-  mutating func keep(present text: consuming TextBuffer) { kept = (text, count) }
+  mutating func keep(present text: consuming TextBuffer) {
+    keptSize = text.count
+    keptCount = count
+    kept = text
+  }
 
-  mutating func keepNothing() { kept = nil }
+  mutating func keepNothing() {
+    keptSize = 0
+    kept = nil
+  }
+
+  private mutating func takeKept() -> TextBuffer? {
+    keptSize = 0
+    return kept.take()
+  }
 
   /// Takes out the text that an attachment shows, if it is kept, so that it can be changed in place.
   mutating func take(_ shown: Attachment.Shown, by attachment: Int) -> TextBuffer? {
-    guard let kept, kept.count == shown.seen, shown.hidden == nil,
+    guard keptCount == shown.seen, shown.hidden == nil,
       !arrivals[(shown.seen - dropped)...].contains(where: { $0.source == attachment })
     else { return nil }
-    self.kept = nil
-    return kept.text
+    return takeKept()
   }
 }

@@ -80,6 +80,17 @@ import Testing
     checkInvariants(person.book, "")
   }
 
+  @Test func `a text that has grown while no other was open is counted when one is`() {
+    let person = Person(1)
+    person.book.shelf.mostOpenBytes = 10_000
+    let long = person.create("long", "")
+    person.setText(long, String(repeating: "x", count: 9_000))
+    #expect(person.book.shelf.openCount == 1)
+    let short = person.create("short", String(repeating: "y", count: 2_000))
+    #expect(person.book.shelf.openCount == 1)
+    #expect(person.book[long]?.text.count == 9_000 && person.book[short]?.text.count == 2_000)
+  }
+
   @Test func `long texts do not stay open, but for the one in use`() {
     let person = Person(1)
     person.book.shelf.mostOpenBytes = 1000
