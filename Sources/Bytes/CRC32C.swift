@@ -43,6 +43,16 @@ public struct CRC32C: Sendable {
         ^ table[Int(truncatingIfNeeded: word &>> 56)]
       i &+= 8
     }
+    if span.count &- i >= 4 {
+      let word =
+        crc
+        ^ (UInt32(span[i]) | UInt32(span[i &+ 1]) &<< 8 | UInt32(span[i &+ 2]) &<< 16
+          | UInt32(span[i &+ 3]) &<< 24)
+      crc =
+        table[Int(word & 0xff) &+ 0x300] ^ table[Int(word &>> 8 & 0xff) &+ 0x200]
+        ^ table[Int(word &>> 16 & 0xff) &+ 0x100] ^ table[Int(word &>> 24)]
+      i &+= 4
+    }
     while i < span.count {
       crc = table[Int((crc ^ UInt32(span[i])) & 0xff)] ^ crc &>> 8
       i &+= 1

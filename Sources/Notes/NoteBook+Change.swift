@@ -43,10 +43,14 @@ extension NoteBook {
 
   /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are
   /// open.
+  @inline(__always)
   public func hasRoom(for change: Change) -> Bool {
     // Each author of a sequence has made a change: as long as few have, there is room everywhere. A look into a text copies it.
-    if version.count < ReplicatingArray<UInt8>.maximumAuthors { return true }
-    return change.operations.allSatisfy { operation in
+    version.count < ReplicatingArray<UInt8>.maximumAuthors || hasRoomInEach(for: change)
+  }
+
+  private func hasRoomInEach(for change: Change) -> Bool {
+    change.operations.allSatisfy { operation in
       switch operation {
       case .create, .purge, .redacted: true
       // With room for it, a placement is noted while the order is not open.
@@ -69,7 +73,7 @@ extension NoteBook {
         let isNoted = try isOfCreation ? canBeNoted(placement, of: change.id) : false
         if !isNoted { try openOrder() }
       case .edit(let id, _), .purge(let id), .redacted(let id, _, _):
-        if shelf.contains(id) { try shelf.open(id) }
+        try shelf.open(id)
       }
     }
     if archive == nil { return }

@@ -162,10 +162,9 @@ public struct NoteBook: Sendable {
   /// Gets a note ready for being read and changed; whether there is one. It is until the next change, or the next one is
   /// opened. O(1) if it was used lately, else O(its history).
   public mutating func open(_ id: NoteID) throws(ArchiveFailure) -> Bool {
-    guard shelf.contains(id), !isPurged(id) else { return false }
+    if isPurged(id) { return false }
     shelf.tidy()
-    try shelf.open(id)
-    return true
+    return try shelf.open(id)
   }
 
   /// A copy of a note. O(1) if it is open, else O(its history).

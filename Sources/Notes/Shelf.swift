@@ -154,8 +154,9 @@ struct Shelf: Sendable {
     }
   }
 
-  /// Opens a note that is here. O(1) if it is open, else O(its history). When it throws, nothing has changed.
-  mutating func open(_ id: NoteID) throws(ArchiveFailure) {
+  /// Opens a note if it is here; returns whether it is. O(1) if it is open, else O(its history). When it throws, nothing has changed.
+  @discardableResult
+  mutating func open(_ id: NoteID) throws(ArchiveFailure) -> Bool {
     use += 1
     if let slot = slot(of: id) {
       latest = slot
@@ -167,16 +168,17 @@ struct Shelf: Sendable {
         unpacked += 1024 + slots[slot].packed.count
         slots[slot].packed = []
       }
-      return
+      return true
     }
-    let place = archive!.place(of: id)!
-    let bytes = try archive!.note(at: place)
+    guard let archive, let place = archive.place(of: id) else { return false }
+    let bytes = try archive.note(at: place)
     let note = try Self.unpack(id, bytes, hasSummary: false)
     unpacked += 1024 + bytes.count
     archivedCount += 1
     append(
       note,
       insert(Slot(id: id, archived: place, place: -1, isTrashed: note.isTrashed, changed: 0)))
+    return true
   }
 
   private mutating func insert(_ slot: Slot) -> Int {

@@ -8,22 +8,17 @@ final class Batching {
   let session: ReplicaID
   /// The number of the session's last change before them.
   let number: UInt64
-  /// The notebook without them, and what was counted of it; nil for a burst, for which it would have to be made.
+  /// The notebook without them; nil for a burst, for which it would have to be made.
   let before: NoteBook?
-  let written: UInt64
-  let unkept: Int
   /// One record for each change.
   private(set) var records: [(type: UInt8, payload: [UInt8])] = []
-  private var size = 0
+  /// The bytes of all changes.
+  private(set) var size = 0
 
-  init(
-    _ session: ReplicaID, at number: UInt64, before: NoteBook?, written: UInt64, unkept: Int
-  ) {
+  init(_ session: ReplicaID, at number: UInt64, before: NoteBook?) {
     self.session = session
     self.number = number
     self.before = before
-    self.written = written
-    self.unkept = unkept
   }
 
   /// The changes, in order: the next ones of the session.
@@ -33,12 +28,13 @@ final class Batching {
 
   /// True if one append can hold a change with the others.
   func hasRoom(for change: EncodedChange) -> Bool {
-    change.bytes.count <= LogFormat.maximumAppend - LogFormat.maximumOverhead - size
+    change.bytes.count + size + (records.count + 1) * LogFormat.maximumOverhead
+      <= LogFormat.maximumAppend
   }
 
   /// Adds a change for which there is room.
   func append(_ change: EncodedChange) {
-    size += change.bytes.count + LogFormat.maximumOverhead
+    size += change.bytes.count
     records.append((RecordType.change.rawValue, change.bytes))
   }
 }

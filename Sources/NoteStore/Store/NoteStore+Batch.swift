@@ -11,9 +11,7 @@ extension NoteStore {
   public func beginBatch() throws(StoreError) {
     precondition(batching == nil, "a batch in a batch")
     let session = try nextSession()
-    batching = Batching(
-      session, at: notebook.version[session], before: notebook, written: written[session],
-      unkept: archiving.unkept)
+    batching = Batching(session, at: notebook.version[session], before: notebook)
   }
 
   /// The changes that were gathered, in order.
@@ -25,13 +23,19 @@ extension NoteStore {
   public func finishBatch() throws(StoreError) {
     guard let batch = batching else { return }
     if batch.records.isEmpty { return abandonBatch() }
-    written[batch.session] += UInt64(batch.records.count)
     do { try append(batch.records) } catch {
       abandonBatch()
       folder.endSession()
       throw error
     }
+    count(batch)
     batching = nil
+  }
+
+  /// Counts changes that were gathered, and are here to stay.
+  func count(_ gathered: Batching) {
+    written[gathered.session] += UInt64(gathered.records.count)
+    archiving.unkept += gathered.size
   }
 
   /// Takes back the changes that were gathered. Their names may be used again.
@@ -39,7 +43,5 @@ extension NoteStore {
     guard let batch = batching, let before = batch.before else { return }
     batching = nil
     notebook = before
-    written[batch.session] = batch.written
-    archiving.unkept = batch.unkept
   }
 }

@@ -18,9 +18,7 @@ extension NoteStore {
   public func beginBurst() throws(StoreError) {
     precondition(batching == nil, "a burst in a batch")
     let session = try nextSession(isLooking: false)
-    batching = Batching(
-      session, at: notebook.version[session], before: nil, written: written[session],
-      unkept: archiving.unkept)
+    batching = Batching(session, at: notebook.version[session], before: nil)
   }
 
   /// The outcome of a burst.
@@ -39,7 +37,6 @@ extension NoteStore {
     guard let burst = batching else { return .written }
     defer { batching = nil }
     if burst.records.isEmpty { return .written }
-    written[burst.session] += UInt64(burst.records.count)
     do throws(StoreError) { try append(burst.records, isTriedAgain: true) } catch {
       let mayBeThere = folder.mayHoldFailedAppend
       // Otherwise the next change would have the name of one of these.
@@ -49,6 +46,7 @@ extension NoteStore {
       noteRefusal(of: burst.records)
       return .unknown(error, isTakenBack: isTakenBack)
     }
+    count(burst)
     return .written
   }
 
@@ -61,11 +59,10 @@ extension NoteStore {
     guard let before = book() ?? (giveUpArchive() ? book() : nil) else {
       // Neither the archive nor the folder can be read. So the changes stay, and are written again from memory when that can be done.
       folder.needsRepublish = true
+      count(burst)
       return false
     }
     notebook = before
-    written[burst.session] = burst.written
-    archiving.unkept = burst.unkept
     // The archive that is being written is one of the notebook that was left.
     archiving.writing = nil
     return true

@@ -69,9 +69,13 @@ extension NoteStore {
       folder.endSession()
       throw error
     }
-    // Those that are gathered are counted together.
-    if let batching { batching.append(encoded) } else { written[session] += 1 }
-    archiving.unkept += encoded.bytes.count
+    // Those that are gathered are counted together, when they are written.
+    if let batching {
+      batching.append(encoded)
+    } else {
+      written[session] += 1
+      archiving.unkept += encoded.bytes.count
+    }
     return notebook.apply(encoded)
   }
 

@@ -25,12 +25,17 @@ extension NoteBook {
 
   /// The last tick of a change that is known. O(1) for the last of its replica, or if it is in memory; else a block of the
   /// archive.
+  @inline(__always)
   func lamport(of change: ChangeID) throws(ArchiveFailure) -> UInt64 {
     if let place = histories.place(of: change.replica),
       let lamport = histories.all[place].lamport(change.number)
     {
       return lamport
     }
+    return try archivedLamport(of: change)
+  }
+
+  private func archivedLamport(of change: ChangeID) throws(ArchiveFailure) -> UInt64 {
     if let session = try session(of: change.replica), session.count == change.number {
       return session.lamport
     }
