@@ -504,9 +504,11 @@ struct LiveTextFuzz {
     var results: [JSON]
     repeat {
       kills += 1
-      hosts[host].peer = Peer(
+      let next = Peer(
         scratch("notes"), seed: (seed &* 8 &+ UInt64(host)) ^ UInt64(kills) << 40,
         state: scratch("state"), longJournal: longJournal)
+      // The cursors of the one before count as long as somebody holds the lock of their file.
+      Spawning.alone { hosts[host].peer = next }
       hosts[host].peer.initialize(encoding: hosts[host].encoding)
       results = clients.map { resume($0) }
     } while random.chance(25)

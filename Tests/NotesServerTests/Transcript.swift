@@ -98,7 +98,7 @@ final class ProgramRun {
     process.standardInput = input
     process.standardOutput = output
     watchdog = DispatchWorkItem { [process] in process.terminate() }
-    try process.run()
+    try Spawning.alone { try process.run() }
     DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
   }
 

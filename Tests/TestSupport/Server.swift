@@ -45,8 +45,6 @@ package final class Server {
     return folder.appendingPathComponent("decent-notes").path
   }()
 
-  private static let spawning = NSLock()
-
   package let process: pid_t
   package let delimiter: Delimiter
   /// The notebook's folder, as its argument.
@@ -104,13 +102,13 @@ package final class Server {
   }
 
   private static func pipe() throws -> (reading: Int32, writing: Int32) {
-    // No process may be started in between: it would hold these ends, too.
-    spawning.lock()
-    defer { spawning.unlock() }
-    var ends: [Int32] = [-1, -1]
-    guard Foundation.pipe(&ends) == 0 else { throw Failure("no pipe: \(errno)") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
+    // A process that is started in between would hold these ends, too.
+    try Spawning.alone {
+      var ends: [Int32] = [-1, -1]
+      guard Foundation.pipe(&ends) == 0 else { throw Failure("no pipe: \(errno)") }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      return (ends[0], ends[1])
+    }
   }
 
   package static func spawn(
@@ -157,9 +155,9 @@ package final class Server {
       variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for string in arguments + pairs { free(string) } }
     var process: pid_t = 0
-    spawning.lock()
-    let failure = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &pairs)
-    spawning.unlock()
+    let failure = Spawning.alone {
+      posix_spawn(&process, words[0], &actions, &attributes, &arguments, &pairs)
+    }
     guard failure == 0 else {
       throw Failure("\(words[0]) can't be started: \(String(cString: strerror(failure)))")
     }
