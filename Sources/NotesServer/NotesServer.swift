@@ -11,7 +11,8 @@ public import ReplicatingTypes
 ///
 /// - hands it the bytes that come (`receive`), and sends those of `outbox`;
 /// - waits for its `descriptors`, and tells it which of them are ready (`handleReady`);
-/// - tells it the time (`advance`) after anything has happened, and when `nextDeadline` has come;
+/// - tells it the time (`advance`) after anything has happened, but for changes of texts somewhat later (`isOnlyTyping`), and when `nextDeadline`
+///   has come;
 /// - carries the bytes of its `exchanges` to the peers and back;
 /// - ends the process when there is an `exitStatus`.
 ///
