@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `count for the archive, and as written, as much as alone, once they are written`() throws {
+  @Test func `count as much as alone, once they are written`() throws {
     let alone = try Self.open()
     try Self.make(5, in: alone)
     let (burst, batch) = (try Self.open(), try Self.open())
