@@ -2,7 +2,7 @@ public import ReplicatingTypes
 
 // Planning, encoding and applying changes.
 //
-// What is called for each change and only looks is inlined: a call gets a copy of all properties of the notebook, 848 bytes.
+// A method that is called for each change and changes nothing is inlined: each call would copy all properties of the notebook, 848 bytes.
 
 extension NoteBook {
   /// The name of the next change of a replica.

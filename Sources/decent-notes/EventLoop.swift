@@ -92,7 +92,8 @@ struct EventLoop: ~Copyable {
       if isSo() { return nil }
       var isIdle = false
       if !readAhead() {
-        isIdle = wait()
+        // Changes that were read ahead have happened since the server was told the time.
+        isIdle = wait() && readsAhead == 0
       } else if server.isOnlyTyping {
         continue
       }
