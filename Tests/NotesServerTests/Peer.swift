@@ -214,9 +214,12 @@ final class Peer {
   /// A descriptor becomes readable after a while in which the server was not told the time.
   func wake(_ source: NotesServer.Source, after time: Duration) {
     instant += time
-    server.handleReady(source)
+    becomesReady(source)
     wait(.zero)
   }
+
+  /// A descriptor becomes readable, and the server is not told the time.
+  func becomesReady(_ source: NotesServer.Source) { server.handleReady(source) }
 
   /// How long the server wants to wait at most.
   var deadline: Duration? { server.nextDeadline.map { max(.zero, $0 - instant) } }
