@@ -116,6 +116,36 @@ func notebookRows(_ report: inout Report) {
     expect($0.counts == whole.counts, "1,000 notes moved among 10,000")
   }
   report.add(Row("notebook", "10,000 notes, 1,000 moves, each with a list of ten", moving))
+  let deleting = measure {
+    changed(whole, 1_000) { book, note in .edit(note, book.read(note) { $0.deletion }) }
+  } check: {
+    expect($0.counts.trashed == 1_000, "1,000 of 10,000 notes in the trash")
+  }
+  let trashed = changed(whole, 1_000) { book, note in .edit(note, book.read(note) { $0.deletion }) }
+  let purging = measure {
+    changed(trashed, 1_000) { .purge($1) }
+  } check: {
+    expect($0.purged.count == 1_000, "1,000 of 10,000 notes forgotten")
+  }
+  report.add(
+    Row(
+      "notebook", "10,000 notes, one of 1,000 forgotten; its floor: put into the trash",
+      purging.divided(by: 1_000), .microseconds, floor: deleting.divided(by: 1_000),
+      goal: .floor(2)))
+}
+
+/// Makes a change to each of the first notes.
+private func changed(
+  _ book: NoteBook, _ count: UInt64, _ operation: (NoteBook, NoteID) -> Change.Operation
+) -> NoteBook {
+  var book = book
+  let author = ReplicaID(high: 0, low: 1)
+  for number in 1...count {
+    let note = NoteID(creation: ChangeID(replica: author, number: number))
+    _ = readable { try book.open(note) }
+    apply(book.change(by: author, at: 1_000, [operation(book, note)]), to: &book)
+  }
+  return book
 }
 
 /// Moves notes by their index, and looks at the first after each.

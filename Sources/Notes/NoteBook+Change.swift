@@ -139,7 +139,6 @@ extension NoteBook {
       note(unaware: change, knowing: version, on: bases)
     }
     if !withdrawing.isEmpty || change.rareKinds.contains(.base) { settleMerges(&effects) }
-    redactHistories()
     shelf.tidy()
     return effects
   }

@@ -122,7 +122,6 @@ extension NoteBook: Replicable {
       pending.endTurn(replica, isLeft ? queue : nil)
     }
     settleMerges(&merged)
-    redactHistories()
     return merged
   }
 

@@ -19,8 +19,8 @@ extension NoteBook {
   }
 
   /// Leaves nothing in memory of what changes did to notes that were purged. O(1) if none was since the last time, else O(changes in
-  /// memory).
-  mutating func redactHistories() {
+  /// memory). It changes no answer: who reads changes in memory redacts them until then. So it is done once for many notes.
+  public mutating func redactHistories() {
     if unredacted.isEmpty { return }
     histories.redact(unredacted)
     unredacted = []

@@ -1,10 +1,10 @@
 import Bytes
-import Notes
 import ReplicatingTypes
 import TestSupport
 import Testing
 
 @testable import NoteStore
+@testable import Notes
 
 /// A machine with a disk in memory and one process after the other.
 private final class Machine {
@@ -202,8 +202,10 @@ extension NoteStore {
       _ = machine.store.takeSyncResult()
     }
     #expect(machine.store.hasCompaction)
+    #expect(!machine.store.notebook.unredacted.isEmpty)
     machine.finishWork()
     #expect(!machine.store.isPurgeDue)
+    #expect(machine.store.notebook.unredacted.isEmpty, "memory")
     #expect(try !machine.files(with: "abracadabra").isEmpty)
     for _ in 0..<2 {
       machine.disk.pass(86_500)

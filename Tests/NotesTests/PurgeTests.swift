@@ -240,6 +240,53 @@ extension [UInt8] {
     #expect(purged > 10)
   }
 
+  @Test func `what is read is the same before and after memory is redacted`() throws {
+    func read(_ book: NoteBook) throws -> [[UInt8]] {
+      var result: [[UInt8]] = []
+      for replica in book.version.replicas {
+        try book.forEachEncoded(of: replica, in: 1...book.version[replica]) { _, encoded, lamport in
+          result.append(Array(encoded) + Array("\(lamport)".utf8))
+          return true
+        }
+        result += try book.links(of: replica).map { Array("\($0)".utf8) }
+      }
+      return result
+    }
+    /// The changes in memory that tell of what was purged.
+    func unredacted(_ book: NoteBook) throws -> Int {
+      try book.histories.all.reduce(0) { sum, history in
+        var redactor = Redactor(book.purged, author: history.id, mentions: history.mentions)
+        return try sum
+          + (history.archived..<history.count).count {
+            try redactor.redacted(history.change($0 + 1)) != nil
+          }
+      }
+    }
+    var (changes, bases) = (0, 0)
+    for seed in seeds(20) {
+      let (people, _) = try history(seed)
+      try exchangeAll(people, at(seed))
+      for person in people {
+        var book = person.book
+        changes += try unredacted(book)
+        bases += book.histories.all.reduce(0) { sum, history in
+          sum + history.links.count { $0.bases.contains { book.isPurged($0.note) } }
+        }
+        let known = try read(book)
+        book.redactHistories()
+        #expect(try unredacted(book) == 0, at(seed))
+        #expect(try read(book) == known, at(seed))
+        #expect(book == person.book, at(seed))
+        // And what comes afterwards.
+        person.book.redactHistories()
+        person.create("later", "text")
+        #expect(try read(person.book).count > known.count, at(seed))
+      }
+    }
+    #expect(changes > 100)
+    #expect(bases > 0)
+  }
+
   @Test func `nothing happens to other notes`() throws {
     for seed in seeds(20) {
       var generator = SplitMix64(seed: seed)

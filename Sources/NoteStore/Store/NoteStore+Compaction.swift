@@ -44,6 +44,7 @@ extension NoteStore {
   private func compactSome(
     isForced: Bool, isPurging: Bool = false
   ) throws(StoreError) -> Compaction.Result? {
+    if self.compaction == nil { notebook.redactHistories() }
     let compaction =
       self.compaction
       ?? Compaction(

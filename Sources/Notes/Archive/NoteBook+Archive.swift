@@ -49,7 +49,8 @@ extension NoteBook {
 
   /// The changes of a replica that follow others than its own, or were made on a base.
   func links(of replica: ReplicaID) throws(ArchiveFailure) -> [HistoryLink] {
-    let recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
+    var recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
+    if !unredacted.isEmpty { recent = recent.compactMap { $0.redacted(unredacted) } }
     guard let archive, let session = try session(of: replica) else { return recent }
     let archived = try archive.links(of: session)
     if !isArchiveBehind { return archived + recent }
@@ -100,8 +101,16 @@ extension NoteBook {
     }
     guard numbers.upperBound > archived, let place = histories.place(of: replica) else { return }
     let history = histories.all[place]
+    var redactor =
+      unredacted.isEmpty
+      ? nil : Redactor(unredacted, author: replica, mentions: history.mentions)
     for number in max(numbers.lowerBound, archived + 1)...numbers.upperBound {
-      guard body(number, history.change(number), history.lamport(number)!) else { return }
+      let encoded = history.change(number)
+      // What was applied can be read.
+      let redacted = try? redactor?.redacted(encoded)
+      guard body(number, redacted.map { $0[...] } ?? encoded, history.lamport(number)!) else {
+        return
+      }
     }
   }
 
