@@ -50,7 +50,8 @@ let package = Package(
     .target(name: "FileTree", dependencies: ["Bytes"], swiftSettings: strict),
 
     // What a note looks like as a file. Pure.
-    .target(name: "NoteFiles", dependencies: ["Bytes", "JSONRPC"], swiftSettings: strict),
+    .target(
+      name: "NoteFiles", dependencies: ["Bytes", "JSONRPC"], swiftSettings: optimized),
 
     // Another protocol, by which agents use a notebook. Pure.
     .target(

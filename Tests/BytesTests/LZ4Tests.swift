@@ -2,7 +2,7 @@ import Bytes
 import TestSupport
 import Testing
 
-@Suite struct `Compressed bytes` {
+@Suite(.computing) struct `Compressed bytes` {
   /// Bytes of many kinds: random, repeating, of few values, texts, and parts of what stood before.
   private func bytes(_ generator: inout SplitMix64, upTo limit: Int) -> [UInt8] {
     let words = (0..<20).map { _ in generator.bytes(1 + generator.below(8)) + [32] }

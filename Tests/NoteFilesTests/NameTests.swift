@@ -125,7 +125,7 @@ import Testing
   }
 }
 
-@Suite struct `Files that are left alone` {
+@Suite(.computing) struct `Files that are left alone` {
   @Test(
     arguments: [
       ("a.md", .none), (".a.md", .ignored), ("a.md~", .ignored), (".#a.md", .ignored),

@@ -3,7 +3,7 @@ import NoteFiles
 import TestSupport
 import Testing
 
-@Suite struct `Reading a file` {
+@Suite(.computing) struct `Reading a file` {
   private func refusal(_ bytes: [UInt8], _ path: String = "a.md", limit: Int = 100) -> FileRefusal?
   {
     do throws(FileRefusal) {

@@ -2,7 +2,7 @@ import NoteFiles
 import TestSupport
 import Testing
 
-@Suite struct `A rendered note` {
+@Suite(.computing) struct `A rendered note` {
   /// Something that a note can be, with a header that somebody wrote.
   private func change(_ note: inout NoteFile, _ random: inout SplitMix64) {
     if random.chance(60) {

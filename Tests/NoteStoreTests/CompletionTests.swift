@@ -72,7 +72,7 @@ private final class Machine {
   }
 }
 
-@Suite struct `What killed processes have left` {
+@Suite(.computing) struct `What killed processes have left` {
   @Test func `is completed by the next process of its machine, whatever interrupts that`() throws {
     for seed in seeds(40) {
       let machine = Machine(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NoteStore
 
-@Suite struct `A notebook on a disk that fails` {
+@Suite(.computing) struct `A notebook on a disk that fails` {
   private static func disk() -> MemoryDisk {
     let disk = MemoryDisk()
     disk.put([], at: "/home/.profile")

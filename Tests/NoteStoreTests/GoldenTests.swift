@@ -7,7 +7,7 @@ import Testing
 
 @testable import NoteStore
 
-@Suite struct `Notebooks that earlier versions wrote` {
+@Suite(.computing) struct `Notebooks that earlier versions wrote` {
   private static let path = "/home/notes"
   private static let state = "/home/state"
 

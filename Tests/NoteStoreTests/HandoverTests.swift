@@ -82,7 +82,7 @@ private final class Shell {
   }
 }
 
-@Suite struct `Processes of one request` {
+@Suite(.computing) struct `Processes of one request` {
   @Test func `leave few files and one session`() throws {
     let shell = Shell(seed: 1)
     for number in 0..<60 {

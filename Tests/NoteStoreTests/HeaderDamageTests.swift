@@ -1,10 +1,11 @@
 import Notes
 import ReplicatingTypes
+import TestSupport
 import Testing
 
 @testable import NoteStore
 
-@Suite struct `A log whose header is damaged` {
+@Suite(.computing) struct `A log whose header is damaged` {
   private static let root = "/home/notes"
   private static let notebook = Identifier(high: 0x0123, low: 0x4567)
   private static let session = Identifier(high: 0xaaaa, low: 0xbbbb)

@@ -51,7 +51,7 @@ extension NoteStore {
   }
 }
 
-@Suite struct `Keeping a notebook between two runs` {
+@Suite(.computing) struct `Keeping a notebook between two runs` {
   @Test func `the next run reads notes and not logs`() throws {
     let desk = Desk(seed: 1)
     let first = try desk.resumed()

@@ -33,7 +33,7 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
   return appends[append].count == 1 && (start..<start + 8).contains(byte) ? start : nil
 }
 
-@Suite struct `The log format` {
+@Suite(.computing) struct `The log format` {
   let scratch = TemporaryFolder()
   static let session = Identifier(
     high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210)

@@ -385,7 +385,7 @@ extension NoteStore {
   }
 }
 
-@Suite struct `Snapshots and faults` {
+@Suite(.computing) struct `Snapshots and faults` {
   /// What was answered.
   private final class Promises {
     var acknowledged: [String] = []

@@ -6,7 +6,7 @@ import Testing
 @testable import NotesServer
 
 /// Changes of texts that come with one read and are written together.
-@Suite
+@Suite(.computing)
 struct `Changes that one read brings` {
   let scratch = TemporaryFolder()
 

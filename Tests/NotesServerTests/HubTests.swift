@@ -128,7 +128,7 @@ private final class Hub {
   }
 }
 
-@Suite(.tags(.slow)) struct `A hub of many links` {
+@Suite(.computing, .tags(.slow)) struct `A hub of many links` {
   /// The machines, and the participants at each: with all of them 1,000 in as many notes.
   private static let size =
     isLong ? (machines: 50, participants: 20) : (machines: 6, participants: 4)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct `The index of links` {
+@Suite(.computing) struct `The index of links` {
   let scratch = TemporaryFolder()
 
   /// Two processes on one folder, one on another, and a folder of files.

@@ -60,7 +60,7 @@ final class LinkScene {
   var status: JSON? { ana.call("notebook/status")["peers"]?[0] }
 }
 
-@Suite struct `A link that stays` {
+@Suite(.computing) struct `A link that stays` {
   @Test func `tells each side at once what is new there, and nothing twice`() {
     let scene = LinkScene()
     #expect(scene.status?["live"] == true)

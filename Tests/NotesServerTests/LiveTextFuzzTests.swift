@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite
+@Suite(.computing)
 struct `Live text, with messages crossing at random` {
   @Test(arguments: seeds(30))
   func `ends the same everywhere, with nothing lost and nothing doubled`(seed: UInt64) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct `A mirror that is killed` {
+@Suite(.computing) struct `A mirror that is killed` {
   /// Where a process is killed: before one of its calls for the mirror's files, or for those of the notebook and of what it knows.
   enum Place: CaseIterable {
     case files, disk

@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// What a mirror leaves out, because nothing can have changed there, and what it does in several slices.
-@Suite("A mirror of many files") struct MirrorScaleTests {
+@Suite("A mirror of many files", .computing) struct MirrorScaleTests {
   let scratch = TemporaryFolder()
   let tree = MemoryTree("/mirror")
 

@@ -116,7 +116,7 @@ extension MirrorSimulation {
   }
 }
 
-@Suite("A mirror, simulated") struct MirrorSimulationTests {
+@Suite("A mirror, simulated", .computing) struct MirrorSimulationTests {
   @Test(arguments: [MirrorSimulation.Kind.alone, .twoMirrors, .carried, .manyFiles])
   func `no word is lost, and none is there twice`(_ kind: MirrorSimulation.Kind) {
     var failed = 0

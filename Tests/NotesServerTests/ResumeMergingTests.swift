@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// A client that resumes without being known, beside one that sends its text with `base`.
-@Suite struct `Coming back with a text that the note has had` {
+@Suite(.computing) struct `Coming back with a text that the note has had` {
   private let scratch = TemporaryFolder()
 
   private func peer(_ folder: String, _ seed: UInt64) -> Peer {

@@ -11,7 +11,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite
+@Suite(.computing)
 struct `Coming back to another server` {
   let scratch = TemporaryFolder()
   let first: Peer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite
+@Suite(.computing)
 struct `Exchanging changes with a peer` {
   let scratch = TemporaryFolder()
 

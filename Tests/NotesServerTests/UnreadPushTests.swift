@@ -56,7 +56,7 @@ private struct Silent: ~Copyable {
   }
 }
 
-@Suite struct `A client that does not read` {
+@Suite(.computing) struct `A client that does not read` {
   let scratch = TemporaryFolder()
 
   @Test(arguments: ["text", "lines"])

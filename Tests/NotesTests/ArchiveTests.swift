@@ -37,7 +37,7 @@ final class Disk: Sendable {
   }
 }
 
-@Suite struct `Archive` {
+@Suite(.computing) struct `Archive` {
   /// What several people did, who know all of each other.
   private func people(_ seed: UInt64, steps: Int) throws -> [Person] {
     var generator = SplitMix64(seed: seed)

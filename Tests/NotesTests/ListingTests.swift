@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notes
 
-@Suite struct `Listings page by page` {
+@Suite(.computing) struct `Listings page by page` {
   /// Two people, of whom one lists while both go on.
   private struct Scene {
     var random: SplitMix64

@@ -154,7 +154,7 @@ extension NotebookLog {
   }
 }
 
-@Suite struct `The log of a notebook` {
+@Suite(.computing) struct `The log of a notebook` {
   /// Entries of one change, of several notes, are in no order that matters.
   private func sorted(_ entries: [LogEntry]) -> [LogEntry] {
     entries.sorted { ($0.timestamp, $0.note) > ($1.timestamp, $1.note) }

@@ -111,7 +111,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
   return packer.finish()
 }
 
-@Suite struct `Packed changes` {
+@Suite(.computing) struct `Packed changes` {
   /// A notebook with a random past: several people, all kinds of operations, merges, and typing.
   private func randomBook(_ generator: inout SplitMix64, steps: Int) throws -> NoteBook {
     let people = (1...UInt64(1 + generator.below(4))).map(Person.init)

@@ -5,7 +5,7 @@ import Testing
 @testable import Notes
 
 /// Looking for a text among the states of a note.
-@Suite struct `Texts that a note has had` {
+@Suite(.computing) struct `Texts that a note has had` {
   /// What several people did, who know some of each other.
   private func people(_ seed: UInt64, steps: Int) throws -> [Person] {
     var generator = SplitMix64(seed: seed)

@@ -67,7 +67,7 @@ extension [UInt8] {
   }
 }
 
-@Suite struct `Purged notes` {
+@Suite(.computing) struct `Purged notes` {
   // MARK: - What is redacted
 
   @Test func `a change is redacted for several notes in any order, once, and keeps its hash`()

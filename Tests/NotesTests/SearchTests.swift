@@ -5,7 +5,7 @@ import Testing
 @testable import Notes
 
 /// A search finds what a naive look at every note finds, however the notes are kept.
-@Suite struct `A search` {
+@Suite(.computing) struct `A search` {
   private let words = [
     "apple", "Apple pie", "Äpfel", "a\u{308}pfel", "APFEL", "the", "them", "Straße", "strasse",
     "STRASSE",

@@ -51,7 +51,7 @@ extension NoteBook {
   }
 }
 
-@Suite struct `Signatures of notes` {
+@Suite(.computing) struct `Signatures of notes` {
   private let words = [
     "apple", "Äpfel", "a\u{308}pfel", "the", "them", "there", "#one", "#two", "#drei", "日本語", "日記",
     "Straße", "strasse", "x", "ab", "abc", "각", "\u{1100}\u{1161}\u{11A8}", "naïve", "e\u{301}x",

@@ -71,7 +71,7 @@ extension LineReplacement {
   }
 }
 
-@Suite struct `Text buffer` {
+@Suite(.computing) struct `Text buffer` {
   @Test func `maps positions and offsets as counting by hand does, in all encodings`() {
     for seed in seeds(60) {
       var generator = SplitMix64(seed: seed)

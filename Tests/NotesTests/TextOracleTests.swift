@@ -20,7 +20,7 @@ import Testing
 ///   enough, a copy could be written in that nobody has gone on from, and be shown as soon as somebody goes on from another one.
 /// - The text after *y* is made of changes that are not withdrawn, like all else: what *y* knows and is withdrawn has inserted and removed
 ///   nothing in it. Otherwise who saw a text that others have taken back would not have put side by side what is left of it.
-@Suite struct `The rules on what text is shown, written by their descriptions` {
+@Suite(.computing) struct `The rules on what text is shown, written by their descriptions` {
   @Test(arguments: seeds(30))
   func `gives the text that every notebook shows, now and for earlier versions`(seed: UInt64) {
     check(SharedNote(seed: seed), seed)
@@ -94,7 +94,7 @@ import Testing
 }
 
 /// What the descriptions mean by themselves: its authors see what the oracle gives.
-@Suite struct `The rules on what text is shown` {
+@Suite(.computing) struct `The rules on what text is shown` {
   private func history(_ seed: UInt64, withdrawing percent: Int = 0) -> ModelNote {
     var random = SplitMix64(seed: seed)
     let (people, text) = random.peopleAndText()

@@ -118,7 +118,7 @@ private let card = Sample(Card()) { $0.edit(by: &$1.replica, &$2) }
 private let box = Sample(Box()) { $0.edit(by: &$1.replica, &$2) }
 private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
 
-@Suite struct `Composed values` {
+@Suite(.computing) struct `Composed values` {
   let alice = Author(1)
   let bob = Author(2)
 

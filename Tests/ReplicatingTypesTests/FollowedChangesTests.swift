@@ -41,7 +41,7 @@ private struct Leaf: Composed {
   }
 }
 
-@Suite struct `What changes follow` {
+@Suite(.computing) struct `What changes follow` {
   /// Changes reach values that lack much of what their authors had seen. Where they are taken all the same, the value must be what
   /// its version says: the same as any other of that version.
   @Test(.tags(.slow)) func `is enough for whoever has it`() throws {

@@ -238,7 +238,7 @@ private func expectNaive(_ array: ReplicatingArray<UInt8>, _ comment: Comment) {
   #expect(array.encoded() == naive.bytes(), comment)
 }
 
-@Suite struct `Histories are written` {
+@Suite(.computing) struct `Histories are written` {
   @Test func `as by looking through all elements, of one author and of several who take turns`() {
     for seed in seeds(60) {
       var generator = SplitMix64(seed: seed)
@@ -275,7 +275,7 @@ private func expectNaive(_ array: ReplicatingArray<UInt8>, _ comment: Comment) {
   }
 }
 
-@Suite struct `Shown counts` {
+@Suite(.computing) struct `Shown counts` {
   @Test func `have the sums that an array has`() {
     for seed in seeds(12) {
       var generator = SplitMix64(seed: seed)

@@ -107,7 +107,7 @@ func scattered(
   return (before, text)
 }
 
-@Suite struct `Changes of many steps in bytes` {
+@Suite(.computing) struct `Changes of many steps in bytes` {
   /// Changes of one kind or of many, near each other or far apart.
   private func edit(
     _ text: inout ReplicatingText, _ author: Author, kinds: Int, reach: Int,

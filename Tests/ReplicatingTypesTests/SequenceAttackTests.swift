@@ -243,7 +243,7 @@ private struct Stream {
   }
 }
 
-@Suite struct `Sequence attack` {
+@Suite(.computing) struct `Sequence attack` {
   let mallory = Author(666)
 
   // MARK: - What damaged bytes may become

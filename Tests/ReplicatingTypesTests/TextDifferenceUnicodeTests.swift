@@ -41,7 +41,7 @@ private func expectProper(
   Issue.record("\(defect), from \(texts[0]) to \(texts[1])")
 }
 
-@Suite struct `Text difference of Unicode's tests` {
+@Suite(.computing) struct `Text difference of Unicode's tests` {
   @Test(isThere, arguments: ["Grapheme", "Word", "Sentence", "Line"])
   func `leads exactly to the new text, whatever regroups`(name: String) throws {
     let texts = try breakTests(name)

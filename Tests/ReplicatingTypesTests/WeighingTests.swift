@@ -4,7 +4,7 @@ import Testing
 @testable import ReplicatingTypes
 
 /// A tree finds its weights when it is asked for what takes them, and keeps them from then on (PieceTree+Weights.swift).
-@Suite struct `Weights that are found when they are needed` {
+@Suite(.computing) struct `Weights that are found when they are needed` {
   private static let words = ["a", "b\n", "some words ", "\n\n", "é", "中文\n", "😀", "\r\n"]
   private static let sizes = [
     PieceNodes.Sizes(), PieceNodes.Sizes(leaf: 4, block: 2, piece: 3),

@@ -4,7 +4,7 @@ import Testing
 @testable import ReplicatingTypes
 
 /// One edit that only inserts or only deletes: the place that it slides to, held against all places at which it leads to the same text.
-@Suite struct `Word snapping of one edit` {
+@Suite(.computing) struct `Word snapping of one edit` {
   private struct Case {
     let text: [UInt8]
     let edit: Edit<UInt8>

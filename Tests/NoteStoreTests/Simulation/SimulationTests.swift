@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Devices with disks that fail and an engine that carries files` {
+@Suite(.computing) struct `Devices with disks that fail and an engine that carries files` {
   /// What is wrong with the first seeds with which something is.
   private func violation(
     _ seeds: ClosedRange<UInt64>, _ flaw: Simulation.Flaw? = nil
