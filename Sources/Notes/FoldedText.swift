@@ -13,16 +13,22 @@ struct FoldedText: Sendable {
   /// Of each folded byte, where in the text the scalar begins that it comes from. Empty unless asked for.
   private var origins: [Int] = []
   private var length = 0
-  /// The foldings of scalars, 256 in a page, as far as they were met.
-  private var pages: [UInt32: [Folding]] = [:]
+  /// The foldings of scalars that were met, in pages of 256, where those that were not met are unknown.
+  private var foldings: [Folding] = []
+  /// Where each page begins.
+  private var pages: [UInt32: Int] = [:]
   /// The one that was looked at last: as a rule a text needs no other.
-  private var latest: (number: UInt32, page: [Folding]) = (.max, [])
+  private var latest: (number: UInt32, start: Int) = (.max, 0)
 
   /// The folding of a scalar, in UTF-8: nine bytes at most, those of a Korean syllable, the first the lowest.
   struct Folding: Sendable {
+    fileprivate static let unknown = Folding(count: .max)
+
     fileprivate var bytes: UInt64 = 0
     fileprivate var ninth: UInt8 = 0
     fileprivate(set) var count: UInt8 = 0
+
+    fileprivate var isKnown: Bool { count != .max }
 
     subscript(index: Int) -> UInt8 {
       index < 8 ? UInt8(truncatingIfNeeded: bytes >> UInt64(index * 8)) : ninth
@@ -143,11 +149,25 @@ struct FoldedText: Sendable {
 
   private mutating func folding(of scalar: UInt32) -> Folding {
     let number = scalar >> 8
-    if latest.number != number {
-      if pages[number] == nil { pages[number] = (0..<256).map { Folding(of: number << 8 | $0) } }
-      latest = (number, pages[number]!)
-    }
-    return latest.page[Int(scalar & 0xFF)]
+    if latest.number != number { latest = (number, page(number)) }
+    let folding = foldings[latest.start + Int(scalar & 0xFF)]
+    return folding.isKnown ? folding : learn(scalar)
+  }
+
+  private mutating func page(_ number: UInt32) -> Int {
+    if let start = pages[number] { return start }
+    let start = foldings.count
+    foldings.append(contentsOf: repeatElement(.unknown, count: 256))
+    pages[number] = start
+    return start
+  }
+
+  /// Notes the folding of a scalar of the latest page. It takes about a microsecond, and texts of thousands of scalars have few of each page.
+  @inline(never)
+  private mutating func learn(_ scalar: UInt32) -> Folding {
+    let folding = Folding(of: scalar)
+    foldings[latest.start + Int(scalar & 0xFF)] = folding
+    return folding
   }
 }
 
