@@ -196,7 +196,8 @@ extension NoteStore {
     try machine.store.append(" hocuspocus", to: note)
     try machine.store.purge(note)
     #expect(machine.store.isPurgeDue && !machine.store.hasCompaction, "it is not on disk")
-    _ = machine.store.sealIfDue(at: Instant(nanoseconds: 0))
+    let now = Instant(nanoseconds: 0)
+    for seconds in [0, 5] { _ = machine.store.sealIfDue(at: now + .seconds(seconds)) }
     for _ in 0..<3 {
       machine.disk.performSyncs()
       _ = machine.store.takeSyncResult()
@@ -214,6 +215,31 @@ extension NoteStore {
     machine.store.keep { true }
     for word in ["abracadabra", "hocuspocus"] { #expect(try machine.files(with: word) == []) }
     #expect(try !machine.files(with: "simsalabim").isEmpty)
+  }
+
+  @Test func `notes that are purged one after the other leave one file, not one each`() throws {
+    let machine = try Machine(1, 6)
+    let notes = try (0..<20).map { try machine.store.create("abracadabra \($0)") }
+    var now = Instant(nanoseconds: 0)
+    for note in notes {
+      try machine.store.purge(note)
+      #expect(machine.store.sealIfDue(at: now) != nil)
+      machine.disk.performSyncs()
+      _ = machine.store.takeSyncResult()
+      #expect(machine.store.folder.writer.open?.isComplete == false && !machine.store.hasCompaction)
+      now = now + .milliseconds(100)
+    }
+    _ = machine.store.sealIfDue(at: now + .seconds(5))
+    #expect(machine.store.folder.writer.open?.isComplete == true)
+    for _ in 0..<3 {
+      machine.disk.performSyncs()
+      _ = machine.store.takeSyncResult()
+    }
+    #expect(machine.store.hasCompaction)
+    machine.finishWork()
+    #expect(!machine.store.isPurgeDue)
+    #expect(try machine.purgeFiles().unfoldable == [])
+    #expect(try machine.files(with: "abracadabra") == [])
   }
 
   @Test func `what an engine brings back is folded again, and does not bring it back`() throws {
@@ -261,7 +287,8 @@ extension NoteStore {
     #expect(try machine.files(with: "abracadabra").count == 1)
     _ = first.rescan()
     #expect(first.notebook.isPurged(note) && first.isPurgeDue)
-    _ = first.sealIfDue(at: Instant(nanoseconds: 0))
+    let now = Instant(nanoseconds: 0)
+    for seconds in [0, 5] { _ = first.sealIfDue(at: now + .seconds(seconds)) }
     for _ in 0..<3 {
       machine.disk.performSyncs()
       _ = first.takeSyncResult()

@@ -93,7 +93,7 @@ extension LogFolder {
   ///
   /// - Returns: when to call it at the latest, if nothing is appended until then.
   mutating func sealIfDue(at now: Instant) -> Instant? {
-    guard let open = writer.open, !open.isComplete, open.last > open.first else { return nil }
+    guard let open = writer.open, !open.isCompleteOrEmpty else { return nil }
     if let due = open.completionTime(at: now) { return due }
     seal()
     return nil

@@ -134,6 +134,9 @@ final class OpenSegment {
     return status.size < Self.fullSize && now < due ? due : nil
   }
 
+  /// True if no words can be in it that could not be folded.
+  var isCompleteOrEmpty: Bool { isComplete || last == first }
+
   /// Ends appending to it.
   func complete() { isComplete = true }
 

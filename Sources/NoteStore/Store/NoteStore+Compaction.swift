@@ -19,7 +19,7 @@ extension NoteStore {
       folder.reader.unfolded.files >= snapshots.enough.files
       || folder.reader.unfolded.bytes >= snapshots.enough.bytes
       || snapshots.sweepDue.map { $0 <= folder.root.system.now } ?? false
-      || isPurgeDue && folder.writer.open.map { $0.isComplete && !$0.needsSync } ?? true
+      || isPurgeDue && folder.writer.open.map { $0.isCompleteOrEmpty && !$0.needsSync } ?? true
     return isDue && snapshots.pause <= folder.root.system.now
   }
 
