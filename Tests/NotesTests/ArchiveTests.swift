@@ -51,6 +51,30 @@ final class Disk: Sendable {
     return people
   }
 
+  @Test func `a long change has a block of its own`() throws {
+    let person = Person(1)
+    let note = person.create("title", "text")
+    var long: [UInt64] = []
+    for (index, count) in [1, 1, 70_000, 1, 70_000, 70_000, 1].enumerated() {
+      person.setText(note, String(repeating: "\(index)", count: count))
+      if count > 1 { long.append(person.book.version[person.id]) }
+    }
+    let last = person.book.version[person.id]
+    for _ in 0..<2 {
+      let (archive, mark) = try person.book.putAway()
+      let session = try #require(try archive.session(person.id))
+      for number in 1...last {
+        let (stretch, _) = try #require(session.stretch(with: number))
+        let before = long.last { $0 < number } ?? 0
+        let after = long.first { $0 > number } ?? last + 1
+        let isLong = long.contains(number)
+        #expect(stretch.numbers == (isLong ? number...number : before + 1...after - 1))
+      }
+      try person.book.adopt(archive, markedAt: mark)
+      #expect(NoteBook(archive) == person.book)
+    }
+  }
+
   @Test func `a notebook put away is the same notebook`() throws {
     for seed in seeds(10) {
       var book = try people(seed, steps: 60)[0].book

@@ -416,6 +416,8 @@ public struct ArchiveWriter: Sendable {
     try book.forEachEncoded(of: replica, in: first...book.version[replica]) {
       number, encoded, lamport in
       if lamport < latest { return false }
+      // A long one has a block of its own: whoever reads its neighbours does not read it, too.
+      if last >= first, encoded.count > Self.pieceSize { return false }
       if number > digest.number { digest.append(encoded, &buffer) }
       block.varint(lamport - latest)
       block.counted(encoded)
