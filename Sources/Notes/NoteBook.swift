@@ -33,7 +33,7 @@ public struct NoteBook: Sendable {
   /// The notes that were forgotten for good. Of each a note without content is left on the shelf, and its place in the order: nobody is
   /// shown them. They only get more.
   public internal(set) var purged: Set<NoteID> = []
-  /// Those of them that changes in memory may still tell of: whoever reads these redacts them (`forEachEncoded`, `links(of:)`).
+  /// Those of them that changes in memory may still tell of: whoever reads these redacts them (`forEachEncoded`).
   var unredacted: Set<NoteID> = []
   /// The number of times that something came that is not to be kept: a note was purged, or changes of one that was. What holds changes
   /// elsewhere, as they were, is to be looked through when this grows.

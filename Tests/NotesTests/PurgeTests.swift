@@ -248,7 +248,9 @@ extension [UInt8] {
           result.append(Array(encoded) + Array("\(lamport)".utf8))
           return true
         }
-        result += try book.links(of: replica).map { Array("\($0)".utf8) }
+        result += try book.links(of: replica).compactMap { link in
+          link.redacted(book.purged).map { Array("\($0)".utf8) }
+        }
       }
       return result
     }

@@ -464,7 +464,7 @@ public struct ArchiveWriter: Sendable {
     rest.varint(book.openedOrder?.slotCount(of: replica) ?? archivedSlots)
     var links = ByteWriter()
     var last: UInt64 = 0
-    for link in try book.links(of: replica) {
+    for link in try book.links(of: replica).compactMap({ $0.redacted(book.purged) }) {
       links.varint(link.number - last)
       last = link.number
       write(link.predecessors, into: &links)

@@ -47,14 +47,12 @@ extension NoteBook {
     return found
   }
 
-  /// The changes of a replica that follow others than its own, or were made on a base.
+  /// The changes of a replica that follow others than its own, or were made on a base. Bases of notes that were purged may be among these:
+  /// nobody asks for them, and whoever writes them leaves them out.
   func links(of replica: ReplicaID) throws(ArchiveFailure) -> [HistoryLink] {
-    var recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
-    if !unredacted.isEmpty { recent = recent.compactMap { $0.redacted(unredacted) } }
+    let recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
     guard let archive, let session = try session(of: replica) else { return recent }
-    let archived = try archive.links(of: session)
-    if !isArchiveBehind { return archived + recent }
-    return archived.compactMap { $0.redacted(purged) } + recent
+    return try archive.links(of: session) + recent
   }
 
   /// Visits changes of a replica that are in the archive, each with its last tick, until the visitor has seen enough;
