@@ -30,7 +30,8 @@ struct `The client for Neovim: the list` {
 
   @Test(arguments: Neovim.programs)
   func `the list follows changes when it is the first there is`(_ program: String) throws {
-    let (_, other, editor, ids) = try scene(program, ["a", "b", "c"])
+    let (folder, other, editor, ids) = try scene(program, ["a", "b", "c"])
+    defer { withExtendedLifetime(folder) {} }
     #expect(try editor.value(titles) == "a b c")
     try other.call("note/create", ["title": "new"])
     try editor.wait("a new note", "\(titles) == 'new a b c'")
@@ -61,7 +62,9 @@ struct `The client for Neovim: the list` {
   func `dd puts one note into the trash, a count, a motion or a selection as many as they say`(
     _ program: String
   ) throws {
-    let (_, other, editor, _) = try scene(program, ["a", "b", "c", "d", "e", "f", "g", "h", "i"])
+    let (folder, other, editor, _) = try scene(
+      program, ["a", "b", "c", "d", "e", "f", "g", "h", "i"])
+    defer { withExtendedLifetime(folder) {} }
     func type(_ keys: String, _ shown: String, line: Int = #line) throws {
       try editor.type(keys)
       try editor.wait("line \(line): \(keys)", "\(titles) == '\(shown)'")
@@ -88,8 +91,9 @@ struct `The client for Neovim: the list` {
       String(Date(timeIntervalSinceNow: 14 * 3600).formatted(.iso8601).prefix(10))
     }
     let before = today()
-    let (_, other, editor, ids) = try scene(
+    let (folder, other, editor, ids) = try scene(
       program, ["b", "c", "a"], environment: ["TZ": "UTC-14"])
+    defer { withExtendedLifetime(folder) {} }
     let text = try editor.text
     #expect([before, today()].contains { text.contains("  \($0) ") })
     pause(0.002)
@@ -127,7 +131,8 @@ struct `The client for Neovim: the list` {
   func `in a list of many notes a change of others is one question and one line`(
     _ program: String
   ) throws {
-    let (_, other, editor, ids) = try scene(program, (1...1200).map { "note \($0)" })
+    let (folder, other, editor, ids) = try scene(program, (1...1200).map { "note \($0)" })
+    defer { withExtendedLifetime(folder) {} }
     try editor.wait("all", "vim.fn.line('$') == 1200 and require('decent-notes.rows').is_complete")
     try editor.lua(
       """

@@ -590,7 +590,9 @@ final class LinkScene {
       ("notebook/presence", ["participants": "AQEBAQ=="]),
     ] as [(String, JSON)])
   func `is ended by what no peer sends, and told so`(_ method: String, _ params: JSON) {
-    let ana = Peer(TemporaryFolder()("notes"), seed: 1, peers: ["ben"])
+    let folder = TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let ana = Peer(folder("notes"), seed: 1, peers: ["ben"])
     ana.initialize()
     link(ana, then: notification(method, params))
     #expect(ana.exchanges == [])
