@@ -50,7 +50,8 @@ struct History: Identifiable, Sendable {
     return session.authors.appending(ownAuthors)
   }
 
-  /// The bytes of a change that is here.
+  /// The bytes of a change that is here. They may tell of purged notes until they are redacted: `NoteBook.forEachEncoded` reads them without
+  /// that.
   func change(_ number: UInt64) -> ArraySlice<UInt8> {
     let index = Int(number - archived) - 1
     return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]

@@ -8,6 +8,7 @@ struct HistoryLink: Sendable {
 
   /// The same without bases in notes that were purged; nil if nothing is left.
   func redacted(_ purged: Set<NoteID>) -> HistoryLink? {
+    if bases.isEmpty { return self }
     let rest = bases.filter { !purged.contains($0.note) }
     if rest.isEmpty, predecessors.isEmpty { return nil }
     return HistoryLink(number: number, predecessors: predecessors, bases: rest)

@@ -91,10 +91,11 @@ extension LogFolder {
   /// Call it whenever something may have been appended; what was appended since the last call counts as appended
   /// now.
   ///
+  /// - Parameter isSoon: whether it is time when nothing was appended for a second.
   /// - Returns: when to call it at the latest, if nothing is appended until then.
-  mutating func sealIfDue(at now: Instant) -> Instant? {
+  mutating func sealIfDue(at now: Instant, isSoon: Bool = false) -> Instant? {
     guard let open = writer.open, !open.isCompleteOrEmpty else { return nil }
-    if let due = open.completionTime(at: now) { return due }
+    if let due = open.completionTime(at: now, isSoon: isSoon) { return due }
     seal()
     return nil
   }

@@ -122,15 +122,18 @@ final class OpenSegment {
   static let fullSize: UInt64 = 65_536
   /// A segment is completed when it has not grown for this long.
   private static let idleTime = Duration.seconds(5)
+  /// The same if it is wanted soon.
+  private static let shortIdleTime = Duration.seconds(1)
   /// A segment is completed when it has had records for this long.
   private static let longestTime = Duration.seconds(60)
 
   /// The latest time at which to complete it, if nothing is appended until then; nil when it is time now.
-  func completionTime(at now: Instant) -> Instant? {
+  func completionTime(at now: Instant, isSoon: Bool) -> Instant? {
     let began = began ?? now
     self.began = began
     if seenLast != last { (seenLast, grew) = (last, now) }
-    let due = min(began + Self.longestTime, (grew ?? now) + Self.idleTime)
+    let idleTime = isSoon ? Self.shortIdleTime : Self.idleTime
+    let due = min(began + Self.longestTime, (grew ?? now) + idleTime)
     return status.size < Self.fullSize && now < due ? due : nil
   }
 

@@ -19,8 +19,13 @@ extension NoteStore {
       folder.reader.unfolded.files >= snapshots.enough.files
       || folder.reader.unfolded.bytes >= snapshots.enough.bytes
       || snapshots.sweepDue.map { $0 <= folder.root.system.now } ?? false
-      || isPurgeDue && folder.writer.open.map { $0.isCompleteOrEmpty && !$0.needsSync } ?? true
+      || isPurgeDue && isOwnSegmentFoldable
     return isDue && snapshots.pause <= folder.root.system.now
+  }
+
+  /// True if a compaction that begins now can fold whatever this process has written.
+  private var isOwnSegmentFoldable: Bool {
+    folder.writer.open.map { $0.isCompleteOrEmpty && !$0.needsSync } ?? true
   }
 
   /// Does one step of a compaction; after a failure none is tried for a while.
@@ -49,7 +54,8 @@ extension NoteStore {
       self.compaction
       ?? Compaction(
         isForced: isForced, isPurging: isPurging, unfolded: folder.reader.unfolded,
-        redactions: notebook.redactions)
+        // It may begin for another reason, while our own segment has words of purged notes: then these are looked for again.
+        redactions: isOwnSegmentFoldable ? notebook.redactions : snapshots.redactionsLooked)
     if self.compaction == nil { folder.reader.setUnfolded((0, 0)) }
     self.compaction = nil
     do { try compaction.step(&folder, notebook, &snapshots) } catch {

@@ -42,12 +42,14 @@ extension NoteStore {
   }
 
   /// True if the folder is to be looked through for words of purged notes. Our own segment is to be complete then, so that it can be folded:
-  /// that takes some seconds, in which many notes may be purged.
+  /// that takes a second, in which many notes may be purged.
   var isPurgeDue: Bool { snapshots.redactionsLooked < notebook.redactions }
 
   /// Completes our segment if it is time, without waiting; what was written since the last call counts as written now.
   /// Returns when to call it again at the latest, if nothing is written until then.
-  public func sealIfDue(at now: Instant) -> Instant? { folder.sealIfDue(at: now) }
+  public func sealIfDue(at now: Instant) -> Instant? {
+    folder.sealIfDue(at: now, isSoon: isPurgeDue)
+  }
 
   /// Completes our segment and what killed processes have left, ends the session, or leaves it to another process, and waits until
   /// everything is on disk for good: for the end of the process.

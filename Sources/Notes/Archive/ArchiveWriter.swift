@@ -393,11 +393,15 @@ public struct ArchiveWriter: Sendable {
     of replica: ReplicaID, from first: UInt64
   ) throws(ArchiveFailure) -> UInt64 {
     if first == 1 { digest = book.archive?.digest(of: replica) ?? HistoryDigest() }
-    // A block of the old archive is copied, unless it is a small one and there is something to put behind it.
+    // A block of the old archive is copied, unless it is a small one and there is something to put behind it. A long change that stands
+    // alone is not put there, and reading on to it would be reading it.
     if let archive = book.archive, !book.isArchiveBehind,
-      let (old, _) = try book.session(of: replica)?.stretch(with: first),
-      old.numbers.lowerBound == first,
+      let session = try book.session(of: replica),
+      let (old, _) = session.stretch(with: first), old.numbers.lowerBound == first,
       old.block.size >= Self.pieceSize / 2 || old.numbers.upperBound == book.version[replica]
+        || session.stretch(with: old.numbers.upperBound + 1).map({ next, _ in
+          next.numbers.count == 1 && next.block.size > Self.pieceSize
+        }) ?? false
     {
       blocks.append(
         NotebookArchive.Stretch(

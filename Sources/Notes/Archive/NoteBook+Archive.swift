@@ -127,6 +127,8 @@ extension NoteBook {
       if session.count < history.count { rest.append(history.adopting(session)) }
     }
     histories = rest
+    // What is left came when these were known to be purged.
+    unredacted.subtract(archive.purged)
     shelf.adopt(archive, markedAt: mark)
     self.archive = archive
     unopenedOrder?.adopt(archive)
