@@ -275,6 +275,12 @@ extension [UInt8] {
           sum + history.links.count { $0.bases.contains { book.isPurged($0.note) } }
         }
         let known = try read(book)
+        let (archive, _) = try book.putAway()
+        for replica in book.version.replicas {
+          let session = try #require(try archive.session(replica))
+          let written = try archive.links(of: session).flatMap(\.bases)
+          #expect(!written.contains { book.isPurged($0.note) }, at(seed))
+        }
         book.redactHistories()
         #expect(try unredacted(book) == 0, at(seed))
         #expect(try read(book) == known, at(seed))
