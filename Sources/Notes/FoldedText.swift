@@ -15,7 +15,7 @@ struct FoldedText: Sendable {
   private var length = 0
   /// The foldings of scalars that were met, in pages of 256, where those that were not met are unknown.
   private var foldings: [Folding] = []
-  /// Where each page begins.
+  /// The index of the first folding of each page, by the number of the page.
   private var pages: [UInt32: Int] = [:]
   /// The one that was looked at last: as a rule a text needs no other.
   private var latest: (number: UInt32, start: Int) = (.max, 0)

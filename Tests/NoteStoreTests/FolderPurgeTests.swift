@@ -37,6 +37,17 @@ private final class Machine {
 
   func seal() {
     store.folder.seal()
+    finishSyncs()
+  }
+
+  /// Completes the segment by itself, a second after the last write.
+  func sealWhenIdle() {
+    let now = Instant(nanoseconds: 0)
+    for seconds in [0, 1] { _ = store.sealIfDue(at: now + .seconds(seconds)) }
+    finishSyncs()
+  }
+
+  func finishSyncs() {
     for _ in 0..<3 {
       disk.performSyncs()
       _ = store.takeSyncResult()
@@ -196,12 +207,7 @@ extension NoteStore {
     try machine.store.append(" hocuspocus", to: note)
     try machine.store.purge(note)
     #expect(machine.store.isPurgeDue && !machine.store.hasCompaction, "it is not on disk")
-    let now = Instant(nanoseconds: 0)
-    for seconds in [0, 1] { _ = machine.store.sealIfDue(at: now + .seconds(seconds)) }
-    for _ in 0..<3 {
-      machine.disk.performSyncs()
-      _ = machine.store.takeSyncResult()
-    }
+    machine.sealWhenIdle()
     #expect(machine.store.hasCompaction)
     #expect(!machine.store.notebook.unredacted.isEmpty)
     machine.finishWork()
@@ -231,10 +237,7 @@ extension NoteStore {
     }
     _ = machine.store.sealIfDue(at: now + .seconds(1))
     #expect(machine.store.folder.writer.open?.isComplete == true)
-    for _ in 0..<3 {
-      machine.disk.performSyncs()
-      _ = machine.store.takeSyncResult()
-    }
+    machine.finishSyncs()
     let files = machine.disk.files(below: Machine.path).map(\.0).filter { $0.hasPrefix("log/") }
     #expect(files.count == 1, "\(files)")
     #expect(machine.store.hasCompaction)
@@ -258,12 +261,7 @@ extension NoteStore {
     #expect(machine.store.hasCompaction && machine.store.folder.writer.open?.isComplete == false)
     machine.finishWork()
     #expect(machine.store.isPurgeDue && !machine.store.hasCompaction)
-    let now = Instant(nanoseconds: 0)
-    for seconds in [0, 1] { _ = machine.store.sealIfDue(at: now + .seconds(seconds)) }
-    for _ in 0..<3 {
-      machine.disk.performSyncs()
-      _ = machine.store.takeSyncResult()
-    }
+    machine.sealWhenIdle()
     #expect(machine.store.hasCompaction)
     machine.finishWork()
     #expect(!machine.store.isPurgeDue)

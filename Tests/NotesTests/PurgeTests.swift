@@ -285,7 +285,7 @@ extension [UInt8] {
         #expect(try unredacted(book) == 0, at(seed))
         #expect(try read(book) == known, at(seed))
         #expect(book == person.book, at(seed))
-        // And what comes afterwards.
+        // The next change does not alter those before it.
         let replica = person.id
         func own(_ book: NoteBook) throws -> [[UInt8]] {
           var result: [[UInt8]] = []

@@ -91,7 +91,7 @@ extension LogFolder {
   /// Call it whenever something may have been appended; what was appended since the last call counts as appended
   /// now.
   ///
-  /// - Parameter isSoon: whether it is time when nothing was appended for a second.
+  /// - Parameter isSoon: true if a second without an append is enough, in place of five.
   /// - Returns: when to call it at the latest, if nothing is appended until then.
   mutating func sealIfDue(at now: Instant, isSoon: Bool = false) -> Instant? {
     guard let open = writer.open, !open.isCompleteOrEmpty else { return nil }

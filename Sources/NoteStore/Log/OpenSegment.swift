@@ -122,7 +122,7 @@ final class OpenSegment {
   static let fullSize: UInt64 = 65_536
   /// A segment is completed when it has not grown for this long.
   private static let idleTime = Duration.seconds(5)
-  /// The same if it is wanted soon.
+  /// The same while the folder is to be looked through for words of purged notes.
   private static let shortIdleTime = Duration.seconds(1)
   /// A segment is completed when it has had records for this long.
   private static let longestTime = Duration.seconds(60)
@@ -137,7 +137,7 @@ final class OpenSegment {
     return status.size < Self.fullSize && now < due ? due : nil
   }
 
-  /// True if no words can be in it that could not be folded.
+  /// True if it is complete, or nothing was appended to it.
   var isCompleteOrEmpty: Bool { isComplete || last == first }
 
   /// Ends appending to it.

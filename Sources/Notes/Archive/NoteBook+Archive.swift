@@ -104,7 +104,7 @@ extension NoteBook {
       ? nil : Redactor(unredacted, author: replica, mentions: history.mentions)
     for number in max(numbers.lowerBound, archived + 1)...numbers.upperBound {
       let encoded = history.change(number)
-      // What was applied can be read.
+      // Reading does not fail: the change was read before it was applied.
       let redacted = try? redactor?.redacted(encoded)
       guard body(number, redacted.map { $0[...] } ?? encoded, history.lamport(number)!) else {
         return
@@ -127,7 +127,7 @@ extension NoteBook {
       if session.count < history.count { rest.append(history.adopting(session)) }
     }
     histories = rest
-    // What is left came when these were known to be purged.
+    // The changes that are left were applied when these notes were known as purged, so they were redacted then.
     unredacted.subtract(archive.purged)
     shelf.adopt(archive, markedAt: mark)
     self.archive = archive
