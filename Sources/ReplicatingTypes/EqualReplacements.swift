@@ -135,7 +135,7 @@ extension ReplicatingArray<UInt8> {
 
   /// The copies, each list in the order of stamps.
   var copiedRanges: [[ElementRange]] {
-    copies.map { $0.map { range(Piece($0.author, $0.offset, $0.count)) } }
+    copies.map { $0.map { range(of: $0.author, $0.offsets) } }
       .sorted { ($0[0].author, $0[0].offset) < ($1[0].author, $1[0].offset) }
   }
 
@@ -379,10 +379,8 @@ extension ReplicatingArray<UInt8> {
       for (copy, list) in counterparts.copies(of: author, in: offsets) {
         let part = offsets.clamped(to: copy.offsets)
         for other in list where other != copy {
-          all.append(
-            self.range(
-              Piece(other.author, other.offset + part.lowerBound - copy.offset, UInt32(part.count)))
-          )
+          let first = other.offset + (part.lowerBound - copy.offset)
+          all.append(self.range(of: other.author, first..<first + UInt32(part.count)))
         }
       }
     }
@@ -526,6 +524,6 @@ extension ReplicatingArray<UInt8> {
 
   /// The elements as ranges, by author and offset.
   private func ranges(of elements: Set<LocalID>) -> [ElementRange] {
-    ElementRanges(elements.map { range(Piece($0.author, $0.offset, 1)) }).sorted
+    ElementRanges(elements.map { range(of: $0) }).sorted
   }
 }

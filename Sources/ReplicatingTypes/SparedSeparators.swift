@@ -70,7 +70,7 @@ extension ReplicatingArray<UInt8> {
     for (element, isShown) in flips {
       if isShown { isContested = true }
       guard setSpared(element, isShown, isRemoved: worlds.isRemoved(element)) else { continue }
-      let range = range(Piece(element.author, element.offset, 1))
+      let range = range(of: element)
       report(isShown ? .returned(range) : .withdrawn(range))
     }
   }
@@ -285,7 +285,7 @@ extension ReplicatingArray<UInt8> {
     for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
       asked.insert(element)
       if try worlds.isSpared(element, in: &self, &causality) {
-        result.append(range(Piece(element.author, element.offset, 1)))
+        result.append(range(of: element))
       }
     }
     for author in authors {
@@ -297,7 +297,7 @@ extension ReplicatingArray<UInt8> {
           let element = LocalID(run.target, offset)
           guard asked.insert(element).inserted else { continue }
           if try worlds.isSpared(element, in: &self, &causality) {
-            result.append(range(Piece(element.author, element.offset, 1)))
+            result.append(range(of: element))
           }
         }
       }

@@ -41,6 +41,70 @@ import Testing
     #expect(try textInOneProcess(short, [shortSorted, shortSorted]) == shortSorted)
   }
 
+  /// A text of lines with about this many bytes.
+  private func lines(_ count: Int) -> String {
+    var text = ""
+    var number = 1
+    while text.utf8.count < count {
+      text += "\(number)\n"
+      number += 1
+    }
+    return String(text.prefix(count))
+  }
+
+  @Test(arguments: [0, 1, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 100_000])
+  func `are one, however long they are`(_ count: Int) throws {
+    let base = "milk\neggs\n"
+    let new = lines(count)
+    #expect(Set(try textsAfterMeeting(base, [new, new, new])) == [new])
+    #expect(try textInOneProcess(base, [new, new]) == new)
+  }
+
+  @Test(arguments: seeds(20))
+  func `of any length are edited, taken back and merged in any order`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let base = random.pick(["milk\neggs\n", "", "a b c", lines(3000)])
+    let new = lines(random.pick([0, 5, 2047, 2048, 4096, 4097, 6000, random.below(100_000)]))
+    let people = [10, 11, 13].map { Person($0) }
+    let note = people[0].create("note", base)
+    for person in people.dropFirst() { try person.pull(people[0]) }
+    var books = [people[0].book]
+    for person in people.shuffled(using: &random) {
+      // The same, or nearly.
+      person.setText(note, random.chance(70) ? new : random.edited(new))
+      let replacement = person.book.version[person.id]
+      for _ in 0..<random.below(4) {
+        if random.chance(30) {
+          let number = random.chance(50) ? replacement : person.book.version[person.id]
+          guard number > (person === people[0] ? 1 : 0) else { continue }
+          person.withdraw(
+            note, ChangeRanges([ChangeRanges.Run(person.id, number...number)]))
+        } else if random.chance(30) {
+          try person.pull(random.pick(books))
+        } else {
+          person.setText(note, random.edited(person.book[note]!.text.string))
+        }
+        books.append(person.book)
+      }
+      books.append(person.book)
+      if random.chance(30) { try person.putAway(andReopen: random.chance(50)) }
+    }
+    var orders: [NoteBook] = []
+    for _ in 0..<3 {
+      let reader = Person(20)
+      for book in books.shuffled(using: &random) { try reader.pull(book) }
+      orders.append(reader.book)
+    }
+    for book in orders { #expect(book == orders[0], at(seed)) }
+    try exchangeAll(people, at(seed))
+    #expect(people[0].book == orders[0], at(seed))
+    // What is put away is there again, with its copies.
+    let text = people[0].book[note]!.text
+    try people[0].putAway(andReopen: true)
+    #expect(people[0].book[note]!.text == text, at(seed))
+    #expect(people[0].book[note]!.text.copies == text.copies, at(seed))
+  }
+
   /// Histories of two who make the same replacement: what each does after it, before they meet.
   @Test(arguments: [
     ("- [ ] milk", "- [x] milk", "- [x] oat milk", "- [x] milk today", "- [x] oat milk today"),

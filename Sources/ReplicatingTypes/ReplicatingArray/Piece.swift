@@ -30,10 +30,11 @@ struct Piece: Equatable, Sendable {
   static var removed: UInt32 { 0x800 }
 
   init(_ author: AuthorIndex, _ offset: UInt32, _ count: UInt32) {
+    precondition(author < Self.authors && count <= Self.largest, "a piece that is too large")
     self.init(offset: offset, bits: author &<< 12 | count)
   }
 
-  init(offset: UInt32, bits: UInt32) {
+  private init(offset: UInt32, bits: UInt32) {
     word = UInt64(offset) &<< 32 | UInt64(bits)
   }
 
@@ -75,9 +76,24 @@ struct Piece: Equatable, Sendable {
   var shown: Piece { Piece(offset: offset, bits: bits & ~Self.removed) }
 
   /// The same elements and the `count` next ones.
-  func extended(by count: UInt32) -> Piece { Piece(offset: offset, bits: bits &+ count) }
+  func extended(by count: UInt32) -> Piece {
+    precondition(count <= Self.largest &- self.count, "a piece that is too large")
+    return Piece(offset: offset, bits: bits &+ count)
+  }
+
+  /// The same elements and the `count` ones in front of them.
+  func extended(forwardBy count: UInt32) -> Piece {
+    precondition(count <= Self.largest &- self.count, "a piece that is too large")
+    return Piece(offset: offset &- count, bits: bits &+ count)
+  }
 
   /// The first `count` of these elements, and the rest.
-  func prefix(_ count: UInt32) -> Piece { Piece(offset: offset, bits: kind | count) }
-  func dropping(_ count: UInt32) -> Piece { Piece(offset: offset &+ count, bits: bits &- count) }
+  func prefix(_ count: UInt32) -> Piece {
+    precondition(count <= self.count, "more elements than a piece has")
+    return Piece(offset: offset, bits: kind | count)
+  }
+  func dropping(_ count: UInt32) -> Piece {
+    precondition(count <= self.count, "more elements than a piece has")
+    return Piece(offset: offset &+ count, bits: bits &- count)
+  }
 }

@@ -59,7 +59,7 @@ extension PieceTree {
       let old = leaf[index]
       let rest = old.count &- skipped &- count
       if rest == 0, index &+ 1 < pieces, tomb.goes(before: leaf[index &+ 1], largest) {
-        leaf[index &+ 1] = Piece(offset: tomb.offset, bits: leaf[index &+ 1].bits &+ count)
+        leaf[index &+ 1] = leaf[index &+ 1].extended(forwardBy: count)
         if skipped > 0 {
           leaf[index] = old.prefix(skipped)
           return

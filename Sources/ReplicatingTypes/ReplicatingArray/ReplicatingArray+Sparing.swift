@@ -35,7 +35,7 @@ extension ReplicatingArray<UInt8> {
 extension ReplicatingArray {
   /// The elements that were removed and are spared.
   public var sparedElements: ElementRanges {
-    ElementRanges(spared.map { range(Piece($0.author, $0.offset, 1)) })
+    ElementRanges(spared.map { range(of: $0) })
   }
 
   /// Spares an element, or not any more; returns whether it is shown now and was not before, or the other way round.
@@ -50,11 +50,11 @@ extension ReplicatingArray {
 
   /// Makes a tombstone visible.
   mutating func makeVisible(_ element: LocalID) {
-    show(range(Piece(element.author, element.offset, 1)), true) { _ in }
+    show(range(of: element), true) { _ in }
   }
 
   /// Makes a visible element a tombstone, and leaves it spared if it is.
   mutating func makeTombstone(_ element: LocalID) {
-    show(range(Piece(element.author, element.offset, 1)), false) { _ in }
+    show(range(of: element), false) { _ in }
   }
 }

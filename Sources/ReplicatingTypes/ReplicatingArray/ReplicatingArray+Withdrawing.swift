@@ -24,7 +24,7 @@ extension ReplicatingArray {
     }
     var hidden = removed.subtracting(sparedElements).union(absent.sorted)
     if !withheld.isEmpty {
-      hidden = hidden.union(withheld.map { range(Piece($0.author, $0.offset, 1)) })
+      hidden = hidden.union(withheld.map { range(of: $0) })
     }
     var (returned, gone): ([ElementRange], [ElementRange]) = ([], [])
     for range in touched.sorted {

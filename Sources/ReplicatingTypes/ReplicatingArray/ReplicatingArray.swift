@@ -147,8 +147,17 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   }
 
   func range(_ piece: Piece) -> ElementRange {
+    range(of: piece.author, piece.offset..<piece.end)
+  }
+
+  func range(of element: LocalID) -> ElementRange {
+    range(of: element.author, element.offset..<element.offset + 1)
+  }
+
+  /// Elements of one author, of any number: a piece holds `Piece.largest` at most.
+  func range(of author: AuthorIndex, _ offsets: Range<UInt32>) -> ElementRange {
     ElementRange(
-      author: authors[Int(piece.author)].id, offset: Int(piece.offset), count: Int(piece.count))
+      author: authors[Int(author)].id, offset: Int(offsets.lowerBound), count: offsets.count)
   }
 
   // MARK: - Weights
