@@ -312,8 +312,9 @@ extension NoteBook: Replicable {
   }
 
   /// A creation comes first in its change, and the new note's place with it: no note is without a place. A base comes before the
-  /// edits that were made on it. Of each note's text it takes something back once.
+  /// edits that were made on it. Of each note's text it takes something back once. It inserts once between two elements.
   private static func validateShape(of change: Change) throws(InvalidChange) {
+    try validateGaps(of: change)
     if change.rareKinds.isEmpty { return }
     var withdrawn: Set<NoteID> = []
     for case .edit(let note, .withdraw) in change.operations {
@@ -337,6 +338,42 @@ extension NoteBook: Replicable {
         case .place(let placement) = change.operations[1],
         placement.element == change.id
       else { throw InvalidChange("a creation without a place") }
+    }
+  }
+
+  /// An author knows its own insertions, so the second one at a place stands beside the first, and has that as an origin. Two with the
+  /// same origins would be copies of each other only for replicas that merge them together with what others did there.
+  private static func validateGaps(of change: Change) throws(InvalidChange) {
+    if change.operations.count < 2 { return }
+    var first: Gap?
+    var others: Set<Gap> = []
+    for operation in change.operations {
+      guard let gap = Gap(of: operation) else { continue }
+      if first == nil { first = gap } else if gap == first || !others.insert(gap).inserted {
+        throw InvalidChange("two insertions between the same elements")
+      }
+    }
+  }
+
+  /// The elements between which an operation inserts, and the text that they belong to; `nil` for the order of the notes.
+  private struct Gap: Hashable {
+    let note: NoteID?
+    let after: ElementID?
+    let before: ElementID?
+
+    /// `nil` if the operation inserts nothing.
+    init?(of operation: Change.Operation) {
+      switch operation {
+      case .edit(let note, .text(.insert(_, let after, let before))):
+        self.init(note: note, after: after, before: before)
+      case .place(let placement):
+        self.init(note: nil, after: placement.after, before: placement.before)
+      default: return nil
+      }
+    }
+
+    private init(note: NoteID?, after: ElementID?, before: ElementID?) {
+      (self.note, self.after, self.before) = (note, after, before)
     }
   }
 

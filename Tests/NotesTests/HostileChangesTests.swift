@@ -113,7 +113,7 @@ extension Forgery {
     let index = generator.below(changes.count)
     let other = generator.pick(changes)
     let place = generator.below(changes[index].operations.count)
-    switch generator.below(12) {
+    switch generator.below(13) {
     case 0:
       changes[index].time = generator.pick([
         0, -1, 3_155_760_000_000_000, -3_155_760_000_000_000, 3_155_760_000_000_001,
@@ -128,6 +128,11 @@ extension Forgery {
     case 5: changes[index].operations.shuffle(using: &generator)
     case 6: changes[index].operations = other.operations
     case 7 where changes[index].operations.count > 1: changes[index].operations.remove(at: place)
+    case 12:
+      // The same twice, or in a change of somebody else.
+      let operation = changes[index].operations[place]
+      let target = generator.chance(50) ? index : generator.below(changes.count)
+      changes[target].operations.append(operation)
     case 8:
       let note = generator.note(changes)
       let operation =
@@ -271,6 +276,17 @@ extension SplitMix64 {
       try other.merge(foreign: try ChangeSet.decode(travelling).changes)
       #expect(other == book, comment)
     } catch { Issue.record("accepted, and refused elsewhere: \(error), \(comment)") }
+    // One by one they give the same.
+    var slow = NoteBook()
+    while slow.version != book.version {
+      do {
+        try slow.merge(foreign: try book.changes(since: slow.version, limit: 1).changes)
+      } catch {
+        Issue.record("accepted at once, and refused one by one: \(error), \(comment)")
+        break
+      }
+    }
+    #expect(slow == book, comment)
     // And the past can be read.
     for note in book.notes {
       let past = try! book.note(note.id, at: book.version)!
@@ -464,6 +480,34 @@ extension SplitMix64 {
       var forged = changes
       forged[0].predecessors = predecessors
       #expect(isInvalid(Forgery(forged)))
+    }
+  }
+
+  /// A rename in three notes, of which two were one: what the second insertion did depended on what it was merged with.
+  @Test func `two insertions of one change between the same elements are invalid in any order`()
+    throws
+  {
+    let bob = Person(2)
+    let note = alice.create("title", "see [[T00]]\n")
+    try bob.pull(alice)
+    alice.make(
+      bob.book[note]!.text.operations(for: [
+        Edit(range: 6..<9, replacement: Array("Renamed".utf8))
+      ]).map { .edit(note, .text($0)) })
+    bob.setText(note, "do see [[T00]]\n")
+    var changes = Forgery.decoded(alice.book)
+    #expect(refusal(Forgery(changes)) == nil)
+    let rename = changes[1].operations
+    let order = Change.Operation.place(bob.book.placement(of: note, at: 0))
+    for twice in [rename + rename, rename + [rename[0]], [rename[0]] + rename, [order, order]] {
+      changes[1].operations = twice
+      let reason = "two insertions between the same elements"
+      let refused = MergeRefusal.invalid(changes[1].id, reason: reason)
+      #expect(refusal(Forgery(changes)) == refused)
+      #expect(refusal(Forgery([changes[1]]), bob.book) == refused)
+      let known = Forgery.decoded(bob.book).filter { $0.id.replica == bob.id }
+      #expect(refusal(Forgery(changes + known)) == refused)
+      #expect(refusal(Forgery(known + changes)) == refused)
     }
   }
 
