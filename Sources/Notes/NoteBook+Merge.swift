@@ -349,7 +349,9 @@ extension NoteBook: Replicable {
     var others: Set<Gap> = []
     for operation in change.operations {
       guard let gap = Gap(of: operation) else { continue }
-      if first == nil { first = gap } else if gap == first || !others.insert(gap).inserted {
+      if first == nil {
+        first = gap
+      } else if gap == first || !others.insert(gap).inserted {
         throw InvalidChange("two insertions between the same elements")
       }
     }

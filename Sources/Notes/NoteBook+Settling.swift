@@ -50,19 +50,32 @@ extension NoteBook {
     undecidedCount = 0
     if undecided.isEmpty { return }
     for note in undecided.keys.sorted() {
-      var causality = KnownPasts(of: self, in: note)
+      if RuleGuard.excluded.contains(note) {
+        withdrawing.remove(note)
+        undecided[note] = nil
+        continue
+      }
       do throws(ArchiveFailure) {
-        try shelf.open(note)
-        if withdrawing.remove(note) != nil {
-          shelf[existing: note].settleWithdrawals { effects.insert($0, note) }
-        }
-        try shelf[existing: note].text.settleMerge(after: undecided[note]!, &causality) {
-          effects.insert($0, note)
+        try RuleGuard.applying(to: note) { () throws(ArchiveFailure) in
+          try settleMerge(of: note, &effects)
         }
         undecided[note] = nil
       } catch {}
     }
     shelf.tidy()
+  }
+
+  private mutating func settleMerge(
+    of note: NoteID, _ effects: inout Effects
+  ) throws(ArchiveFailure) {
+    var causality = KnownPasts(of: self, in: note)
+    try shelf.open(note)
+    if withdrawing.remove(note) != nil {
+      shelf[existing: note].settleWithdrawals { effects.insert($0, note) }
+    }
+    try shelf[existing: note].text.settleMerge(after: undecided[note]!, &causality) {
+      effects.insert($0, note)
+    }
   }
 }
 

@@ -275,7 +275,9 @@ struct Shelf: Sendable {
     var reader = ByteReader(bytes)
     do {
       if hasSummary { _ = try NoteSummary(id, from: &reader) }
-      return try Note(id, from: &reader)
+      return try RuleGuard.applying(to: id) { () throws(DecodingFailure) in
+        try Note(id, from: &reader)
+      }
     } catch { throw ArchiveFailure(error) }
   }
 

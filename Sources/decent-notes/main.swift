@@ -207,6 +207,7 @@ private func run() -> CommandFailure.Status {
       try printLines(["decent-notes \(NotesServer.programVersion)"])
       return .done
     }
+    if let stateFolder { RuleFailures.watch(in: stateFolder) }
     let perform = command.has("--help") ? showHelp : command.verb.perform
     return try perform(command, surroundings(command))
   } catch {

@@ -24,9 +24,11 @@ extension NoteStore {
   /// True if the notebook reads from an archive.
   public var hasArchive: Bool { archiving.size > 0 }
 
-  /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read.
+  /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read. In an archive the
+  /// rules of merging have been applied to all notes.
   func resume() {
-    guard let stateFolder, let archive = stateFolder.openArchive() else { return }
+    guard RuleGuard.excluded.isEmpty, let stateFolder, let archive = stateFolder.openArchive()
+    else { return }
     var reader = ByteReader(archive.appendix)
     do {
       guard try reader.byte() == 6 else { return }
@@ -56,9 +58,11 @@ extension NoteStore {
 
   /// True if an archive may be written. Pending changes would be neither in it nor read again. Refused records have to be
   /// read again by every run, which reports them, until a version of the program understands them. Records that the folder
-  /// lacks have to be written again first: a run that has them from an archive would not notice that they are missing.
+  /// lacks have to be written again first: a run that has them from an archive would not notice that they are missing. In an archive
+  /// the rules of merging have been applied to all notes.
   var canArchive: Bool {
-    merging.pending.isEmpty && merging.unread == nil && refusals.isEmpty && snapshots.reading == nil
+    RuleGuard.excluded.isEmpty && merging.pending.isEmpty && merging.unread == nil
+      && refusals.isEmpty && snapshots.reading == nil
       && snapshots.waiting.isEmpty
       && archiving.state != nil && !isInDoubt
   }

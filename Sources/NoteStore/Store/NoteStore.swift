@@ -82,9 +82,20 @@ public final class NoteStore {
 
   // MARK: - Damage
 
-  /// The files and records that could not be read, with file, offset and what was kept; and the report `waiting`.
+  /// The files and records that could not be read, with file, offset and what was kept; the notes that are shown without the rules of
+  /// merging; and the report `waiting`.
   public var damage: [LogFolder.Damage] {
-    folder.damage + refusals + [waiting].compactMap { $0 }
+    folder.damage + refusals + unruled + [waiting].compactMap { $0 }
+  }
+
+  private var unruled: [LogFolder.Damage] {
+    RuleGuard.excluded.filter { notebook.version.contains($0.creation) }.sorted().map { note in
+      LogFolder.Damage(
+        path: path, offset: 0,
+        description:
+          "note \(note) is shown without the rules of merging, because these have ended a"
+          + " process; `check --repair` has them tried again")
+    }
   }
 
   /// The error with which every change would be refused at present, since this user may not write in the folder; nil if they may.

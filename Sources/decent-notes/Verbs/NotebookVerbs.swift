@@ -58,6 +58,9 @@ func makeCall(
 func checkNotebook(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
+  if command.has("--repair"), let state = surroundings.stateFolder() {
+    RuleFailures.forget(in: state)
+  }
   let check: Check
   do {
     check = try Check(
