@@ -27,6 +27,8 @@ public struct FileDamage: Equatable, Sendable {
 /// The files of a notebook's folder that could not be read to their end, one entry for each.
 final class DamageList {
   private(set) var entries: [FileDamage] = []
+  /// The first error that would have come for any other file, too, so that what was read is no part of the notebook to rely on.
+  private(set) var exhaustion: StoreError?
 
   /// Reports that the file at `path` is valid up to `offset` only. Replaces an earlier report about it.
   func report(
@@ -42,7 +44,12 @@ final class DamageList {
 
   /// Reports the error that kept the file at `path` from being read behind `offset`.
   func report(_ path: String, _ offset: UInt64, _ error: StoreError) {
-    report(path, offset, error.description, error.isOfContent ? .damaged : .unreadable)
+    if error.isOfProcess { exhaustion = exhaustion ?? error }
+    // The report names the file already, and so does the description of an error that is not of its content.
+    let isDetailed = error.isOfContent && !error.detail.isEmpty
+    report(
+      path, offset, isDetailed ? error.detail : error.description,
+      error.isOfContent ? .damaged : .unreadable)
   }
 
   /// Removes the report about the file at `path`.

@@ -98,8 +98,15 @@ extension LogReader {
       let parts = key.split(separator: "/").map(String.init)
       if parts.count != 2 {
         read(key, in: log, key: key, &pass)
-      } else if let folder = try? log.folder(parts[0]) {
+        continue
+      }
+      do {
+        let folder = try log.folder(parts[0])
         read(parts[1], in: folder, key: key, &pass)
+      } catch {
+        // The file stays unread, and the next full pass looks at it again.
+        guard error.reason != .notFound else { continue }
+        damage.report("\(log.path)/\(key)", files[key]?.scan?.offset ?? 0, error)
       }
     }
   }

@@ -12,7 +12,7 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Burst`, `+Completion`, `+Durability`, `+Compaction`,
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Known`, `+Gaps`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Burst`, `+Completion`, `+Durability`, `+Compaction`,
 /// `+Archive`, `+Work`, `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
@@ -82,22 +82,14 @@ public final class NoteStore {
 
   // MARK: - Damage
 
-  /// The files and records that could not be read, with file, offset and what was kept; and the report `waiting`.
+  /// The files and records that could not be read, with file, offset and what was kept; and the reports `waiting` and
+  /// `missing`.
   public var damage: [LogFolder.Damage] {
-    folder.damage + refusals + [waiting].compactMap { $0 }
+    folder.damage + refusals + [waiting, missing].compactMap { $0 }
   }
 
   /// The error with which every change would be refused at present, since this user may not write in the folder; nil if they may.
   public var writeRefusal: StoreError? { folder.root.refusal }
-
-  /// A report about changes that wait for others which are missing; nil if none do. With several processes in a folder
-  /// there may be some for a moment, when one file was read and another not yet.
-  public var waiting: LogFolder.Damage? {
-    if merging.pending.isEmpty || isMerging { return nil }
-    let description =
-      "changes of \(merging.pending.count) replicas wait for others that are missing"
-    return LogFolder.Damage(path: path, offset: 0, description: description, cause: .waiting)
-  }
 
   /// The branches that have come since the archive was written, or since the last call.
   func takeNewBranches() -> ArraySlice<ReplicaID> {
