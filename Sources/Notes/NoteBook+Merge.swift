@@ -232,8 +232,7 @@ extension NoteBook: Replicable {
     try open(change)
     let first = try firstStamp(of: change)
     if supposed != nil {
-      let end = try performSupposing(change, first, &merged.effects)
-      change.operations.removeAll { if case .edit(_, .base) = $0 { true } else { false } }
+      let end = try performSupposing(&change, first, &merged.effects)
       admit(change, encoded: encoded, mentions: mentions, upTo: end)
       note(withdrawalsIn: change)
       if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }

@@ -87,12 +87,15 @@ extension NoteBook {
     }
   }
 
-  /// Performs what can be performed of the operations of a change that follows supposed ones. Its parts are open, as far as they are here.
+  /// Performs what can be performed of the operations of a change that follows supposed ones, and leaves only that in it. Its parts are open,
+  /// as far as they are here.
   ///
   /// - Returns: the last tick of logical time that the change takes.
   mutating func performSupposing(
-    _ change: Change, _ first: Stamp, _ effects: inout Effects
+    _ change: inout Change, _ first: Stamp, _ effects: inout Effects
   ) throws -> UInt64 {
+    var performed: [Change.Operation] = []
+    defer { change.operations = performed }
     let past = try past(of: change)
     var stamp = first
     let moment = Moment(logical: first.timestamp, clock: change.time)
@@ -108,7 +111,9 @@ extension NoteBook {
           isIncomplete = true
           continue
         }
-        perform(.place(supposed(placement, by: change.id, past)), stamp, at: moment, &effects)
+        let placed = Change.Operation.place(supposed(placement, by: change.id, past))
+        perform(placed, stamp, at: moment, &effects)
+        performed.append(placed)
         continue
       case .edit(_, .base): continue
       case .edit(let id, let edit):
@@ -135,6 +140,7 @@ extension NoteBook {
         }
       }
       perform(operation, stamp, at: moment, &effects)
+      performed.append(operation)
     }
     if isIncomplete { supposed!.incomplete += 1 }
     return max(first.lamport, stamp.lamport - 1)
