@@ -15,12 +15,22 @@ public final class StateFile {
     self.folder = OpenDescriptor(folder)
   }
 
-  /// Its bytes; empty if there is none, or if it can't be read.
-  public func read() -> [UInt8] {
-    guard let file = try? folder.descriptor.regularFile(name), let size = try? file.status().size,
-      size <= Self.largest
-    else { return [] }
-    return (try? file.read(Int(size), at: 0)) ?? []
+  /// Its bytes; empty if there is none.
+  ///
+  /// - Throws: the error that keeps it from being read: what it says must not be taken for nothing, and written anew.
+  public func read() throws(StoreError) -> [UInt8] {
+    do throws(StoreError) {
+      guard let file = try folder.descriptor.regularFile(name) else { return [] }
+      let size = try file.status().size
+      guard size <= Self.largest else {
+        throw StoreError(
+          operation: "read", path: file.path, reason: .tooLarge, detail: "it has \(size) bytes")
+      }
+      return try file.read(Int(size), at: 0)
+    } catch {
+      guard error.reason == .notFound else { throw error }
+      return []
+    }
   }
 
   /// Keeps other processes from holding it, as long as this object exists; false if another one does.

@@ -41,35 +41,45 @@ struct StateFolder {
 
   /// The complete folders that were kept beside the archive; none if there are none that can be used.
   func keptFolders() -> [KeptFolder] {
-    guard let folder = try? FileDescriptor.folder(path, on: system),
-      let file = try? folder.regularFile(Self.keptFolders),
-      let size = try? file.status().size, size <= KeptFolder.largestFile,
-      let bytes = try? file.read(Int(size), at: 0)
-    else { return [] }
-    return KeptFolder.decode(bytes)
+    bytes(of: Self.keptFolders).map(KeptFolder.decode) ?? []
   }
 
-  /// Replaces what is kept of folders beside the archive; nil for nothing.
-  func keep(_ folders: [KeptFolder]?) {
-    guard let folder = try? FileDescriptor.folder(path, on: system) else { return }
-    let bytes = folders.map(KeptFolder.encoded)
-    guard let bytes, bytes.count <= KeptFolder.largestFile else {
-      return folder.remove(Self.keptFolders)
-    }
-    let temporary = FileDescriptor.temporary + Self.keptFolders
+  /// The bytes of a small file; nil if there is none that can be read.
+  func bytes(of name: String) -> [UInt8]? {
+    guard let folder = try? FileDescriptor.folder(path, on: system),
+      let file = try? folder.regularFile(name),
+      let size = try? file.status().size, size <= KeptFolder.largestFile
+    else { return nil }
+    return try? file.read(Int(size), at: 0)
+  }
+
+  /// Removes a file, if it is there.
+  func remove(_ name: String) { (try? FileDescriptor.folder(path, on: system))?.remove(name) }
+
+  /// Replaces a small file, in one step.
+  func replace(_ name: String, with bytes: [UInt8]) {
+    guard let folder = try? create() else { return }
+    let temporary = FileDescriptor.temporary + name
     folder.remove(temporary)
     guard let new = try? folder.createFile(temporary) else { return }
     do {
       try new.append(bytes[...])
-      try folder.rename(temporary, to: Self.keptFolders)
+      try folder.rename(temporary, to: name)
     } catch {
       folder.remove(temporary)
     }
   }
 
+  /// Replaces what is kept of folders beside the archive; nil for nothing.
+  func keep(_ folders: [KeptFolder]?) {
+    guard let bytes = folders.map(KeptFolder.encoded), bytes.count <= KeptFolder.largestFile
+    else { return remove(Self.keptFolders) }
+    replace(Self.keptFolders, with: bytes)
+  }
+
   /// Removes the archive. A process that has it open goes on reading it.
   func removeArchive() {
-    (try? FileDescriptor.folder(path, on: system))?.remove(Self.archive)
+    remove(Self.archive)
   }
 
   /// Opens the archive called `name`. It can be read as long as it is kept, even if the name is given to another file.

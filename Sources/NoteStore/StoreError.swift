@@ -65,6 +65,9 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       }
   }
 
+  /// True if the process, or the system, has too little of something to open or read any file: that says nothing of this one.
+  var isOfProcess: Bool { [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(errno) }
+
   /// True if it is about what is in the file, so that reading it once more is in vain as long as the file is the same.
   var isOfContent: Bool { reason == .damaged || reason == .newerFormat }
 

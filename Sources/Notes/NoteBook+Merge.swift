@@ -231,6 +231,14 @@ extension NoteBook: Replicable {
     try Self.validateShape(of: change)
     try open(change)
     let first = try firstStamp(of: change)
+    if supposed != nil {
+      let end = try performSupposing(&change, first, &merged.effects)
+      admit(change, encoded: encoded, mentions: mentions, upTo: end)
+      note(withdrawalsIn: change)
+      if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }
+      shelf.tidy()
+      return nil
+    }
     let bases = try bases(of: change)
     if merged.replica != id.replica || change.author != nil {
       merged.effects.begin(by: change.author ?? histories.lastAuthor(of: id.replica))

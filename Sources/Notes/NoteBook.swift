@@ -47,6 +47,8 @@ public struct NoteBook: Sendable {
   var undecided: [NoteID: [UnawareEdits]] = [:]
   /// The number of entries that were added to it since the last look.
   var undecidedCount = 0
+  /// What is supposed, in a notebook for readers; see `supposing`.
+  var supposed: Supposed?
   /// The notes with new withdrawals, of which it was not found out yet what is withdrawn. They are undecided, too.
   var withdrawing: Set<NoteID> = []
 

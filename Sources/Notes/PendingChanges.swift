@@ -38,6 +38,9 @@ public struct PendingChanges: Sendable {
       return head < rows.count ? rows[head].next : nil
     }
 
+    /// The number of changes that were not looked at.
+    var count: Int { rows[head...].reduce(0) { $0 + Int(clamping: $1.group.end - $1.next) } }
+
     /// The next change, which there is.
     var first: ArraySlice<UInt8> { rows[head].group[rows[head].next]! }
 
@@ -109,6 +112,12 @@ public struct PendingChanges: Sendable {
 
   /// The number of replicas of which changes are left to be merged.
   public var count: Int { queues.count }
+
+  /// The number of changes that are left to be merged. O(rows).
+  public var changeCount: Int { queues.values.reduce(0) { $0 + $1.count } }
+
+  /// True if changes of a replica are left to be merged.
+  public func contains(_ replica: ReplicaID) -> Bool { queues[replica] != nil }
 
   /// These replicas, in order.
   public var replicas: [ReplicaID] { queues.keys.sorted() }
@@ -189,5 +198,20 @@ public struct PendingChanges: Sendable {
     queues.values.compactMap {
       if case .waits(let change) = $0.state { change } else { nil }
     }
+  }
+
+  /// Those of them of which nothing is among what is left, in order, and the replica that waits for each: all others wait for these.
+  public var missing: [(change: ChangeID, waiter: ReplicaID)] {
+    queues.compactMap { replica, queue in
+      guard case .waits(let change) = queue.state,
+        change.replica == replica || queues[change.replica] == nil
+      else { return nil }
+      return (change, replica)
+    }.sorted { ($0.change, $0.waiter) < ($1.change, $1.waiter) }
+  }
+
+  /// Forgets the changes of a replica; returns their number. Call it when nothing is ready, and `retry` after it.
+  mutating func drop(_ replica: ReplicaID) -> Int {
+    queues.removeValue(forKey: replica)?.count ?? 0
   }
 }

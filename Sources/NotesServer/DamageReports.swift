@@ -16,10 +16,12 @@ struct DamageReports {
   ///   - waiting: the report in `damage` about changes that wait for others. The user is told if it is the same at two full
   ///     looks in a row: while two processes write, changes may wait for a moment.
   ///   - isFullLook: whether every file was looked at.
+  ///   - isOnlyLook: whether there is no second one.
   mutating func news(
-    _ damage: [LogFolder.Damage], waiting: LogFolder.Damage?, isFullLook: Bool
+    _ damage: [LogFolder.Damage], waiting: LogFolder.Damage?, isFullLook: Bool,
+    isOnlyLook: Bool
   ) -> [String] {
-    let isLasting = isFullLook && waiting == waitingAtFullLook
+    let isLasting = isFullLook && (isOnlyLook || waiting == waitingAtFullLook)
     if isFullLook { waitingAtFullLook = waiting }
     var news: [String] = []
     for damage in damage where damage != waiting || isLasting {

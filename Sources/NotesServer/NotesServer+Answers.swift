@@ -106,7 +106,9 @@ extension NotesServer {
   /// - Parameter isFullLook: whether every file was looked at.
   mutating func reportDamage(afterFullLook isFullLook: Bool) {
     guard let store else { return }
-    let news = damageReports.news(store.damage, waiting: store.waiting, isFullLook: isFullLook)
+    let news = damageReports.news(
+      store.damage, waiting: store.waiting, isFullLook: isFullLook,
+      isOnlyLook: environment.isSingleRequest)
     for message in news { showMessage(.warning, message) }
     // Only who has a user before them.
     if client.isExchange || environment.isSingleRequest { return }

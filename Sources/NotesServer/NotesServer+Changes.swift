@@ -20,9 +20,36 @@ extension NotesServer {
       if let id, book.isPurged(id) {
         throw .requestFailed("purged", "\(name): the note was forgotten for good")
       }
+      if let id, try shownNote(id) != nil { throw .waits(name) }
       throw .requestFailed("noSuchNote", "\(name): there is no note \(text.prefix(80))")
     }
     return note
+  }
+
+  /// The note that the parameter `id` names, for reading: with what is shown of changes that wait for missing ones.
+  ///
+  /// - Returns: the note, and whether it is shown otherwise than it is known to be.
+  func noteForReading(_ text: String) throws(ResponseError) -> (note: Note, isSupposed: Bool) {
+    guard store?.waitingChanges ?? 0 > 0, let id = NoteID(text), let shown = try shownNote(id)
+    else { return (try note(text), false) }
+    let known = try? note(text)
+    return (shown, known?.version != shown.version)
+  }
+
+  /// A note as it is shown while changes wait for missing ones; nil if there is none, or nothing waits.
+  private func shownNote(_ id: NoteID) throws(ResponseError) -> Note? {
+    guard let store, store.waitingChanges > 0 else { return nil }
+    do {
+      return try store.recallReadable { book throws(ArchiveFailure) in try book.note(id) }
+    } catch { throw ResponseError(error) }
+  }
+
+  /// Looks something up in the notebook as it is shown.
+  func recallReadable<Result>(
+    _ body: (borrowing NoteBook) throws(ArchiveFailure) -> Result
+  ) throws(ResponseError) -> Result {
+    guard let store else { return try recall(body) }
+    do { return try store.recallReadable(body) } catch { throw ResponseError(error) }
   }
 
   /// Reads a note that exists, without copying it.
@@ -226,5 +253,15 @@ extension [Change.Operation] {
   /// The elements of a text that these remove.
   var removals: [ElementRange] {
     compactMap { if case .edit(_, .text(.remove(let range))) = $0 { range } else { nil } }
+  }
+}
+
+extension ResponseError {
+  /// The error about a note that is shown, and can't be changed.
+  static func waits(_ parameter: String) -> ResponseError {
+    .requestFailed(
+      "missingChanges",
+      "\(parameter): the note, or its text, can only be read: it follows changes that are missing, which the notebook's status names"
+    )
   }
 }

@@ -47,7 +47,7 @@ extension NotesServer {
     _ params: FindNotesParameters
   ) throws(ResponseError) -> (notes: [NoteSummary], isMore: Bool) {
     func notes(_ name: NoteName) throws(ResponseError) -> (notes: [NoteSummary], isMore: Bool) {
-      try recall { book throws(ArchiveFailure) in
+      try recallReadable { book throws(ArchiveFailure) in
         try book.notes(
           named: name, isTrashed: params.isTrashed, tags: params.tags, atMost: params.limit)
       }
@@ -58,7 +58,8 @@ extension NotesServer {
         throw .requestFailed("purged", "name: the note was forgotten for good")
       }
       // Whoever knows the id means this note, wherever it is.
-      if let note = try recall({ book throws(ArchiveFailure) in try book.summary(of: id) }) {
+      if let note = try recallReadable({ book throws(ArchiveFailure) in try book.summary(of: id) })
+      {
         return (params.tags.allSatisfy { note.tags.hasEquivalent(of: $0) } ? [note] : [], false)
       }
     }

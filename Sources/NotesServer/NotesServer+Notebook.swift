@@ -54,7 +54,7 @@ extension NotesServer {
   ) throws(ResponseError) {
     let place = try place(params)
     if place != nil { _ = try orderedBook() }
-    let page = try recall { book throws(ArchiveFailure) in
+    let page = try recallReadable { book throws(ArchiveFailure) in
       try book.listing(
         in: params.order, from: place, atMost: params.limit, tagged: params.tags,
         where: params.isWanted)
@@ -77,8 +77,8 @@ extension NotesServer {
     case nil: return nil
     case .place(let place)?: return place
     case .note(let text)?:
-      let id = try note(text, "after").id
-      return try recall { book throws(ArchiveFailure) in
+      let id = try noteForReading(text).note.id
+      return try recallReadable { book throws(ArchiveFailure) in
         try book.listingPlace(behind: id, in: params.order)
       }
     }
@@ -90,7 +90,7 @@ extension NotesServer {
 extension NotesServer {
   func writeStatus(_ result: inout JSONWriter) {
     let book = book
-    let counts = book.counts
+    let counts = store?.readableNotebook.counts ?? book.counts
     result.beginObject()
     result.member("revision", revision)
     result.member("version", book.version.description)
@@ -106,9 +106,11 @@ extension NotesServer {
       result.member("path", damage.path)
       result.member("offset", Int(clamping: damage.offset))
       result.member("description", damage.description)
+      result.member("cause", damage.cause.rawValue)
       result.endObject()
     }
     result.endArray()
+    result.member("complete", store?.gaps.isEmpty ?? true)
     if let refusal = store?.writeRefusal { result.member("unwritable", "\(refusal)") }
     result.member("branches", book.version.branches.map(\.description))
     peers.states.write(&result, knowing: book.version)

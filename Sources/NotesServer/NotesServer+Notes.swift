@@ -24,9 +24,10 @@ extension NotesServer {
   func getNote(
     _ params: GetNoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    let present = try note(params.id)
+    let (present, isSupposed) = try noteForReading(params.id)
     var state = (note: present, utf8: [UInt8]())
-    var name = revision
+    // What is shown without missing changes is no state of the notebook, and no base of an edit.
+    var name = isSupposed ? "0" : revision
     if let wanted = params.revision, wanted != name {
       state = try pastNote(present.id, at: wanted)
       name = wanted
@@ -174,6 +175,7 @@ extension NotesServer {
     _ params: SetTextParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let id = try note(params.id).id
+    if try noteForReading(params.id).isSupposed { throw .waits("id") }
     let state = try params.base.map { base throws(ResponseError) in
       try self.state(of: try note(params.id), at: base)
     }

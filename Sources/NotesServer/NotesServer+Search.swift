@@ -91,7 +91,7 @@ private struct SearchRequest: Lookup {
 extension NotesServer {
   /// Begins a search, which is answered when it is complete. A small notebook is searched at once.
   mutating func search(_ id: RequestID, _ params: SearchParameters) {
-    let search = NoteSearch(for: params.query, in: book)
+    let search = NoteSearch(for: params.query, in: store?.readableNotebook ?? NoteBook())
     begin(SearchRequest(id, search, limit: params.limit, client.encoding))
   }
 }

@@ -5,6 +5,8 @@ internal import NotesServer
 struct Call {
   /// The result as JSON.
   let result: String
+  /// True if the notebook is known to lack something.
+  private(set) var isIncomplete = false
 
   /// Makes the request.
   ///
@@ -19,20 +21,28 @@ struct Call {
       throw RequestFailure("\(method): the parameters are not JSON: \(error.reason)")
     }
     var answer: JSONValue?
+    // Asked for when the server tells of damage, for instance: then the result may lack what could not be read.
+    var (statusID, status): (Int?, JSONValue?)
+    var made: LocalClient?
     let client = LocalClient([(method, params)]) { message in
-      guard message["id"]?.integer == 1 || message["error"] != nil else {
-        // Of damage, for instance: then the result lacks what could not be read.
-        if message["method"]?.string == "window/showMessage",
-          let text = message["params"]?["message"]?.string
-        {
-          printError(text)
-        }
-        return false
+      if message["method"]?.string == "window/showMessage",
+        let text = message["params"]?["message"]?.string
+      {
+        printError(text)
+        statusID = statusID ?? made?.post("notebook/status", Array("{}".utf8))
       }
-      answer = message
-      return true
+      let id = message["id"]?.integer
+      if id != nil, id == statusID {
+        status = message
+      } else if id == 1 || message["error"] != nil {
+        answer = message
+      }
+      return answer != nil && (statusID == nil || status != nil || answer?["error"] != nil)
     }
+    made = client
     serve(client)
+    made = nil
+    isIncomplete = status?["result"]?["complete"]?.boolean == false
     guard let answer else { throw RequestFailure("\(method): no answer") }
     if let failure = RequestFailure(
       answer["id"]?.integer == 0 ? "initialize" : method, answer)

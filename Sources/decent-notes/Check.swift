@@ -30,7 +30,7 @@ struct Check {
       self.lines = lines + ["\(folder): there is no notebook"] + Self.damageLines(store)
       return
     }
-    let counts = store.notebook.counts
+    let counts = store.readableNotebook.counts
     let changes = store.notebook.version.changes.reduce(0) { $0 + $1.number }
     lines += [
       "\(folder): notebook \(identity)",
@@ -68,6 +68,11 @@ struct Check {
           ? "wrote again what was known of this notebook and not in its folder any more"
           : "nothing is known of this notebook that is not in its folder"
       ]
+      + (repair.forgotten == 0
+        ? []
+        : [
+          "changes of \(count(repair.forgotten, "session")) that were known here are nowhere any more, and not missed from now on"
+        ])
   }
 
   private static func damageLines(_ store: NoteStore) -> [String] {

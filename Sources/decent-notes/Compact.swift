@@ -8,6 +8,8 @@ internal import ReplicatingTypes
 struct Compact {
   /// The lines of the report.
   let lines: [String]
+  /// True if the notebook lacks something, which is not folded.
+  let isIncomplete: Bool
 
   /// - Parameters:
   ///   - isDue: true to fold only if there is enough to fold, as any process that writes does by itself.
@@ -19,6 +21,7 @@ struct Compact {
   ) throws(StoreError) {
     let store = try NoteStore(
       path: folder, state: stateFolder, keys: .links, makeIdentifier: makeIdentifier)
+    isIncomplete = reportGaps(of: store)
     guard store.identity != nil else {
       lines = ["\(folder): there is no notebook"]
       return
@@ -81,6 +84,13 @@ struct Compact {
         + " folders, until the next exchanges; git, backups, and files that were damaged")
     return lines
   }
+}
+
+/// Tells the user what a notebook lacks; returns whether there is anything.
+func reportGaps(of store: NoteStore) -> Bool {
+  let gaps = store.gaps
+  for gap in gaps { printError("\(gap.path), byte \(gap.offset): \(gap.description)") }
+  return !gaps.isEmpty
 }
 
 /// A number of things.

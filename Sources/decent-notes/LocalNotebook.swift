@@ -10,12 +10,22 @@ final class LocalNotebook {
     var answers: [Int: JSONValue] = [:]
     /// True if the server has told of an error that belongs to no request.
     var hasError = false
+    /// True if it has told of damage, or of anything else to mind.
+    var isWarned = false
   }
 
   private let client: LocalClient
   private var loop: EventLoop
   private let mailbox = Mailbox()
   private var isOver = false
+  /// True if something was asked for that may change the notebook: whether that is done does not depend on what can't be read.
+  private var isChanging = false
+
+  /// The requests that change nothing.
+  private static let reading: Set = [
+    "note/get", "note/history", "note/links", "note/backlinks", "notebook/complete",
+    "notebook/find", "notebook/list", "notebook/log", "notebook/search", "notebook/status",
+  ]
 
   /// Does something with the notebook of a command, and leaves it when that is done: then all is on disk for good, and the session is
   /// there for the next command.
@@ -24,7 +34,11 @@ final class LocalNotebook {
   ) throws(CommandFailure) -> Result {
     let notebook = try LocalNotebook(surroundings)
     let result: Result
-    do { result = try body(notebook) } catch {
+    do {
+      result = try body(notebook)
+      try notebook.noteCompleteness(in: surroundings)
+    } catch {
+      try? notebook.noteCompleteness(in: surroundings)
       _ = notebook.leave()
       throw error
     }
@@ -48,6 +62,7 @@ final class LocalNotebook {
         // Of damage, for instance: then the notebook lacks what could not be read.
         printError(text)
         mailbox.hasError = mailbox.hasError || message["params"]?["type"]?.integer == 1
+        mailbox.isWarned = true
       }
       return false
     }
@@ -62,11 +77,20 @@ final class LocalNotebook {
   func request(
     _ method: String, _ params: (inout JSONWriter) -> Void = { _ in }
   ) throws(CommandFailure) -> JSONValue {
+    isChanging = isChanging || !Self.reading.contains(method)
     var writer = JSONWriter()
     writer.beginObject()
     params(&writer)
     writer.endObject()
     return try answer(to: client.post(method, writer.bytes), method)
+  }
+
+  /// Notes whether the verb has seen all of the notebook.
+  private func noteCompleteness(in surroundings: Surroundings) throws(CommandFailure) {
+    guard mailbox.isWarned, !isChanging, !isOver else { return }
+    if try request("notebook/status")["complete"]?.boolean == false {
+      surroundings.completeness.isIncomplete = true
+    }
   }
 
   private func answer(to id: Int, _ method: String) throws(CommandFailure) -> JSONValue {

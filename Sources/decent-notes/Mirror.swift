@@ -102,36 +102,41 @@ final class Mirror {
     switch stage {
     case .preparing:
       guard try hasLock(place) else { return .wait }
-      prepare(place)
+      try prepare(place)
       stage = .fetching
       return rclone(
         ["copy", "--size-only", "--compare-dest", folder, "--timeout", Self.timeout.fetching]
           + Self.filter, [remote, incoming], accepting: [Self.noFolder])
     case .fetching:
       stage = .checking
-      removeCutFiles(folder)
-      unchecked = files(incoming).filter { access("\(folder)/\($0)", F_OK) != 0 }
+      try removeCutFiles(folder)
+      unchecked = try files(incoming).filter { access("\(folder)/\($0)", F_OK) != 0 }
       return try next()
     case .checking:
       if try check(incoming, into: folder) { return .again }
-      remove(everythingIn: incoming)
-      fetched = files(folder)
+      try remove(everythingIn: incoming)
+      fetched = try files(folder)
       stage = .exchanging
       return serve(folder, as: .peer, ["--framing", "content-length"])
     case .exchanging:
       stage = .compacting
-      guard files(folder).count > Self.mostFiles else { return try next() }
+      guard try files(folder).count > Self.mostFiles else { return try next() }
       return serve(folder, as: .tool, ["compact", "--due"])
     case .compacting:
       stage = .delivering
-      if files(folder).isEmpty { return try next() }
+      if try files(folder).isEmpty { return try next() }
       return rclone(
         ["copy", "--size-only", "--timeout", Self.timeout.delivering] + Self.filter,
         [folder, remote])
     case .delivering:
       stage = .deleting
-      let gone = fetched.subtracting(files(folder))
+      let gone = fetched.subtracting(try files(folder))
       if gone.isEmpty { return .over }
+      // No process of ours removes these: so the folder was emptied otherwise, and nothing follows from that.
+      if let lost = gone.first(where: { $0.hasSuffix(".json") }) {
+        throw ChildProcess.Failure(
+          message: "\(folder)/\(lost) was removed; nothing is deleted from \(remote)")
+      }
       let list = "\(place)/gone"
       try write(gone.sorted().joined(separator: "\n") + "\n", to: list)
       return rclone(
@@ -215,70 +220,79 @@ final class Mirror {
 
   /// Removes the unfinished files of an exchange that was killed, and with them the state in which they are known; and what an earlier
   /// version of the program let in that only a later one can read.
-  private func prepare(_ place: String) {
-    for name in files("\(place)/mirror") where name.hasSuffix(".json") {
+  private func prepare(_ place: String) throws(ChildProcess.Failure) {
+    for name in try files("\(place)/mirror") where name.hasSuffix(".json") {
       let path = "\(place)/mirror/\(name)"
       if CompleteFile(path).isOfLaterVersion { unlink(path) }
     }
     let logs = "\(place)/mirror/log"
-    for session in names(logs) {
-      for name in names("\(logs)/\(session)") where name.hasSuffix(".open") {
+    for session in try names(logs) {
+      for name in try names("\(logs)/\(session)") where name.hasSuffix(".open") {
         unlink("\(logs)/\(session)/\(name)")
-        remove(everythingIn: "\(place)/state")
+        try remove(everythingIn: "\(place)/state")
       }
     }
   }
 
   /// Removes what the exchange before could read of files that were not complete: they are fetched anew, as long as they are there.
-  private func removeCutFiles(_ folder: String) {
-    for session in names("\(folder)/log") {
+  private func removeCutFiles(_ folder: String) throws(ChildProcess.Failure) {
+    for session in try names("\(folder)/log") {
       let logs = "\(folder)/log/\(session)"
-      for name in names(logs) where name.hasSuffix(Self.cut) { unlink("\(logs)/\(name)") }
+      for name in try names(logs) where name.hasSuffix(Self.cut) { unlink("\(logs)/\(name)") }
       // Only if nothing is left in it.
       rmdir(logs)
     }
-    for name in names("\(folder)/snap") where name.hasSuffix(Self.cut) {
+    for name in try names("\(folder)/snap") where name.hasSuffix(Self.cut) {
       unlink("\(folder)/snap/\(name)")
     }
   }
 
-  private func remove(everythingIn folder: String) {
-    for name in names(folder) {
+  private func remove(everythingIn folder: String) throws(ChildProcess.Failure) {
+    for name in try names(folder) {
       let path = "\(folder)/\(name)"
       if unlink(path) != 0 {
-        remove(everythingIn: path)
+        try remove(everythingIn: path)
         rmdir(path)
       }
     }
   }
 
   /// The files that are fetched and delivered, by their paths in the folder.
-  private func files(_ folder: String) -> Set<String> {
+  ///
+  /// - Throws: if a folder can't be listed. None is taken for an empty one: what is not found is deleted elsewhere.
+  private func files(_ folder: String) throws(ChildProcess.Failure) -> Set<String> {
     var files: Set<String> = []
-    for name in names(folder) where name.hasPrefix("decent") && name.hasSuffix(".json") {
+    for name in try names(folder) where name.hasPrefix("decent") && name.hasSuffix(".json") {
       files.insert(name)
     }
-    for name in names("\(folder)/snap") where name.hasSuffix(".snap") {
+    for name in try names("\(folder)/snap") where name.hasSuffix(".snap") {
       files.insert("snap/\(name)")
     }
-    for session in names("\(folder)/log") {
-      for name in names("\(folder)/log/\(session)") where name.hasSuffix(".seg") {
+    for session in try names("\(folder)/log") {
+      for name in try names("\(folder)/log/\(session)") where name.hasSuffix(".seg") {
         files.insert("log/\(session)/\(name)")
       }
     }
     return files
   }
 
-  private func names(_ folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
+  /// The names in a folder; none if there is no such folder.
+  private func names(_ folder: String) throws(ChildProcess.Failure) -> [String] {
+    guard let stream = opendir(folder) else {
+      if errno == ENOENT || errno == ENOTDIR { return [] }
+      throw failure(folder)
+    }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else { break }
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       if name != "." && name != ".." { names.append(name) }
     }
+    guard errno == 0 else { throw failure(folder) }
     return names
   }
 

@@ -209,7 +209,13 @@ private func run() -> CommandFailure.Status {
     }
     if let stateFolder { RuleFailures.watch(in: stateFolder) }
     let perform = command.has("--help") ? showHelp : command.verb.perform
-    return try perform(command, surroundings(command))
+    let surroundings = surroundings(command)
+    let status: CommandFailure.Status
+    do { status = try perform(command, surroundings) } catch {
+      report(error)
+      status = error.status
+    }
+    return surroundings.completeness.status(status)
   } catch {
     report(error)
     return error.status

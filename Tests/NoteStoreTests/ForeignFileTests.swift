@@ -46,7 +46,9 @@ import Testing
     var reader = try scratch.open()
     #expect(reader.newTexts() == [])
     #expect(
-      reader.damage == [.init(path: "\(folderPath)/0.open", offset: 0, description: "not a log")])
+      reader.damage == [
+        .init(path: "\(folderPath)/0.open", offset: 0, description: "not a log", cause: .damaged)
+      ])
   }
 
   @Test(arguments: [

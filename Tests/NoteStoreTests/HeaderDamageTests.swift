@@ -45,7 +45,11 @@ import Testing
   }
 
   private func damage(_ segment: Int, _ description: String) -> [LogFolder.Damage] {
-    [.init(path: "\(Self.folder)/\(segment).open", offset: 0, description: description)]
+    [
+      .init(
+        path: "\(Self.folder)/\(segment).open", offset: 0, description: description,
+        cause: .damaged)
+    ]
   }
 
   private let kept = "a damaged header; its records are kept"

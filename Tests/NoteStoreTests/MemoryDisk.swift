@@ -36,6 +36,9 @@ final class MemoryDisk: FileSystem, @unchecked Sendable {
       case ENOSPC: isMutating && self != .remove && self != .empty || self == .synchronizeFile
       case EFBIG: self == .append
       case EROFS: isMutating
+      case EMFILE, ENFILE:
+        self == .openFolder || self == .openFile || self == .createFile || self == .names
+      case ENOMEM, ESTALE: self != .append && self != .synchronizeFile && self != .synchronizeFolder
       case EACCES:
         isMutating && self != .append && self != .empty || self == .openFolder || self == .openFile
       default: false

@@ -56,7 +56,7 @@ import Testing
             damage == [
               .init(
                 path: Self.path, offset: UInt64(at),
-                description: "a wrong length or checksum; the record is kept")
+                description: "a wrong length or checksum; the record is kept", cause: .damaged)
             ])
           #expect(reader.newTexts() == [])
           #expect(reader.damage == damage)
@@ -152,7 +152,7 @@ import Testing
         .init(
           path: Self.path, offset: UInt64(ends[1]),
           description: "a wrong checksum; the 4 records before it are kept, "
-            + "3 records from byte \(ends[2]) on wait for what is missing")
+            + "3 records from byte \(ends[2]) on wait for what is missing", cause: .damaged)
       ])
   }
 

@@ -33,9 +33,7 @@ final class NotebookRoot {
     var path = path.isEmpty ? "." : path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
     (identities, unreadable) = try Self.identities(at: path, on: system)
-    if let folder = try? FileDescriptor.folder(path, followingLinks: true, on: system) {
-      try Self.checkFolders(in: folder)
-    }
+    try Self.checkFolders(at: path, on: system)
     self.path = path
     self.system = system
     self.makeIdentifier = makeIdentifier
@@ -88,15 +86,23 @@ final class NotebookRoot {
     }
   }
 
-  /// Throws if the folder of the logs, or that of the snapshots, is something else, or may not be read. Else the notes in it would not be
+  /// Throws if the folder of the logs, or that of the snapshots, is something else, or can't be opened. Else the notes in it would not be
   /// there, without a word about it.
-  private static func checkFolders(in root: borrowing FileDescriptor) throws(StoreError) {
-    for name in ["log", SnapshotFormat.folder] {
-      guard let kind = try root.status(of: name)?.kind else { continue }
-      guard kind == .folder else { throw misplaced("\(root.path)/\(name)") }
-      do { _ = try root.folder(name) } catch {
-        guard error.reason != .permission else { throw error }
+  private static func checkFolders(
+    at path: String, on system: any FileSystem
+  ) throws(StoreError) {
+    do throws(StoreError) {
+      let root = try FileDescriptor.folder(path, followingLinks: true, on: system)
+      for name in ["log", SnapshotFormat.folder] {
+        guard let kind = try root.status(of: name)?.kind else { continue }
+        guard kind == .folder else { throw misplaced("\(root.path)/\(name)") }
+        do { _ = try root.folder(name) } catch {
+          // It may have been removed meanwhile.
+          guard error.reason == .notFound else { throw error }
+        }
       }
+    } catch {
+      guard error.reason == .notFound else { throw error }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Notes
+internal import ReplicatingTypes
 
 /// The archive of a notebook: its size, how much is new since, and the next one that is being written.
 struct Archiving {
@@ -8,6 +9,8 @@ struct Archiving {
   let keys: NoteKeys
   /// The size of the archive that the notebook reads from, in bytes.
   var size = 0
+  /// What this user's programs have known beyond that archive; see NoteStore+Known.swift.
+  var known = Version()
   /// The bytes of changes that are not in that archive.
   var unkept = 0
   /// True if changes from elsewhere wait because it can't be read.

@@ -1,4 +1,5 @@
 internal import Notes
+internal import ReplicatingTypes
 
 /// What is on its way from the folder into the notebook.
 struct Merging {
@@ -10,6 +11,8 @@ struct Merging {
   var needsFullLook = false
   /// True if records that the folder lacks are to be written again when everything is merged.
   var needsRepublish = false
+  /// The notebook as it is shown while changes wait for missing ones, the number of these, and the version that it was made of.
+  var shown: (notebook: NoteBook, waiting: Int, version: Version)?
   /// The work that merging has taken so far.
   var work = 0
 }

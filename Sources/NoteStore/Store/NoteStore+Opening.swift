@@ -14,7 +14,8 @@ extension NoteStore {
   ///     process with one request needs none.
   ///   - keys: what notes are to be found by in an archive, beside their words and tags.
   ///   - makeIdentifier: 128 random bits.
-  /// - Throws: `newerFormat`, `damaged`, or the system's error; nothing was changed.
+  /// - Throws: `newerFormat`, `damaged`, or the system's error, also where the process has too few descriptors or too little memory to read
+  ///   all files; nothing was changed. Files that can't be read for another reason are left out: see `gaps`.
   public convenience init(
     path: String, state: String? = nil, memory: String? = nil, isWatching: Bool = true,
     keys: NoteKeys = .none, makeIdentifier: @escaping () -> Identifier
@@ -35,7 +36,14 @@ extension NoteStore {
     self.folder.completeFolders.mostEndedCompared = mostEndedCompared
     self.folder.writer.takeOffer()
     resume()
+    resumeKnown()
     if isWatching { _ = self.folder.watchDescriptor }
     readAll()
+    try checkExhaustion()
+  }
+
+  /// Throws the error of a file that could not be read because too little was there to read any.
+  func checkExhaustion() throws(StoreError) {
+    if let error = folder.damageList.exhaustion { throw error }
   }
 }

@@ -22,6 +22,8 @@ extension NoteStore {
     public var copies: [String] = []
     /// True if changes were written that the folder did not hold any more.
     public var isRestored = false
+    /// The number of sessions of which changes were known here that are in no file any more: they are not missed from now on.
+    public var forgotten = 0
   }
 
   /// The loss that a damaged file means, one of `damage`; nil if it is no file in `log`.
@@ -60,6 +62,7 @@ extension NoteStore {
     folder.needsRepublish = true
     try sync()
     repair.isRestored = snapshots.known != known
+    repair.forgotten = forgetMissing()
     return repair
   }
 }

@@ -68,6 +68,7 @@ extension NoteStore {
     folder.reader.ignored = ignored
     self.init(folder, state: nil)
     readAll()
+    try checkExhaustion()
   }
 
   /// The changes and records that `found`, which has reread the folder, does not know; nil if it knows everything.

@@ -25,7 +25,7 @@ extension NoteStore {
       for name in names { open(name, in: folder, into: &files, &gone) }
     } catch {
       guard error.reason == .notFound else {
-        return folder.damageList.report(path, 0, error.description)
+        return folder.damageList.report(path, 0, error)
       }
     }
     for (name, snapshot) in snapshots.known where !names.contains(name) {
@@ -54,15 +54,17 @@ extension NoteStore {
         return
       }
       snapshots.unreadable[name] = nil
-      if let before = snapshots.known.removeValue(forKey: name) { gone.append(before) }
+      let before = snapshots.known.removeValue(forKey: name)
+      if let before { gone.append(before) }
       do throws(StoreError) { try read(name, in: folder, into: &files) } catch {
         if error.isOfContent { snapshots.unreadable[name] = status }
+        // Its name is the hash of what it held, so that is known.
+        snapshots.known[name] = before
         throw error
       }
     } catch {
       guard error.reason != .notFound else { return }
-      self.folder.damageList.report(
-        path, 0, error.detail.isEmpty ? error.description : error.detail)
+      self.folder.damageList.report(path, 0, error)
     }
   }
 
@@ -87,7 +89,7 @@ extension NoteStore {
         }
       }
     }
-    // If snapshots do not hold them, the logs may. A full reread finds out.
+    // If snapshots do not hold them, or can't be read, the logs may. A full reread finds out.
     if !gone.allSatisfy({ $0.isHeld(by: changes) }) { folder.needsRepublish = true }
   }
 
@@ -119,7 +121,7 @@ extension NoteStore {
       if let failure = failures[file.name] {
         if failure.isOfContent { snapshots.unreadable[file.name] = file.status }
         // The logs may still be there, and hold the same changes.
-        folder.damageList.report(file.path, 0, failure.detail)
+        folder.damageList.report(file.path, 0, failure)
         continue
       }
       folder.damageList.clear(file.path)
@@ -161,7 +163,7 @@ extension NoteStore {
     case .waits: snapshots.waiting.append(piece)
     case .differs:
       folder.damageList.report(
-        path, 0, "it tells session \(piece.session) otherwise than it was read before")
+        path, 0, "it tells session \(piece.session) otherwise than it was read before", .refused)
     }
   }
 }

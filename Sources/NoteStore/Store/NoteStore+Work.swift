@@ -76,6 +76,7 @@ extension NoteStore {
     folding isFolding: Bool = false, inHaste isInHaste: Bool = false, while isTime: () -> Bool
   ) {
     while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
+    defer { keepKnown() }
     guard canArchive,
       archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
         || notebook.isArchiveIncomplete

@@ -12,7 +12,7 @@ public import ReplicatingTypes
 ///     try store.commit([.create, .place(store.notebook.placement(of: id, at: 0))], at: now)
 ///
 /// This file holds the state and the steps that all features share. Each feature is a file above it, bottom up:
-/// `+Merging`, `+Snapshots`, `+Refresh`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Burst`, `+Completion`, `+Durability`, `+Compaction`,
+/// `+Merging`, `+Snapshots`, `+Refresh`, `+Known`, `+Gaps`, `+Republish`, `+Slices`, `+Reading`, `+Changes`, `+Batch`, `+Burst`, `+Completion`, `+Durability`, `+Compaction`,
 /// `+Archive`, `+Work`, `+Repair`; `+Opening` ties them together.
 public final class NoteStore {
   var folder: LogFolder
@@ -83,9 +83,9 @@ public final class NoteStore {
   // MARK: - Damage
 
   /// The files and records that could not be read, with file, offset and what was kept; the notes that are shown without the rules of
-  /// merging; and the report `waiting`.
+  /// merging; and the reports `waiting` and `missing`.
   public var damage: [LogFolder.Damage] {
-    folder.damage + refusals + unruled + [waiting].compactMap { $0 }
+    folder.damage + refusals + unruled + [waiting, missing].compactMap { $0 }
   }
 
   private var unruled: [LogFolder.Damage] {
@@ -94,21 +94,12 @@ public final class NoteStore {
         path: path, offset: 0,
         description:
           "note \(note) is shown without the rules of merging, because these have ended a"
-          + " process; `check --repair` has them tried again")
+          + " process; `check --repair` has them tried again", cause: .refused)
     }
   }
 
   /// The error with which every change would be refused at present, since this user may not write in the folder; nil if they may.
   public var writeRefusal: StoreError? { folder.root.refusal }
-
-  /// A report about changes that wait for others which are missing; nil if none do. With several processes in a folder
-  /// there may be some for a moment, when one file was read and another not yet.
-  public var waiting: LogFolder.Damage? {
-    if merging.pending.isEmpty || isMerging { return nil }
-    let description =
-      "changes of \(merging.pending.count) replicas wait for others that are missing"
-    return LogFolder.Damage(path: path, offset: 0, description: description)
-  }
 
   /// The branches that have come since the archive was written, or since the last call.
   func takeNewBranches() -> ArraySlice<ReplicaID> {
@@ -121,7 +112,8 @@ public final class NoteStore {
   /// records.
   func refuse(_ description: String) {
     guard refusals.count < 1000 else { return }
-    refusals.append(LogFolder.Damage(path: path, offset: 0, description: description))
+    refusals.append(
+      LogFolder.Damage(path: path, offset: 0, description: description, cause: .refused))
   }
 
   func unreadable(_ failure: ArchiveFailure) -> StoreError {

@@ -11,6 +11,9 @@ extension NoteBook {
     histories.append(History(id: replica, session: session))
   }
 
+  /// The changes that the archive has.
+  public var archivedVersion: Version { archive?.version ?? Version() }
+
   /// The session of a replica in the archive; `nil` if there is none.
   func session(of replica: ReplicaID) throws(ArchiveFailure) -> NotebookArchive.Session? {
     if let place = histories.place(of: replica) { return histories.all[place].session }

@@ -70,7 +70,8 @@ extension NotesServer {
     for prefix in [Self.recordsPrefix, "mirror-"] {
       for name in store?.stateFileNames(beginning: prefix) ?? [] {
         guard let file = (try? store?.stateFile(name)) ?? nil else { continue }
-        let bytes = file.read()
+        // What can't be read is not written anew.
+        guard let bytes = try? file.read() else { continue }
         var records = FileRecords(decoding: bytes)
         for (path, record) in records.byPath where notes.contains(record.note) {
           records[path] = nil
@@ -85,13 +86,15 @@ extension NotesServer {
   }
 
   /// The notes that have files in other folders, as far as this machine knows.
-  func otherFileNotes(than tree: any FileTree) -> Set<NoteID> {
+  func otherFileNotes(than tree: any FileTree) throws(ResponseError) -> Set<NoteID> {
     let own = recordsName(tree)
     var notes: Set<NoteID> = []
-    for name in store?.stateFileNames(beginning: Self.recordsPrefix) ?? [] where name != own {
-      guard let bytes = (try? store?.stateFile(name))??.read() else { continue }
-      notes.formUnion(FileRecords(decoding: bytes).paths.keys)
-    }
+    do {
+      for name in store?.stateFileNames(beginning: Self.recordsPrefix) ?? [] where name != own {
+        guard let bytes = try store?.stateFile(name)?.read() else { continue }
+        notes.formUnion(FileRecords(decoding: bytes).paths.keys)
+      }
+    } catch { throw ResponseError(error) }
     return notes
   }
 

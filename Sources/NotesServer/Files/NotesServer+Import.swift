@@ -43,7 +43,7 @@ extension NotesServer {
         return true
       }
     }
-    task.elsewhere = otherFileNotes(than: tree)
+    task.elsewhere = try otherFileNotes(than: tree)
     if let token = params.progress { progress(token, "begin", "Importing") }
     requests.fileTasks.append(.importing(task))
   }

@@ -88,22 +88,25 @@ final class Mirror {
   /// When the user has said that what is gone, or has changed, is meant so: brakes have no effect until everything is taken over.
   var confirmed: Instant?
 
-  /// - Parameter isMade: whether the notebook has a change. States with others never were in it: the process was killed before that.
+  /// - Parameters:
+  ///   - records: what the file says.
+  ///   - isMade: whether the notebook has a change. States with others never were in it: the process was killed before that.
   init(
-    _ tree: any FileTree, _ file: StateFile?, after earlier: FileRecords, marker: [UInt8],
+    _ tree: any FileTree, _ file: StateFile?, _ records: FileRecords, after earlier: FileRecords,
+    marker: [UInt8],
     now: Instant, isMade: (ChangeID) -> Bool
   ) {
     self.tree = tree
     self.file = file
     self.marker = marker
     self.earlier = earlier
-    records = FileRecords(decoding: file?.read() ?? [])
-    records.settle(isMade: isMade)
-    unconfirmed = records.pathsWrittenSinceRest
+    self.records = records
+    self.records.settle(isMade: isMade)
+    unconfirmed = self.records.pathsWrittenSinceRest
     watcher = tree.makeWatcher()
     nextWalk = now
     nextNote = now
-    noted = records.rest
+    noted = self.records.rest
   }
 
   /// The name of the file that says whose mirror a folder is.

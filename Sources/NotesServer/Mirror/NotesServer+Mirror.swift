@@ -123,6 +123,7 @@ extension NotesServer {
     try refuseNotebook(tree)
     let earlier = try fileRecords(of: tree)
     let file: StateFile?
+    let records: FileRecords
     let marker: [UInt8]
     do {
       try store!.establish()
@@ -140,6 +141,7 @@ extension NotesServer {
         return refuseMirrored("mirrored", "another process mirrors \(path)")
       }
       marker = try self.marker(tree)
+      records = FileRecords(decoding: try file?.read() ?? [])
     } catch { throw ResponseError(error) }
     do throws(FileTreeError) {
       let present = try tree.read(Mirror.markerFile, limit: 4096)?.bytes
@@ -149,7 +151,7 @@ extension NotesServer {
           "it is the mirror of another notebook or of another machine; --confirm makes it this one's"
         )
       }
-      let mirror = Mirror(tree, file, after: earlier, marker: marker, now: now) {
+      let mirror = Mirror(tree, file, records, after: earlier, marker: marker, now: now) {
         book.version.contains($0)
       }
       if environment.mirrorAnswer != nil { mirror.confirmed = now }
@@ -169,7 +171,7 @@ extension NotesServer {
   /// What the marker of a folder says when it is this machine's: the notebook, and a word that only this machine has.
   private func marker(_ tree: any FileTree) throws(StoreError) -> [UInt8] {
     guard let word = try store!.stateFile(mirrorName(tree) + "-id") else { return [] }
-    var id = word.read()
+    var id = try word.read()
     if id.isEmpty {
       id = Array("\(environment.makeIdentifier())".utf8)
       try word.replace(with: id)
@@ -297,7 +299,8 @@ extension NotesServer {
   ) throws(ResponseError) {
     do {
       guard let file = try store!.stateFile(mirrorName(mirror.tree) + "-answer") else { return }
-      guard let answer = MirrorAnswer(rawValue: String(decoding: file.read(), as: UTF8.self)) else {
+      guard let answer = MirrorAnswer(rawValue: String(decoding: try file.read(), as: UTF8.self))
+      else {
         return
       }
       try file.replace(with: [])

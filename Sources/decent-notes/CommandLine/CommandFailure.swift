@@ -9,6 +9,7 @@ struct CommandFailure: Error, Equatable {
     case refused = 2
     case ambiguous = 3
     case nothingFound = 4
+    case incomplete = 5
     /// As sysexits.h has it.
     case misuse = 64
 
@@ -21,6 +22,7 @@ struct CommandFailure: Error, Equatable {
         "refused because of what others did, as for a note that was forgotten meanwhile"
       case .ambiguous: "several notes go by this name; they are listed"
       case .nothingFound: "nothing was found"
+      case .incomplete: "something of the notebook can't be read, and what is shown lacks it"
       case .misuse: "the command line is wrong"
       }
     }

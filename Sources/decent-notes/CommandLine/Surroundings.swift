@@ -1,6 +1,17 @@
 internal import NotesServer
 internal import ReplicatingTypes
 
+/// Whether what a command has shown is all there is.
+final class Completeness {
+  /// True if the notebook lacks something that is not there or can't be read.
+  var isIncomplete = false
+
+  /// The status of a command that ends otherwise with another one: only where something was shown, or not found, does it matter.
+  func status(_ status: CommandFailure.Status) -> CommandFailure.Status {
+    isIncomplete && [.done, .nothingFound].contains(status) ? .incomplete : status
+  }
+}
+
 /// What a verb has of the process and the world around it. Made by `main`, which alone reads the environment and the clock.
 struct Surroundings {
   /// The value of a variable of the environment; nil if it is not set or empty.
@@ -23,6 +34,8 @@ struct Surroundings {
   var environment: () throws(CommandFailure) -> NotesServer.Environment
   /// A loop that serves a client of this process; or, without one, the client at standard input and output, through a gateway if there is one.
   let makeLoop: (NotesServer.Environment, LocalClient?, AgentGateway?) -> EventLoop
+
+  let completeness = Completeness()
 
   /// The same for the notebook in another folder; nil for that of the command.
   func inFolder(_ folder: String?) -> Surroundings {

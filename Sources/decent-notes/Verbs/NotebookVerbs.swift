@@ -51,7 +51,7 @@ func makeCall(
     call = try Call(command["METHOD"], params: input) { surroundings.serve(environment, $0) }
   } catch { throw CommandFailure(error.message) }
   try writeOutput((call.result.escapingForTerminals + "\n").utf8)
-  return .done
+  return call.isIncomplete ? .incomplete : .done
 }
 
 /// `check`: says what is there, and what is damaged.
@@ -84,7 +84,7 @@ func compactNotebook(
       makeIdentifier: surroundings.makeIdentifier)
   } catch { throw failure(error) }
   try printLines(compact.lines)
-  return .done
+  return compact.isIncomplete ? .incomplete : .done
 }
 
 /// Refuses options of `compact` that do not go together.
@@ -103,6 +103,7 @@ func purgeNotes(
     let store = try NoteStore(
       path: try surroundings.folder(), state: surroundings.stateFolder(), isWatching: false,
       keys: .links, makeIdentifier: surroundings.makeIdentifier)
+    _ = reportGaps(of: store)
     let author = Author(name: surroundings.name, program: surroundings.program)
     if command.has("--trash") {
       let age = command.value("--older").map { ValueKind.age($0)! } ?? 0
