@@ -57,10 +57,10 @@ extension LogFolder {
     } catch {
       apply(pass)
       if error.errno == ENOTDIR, error.path == "\(path)/log" {
-        damageList.report(error.path, 0, NotebookRoot.misplaced(error.path).detail)
+        damageList.report(error.path, 0, NotebookRoot.misplaced(error.path).detail, .unreadable)
       }
       if error.reason != .notFound {
-        damageList.report("\(path)/log", 0, error.description)
+        damageList.report("\(path)/log", 0, error)
       } else if isFull {
         detectMissingFiles(names: [], leftOut: 0, unreadable: [])
       }
@@ -80,10 +80,10 @@ extension LogFolder {
       try root.readIdentities()
       damageList.clear("\(path)/\(NotebookFile.name)")
       for error in before { damageList.clear(error.path) }
-      for error in root.unreadable { damageList.report(error.path, 0, error.description) }
+      for error in root.unreadable { damageList.report(error.path, 0, error) }
     } catch {
       // The logs can be read all the same.
-      damageList.report("\(path)/\(NotebookFile.name)", 0, error.description)
+      damageList.report("\(path)/\(NotebookFile.name)", 0, error)
     }
   }
 
@@ -124,7 +124,8 @@ extension LogFolder {
       case .other:
         guard Identifier(name) != nil else { return }
         // The notes in the folder of a session would be missing, and nobody would know.
-        damageList.report(path, 0, "is neither a folder nor a file, and not followed")
+        damageList.report(
+          path, 0, "is neither a folder nor a file, and not followed", .unreadable)
       }
     } catch {
       guard error.reason != .notFound else { return }
@@ -133,7 +134,7 @@ extension LogFolder {
       } else {
         pass.isComplete = false
       }
-      damageList.report(path, 0, error.description)
+      damageList.report(path, 0, error)
     }
   }
 

@@ -140,7 +140,7 @@ extension LogReader {
     } catch {
       guard error.reason != .notFound else { return false }
       file.isUnread = true
-      damage.report(path, file.scan?.offset ?? 0, error.description)
+      damage.report(path, file.scan?.offset ?? 0, error)
     }
     file.pass = passes
     setFile(file, at: key)
@@ -201,7 +201,7 @@ extension LogReader {
         return reportReadToEnd(opened.path, file)
       case .differs:
         return damage.report(
-          opened.path, 0, "it continues other content than was read of the session")
+          opened.path, 0, "it continues other content than was read of the session", .refused)
       }
     }
     var stop = try handOut(&scan, of: opened, size: size, &pass)
@@ -259,7 +259,7 @@ extension LogReader {
     let differs = "another content of the session than was read before"
     let end = ChainPosition(number: scan.number, hash: scan.hash)
     if let known = progress.firstEnd(after: header.recordsBefore), known.number <= scan.number {
-      if known != end { damage.report(path, scan.offset, differs) }
+      if known != end { damage.report(path, scan.offset, differs, .refused) }
       return known != end
     }
     for (otherKey, other) in files where otherKey != key {
@@ -273,7 +273,7 @@ extension LogReader {
       var limit = Int.max
       let stop = try again.read(opened, size: size, known: end, limit: &limit) { _, _ in }
       guard case .damaged = stop, again.number < scan.number else { return false }
-      damage.report(path, scan.offset, differs)
+      damage.report(path, scan.offset, differs, .refused)
       return true
     }
     return false

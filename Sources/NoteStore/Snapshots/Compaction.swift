@@ -362,7 +362,7 @@ public final class Compaction {
       } else if SnapshotFile.isName(file.name) {
         folder.damageList.report(file.path, 0, SnapshotFile.otherContent)
       }
-    } catch { folder.damageList.report(file.path, 0, error.description) }
+    } catch { folder.damageList.report(file.path, 0, error) }
     stage = .verify(left: left.dropLast(), hash: SHA256(), offset: 0)
   }
 

@@ -25,7 +25,7 @@ extension NoteStore {
       for name in names { open(name, in: folder, into: &files, &gone) }
     } catch {
       guard error.reason == .notFound else {
-        return folder.damageList.report(path, 0, error.description)
+        return folder.damageList.report(path, 0, error)
       }
     }
     for (name, snapshot) in snapshots.known where !names.contains(name) {
@@ -62,7 +62,8 @@ extension NoteStore {
     } catch {
       guard error.reason != .notFound else { return }
       self.folder.damageList.report(
-        path, 0, error.detail.isEmpty ? error.description : error.detail)
+        path, 0, error.detail.isEmpty ? error.description : error.detail,
+        error.isOfContent ? .damaged : .unreadable)
     }
   }
 
@@ -119,7 +120,9 @@ extension NoteStore {
       if let failure = failures[file.name] {
         if failure.isOfContent { snapshots.unreadable[file.name] = file.status }
         // The logs may still be there, and hold the same changes.
-        folder.damageList.report(file.path, 0, failure.detail)
+        folder.damageList.report(
+          file.path, 0, failure.detail.isEmpty ? failure.description : failure.detail,
+          failure.isOfContent ? .damaged : .unreadable)
         continue
       }
       folder.damageList.clear(file.path)
@@ -161,7 +164,7 @@ extension NoteStore {
     case .waits: snapshots.waiting.append(piece)
     case .differs:
       folder.damageList.report(
-        path, 0, "it tells session \(piece.session) otherwise than it was read before")
+        path, 0, "it tells session \(piece.session) otherwise than it was read before", .refused)
     }
   }
 }

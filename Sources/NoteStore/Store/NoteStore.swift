@@ -96,7 +96,7 @@ public final class NoteStore {
     if merging.pending.isEmpty || isMerging { return nil }
     let description =
       "changes of \(merging.pending.count) replicas wait for others that are missing"
-    return LogFolder.Damage(path: path, offset: 0, description: description)
+    return LogFolder.Damage(path: path, offset: 0, description: description, cause: .waiting)
   }
 
   /// The branches that have come since the archive was written, or since the last call.
@@ -110,7 +110,8 @@ public final class NoteStore {
   /// records.
   func refuse(_ description: String) {
     guard refusals.count < 1000 else { return }
-    refusals.append(LogFolder.Damage(path: path, offset: 0, description: description))
+    refusals.append(
+      LogFolder.Damage(path: path, offset: 0, description: description, cause: .refused))
   }
 
   func unreadable(_ failure: ArchiveFailure) -> StoreError {
