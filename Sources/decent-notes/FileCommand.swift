@@ -71,7 +71,7 @@ struct FileCommand {
         if id == 0 { return true }
       } else if id > 0, let result = message["result"] {
         let skipped = result["skipped"]?.array.map(Array.init) ?? []
-        hasFailed = hasFailed || !skipped.isEmpty
+        hasFailed = hasFailed || !skipped.isEmpty || result["lacking"] != nil
         do throws(CommandFailure) {
           if isJSON {
             try printLines([String(decoding: result.rawBytes, as: UTF8.self)])
@@ -80,6 +80,9 @@ struct FileCommand {
             for file in skipped {
               printError(
                 "\(file["path"]?.string ?? ""): left out: \(file["reason"]?.string ?? "")")
+            }
+            if let lacking = result["lacking"]?.string {
+              printError("\(paths[id - 1]): \(lacking)")
             }
           }
         } catch {

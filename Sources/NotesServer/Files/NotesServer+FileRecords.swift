@@ -120,6 +120,13 @@ extension JSONWriter {
   }
 }
 
+extension JSONWriter {
+  /// What the notebook lacks, if it lacks something.
+  mutating func lacking(_ text: String?) {
+    if let text { member("lacking", text) }
+  }
+}
+
 extension ResponseError {
   /// A failure to read or write files.
   static func files(_ error: FileTreeError) -> ResponseError {
