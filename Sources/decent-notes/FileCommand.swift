@@ -60,6 +60,8 @@ struct FileCommand {
         {
           progress.clear()
           printError(text)
+          // An error that belongs to no request: the notebook lacks something.
+          hasFailed = hasFailed || message["params"]?["type"]?.integer == 1
         }
         return false
       }
@@ -71,7 +73,7 @@ struct FileCommand {
         if id == 0 { return true }
       } else if id > 0, let result = message["result"] {
         let skipped = result["skipped"]?.array.map(Array.init) ?? []
-        hasFailed = hasFailed || !skipped.isEmpty || result["lacking"] != nil
+        hasFailed = hasFailed || !skipped.isEmpty
         do throws(CommandFailure) {
           if isJSON {
             try printLines([String(decoding: result.rawBytes, as: UTF8.self)])
@@ -80,9 +82,6 @@ struct FileCommand {
             for file in skipped {
               printError(
                 "\(file["path"]?.string ?? ""): left out: \(file["reason"]?.string ?? "")")
-            }
-            if let lacking = result["lacking"]?.string {
-              printError("\(paths[id - 1]): \(lacking)")
             }
           }
         } catch {

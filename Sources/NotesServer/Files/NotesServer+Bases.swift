@@ -1,4 +1,5 @@
 internal import Bytes
+internal import FileTree
 internal import JSONRPC
 internal import NoteStore
 internal import Notes
@@ -44,13 +45,18 @@ extension NotesServer {
       + " knows, and so does an exchange with another machine (sync)"
   }
 
-  /// What an import or export has to say of the notebook; nil if it lacks nothing.
+  /// Tells the user what the notebook lacks, if it lacks something, at the end of an import or export.
   ///
-  /// - Parameter isOlder: whether files were written from changes that it lacks.
-  func lackingText(isOlder: Bool) -> String? {
-    (gapsText ?? (isOlder ? Self.olderText : nil)).map {
-      "\($0). No file is removed or set back. \(helpText)."
-    }
+  /// - Parameters:
+  ///   - isOlder: whether files of this folder were written from changes that it lacks.
+  ///   - isImport: whether what files have was taken in.
+  mutating func tellLacking(of tree: any FileTree, _ isOlder: Bool, isImport: Bool) {
+    guard let reason = gapsText ?? (isOlder ? Self.olderText : nil) else { return }
+    let outcome =
+      isImport
+      ? "What the files have and it lacks was taken in"
+      : "No file is removed or set back, and `\(commandLine("import", tree.resolvedPath))` takes in what they have and it lacks"
+    showMessage(.error, "\(tree.resolvedPath): \(reason). \(outcome). \(helpText).")
   }
 
   // MARK: - Bases

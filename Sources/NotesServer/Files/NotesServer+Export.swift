@@ -235,13 +235,13 @@ extension NotesServer {
     if let token = task.progress { progress(token, "end") }
     keep(task.records, of: task.tree)
     if let failure { return refuse(task.id, failure) }
+    tellLacking(of: task.tree, task.isOlder, isImport: false)
     var result = JSONWriter()
     result.beginObject()
     result.member("written", task.written)
     result.member("unchanged", task.unchanged)
     result.member("removed", task.removed)
     result.skipped(task.skipped)
-    result.lacking(lackingText(isOlder: task.isOlder))
     result.endObject()
     currentOutbox.respond(to: task.id) { $0.raw(result.bytes) }
   }

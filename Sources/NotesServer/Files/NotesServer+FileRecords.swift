@@ -120,13 +120,6 @@ extension JSONWriter {
   }
 }
 
-extension JSONWriter {
-  /// What the notebook lacks, if it lacks something.
-  mutating func lacking(_ text: String?) {
-    if let text { member("lacking", text) }
-  }
-}
-
 extension ResponseError {
   /// A failure to read or write files.
   static func files(_ error: FileTreeError) -> ResponseError {

@@ -231,13 +231,13 @@ extension NotesServer {
     // What was read is known from now on, also if the rest failed.
     if !task.isDryRun { keep(task.records, of: task.tree) }
     if let failure { return refuse(task.id, failure) }
+    tellLacking(of: task.tree, task.isOlder, isImport: true)
     var result = JSONWriter()
     result.beginObject()
     result.member("created", task.created)
     result.member("updated", task.updated)
     result.member("unchanged", task.unchanged)
     result.skipped(task.skipped)
-    result.lacking(lackingText(isOlder: task.isOlder))
     result.endObject()
     respond(to: task.id, changesNotebook: true, result.bytes)
   }

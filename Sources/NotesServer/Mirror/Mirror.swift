@@ -35,8 +35,8 @@ final class Mirror {
     var updated = 0
     /// Files whose notes are expected to come.
     var waiting: Set<FilePath> = []
-    /// Notes whose files stay as they are, though by what the notebook has they would be removed or written.
-    var kept: Set<NoteID> = []
+    /// Files that stay as they are, though by what the notebook has they would be removed or written, with their notes.
+    var kept: [FilePath: NoteID] = [:]
     /// True if files were written from changes that the notebook lacks.
     var isOlder = false
     /// True if the notebook's folder was looked through again, since changes wait for others.
@@ -211,9 +211,9 @@ final class Mirror {
   /// What could not be written, or was kept, is to be tried again.
   func retryUnwritten() {
     changed.formUnion(unwritten)
-    changed.formUnion(lacking.kept)
+    changed.formUnion(lacking.kept.values)
     unwritten = []
-    lacking.kept = []
+    lacking.kept = [:]
   }
 
   /// The number of all files, also of those that were not read yet.

@@ -281,8 +281,10 @@ extension NotesServer {
       mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }
     mirror.retryUnwritten()
-    for path in mirror.lacking.waiting { mirror.touch(path, complete: true, at: walk.since) }
-    mirror.lacking.waiting = []
+    if !isWaitingForNotes || mirror.confirmed != nil {
+      for path in mirror.lacking.waiting { mirror.touch(path, complete: true, at: walk.since) }
+      mirror.lacking.waiting = []
+    }
     guard isFirst else { return }
     for aside in walk.asides.sorted() { try takeLeft(aside, mirror, at: walk.since) }
     mirror.changed.formUnion(notesToWrite(mirror))

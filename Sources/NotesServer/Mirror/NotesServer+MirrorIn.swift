@@ -190,12 +190,20 @@ extension NotesServer {
     _ path: FilePath, _ hash: UInt64, _ mirror: Mirror
   ) throws(ResponseError) -> Bool {
     guard let record = mirror.records[path] else { return false }
-    if try isUnknown(record.note) {
-      guard isWaitingForNotes, mirror.confirmed == nil else { return false }
+    if try waits(record, mirror) {
       mirror.lacking.waiting.insert(path)
       return true
     }
-    return record.states.last!.hash == hash && has(record.states.last!)
+    return try !isUnknown(record.note) && record.states.last!.hash == hash
+      && has(record.states.last!)
+  }
+
+  /// True if nothing is done with a file because its note is expected to come.
+  private func waits(
+    _ record: FileRecords.Record, _ mirror: Mirror
+  ) throws(ResponseError) -> Bool {
+    guard isWaitingForNotes, mirror.confirmed == nil else { return false }
+    return try isUnknown(record.note)
   }
 
   private mutating func take(
@@ -210,10 +218,7 @@ extension NotesServer {
       if let note = try lookUp(record.note) {
         return try move(note, from: old, to: path, file, mirror)
       }
-      if isWaitingForNotes, mirror.confirmed == nil, try isUnknown(record.note) {
-        try rememberFile(path, record)
-        try rememberFile(old, nil)
-        mirror.missing.remove(old)
+      if try waits(record, mirror) {
         mirror.lacking.waiting.insert(path)
         return
       }
@@ -511,6 +516,8 @@ extension NotesServer {
     mirroring.mirror!.missing.remove(path)
     mirroring.mirror!.statuses[path] = nil
     guard let record = mirroring.mirror!.records[path] else { return }
+    // It is found to be gone again when the note is there.
+    if try waits(record, mirror) { return }
     let last = mirror.lastState(of: path)
     // Where a file was to be moved by a process that was killed, both paths are known.
     let other = mirror.records.allPaths(of: record.note).first {

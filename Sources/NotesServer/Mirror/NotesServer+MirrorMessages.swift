@@ -59,7 +59,7 @@ extension NotesServer {
       if !mirror.isAtRest { return true }
     }
     let (lacking, gaps) = (mirror.lacking, gapsText)
-    let kept = lacking.kept.count + lacking.waiting.count
+    let kept = lacking.waiting.union(lacking.kept.keys).count
     guard let reason = gaps ?? (lacking.isOlder || kept > 0 ? Self.olderText : nil) else {
       mirror.lacking.told = nil
       mirror.lacking.isLookedThrough = false

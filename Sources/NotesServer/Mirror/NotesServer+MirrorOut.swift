@@ -91,7 +91,7 @@ extension NotesServer {
     if let path, let record = mirroring.mirror!.records[path],
       try keeps(record, of: found, mirroring.mirror!)
     {
-      mirroring.mirror!.lacking.kept.insert(id)
+      mirroring.mirror!.lacking.kept[path] = id
       return
     }
     guard let note = found, !note.isTrashed else {

@@ -222,7 +222,8 @@ extension Verb {
         "keep files and the notes equal",
         details: """
           The files in DIR and the notes are kept equal, in both directions, until it is ended. Where many files or notes are gone or have \
-          changed at once, nothing is done until it is told with --confirm that this is meant so, or with --restore that it is not.
+          changed at once, nothing is done until it is told with --confirm that this is meant so, or with --restore that it is not. With \
+          --confirm, --restore and --adopt it ends when they are equal.
 
           As long as the notebook can't be read completely, or lacks changes from which the files were written (it was restored from a \
           backup), no file is removed or set back: what the files have is taken in, and the status says so.

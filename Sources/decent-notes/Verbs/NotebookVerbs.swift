@@ -191,11 +191,10 @@ func mirrorFiles(
   environment.mirror = command["DIR"]
   let answer = mirrorAnswers.first { command.has($0.option) }?.answer
   environment.mirrorAnswer = answer
-  let isAnswering = answer == .confirm || answer == .restore
-  guard isAnswering || command.has("--once") else {
+  guard answer != nil || command.has("--once") else {
     return Sync { surroundings.serve(environment, $0) }.status
   }
-  return MirrorCommand(command["DIR"], isAnswering: isAnswering) {
+  return MirrorCommand(command["DIR"], isAnswering: answer != nil && answer != .adopt) {
     surroundings.serve(environment, $0)
   }.status
 }
