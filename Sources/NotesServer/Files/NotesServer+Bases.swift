@@ -61,15 +61,12 @@ extension NotesServer {
 
   // MARK: - Bases
 
-  /// The state on which the text of a file was made: of those that are known the nearest one; if the notebook lacks all of them, the part of
-  /// the newest one that it has, or the present. Nil if nothing is known of the file.
+  /// The state on which the text of a file was made: of those that are known the nearest one. If the notebook lacks the newest, it may be as
+  /// well the part of that which it has, or the present. Nil if nothing is known of the file.
   func base(
     of file: ReadFile, _ note: Note, among states: [FileState]
   ) throws(ResponseError) -> FileState? {
-    if let known = try nearest(states, to: file, note) { return known }
-    guard let lost = states.last, !has(lost) else { return nil }
-    var candidates: [FileState] = []
-    let present = book.revision.heads
+    guard let lost = states.last, !has(lost) else { return try nearest(states, to: file, note) }
     let part = (lost.heads + lost.own).compactMap { head -> ChangeID? in
       let number = min(head.number, book.version[head.replica])
       return number > 0 ? ChangeID(replica: head.replica, number: number) : nil
@@ -80,8 +77,9 @@ extension NotesServer {
       }
       return try book.note(note.id, at: version)?.note
     }
+    var candidates = states.filter { has($0) }
     if let past { candidates.append(Self.state(of: past, heads: part)) }
-    candidates.append(Self.state(of: note, heads: present))
+    candidates.append(Self.state(of: note, heads: book.revision.heads))
     return try nearest(candidates, to: file, note)
   }
 

@@ -123,6 +123,8 @@ final class Mirror {
   private var knownNames: FileNames?
   /// When the user has said that what is gone, or has changed, is meant so: brakes have no effect until everything is taken over.
   var confirmed: Instant?
+  /// True while files are written again as the notes are, because the user has said so.
+  var isRestoring = false
 
   /// - Parameter isMade: whether the notebook has a change. States with others never were in it: the process was killed before that.
   init(
@@ -202,6 +204,7 @@ final class Mirror {
 
   /// Brakes have an effect again when everything that the user has confirmed is taken over.
   func endConfirmation() {
+    if changed.isEmpty, touched.isEmpty { isRestoring = false }
     guard let confirmed, let lastWalk, lastWalk >= confirmed, touched.isEmpty, missing.isEmpty,
       changed.isEmpty
     else { return }

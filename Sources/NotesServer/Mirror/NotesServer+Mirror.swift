@@ -366,6 +366,7 @@ extension NotesServer {
       if isManyGone(counts[.removed] ?? 0, of: mirror) { try takeBack(.removed, mirror, at: now) }
       if isMany(counts[.written] ?? 0, of: mirror) { try takeBack(.written, mirror, at: now) }
     }
+    mirror.isRestoring = true
     for path in mirror.missing.since.keys {
       guard let record = mirror.records[path] else { continue }
       try rememberFile(path, nil)

@@ -36,7 +36,7 @@ extension NotesServer {
   private mutating func weighChanged(
     _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) -> Bool {
-    if mirror.confirmed != nil || mirror.isWeighed { return false }
+    if mirror.confirmed != nil || mirror.isRestoring || mirror.isWeighed { return false }
     guard mirror.lastWalk != nil, isManyGone(mirror.changed.count, of: mirror) else {
       mirror.outcomes = [:]
       return false
@@ -67,7 +67,7 @@ extension NotesServer {
   /// What would become of a note's file.
   func outcome(of id: NoteID, _ mirror: Mirror) throws(ResponseError) -> Mirror.Outcome {
     guard let path = mirror.records.paths[id], let record = mirror.records[path],
-      mirror.statuses[path] != nil,
+      mirror.missing[path] == nil,
       try !keeps(record, of: try lookUp(id), mirror)
     else { return .same }
     guard let note = try lookUp(id), !note.isTrashed else { return .removed }

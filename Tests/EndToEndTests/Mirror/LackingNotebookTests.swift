@@ -14,11 +14,17 @@ private final class Scene {
     folders = [dn.folder("vault"), dn.folder("out")]
     shell = isRefusable ? "setpriv --inh-caps=-all --bounding-set=-all \"$@\"" : "\"$@\""
     for session in 1...3 {
+      // A process that serves a client begins a session of its own.
+      var lines = [#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#]
       for number in 0..<notes {
-        try dn.make("n\(session)-\(number)", "text of \(session)-\(number)\n")
+        lines.append(
+          #"{"jsonrpc":"2.0","id":1,"method":"note/create","params":{"title":"n\#(session)-\#(number)","#
+            + #""text":"text of \#(session)-\#(number)\n"}}"#)
       }
-      // The next command begins another session.
-      try? FileManager.default.removeItem(atPath: dn.folder("memory"))
+      lines.append(#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#)
+      let served = try dn.run(
+        ["--framing", "lines"], input: Array((lines.joined(separator: "\n") + "\n").utf8))
+      guard served.output.contains(#""id":2,"result":null"#) else { throw Failure(served.errors) }
     }
     try settle()
   }
@@ -27,9 +33,7 @@ private final class Scene {
   var out: String { folders[1] }
 
   func run(_ words: String...) throws -> Ran {
-    try dn.run(
-      words, environment: ["XDG_RUNTIME_DIR": dn.folder("memory"), "DECENT_NOTES": nil],
-      shell: shell)
+    try dn.run(words, shell: shell)
   }
 
   /// Makes files and notes equal.
@@ -269,7 +273,10 @@ struct `Files of a notebook that lacks something` {
         let ran = try scene.dn.run(verb, shell: scene.shell)
         log.append("\(verb): \(ran.status) \(ran.output) \(ran.errors)")
         let harmed = scene.harmed(since: before)
-        #expect(harmed == [], "\(at(seed)): \(log.joined(separator: "\n"))")
+        let now = harmed.map {
+          "\(String(decoding: before[$0]!, as: UTF8.self)) | \((try? contents(of: URL(fileURLWithPath: $0))) ?? "(gone)")"
+        }
+        #expect(harmed == [], "\(at(seed)): \(log.joined(separator: "\n")) \(now)")
         if !harmed.isEmpty { return }
       }
       if let refused { _ = chmod(refused, 0o700) }
