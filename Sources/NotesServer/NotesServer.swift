@@ -68,6 +68,8 @@ public struct NotesServer: ~Copyable {
     public var mirror: String?
     /// What the user has said about that folder, if it is not as it was.
     public var mirrorAnswer: MirrorAnswer?
+    /// The command lines that the user is told.
+    public var commandLines = CommandLines()
     /// The time zone of times that are written without one.
     public var zone: LocalZone = { _ in 0 }
     /// Returns true if there is a process of this number.
@@ -98,8 +100,10 @@ public struct NotesServer: ~Copyable {
   public enum MirrorAnswer: String, Sendable {
     /// It is meant so: notes whose files are gone go into the trash, and what has changed is read.
     case confirm
-    /// It is not: the files are written again.
+    /// It is not: the files are written again, or the notes become what the files have.
     case restore
+    /// The folder was that of another notebook or of another machine, and becomes this one's.
+    case adopt
   }
 
   /// The version of this program.

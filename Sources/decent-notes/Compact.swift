@@ -12,11 +12,12 @@ struct Compact {
   let isIncomplete: Bool
 
   /// - Parameters:
+  ///   - check: the command line that says what is damaged.
   ///   - isDue: true to fold only if there is enough to fold, as any process that writes does by itself.
   ///   - isPurging: true to remove at once what has words of notes that were purged.
   ///   - makeIdentifier: makes random identifiers.
   init(
-    folder: String, stateFolder: String?, isDue: Bool, isPurging: Bool,
+    folder: String, stateFolder: String?, checking check: String, isDue: Bool, isPurging: Bool,
     makeIdentifier: @escaping () -> Identifier
   ) throws(StoreError) {
     let store = try NoteStore(
@@ -48,7 +49,7 @@ struct Compact {
     }
     for path in result.refused { lines.append("\(path) stays: this user may not remove it") }
     if isPurging {
-      lines += Self.report(of: result, copies: store.removeCopies())
+      lines += Self.report(of: result, copies: store.removeCopies(), check)
       self.lines = lines
       return
     }
@@ -62,7 +63,9 @@ struct Compact {
   }
 
   /// The lines about words of notes that were purged: where they are left.
-  private static func report(of result: Compaction.Result, copies: Int) -> [String] {
+  private static func report(
+    of result: Compaction.Result, copies: Int, _ check: String
+  ) -> [String] {
     var lines: [String] = []
     if copies > 0 {
       lines.append(
@@ -77,7 +80,7 @@ struct Compact {
     if result.waitingWords > 0 {
       lines.append(
         "\(count(result.waitingWords, "file")) with words of notes that were purged can't be folded"
-          + " now: decent-notes check says more")
+          + " now: `\(check)` says more")
     }
     lines.append(
       "not reached: machines that are away, until they have exchanged changes; mirrors of remote"

@@ -60,6 +60,8 @@ struct FileCommand {
         {
           progress.clear()
           printError(text)
+          // An error that belongs to no request: the notebook lacks something.
+          hasFailed = hasFailed || message["params"]?["type"]?.integer == 1
         }
         return false
       }

@@ -2,10 +2,10 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-/// Forgets notes of the trash for good, and reports what was done.
+/// Forgets notes of the trash for good.
 struct Purge {
-  /// The lines of the report.
-  private(set) var lines: [String] = []
+  /// The number of notes that were forgotten.
+  private(set) var count = 0
   /// The reasons why nothing was done: one for each note that can't be purged.
   private(set) var failures: [String] = []
 
@@ -57,13 +57,6 @@ struct Purge {
       try store.commit(rest.prefix(Self.mostAtOnce).map { .purge($0) }, at: now, by: author)
       rest = rest.dropFirst(Self.mostAtOnce)
     }
-    guard !notes.isEmpty else {
-      lines = ["there is nothing to purge"]
-      return
-    }
-    lines = [
-      "purged \(count(notes.count, "note")): what they were leaves the notebook's files within some"
-        + " days, and at once with decent-notes compact --purged"
-    ]
+    count = notes.count
   }
 }

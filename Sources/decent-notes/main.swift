@@ -85,9 +85,18 @@ private func surroundings(_ command: Command) -> Surroundings {
     }
     return folder
   }
+  var options: [String] = []
+  for option in Option.common where option.value != nil && !option.isHidden {
+    // The notebook is named by its folder, wherever that is said.
+    guard option.name != "--notebook", let value = command.value(option.name) else { continue }
+    options += [option.name, value]
+  }
+  let commandLines = CommandLines(
+    options: options, workingFolder: workingFolder())
   return Surroundings(
     variable: variable, now: now, makeIdentifier: makeIdentifier, name: name,
-    program: programName(command), folder: folder, stateFolder: { stateFolder },
+    program: programName(command), commandLines: commandLines, folder: folder,
+    stateFolder: { stateFolder },
     memoryFolder: memory,
     environment: { () throws(CommandFailure) in
       var environment = NotesServer.Environment(
@@ -105,6 +114,7 @@ private func surroundings(_ command: Command) -> Surroundings {
         }
       }
       environment.zone = localZone
+      environment.commandLines = commandLines
       return environment
     },
     makeLoop: { environment, client, gateway in
@@ -115,6 +125,13 @@ private func surroundings(_ command: Command) -> Surroundings {
         PeerLink(to: peer, from: folder, peerEnvironment(), isInteractive: client != nil)
       }
     })
+}
+
+/// The folder in which this process was started; nil if it is gone.
+private func workingFolder() -> String? {
+  guard let path = getcwd(nil, 0) else { return nil }
+  defer { free(path) }
+  return String(validatingCString: path)
 }
 
 /// A clock and identifiers that are the same in each run with this seed, for recorded sessions. Never for real notes: two runs with one seed

@@ -363,7 +363,7 @@ struct `A folder of a team` {
           isUnreadable
             ? "\(kept) may have words of notes that were purged, and can't be folded now"
             : "\(kept) stays: this user may not remove it"), "\(compact)")
-      #expect(!compact.output.contains("check says more"), "\(compact)")
+      #expect(!compact.output.contains("check` says more"), "\(compact)")
     }
     let snapshots = try FileManager.default.contentsOfDirectory(atPath: folder + "/snap")
     #expect(try command(ben, "compact").ending == .status(0))

@@ -497,4 +497,136 @@ import Testing
     none.initialize()
     #expect(none.ask("notebook/mirror").error?.reason == "noMirror")
   }
+
+  // MARK: - Many notes at once
+
+  @Test func `files of many notes that were trashed are removed when the user says so`() throws {
+    let ids = (0..<30).map { peer.create(["title": .string("n\($0)"), "text": "1\n"]) }
+    peer.run(for: .seconds(3))
+    func trash() {
+      for id in ids.prefix(20) { peer.call("note/delete", ["id": .string(id)]) }
+      peer.run(for: .seconds(60))
+    }
+    trash()
+    #expect(paths.count == 30 && peer.isBraked)
+    let told = messages
+    #expect(told.count == 1 && told[0].contains("20 of 30 files would be removed"), "\(told)")
+    // It was not meant so.
+    try peer.answerMirror(.restore)
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 30 && peer.list().count == 30 && !peer.isBraked)
+    trash()
+    #expect(paths.count == 30)
+    try peer.answerMirror(.confirm)
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 10 && peer.list().count == 10)
+    // What was said counts for what was asked.
+    for id in ids.suffix(10) { peer.call("note/delete", ["id": .string(id)]) }
+    for number in 30..<50 { peer.create(["title": .string("n\(number)")]) }
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 20)
+    for id in peer.list() { peer.call("note/delete", ["id": .string(id)]) }
+    peer.run(for: .seconds(40))
+    #expect(paths.count == 20 && peer.isBraked)
+  }
+
+  @Test func `files of many notes that have changed are written when the user says so`() throws {
+    let ids = (0..<60).map { peer.create(["title": .string("n\($0)"), "text": "1\n"]) }
+    peer.run(for: .seconds(3))
+    func change(_ text: String) {
+      for id in ids { set(id, text) }
+      peer.run(for: .seconds(60))
+    }
+    change("2\n")
+    #expect(Set(paths.map { tree.text($0) }) == ["1\n"])
+    let told = messages
+    #expect(told.count == 1 && told[0].contains("60 of 60 files would change"), "\(told)")
+    try peer.answerMirror(.restore)
+    peer.run(for: .seconds(40))
+    #expect(Set(ids.map(text)) == ["1\n"] && Set(paths.map { tree.text($0) }) == ["1\n"])
+    change("3\n")
+    try peer.answerMirror(.confirm)
+    peer.run(for: .seconds(40))
+    #expect(Set(ids.map(text)) == ["3\n"] && Set(paths.map { tree.text($0) }) == ["3\n"])
+  }
+
+  @Test func `a start asks before it removes the files of many notes, and does what is said then`()
+    throws
+  {
+    let ids = (0..<30).map { peer.create(["title": .string("n\($0)"), "text": "1\n"]) }
+    peer.run(for: .seconds(3))
+    peer.inputEnded()
+    func start(_ seed: UInt64, _ answer: NotesServer.MirrorAnswer?) -> Peer {
+      let next = Peer(
+        scratch("notes"), seed: seed, state: scratch("state"), mirror: tree, answer: answer)
+      next.initialize()
+      return next
+    }
+    let plain = Peer(scratch("notes"), seed: 2, state: scratch("state"))
+    plain.initialize()
+    for id in ids.prefix(20) { plain.call("note/delete", ["id": .string(id)]) }
+    plain.inputEnded()
+    let asking = start(3, nil)
+    asking.run(for: .seconds(10))
+    #expect(asking.isBraked && paths.count == 30)
+    asking.inputEnded()
+    let restoring = start(4, .restore)
+    restoring.run(for: .seconds(10))
+    #expect(paths.count == 30 && restoring.list().count == 30)
+  }
+
+  // MARK: - A notebook that lacks something
+
+  /// A peer at the notebook as it was when its folder was copied.
+  private func goBack(_ seed: UInt64, _ mirror: MemoryTree? = nil) throws -> Peer {
+    try FileManager.default.removeItem(atPath: scratch("notes"))
+    try FileManager.default.copyItem(atPath: scratch("backup"), toPath: scratch("notes"))
+    let next = Peer(
+      scratch("notes"), seed: seed, state: scratch("state"), mirror: mirror ?? tree)
+    next.initialize()
+    return next
+  }
+
+  private func backUp() throws {
+    try FileManager.default.copyItem(atPath: scratch("notes"), toPath: scratch("backup"))
+  }
+
+  @Test func `what was written into an older notebook and into its files is there once`() throws {
+    let id = peer.create(["title": "a", "text": "one\ntwo\nthree\n"])
+    let back = peer.create(["title": "b", "text": "1\n"])
+    peer.call("note/delete", ["id": .string(back)])
+    peer.run(for: .seconds(5))
+    try backUp()
+    set(id, "one\ntwo, later\nthree\n")
+    peer.call("note/restore", ["id": .string(back)])
+    peer.create(["title": "c", "text": "2\n"])
+    peer.run(for: .seconds(12))
+    peer.inputEnded()
+    // One who has a file open goes on with what was there.
+    tree.writeAtomically("zero\none\ntwo, later\nthree\n", "a.md")
+    let next = try goBack(2)
+    next.call("note/setText", ["id": .string(id), "text": "one\ntwo\nthree, too\n"])
+    let request = next.send("notebook/mirror")
+    next.run(for: .seconds(20))
+    #expect(next.answer(to: request)?.error?.reason == "incomplete")
+    #expect(next.text(id) == "zero\none\ntwo, later\nthree, too\n")
+    #expect(tree.text("a.md") == next.text(id))
+    #expect(paths == ["a.md", "b.md", "c.md"] && next.list().count == 3)
+    #expect(next.text(back) == "1\n")
+    #expect(next.call("notebook/mirror")["files"] == 3)
+  }
+
+  @Test func `a file that has got another path stays there, though the note is older`() throws {
+    tree.write("text\n", "x.md")
+    peer.run(for: .seconds(5))
+    try backUp()
+    tree.rename("x.md", "y/z.md")
+    peer.run(for: .seconds(15))
+    peer.inputEnded()
+    let next = try goBack(2)
+    next.run(for: .seconds(40))
+    #expect(paths == ["y/z.md"] && next.list().count == 1)
+    let note = next.call("notebook/list")["notes"]![0]!
+    #expect(note["path"] == "y/z.md" && note["title"] == "z")
+  }
 }

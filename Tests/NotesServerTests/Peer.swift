@@ -44,6 +44,7 @@ final class Peer {
   /// - Parameters:
   ///   - seed: of the server's identifiers, so that no two have the same.
   ///   - state: the folder for the state of the user's programs.
+  ///   - answer: what the user has said about the mirror's folder.
   ///   - name: who uses it, where the client says nothing.
   ///   - files: makes what the server gets for a folder of files.
   init(
@@ -51,7 +52,7 @@ final class Peer {
     state: String? = nil, longJournal: Int = 16 << 20, peers: [String] = [],
     syncInterval: Duration = .seconds(30), syncPiece: Int = 256 << 10,
     isSingleRequest: Bool = false, isConfined: Bool = false, mirror: MemoryTree? = nil,
-    name: String = "",
+    answer: NotesServer.MirrorAnswer? = nil, name: String = "",
     isRunning: @escaping (_ process: Int) -> Bool = { _ in true },
     files: @escaping (any FileTree) -> any FileTree = { $0 }
   ) {
@@ -74,6 +75,7 @@ final class Peer {
     environment.isRunning = isRunning
     var names = 0
     environment.mirror = mirror?.resolvedPath
+    environment.mirrorAnswer = answer
     environment.openTree = { path, isMaking throws(FileTreeError) in
       if let mirror, path == mirror.resolvedPath { return mirror }
       return files(

@@ -184,7 +184,7 @@ import Testing
         end(
           "foreignNotebook",
           "this is another notebook, \(there), and ours is \(here); with \"adopt\": true"
-            + " (sync --adopt) the two become one that has the notes of both")
+            + " the two become one that has the notes of both")
       ]),
     row(
       "foreign, to be adopted | adopt", from: .comparing,

@@ -64,10 +64,7 @@ remote of rclone, as \"rclone:cloud:Notes\"."
   (when (string-blank-p peer) (user-error "No peer was named"))
   (let* ((address (decent-notes--peer-address peer))
          (result (decent-notes--work-on "Exchanging changes" 'notebook/sync
-                                        (list :peer address :stay t)
-                                        '(("foreignNotebook" . foreign)))))
-    (when (eq result 'foreign)
-      (user-error "This is another notebook; `decent-notes sync --adopt' makes one of both"))
+                                        (list :peer address :stay t))))
     (cl-pushnew address decent-notes--links :test #'equal)
     (message "Linked to %s: sent %d bytes, received %d" address
              (plist-get result :sent) (plist-get result :received))))

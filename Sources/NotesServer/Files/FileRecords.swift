@@ -143,7 +143,13 @@ struct FileRecords {
         kept.states.removeFirst(read)
       }
       if kept.states.count < record.states.count { rest = nil }
-      self[path] = kept.states.isEmpty ? nil : kept
+      guard kept.states.isEmpty else {
+        self[path] = kept
+        continue
+      }
+      // A change that others follow was made: the notebook is older than that, and the file is still its note's.
+      let isOlder = record.states.contains { !$0.heads.allSatisfy(isMade) }
+      self[path] = isOlder && isMade(record.note.creation) ? record : nil
     }
   }
 

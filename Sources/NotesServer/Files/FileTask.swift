@@ -40,6 +40,8 @@ struct ImportTask {
   var created = 0
   var updated = 0
   var unchanged = 0
+  /// True if a file was written from changes that the notebook lacks.
+  var isOlder = false
   var skipped: [FolderWalk.Skipped] = []
 
   mutating func skip(_ path: FilePath, _ reason: String) {
@@ -65,6 +67,8 @@ struct ExportTask {
   var written = 0
   var unchanged = 0
   var removed = 0
+  /// True if a file stays as it is because of what the notebook lacks.
+  var isOlder = false
   var skipped: [FolderWalk.Skipped] = []
 
   mutating func skip(_ path: FilePath, _ reason: String) {

@@ -121,9 +121,11 @@ extension NotesServer {
       progress(token, "report", "\(task.next) of \(task.notes.count) notes")
     }
     if task.next < task.notes.count { return true }
-    for path in task.removals.prefix(64) { remove(path, &task) }
+    for path in task.removals.prefix(64) { try remove(path, &task) }
     task.removals.removeFirst(min(64, task.removals.count))
     if !task.removals.isEmpty { return true }
+    // The order of what the notebook has is not that of all files.
+    if task.isOlder || store?.gaps.isEmpty == false { return false }
     do { try writeOrder(task) } catch { throw .files(error) }
     return false
   }
@@ -143,6 +145,7 @@ extension NotesServer {
           record?.states.contains { $0.hash == oldHash } == true
           || note.path.isIdentical(to: path.text) && note[.file] == ReadFile.text(oldHash)
         guard isOurs else { return task.skip(path, "it was changed by somebody else") }
+        if let state = record?.states.last, !has(state) { return keep(path, &task) }
         let (_, aside) = try task.tree.replace(path.text, bytes)
         guard isExpected(aside, oldHash) else {
           // It was written in this moment.
@@ -182,8 +185,18 @@ extension NotesServer {
     if try !newest.putBack() { newest.discard() }
   }
 
+  /// Leaves a file as it is, since its note may be another one in what the notebook lacks.
+  private func keep(_ path: FilePath, _ task: inout ExportTask) {
+    if store?.gaps.isEmpty ?? true { task.isOlder = true }
+    task.skip(path, "it was written from what the notebook lacks now")
+  }
+
   /// Removes a file that is ours, whose note has no file there any more.
-  private func remove(_ path: FilePath, _ task: inout ExportTask) {
+  private func remove(_ path: FilePath, _ task: inout ExportTask) throws(ResponseError) {
+    if let record = task.records[path] {
+      let isGone = try isUnknown(record.note) || !has(record.states.last!)
+      if isGone || !(store?.gaps.isEmpty ?? true) { return keep(path, &task) }
+    }
     let states = task.records[path]?.states ?? []
     task.records[path] = nil
     do {
@@ -222,6 +235,7 @@ extension NotesServer {
     if let token = task.progress { progress(token, "end") }
     keep(task.records, of: task.tree)
     if let failure { return refuse(task.id, failure) }
+    tellLacking(of: task.tree, task.isOlder, isImport: false)
     var result = JSONWriter()
     result.beginObject()
     result.member("written", task.written)

@@ -138,15 +138,27 @@ extension NotesServer {
   private mutating func take(
     _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
   ) throws(ResponseError) {
-    let record = task.records[path]
+    var record = task.records[path]
+    if let known = record?.note, try isUnknown(known) {
+      // It is in what the notebook lacks.
+      if isWaitingForNotes {
+        return task.skip(path, "its note is in what can't be read at present")
+      }
+      task.isOlder = true
+      record = nil
+    }
     let known = record?.note ?? task.notes[path].flatMap { task.elsewhere.contains($0) ? nil : $0 }
     // A note that was known and is not there any more was forgotten for good.
     guard let known, let note = try lookUp(known) else {
       return try create(file, at: path, &task)
     }
     task.last = note.id
-    let base = record?.states.last
-    if base?.hash == file.hash || base == nil && note[.file] == file.hashText {
+    var base = record?.states.last
+    if let record, let state = base, !has(state) {
+      // The file was written from a later state of the note than the notebook has.
+      task.isOlder = true
+      base = try self.base(of: file, note, among: record.states)
+    } else if base?.hash == file.hash || base == nil && note[.file] == file.hashText {
       task.unchanged += 1
       if base == nil {
         // The state in which the note was when the file was read is not known here. If it has the text still, it is this one.
@@ -156,11 +168,11 @@ extension NotesServer {
       }
       return
     }
-    let operations = try operations(reading: file, into: note, from: base)
-    let isNews = operations.contains { operation in
-      if case .edit(_, .property(.file, _)) = operation { false } else { true }
+    var operations = try operations(reading: file, into: note, from: base)
+    if task.isOlder, note.isTrashed, record.map({ !has($0.states.last!) }) ?? false {
+      operations.append(.edit(note.id, .restore))
     }
-    if isNews { task.updated += 1 } else { task.unchanged += 1 }
+    if isNews(operations) { task.updated += 1 } else { task.unchanged += 1 }
     if task.isDryRun { return }
     let heads = book.revision.heads
     var made: ChangeID?
@@ -219,6 +231,7 @@ extension NotesServer {
     // What was read is known from now on, also if the rest failed.
     if !task.isDryRun { keep(task.records, of: task.tree) }
     if let failure { return refuse(task.id, failure) }
+    tellLacking(of: task.tree, task.isOlder, isImport: true)
     var result = JSONWriter()
     result.beginObject()
     result.member("created", task.created)

@@ -62,6 +62,13 @@ extension NotesServer {
     return operations + properties(reading: file, into: note, from: base)
   }
 
+  /// True if operations that bring the content of a file into its note say more than which file it is.
+  func isNews(_ operations: [Change.Operation]) -> Bool {
+    operations.contains { operation in
+      if case .edit(_, .property(.file, _)) = operation { false } else { true }
+    }
+  }
+
   private func properties(
     reading file: ReadFile, into note: Note, from base: FileState?
   ) -> [Change.Operation] {

@@ -18,12 +18,35 @@ final class Mirror {
     let due: Instant
   }
 
-  /// Why nothing is deleted, or nothing is read, until the user says so.
+  /// Why nothing is deleted, or nothing is read or written, until the user says so.
   enum Brake: Equatable {
     case deletions(Int)
     case changes(Int)
+    /// So many files would be removed, or get other bytes, because their notes were trashed or have changed.
+    case removals(Int)
+    case writes(Int)
     case folder(String)
   }
+
+  /// What the notebook lacks of what the files and their records have, and what came of that.
+  struct Lacking {
+    /// Notes that were made of files whose notes the notebook lacks, and notes that have got what later states had.
+    var created = 0
+    var updated = 0
+    /// Files whose notes are expected to come.
+    var waiting: Set<FilePath> = []
+    /// Files that stay as they are, though by what the notebook has they would be removed or written, with their notes.
+    var kept: [FilePath: NoteID] = [:]
+    /// True if files were written from changes that the notebook lacks.
+    var isOlder = false
+    /// True if the notebook's folder was looked through again, since changes wait for others.
+    var isLookedThrough = false
+    /// What the user was told last.
+    var told: String?
+  }
+
+  /// What becomes of a file by what its note is.
+  enum Outcome { case same, written, removed }
 
   /// The times of FILES: a file rests before it is read; longer if it may be a part of what it is to be; a file that is gone stays so
   /// before its note is deleted; a replaced file is kept; folders are looked through.
@@ -52,7 +75,13 @@ final class Mirror {
 
   var touched = TouchedFiles()
   /// The notes whose files may lack something.
-  var changed: Set<NoteID> = []
+  var changed: Set<NoteID> = [] {
+    didSet {
+      if changed.count > weighedCount { isWeighed = false }
+      weighedCount = changed.count
+    }
+  }
+  private var weighedCount = 0
   /// Some of these, whose files can be written, the next at the end.
   private var writable: [NoteID] = []
   var missing = MissingFiles()
@@ -71,6 +100,12 @@ final class Mirror {
   var unwritten: Set<NoteID> = []
   /// Whether the user was told of that.
   var isUnwrittenTold = false
+  /// What would become of the files of notes that have changed, where very many have; and those of which that is not known yet.
+  var outcomes: [NoteID: Outcome] = [:]
+  var unweighed: [NoteID] = []
+  /// True if that is known of all, and they are not too many.
+  var isWeighed = false
+  var lacking = Lacking()
   /// The files as they were when they were last looked at.
   var statuses: [FilePath: FileStatus] = [:]
   var brake: Brake?
@@ -79,14 +114,17 @@ final class Mirror {
   var nextWalk: Instant
   /// True if it was at rest once.
   var hasRested = false
-  /// The time of the last look through all folders that is complete: when it began.
+  /// The time of the last look through all folders that is complete: when it began. And the number of files that it has found.
   var lastWalk: Instant?
+  var foundCount = 0
   /// The notes that have a path, by that, of several with one the smallest; nil if it is to be looked up anew.
   var notesByPath: [FilePath: NoteID]?
   /// The paths of the notes' files; nil as long as no file was to be named.
   private var knownNames: FileNames?
   /// When the user has said that what is gone, or has changed, is meant so: brakes have no effect until everything is taken over.
   var confirmed: Instant?
+  /// True while files are written again as the notes are, because the user has said so.
+  var isRestoring = false
 
   /// - Parameters:
   ///   - records: what the file says.
@@ -118,6 +156,7 @@ final class Mirror {
   func note(_ effects: Effects) {
     for (note, facets) in effects.facets {
       changed.insert(note)
+      outcomes[note] = nil
       if !facets.isDisjoint(with: [.created, .path, .trashed, .purged]) { notesByPath = nil }
     }
     // Of a purged note no earlier entry may stay.
@@ -166,11 +205,25 @@ final class Mirror {
     if report.isIncomplete { nextWalk = now }
   }
 
-  /// What could not be written is to be tried again.
+  /// Brakes have an effect again when everything that the user has confirmed is taken over.
+  func endConfirmation() {
+    if changed.isEmpty, touched.isEmpty { isRestoring = false }
+    guard let confirmed, let lastWalk, lastWalk >= confirmed, touched.isEmpty, missing.isEmpty,
+      changed.isEmpty
+    else { return }
+    self.confirmed = nil
+  }
+
+  /// What could not be written, or was kept, is to be tried again.
   func retryUnwritten() {
     changed.formUnion(unwritten)
+    changed.formUnion(lacking.kept.values)
     unwritten = []
+    lacking.kept = [:]
   }
+
+  /// The number of all files, also of those that were not read yet.
+  var fileCount: Int { max(records.byPath.count, foundCount) }
 
   /// True if everything was looked at, read and written, but for files that are left alone.
   var isAtRest: Bool {
@@ -182,7 +235,7 @@ final class Mirror {
 
   /// The time at which something is to be done.
   func due(after now: Instant) -> Instant? {
-    if walk != nil || brake == nil && isCounting { return now }
+    if walk != nil || brake == nil && (isCounting || !unweighed.isEmpty) { return now }
     var due = nextWalk
     if brake == nil {
       due = min(due, touched.due(after: now) ?? due)

@@ -49,6 +49,7 @@ extension NotesServer {
         try readAnswer(mirror, at: now)
       }
       if mirror.brake == nil { try writeChanged(mirror, at: now) }
+      mirror.endConfirmation()
       try checkReplaced(mirror, at: now)
     } catch {
       // A disk that is full, or a folder that is gone: nothing is lost, and it is tried again.
@@ -65,14 +66,16 @@ extension NotesServer {
       }
       mirroring.told = nil
       noteRest(mirror, at: now)
-      answerMirrored(mirror)
+      if !tellLacking(mirror) { answerMirrored(mirror) }
     }
     return mirror.due(after: now)
   }
 
   private func noteRest(_ mirror: Mirror, at now: Instant?) {
     // A note whose file is left alone is looked at again by the next process.
-    guard mirror.isAtRest, mirror.changed.isEmpty else { return }
+    guard mirror.isAtRest, mirror.changed.isEmpty, mirror.lacking.kept.isEmpty,
+      mirror.lacking.waiting.isEmpty
+    else { return }
     mirror.noteRest(.init(heads: book.revision.heads, program: Self.programVersion), at: now)
   }
 
@@ -118,7 +121,7 @@ extension NotesServer {
       mirroring.retry = now + .seconds(1)
       throw .requestFailed(
         "unusableFolder",
-        "\(path) is gone; `decent-notes mirror --restore \(path)` makes it again, with its files")
+        "\(path) is gone; `\(mirrorLine("--restore"))` makes it again, with its files")
     }
     try refuseNotebook(tree)
     let earlier = try fileRecords(of: tree)
@@ -137,7 +140,7 @@ extension NotesServer {
           return
         }
         // It is told what the user says, and looked for again later.
-        if let answer = environment.mirrorAnswer { try answerMirror(answer) }
+        if let answer = environment.mirrorAnswer, answer != .adopt { try answerMirror(answer) }
         return refuseMirrored("mirrored", "another process mirrors \(path)")
       }
       marker = try self.marker(tree)
@@ -145,17 +148,18 @@ extension NotesServer {
     } catch { throw ResponseError(error) }
     do throws(FileTreeError) {
       let present = try tree.read(Mirror.markerFile, limit: 4096)?.bytes
-      if let present, present != marker, environment.mirrorAnswer == nil {
-        throw FileTreeError(
-          "mirror", path, .exists,
-          "it is the mirror of another notebook or of another machine; --confirm makes it this one's"
-        )
+      if let present, present != marker, environment.mirrorAnswer != .adopt {
+        throw FileTreeError("mirror", path, .exists, try foreignFolder(tree))
       }
       let mirror = Mirror(tree, file, records, after: earlier, marker: marker, now: now) {
         book.version.contains($0)
       }
-      if environment.mirrorAnswer != nil { mirror.confirmed = now }
-      if present == nil, !mirror.records.byPath.isEmpty, environment.mirrorAnswer == nil {
+      mirror.lacking.isOlder =
+        mirror.records.rest.map { !$0.heads.allSatisfy(book.version.contains) } ?? false
+        || mirror.records.byPath.values.contains { !has($0.states.last!) }
+      let isAnswered = [.confirm, .restore].contains(environment.mirrorAnswer)
+      if isAnswered { mirror.confirmed = now }
+      if present == nil, !mirror.records.byPath.isEmpty, !isAnswered {
         // Not mounted, perhaps, or emptied.
         mirror.brake = .folder("its file \(Mirror.markerFile) is gone")
       } else if present != marker {
@@ -166,6 +170,28 @@ extension NotesServer {
       mirroring.hasBegun = true
       if mirror.brake != nil { tellBrake(mirror) }
     } catch { throw .files(error) }
+  }
+
+  /// What there is to say of a folder that is another notebook's or another machine's: it is taken over only with a word of its own.
+  private func foreignFolder(_ tree: any FileTree) throws(FileTreeError) -> String {
+    var walk = try FolderWalk(tree)
+    while try walk.proceed(in: tree) {}
+    var (notes, paths): (Int, Set<FilePath>) = (0, [])
+    try? recall { book throws(ArchiveFailure) in
+      (notes, paths) = (0, [])
+      try book.forEachSummary { note in
+        if !note.isTrashed {
+          notes += 1
+          if !note.path.isEmpty { paths.insert(FilePath(note.path)) }
+        }
+        return true
+      }
+    }
+    let common = walk.files.count { paths.contains($0) }
+    return
+      "it is the mirror of another notebook or of another machine. `\(mirrorLine("--adopt"))` makes it this notebook's:"
+      + " \(walk.files.count - common) of its \(walk.files.count) files become notes here, and \(notes - common) of"
+      + " \(notes) notes are written into it as files"
   }
 
   /// What the marker of a folder says when it is this machine's: the notebook, and a word that only this machine has.
@@ -218,9 +244,15 @@ extension NotesServer {
   ) throws(FileTreeError) {
     let isFirst = mirror.lastWalk == nil
     mirror.lastWalk = walk.since
-    if mirror.brake == nil, !mirror.records.byPath.isEmpty {
-      if try mirror.tree.status(of: Mirror.markerFile) == nil {
+    mirror.foundCount = walk.files.count
+    if mirror.brake == nil {
+      let marker = try mirror.tree.read(Mirror.markerFile, limit: 4096)?.bytes
+      if marker == nil, !mirror.records.byPath.isEmpty {
         return stop(mirror, .folder("its file \(Mirror.markerFile) is gone"))
+      }
+      if let marker, marker != mirror.marker {
+        throw FileTreeError(
+          "mirror", mirror.tree.resolvedPath, .exists, try foreignFolder(mirror.tree))
       }
     }
     tellCopies(walk, mirror)
@@ -251,14 +283,18 @@ extension NotesServer {
       mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }
     mirror.retryUnwritten()
+    if !isWaitingForNotes || mirror.confirmed != nil {
+      for path in mirror.lacking.waiting { mirror.touch(path, complete: true, at: walk.since) }
+      mirror.lacking.waiting = []
+    }
     guard isFirst else { return }
     for aside in walk.asides.sorted() { try takeLeft(aside, mirror, at: walk.since) }
+    mirror.changed.formUnion(notesToWrite(mirror))
     if environment.mirrorAnswer == .restore {
-      do { try restore(mirror) } catch {
-        throw FileTreeError("mirror", error.path, .other, "\(error)")
+      do { try restore(mirror, at: walk.since) } catch {
+        throw FileTreeError("mirror", mirror.tree.resolvedPath, .other, error.message)
       }
     }
-    mirror.changed.formUnion(notesToWrite(mirror))
   }
 
   /// The notes whose files may lack something when a mirror begins.
@@ -297,6 +333,7 @@ extension NotesServer {
   private mutating func readAnswer(
     _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
+    let answered: MirrorAnswer
     do {
       guard let file = try store!.stateFile(mirrorName(mirror.tree) + "-answer") else { return }
       guard let answer = MirrorAnswer(rawValue: String(decoding: try file.read(), as: UTF8.self))
@@ -304,9 +341,10 @@ extension NotesServer {
         return
       }
       try file.replace(with: [])
-      if answer == .restore { try restore(mirror) }
-      if answer == .confirm { mirror.confirmed = now }
+      answered = answer
     } catch { throw ResponseError(error) }
+    if answered == .restore { try restore(mirror, at: now) }
+    if answered == .confirm { mirror.confirmed = now }
     mirror.brake = nil
     mirror.nextWalk = now
     do throws(FileTreeError) {
@@ -316,19 +354,32 @@ extension NotesServer {
     } catch { throw .files(error) }
   }
 
-  /// Files that are gone, or those that have changed where these were too many, are to be written again as the notes are. A few that have
-  /// changed while it was waited for the user are read.
-  private mutating func restore(_ mirror: Mirror) throws(StoreError) {
+  /// What is gone or has changed was not meant so. Files that are gone, or those that have changed where these were too many, are to be
+  /// written again as the notes are; and where too many files would be removed or written, their notes become what these have. A few files
+  /// that have changed while it was waited for the user are read.
+  private mutating func restore(_ mirror: Mirror, at now: Instant) throws(ResponseError) {
+    switch mirror.brake {
+    case .removals: return try takeBack(.removed, mirror, at: now)
+    case .writes: return try takeBack(.written, mirror, at: now)
+    case .deletions, .folder, .changes, nil: break
+    }
+    if mirror.brake == nil {
+      var counts: [Mirror.Outcome: Int] = [:]
+      for id in mirror.changed { counts[try outcome(of: id, mirror), default: 0] += 1 }
+      if isManyGone(counts[.removed] ?? 0, of: mirror) { try takeBack(.removed, mirror, at: now) }
+      if isMany(counts[.written] ?? 0, of: mirror) { try takeBack(.written, mirror, at: now) }
+    }
+    mirror.isRestoring = true
     for path in mirror.missing.since.keys {
       guard let record = mirror.records[path] else { continue }
-      try mirror.remember(path, nil)
+      try rememberFile(path, nil)
       mirror.changed.insert(record.note)
     }
     mirror.missing = MissingFiles()
     switch mirror.brake {
-    case .deletions, .folder: return
     case .changes: break
     case nil: if !isChanged(mirror) { return }
+    default: return
     }
     for path in mirror.touched.paths {
       guard var record = mirror.records[path], let state = record.states.last,
@@ -338,7 +389,7 @@ extension NotesServer {
       var known = state
       known.hash = SHA256.prefix64(of: bytes[...])
       record.states.append(known)
-      try mirror.remember(path, record)
+      try rememberFile(path, record)
       mirror.touched.remove(path)
       mirror.changed.insert(record.note)
     }

@@ -26,11 +26,6 @@ extension NotesServer {
       mirror.records[$0] != nil
     }
     for path in due { try readTouched(path, mirror, at: now) }
-    if let confirmed = mirror.confirmed, mirror.touched.isEmpty, mirror.missing.isEmpty,
-      mirror.lastWalk.map({ $0 >= confirmed }) ?? false
-    {
-      mirror.confirmed = nil
-    }
   }
 
   /// True if so many of the files that were touched have other bytes than they are known to have had.
@@ -45,9 +40,16 @@ extension NotesServer {
     return isMany(changed, of: mirror)
   }
 
-  private func isMany(_ changed: Int, of mirror: Mirror) -> Bool {
+  /// True if so many files, of all of the mirror, are not to be changed at once.
+  func isMany(_ changed: Int, of mirror: Mirror) -> Bool {
     changed > Self.manyChanges.count
-      && changed * 100 > Self.manyChanges.percent * mirror.records.byPath.count
+      && changed * 100 > Self.manyChanges.percent * mirror.fileCount
+  }
+
+  /// True if so many files, of all of the mirror, are not to be gone at once.
+  func isManyGone(_ gone: Int, of mirror: Mirror) -> Bool {
+    gone > Self.manyDeletions.count
+      && gone * 100 > Self.manyDeletions.percent * mirror.fileCount
   }
 
   /// Looks, before very many files are read, whether as many have really other bytes, a few at a time: looking at a file changes its times,
@@ -72,7 +74,9 @@ extension NotesServer {
       }
       let hash = SHA256.prefix64(of: bytes[...])
       mirror.touched.mark(path, isChanged: !record.states.contains { $0.hash == hash })
-      if hash == record.states.last?.hash, (try? mirror.tree.status(of: path.text)) == status {
+      if hash == record.states.last?.hash, has(record.states.last!),
+        (try? mirror.tree.status(of: path.text)) == status
+      {
         mirror.touched.remove(path)
         mirror.refused[path] = nil
         mirror.statuses[path] = status
@@ -164,10 +168,12 @@ extension NotesServer {
     _ bytes: [UInt8], at path: FilePath, _ mirror: Mirror
   ) throws(FileTreeError) {
     let hash = SHA256.prefix64(of: bytes[...])
-    if mirror.records[path]?.states.last?.hash == hash {
-      mirror.refused[path] = nil
-      return
-    }
+    do throws(ResponseError) {
+      if try isTaken(path, hash, mirror) {
+        mirror.refused[path] = nil
+        return
+      }
+    } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
     let file: ReadFile
     do { file = try ReadFile(bytes, path: path, zone: environment.zone) } catch {
       return refuseFile(path, mirror, hash: hash, error.reason)
@@ -178,116 +184,87 @@ extension NotesServer {
     }
   }
 
+  /// True if there is nothing to be taken from a file with these bytes: its note has had them. Or it waits for its note, which the notebook
+  /// lacks for now.
+  private func isTaken(
+    _ path: FilePath, _ hash: UInt64, _ mirror: Mirror
+  ) throws(ResponseError) -> Bool {
+    guard let record = mirror.records[path] else { return false }
+    if try waits(record, mirror) {
+      mirror.lacking.waiting.insert(path)
+      return true
+    }
+    return try !isUnknown(record.note) && record.states.last!.hash == hash
+      && has(record.states.last!)
+  }
+
+  /// True if nothing is done with a file because its note is expected to come.
+  private func waits(
+    _ record: FileRecords.Record, _ mirror: Mirror
+  ) throws(ResponseError) -> Bool {
+    guard isWaitingForNotes, mirror.confirmed == nil else { return false }
+    return try isUnknown(record.note)
+  }
+
   private mutating func take(
     _ file: ReadFile, at path: FilePath, _ mirror: Mirror
   ) throws(ResponseError) {
     if let record = mirror.records[path], let note = try lookUp(record.note) {
-      return try read(file, into: note, at: path, from: try nearest(record.states, to: file, note))
+      if !has(record.states.last!) { return try takeNewer(file, into: note, at: path, mirror) }
+      return try read(
+        file, into: note, at: path, from: try base(of: file, note, among: record.states))
     }
-    if let (old, record) = renamed(file, to: path, mirror), let note = try lookUp(record.note) {
-      return try move(note, from: old, to: path, file, mirror)
+    if let (old, record) = renamed(file, to: path, mirror) {
+      if let note = try lookUp(record.note) {
+        return try move(note, from: old, to: path, file, mirror)
+      }
+      if try waits(record, mirror) {
+        mirror.lacking.waiting.insert(path)
+        return
+      }
     }
     if let record = mirror.earlier[path], let note = try lookUp(record.note), !note.isTrashed,
       mirror.records.paths[note.id] == nil
     {
-      return try read(file, into: note, at: path, from: try nearest(record.states, to: file, note))
+      return try read(
+        file, into: note, at: path, from: try base(of: file, note, among: record.states))
     }
     if let note = try noteWithPath(path, mirror) {
       return try adopt(file, note, at: path, mirror)
     }
+    if mirror.records[path] != nil { mirror.lacking.created += 1 }
     try create(file, at: path)
   }
 
-  /// The state that a program had before it, that has written a text: the one from which it differs least, of equals the newest. Nil if none
-  /// is known.
-  ///
-  /// What it lacks of a state counts only if it is still there: it may be missing because somebody else has removed it, and a guess that
-  /// takes nothing away is the better one. It counts more of a state that stood in the file for a moment only. And a phrase that it has, and that
-  /// came into the note after a state, says that its writer had seen a later one.
-  private func nearest(
-    _ states: [FileState], to file: ReadFile, _ note: Note
-  ) throws(ResponseError) -> FileState? {
-    var nearest: (state: FileState, distance: Int)?
-    if states.count == 1 { return try state(of: note, states[0]) == nil ? nil : states[0] }
-    let (present, written) = (Self.phrases(in: note.text.utf8), Self.phrases(in: file.text))
-    let isPassing = try isPassing(states)
-    var order = Array(states.indices.reversed())
-    // The one who has written what was read goes on with that.
-    if isPassing { order.swapAt(order.count - 1, order.count - 2) }
-    for index in order {
-      guard let edited = try self.state(of: note, states[index]) else { continue }
-      let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
-      let edits = textDifference(from: old, to: file.text)
-      let removed = try shownBytes(removedBy: edits, of: note, in: edited)
-      var distance = edits.reduce(removed * (isPassing && index == 1 ? Self.weight : 1)) {
-        $0 + $1.replacement.count
-      }
-      // One may have grown together with what was there before.
-      var later = present.subtracting(Self.phrases(in: old))
-      for edit in edited.view.map(note.text.edits(from:)) ?? [] {
-        later.formUnion(Self.phrases(in: edit.replacement))
-      }
-      distance = later.intersection(written).reduce(distance) {
-        $0 + Self.weight * $1.prefix { $0 > 0x20 }.count
-      }
-      if nearest.map({ distance < $0.distance }) ?? true { nearest = (states[index], distance) }
+  /// Brings into a note what its file has, which was written from a later state of the note than the notebook has: that is older.
+  private mutating func takeNewer(
+    _ file: ReadFile, into note: Note, at path: FilePath, _ mirror: Mirror
+  ) throws(ResponseError) {
+    let base = try base(of: file, note, among: mirror.records[path]!.states)
+    if try isNews(operations(reading: file, into: note, from: base)) || note.isTrashed {
+      mirror.lacking.updated += 1
+      try read(file, into: note, at: path, from: base)
+    } else {
+      try rememberFile(
+        path, .init(note: note.id, states: [file.state(heads: book.revision.heads)]))
     }
-    return nearest?.state
-  }
-
-  /// True if the second of a file's states was in the file for a moment only: the mirror has put it there over the first (`readReplaced`), read
-  /// that at once, and written the file again.
-  private func isPassing(_ states: [FileState]) throws(ResponseError) -> Bool {
-    guard states.count > 1 else { return false }
-    let version = try recall { book throws(ArchiveFailure) in
-      try book.version(of: states[1].heads)
+    // There was a file, so the note was not in the trash; and it was at this path.
+    guard let read = try lookUp(note.id) else { return }
+    var operations: [Change.Operation] = read.isTrashed ? [.edit(note.id, .restore)] : []
+    if !read.path.isEmpty, !mirror.names.isTaken(read.path),
+      let operation = read.operation(
+        setting: .path, to: path.text, at: environment.now())
+    {
+      operations.append(.edit(note.id, operation))
     }
-    guard let version else { return false }
-    return !(states[0].own.last.map { [$0] } ?? states[0].heads).allSatisfy(version.contains)
-  }
-
-  /// By how much a byte of a word that a state had not is worth more than one that is added, and one that is missing of a state which was in the
-  /// file for a moment only.
-  private static let weight = 4
-
-  /// Each word of a text, with as many of those behind it as make a phrase that nobody else writes by chance.
-  private static func phrases(in text: [UInt8]) -> Set<ArraySlice<UInt8>> {
-    let words = text.split { $0 <= 0x20 }
-    var phrases: Set<ArraySlice<UInt8>> = []
-    var last = 0
-    for first in words.indices {
-      last = max(first, last)
-      while last < words.count, words[last].endIndex - words[first].startIndex < phraseLength {
-        last += 1
-      }
-      guard last < words.count else { break }
-      phrases.insert(text[words[first].startIndex..<words[last].endIndex])
-    }
-    return phrases
-  }
-
-  /// The length of such a phrase at least, in bytes.
-  private static let phraseLength = 12
-
-  /// How many bytes of the present text edits of a state of it would remove.
-  private func shownBytes(
-    removedBy edits: [Edit<UInt8>], of note: Note, in state: EditedState
-  ) throws(ResponseError) -> Int {
-    if edits.allSatisfy(\.range.isEmpty) { return 0 }
-    let operations: [Change.Operation]
-    do { operations = try store!.operations(for: edits, in: note.id, state.view) } catch {
-      throw ResponseError(error)
-    }
-    let rest = SequenceView(
-      hidden: ElementRanges(operations.removals), revealed: ElementRanges())
-    return note.text.count - note.text.utf8(in: rest).count
+    try commit(operations, telling: true)
   }
 
   /// Brings into a note what was written to its file before that was replaced.
   mutating func readReplaced(
     _ file: ReadFile, into note: Note, at path: FilePath, _ record: FileRecords.Record
   ) throws(ResponseError) {
-    let base = try nearest(record.states, to: file, note)
+    let base = try base(of: file, note, among: record.states)
     // The file has what was written to it here; its writer goes on with what that has written.
     try read(file, into: note, at: path, from: base, under: record.states.suffix(1))
   }
@@ -366,6 +343,27 @@ extension NotesServer {
     return operations
   }
 
+  /// Brings notes of which very many have changed to what their files have, since it was not meant so: out of the trash, and with the text of
+  /// the file.
+  ///
+  /// - Parameter outcome: what would become of the files of these notes.
+  mutating func takeBack(
+    _ outcome: Mirror.Outcome, _ mirror: Mirror, at now: Instant
+  ) throws(ResponseError) {
+    for id in mirror.changed.sorted() where try self.outcome(of: id, mirror) == outcome {
+      let path = mirror.records.paths[id]!
+      guard let note = try lookUp(id) else {
+        // A note that was purged does not come back: its file is a new one.
+        try rememberFile(path, nil)
+        mirror.touch(path, complete: true, at: now)
+        continue
+      }
+      if note.isTrashed { try commit([.edit(id, .restore)], telling: true) }
+      guard case .success(let file) = readFile(path, in: mirror.tree) else { continue }
+      try read(file, into: note, at: path, from: Self.state(of: note, heads: book.revision.heads))
+    }
+  }
+
   // MARK: - Files that are new
 
   /// The file that has got this path: one that is gone, with the same bytes as it was known to have; or with the same inode and time of
@@ -403,7 +401,7 @@ extension NotesServer {
   ) throws(ResponseError) {
     do { try mirror.takeBackUnmade(old, hash: file.hash) } catch { throw ResponseError(error) }
     guard let record = mirror.records[old] else { return }
-    let base = try nearest(record.states, to: file, note)
+    let base = try base(of: file, note, among: record.states)
     try rememberFile(path, record)
     try rememberFile(old, nil)
     mirroring.mirror!.missing.remove(old)
@@ -500,10 +498,7 @@ extension NotesServer {
     }
     if seen.count < due.count, mirror.walk == nil { mirror.nextWalk = now }
     if seen.isEmpty { return }
-    let known = mirror.records.byPath.count
-    let isMany =
-      seen.count > Self.manyDeletions.count && seen.count * 100 > Self.manyDeletions.percent * known
-    if isMany, mirror.confirmed == nil {
+    if isManyGone(seen.count, of: mirror), mirror.confirmed == nil {
       return stop(mirror, .deletions(seen.count))
     }
     for path in seen.keys.sorted().prefix(Self.readAtOnce) {
@@ -521,6 +516,8 @@ extension NotesServer {
     mirroring.mirror!.missing.remove(path)
     mirroring.mirror!.statuses[path] = nil
     guard let record = mirroring.mirror!.records[path] else { return }
+    // It is found to be gone again when the note is there.
+    if try waits(record, mirror) { return }
     let last = mirror.lastState(of: path)
     // Where a file was to be moved by a process that was killed, both paths are known.
     let other = mirror.records.allPaths(of: record.note).first {

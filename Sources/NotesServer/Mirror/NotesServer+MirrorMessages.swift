@@ -27,20 +27,68 @@ extension NotesServer {
   /// Tells the user why the mirror does nothing, and what to do.
   mutating func tellBrake(_ mirror: Mirror) {
     guard let brake = mirror.brake else { return }
-    let all = mirror.records.byPath.count
-    let what =
+    let all = mirror.fileCount
+    let (files, notes) = ("writes the files again", "makes the notes what the files have")
+    let (what, undoing) =
       switch brake {
-      case .deletions(let count): "\(count) of \(all) files are gone at once"
-      case .changes(let count): "\(count) of \(all) files have changed at once"
-      case .folder(let reason): reason
+      case .deletions(let count): ("\(count) of \(all) files are gone at once", files)
+      case .changes(let count): ("\(count) of \(all) files have changed at once", files)
+      case .removals(let count):
+        ("\(count) of \(all) files would be removed at once, since their notes were trashed", notes)
+      case .writes(let count):
+        ("\(count) of \(all) files would change at once, since their notes have", notes)
+      case .folder(let reason): (reason, files)
       }
-    let path = environment.mirror ?? ""
     let message =
-      "mirror: \(what). Nothing is done until `decent-notes mirror --confirm \(path)` takes that over,"
-      + " or --restore writes the files again."
+      "mirror: \(what). Nothing is done until `\(mirrorLine("--confirm"))` takes that over,"
+      + " or `\(mirrorLine("--restore"))` \(undoing)."
     mirroring.told = nil
     if requests.waitingForMirror.isEmpty { return showMessage(.warning, message) }
     refuseMirrored("mirrorStopped", message)
+  }
+
+  /// Tells the user what the notebook lacks of what its files have, or may lack, and what came of that; those who wait are told each time.
+  ///
+  /// - Returns: False if there is nothing to tell.
+  mutating func tellLacking(_ mirror: Mirror) -> Bool {
+    let isWaiting = store?.gaps.allSatisfy { $0.cause == .waiting } ?? false
+    // While two processes write, changes may wait for a moment.
+    if isWaiting, store?.gaps.isEmpty == false, !mirror.lacking.isLookedThrough {
+      mirror.lacking.isLookedThrough = true
+      readFolder()
+      if !mirror.isAtRest { return true }
+    }
+    let (lacking, gaps) = (mirror.lacking, gapsText)
+    let kept = lacking.waiting.union(lacking.kept.keys).count
+    guard let reason = gaps ?? (lacking.isOlder || kept > 0 ? Self.olderText : nil) else {
+      mirror.lacking.told = nil
+      mirror.lacking.isLookedThrough = false
+      return false
+    }
+    let taken = lacking.created + lacking.updated
+    var parts = ["mirror: \(reason)"]
+    if taken > 0 {
+      parts.append(
+        "What \(taken) files had and it lacks was taken in: \(lacking.created) became new notes")
+    }
+    parts.append(
+      kept > 0
+        ? "\(kept) of \(mirror.fileCount) files stay as they are, though their notes are not there, in the trash or old"
+        : "No file was removed or set back")
+    if gaps != nil || kept > 0 { parts.append(helpText) }
+    if !lacking.waiting.isEmpty {
+      parts.append(
+        "`\(mirrorLine("--confirm"))` makes new notes of files whose notes are not there")
+    }
+    let message = parts.joined(separator: ". ") + "."
+    (mirror.lacking.created, mirror.lacking.updated, mirror.lacking.isOlder) = (0, 0, false)
+    if !requests.waitingForMirror.isEmpty {
+      refuseMirrored("incomplete", message)
+    } else if taken > 0 || mirror.lacking.told != "\(reason) \(kept)" {
+      showMessage(.warning, message)
+    }
+    mirror.lacking.told = "\(reason) \(kept)"
+    return true
   }
 
   /// Tells the user, once, of copies that a synchronisation engine has put aside: what is in them is in no note.

@@ -16,6 +16,7 @@ extension NotesServer {
   mutating func writeChanged(
     _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
+    if try weighChanged(mirror, at: now) { return }
     for id in mirror.takeWritable(at: now, atMost: Self.writtenAtOnce) {
       do throws(ResponseError) { try write(id, at: mirror.records.paths[id], now) } catch {
         // A full disk, or a folder that refuses to be written: the others are read and written all the same.
@@ -28,10 +29,72 @@ extension NotesServer {
     if mirror.changed.isEmpty, mirror.unwritten.isEmpty { mirror.isUnwrittenTold = false }
   }
 
+  /// Looks, before the files of very many notes are written or removed, how many would be, a few at a time. If these are too many, nothing is
+  /// written until the user says so.
+  ///
+  /// - Returns: True if nothing is to be written yet.
+  private mutating func weighChanged(
+    _ mirror: Mirror, at now: Instant
+  ) throws(ResponseError) -> Bool {
+    if mirror.confirmed != nil || mirror.isRestoring || mirror.isWeighed { return false }
+    guard mirror.lastWalk != nil, isManyGone(mirror.changed.count, of: mirror) else {
+      mirror.outcomes = [:]
+      return false
+    }
+    // What files have is read first.
+    if let due = mirror.touched.due(after: now), due <= now { return false }
+    if mirror.unweighed.isEmpty {
+      mirror.unweighed = mirror.changed.filter {
+        mirror.outcomes[$0] == nil && mirror.records.paths[$0] != nil
+      }
+    }
+    let next = mirror.unweighed.suffix(Self.writtenAtOnce)
+    mirror.unweighed.removeLast(next.count)
+    for id in next { mirror.outcomes[id] = try outcome(of: id, mirror) }
+    if !mirror.unweighed.isEmpty { return true }
+    let removed = mirror.changed.count { mirror.outcomes[$0] == .removed }
+    let written = mirror.changed.count { mirror.outcomes[$0] == .written }
+    if isManyGone(removed, of: mirror) {
+      stop(mirror, .removals(removed))
+    } else if isMany(written, of: mirror) {
+      stop(mirror, .writes(written))
+    } else {
+      mirror.isWeighed = true
+    }
+    return mirror.brake != nil
+  }
+
+  /// What would become of a note's file.
+  func outcome(of id: NoteID, _ mirror: Mirror) throws(ResponseError) -> Mirror.Outcome {
+    guard let path = mirror.records.paths[id], let record = mirror.records[path],
+      mirror.missing[path] == nil,
+      try !keeps(record, of: try lookUp(id), mirror)
+    else { return .same }
+    guard let note = try lookUp(id), !note.isTrashed else { return .removed }
+    guard let bytes = try? file(of: note, at: path).rendered() else { return .same }
+    return SHA256.prefix64(of: bytes[...]) == record.states.last!.hash ? .same : .written
+  }
+
+  /// True if a file stays as it is, since its note may be another one in what the notebook lacks: it is neither removed nor set back.
+  private func keeps(
+    _ record: FileRecords.Record, of note: Note?, _ mirror: Mirror
+  ) throws(ResponseError) -> Bool {
+    if !has(record.states.last!) { return true }
+    if note == nil, !book.isPurged(record.note) { return true }
+    return (note?.isTrashed ?? true) && !(store?.gaps.isEmpty ?? true)
+  }
+
   private mutating func write(
     _ id: NoteID, at path: FilePath?, _ now: Instant
   ) throws(ResponseError) {
-    guard let note = try lookUp(id), !note.isTrashed else {
+    let found = try lookUp(id)
+    if let path, let record = mirroring.mirror!.records[path],
+      try keeps(record, of: found, mirroring.mirror!)
+    {
+      mirroring.mirror!.lacking.kept[path] = id
+      return
+    }
+    guard let note = found, !note.isTrashed else {
       if let path { try remove(id, path, now) }
       return
     }

@@ -22,7 +22,11 @@ extension NotesServer {
       peers.stays[ended.peer] = request.id
     }
     switch outcome {
-    case .failure(let error): currentOutbox.respond(to: request.id, error: error)
+    case .failure(var error):
+      if error.reason == "foreignNotebook" {
+        error.message += ", as `\(commandLine("sync", "--adopt", ended.peer))` does"
+      }
+      currentOutbox.respond(to: request.id, error: error)
     case .done:
       let revision = revision
       currentOutbox.respond(to: request.id) {

@@ -469,6 +469,6 @@ struct PeerExchange {
     .requestFailed(
       "foreignNotebook",
       "\(peer): this is another notebook, \(there), and ours is \(here); with"
-        + " \"adopt\": true (sync --adopt) the two become one that has the notes of both")
+        + " \"adopt\": true the two become one that has the notes of both")
   }
 }

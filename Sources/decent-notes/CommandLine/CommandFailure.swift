@@ -1,4 +1,5 @@
 internal import JSONRPC
+internal import NotesServer
 
 /// The reason why a command is not done, and the status with which the program ends.
 struct CommandFailure: Error, Equatable {
@@ -43,7 +44,7 @@ struct CommandFailure: Error, Equatable {
   ///
   /// - Parameter verb: the verb whose help says more; nil for the help of the program.
   static func misuse(_ message: String, _ verb: String? = nil) -> CommandFailure {
-    let help = verb.map { "decent-notes help \($0)" } ?? "decent-notes --help"
+    let help = CommandLines().line(verb.map { ["help", $0] } ?? ["--help"], notebook: nil)
     return CommandFailure("\(message) (\(help) says more)", .misuse)
   }
 

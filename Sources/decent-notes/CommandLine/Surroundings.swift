@@ -24,6 +24,8 @@ struct Surroundings {
   let name: String
   /// The name of the program in history.
   let program: String
+  /// The command lines that the user is told.
+  let commandLines: CommandLines
   /// The notebook's folder.
   let folder: () throws(CommandFailure) -> String
   /// The folder for data that may be lost; nil for none.
@@ -35,7 +37,13 @@ struct Surroundings {
   /// A loop that serves a client of this process; or, without one, the client at standard input and output, through a gateway if there is one.
   let makeLoop: (NotesServer.Environment, LocalClient?, AgentGateway?) -> EventLoop
 
+  /// Whether the command has shown all that there is.
   let completeness = Completeness()
+
+  /// The command line that does something with the notebook of the command.
+  func commandLine(_ words: String...) throws(CommandFailure) -> String {
+    commandLines.line(words, notebook: try folder())
+  }
 
   /// The same for the notebook in another folder; nil for that of the command.
   func inFolder(_ folder: String?) -> Surroundings {

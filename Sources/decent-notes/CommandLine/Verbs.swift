@@ -212,13 +212,21 @@ extension Verb {
         "mirror", .notebook, [Argument("DIR", .folder)],
         options: [
           Option("--once", "until they are equal, and not until it is ended"),
-          Option("--confirm", "it is meant so that many files are gone or have changed"),
-          Option("--restore", "it is not meant so: write the files again"),
+          Option("--confirm", "it is meant so that many files or notes are gone or have changed"),
+          Option(
+            "--restore",
+            "it is not meant so: write the files again, or make the notes again what the files have"
+          ),
+          Option("--adopt", "take over DIR from another notebook or another machine"),
         ],
         "keep files and the notes equal",
         details: """
-          The files in DIR and the notes are kept equal, in both directions, until it is ended. Where many files are gone or have changed at \
-          once, nothing is done until it is told with --confirm that this is meant so, or with --restore to write the files again.
+          The files in DIR and the notes are kept equal, in both directions, until it is ended. Where many files or notes are gone or have \
+          changed at once, nothing is done until it is told with --confirm that this is meant so, or with --restore that it is not. With \
+          --confirm, --restore and --adopt it ends when they are equal.
+
+          As long as the notebook can't be read completely, or lacks changes from which the files were written (it was restored from a \
+          backup), no file is removed or set back: what the files have is taken in, and the status says so.
           """, check: checkMirror, perform: mirrorFiles),
       Verb(
         "sync", .notebook, [Argument("PEER", .peer, .some)],

@@ -80,7 +80,8 @@ func compactNotebook(
   do {
     compact = try Compact(
       folder: try surroundings.folder(), stateFolder: surroundings.stateFolder(),
-      isDue: command.has("--due"), isPurging: command.has("--purged"),
+      checking: try surroundings.commandLine("check"), isDue: command.has("--due"),
+      isPurging: command.has("--purged"),
       makeIdentifier: surroundings.makeIdentifier)
   } catch { throw failure(error) }
   try printLines(compact.lines)
@@ -115,7 +116,15 @@ func purgeNotes(
     store.keep(folding: true) { true }
   } catch { throw failure(error) }
   for message in purge.failures { printError(message) }
-  try printLines(purge.lines)
+  if purge.count > 0 {
+    let line = try surroundings.commandLine("compact", "--purged")
+    try printLines([
+      "purged \(count(purge.count, "note")): what they were leaves the notebook's files within some"
+        + " days, and at once with `\(line)`"
+    ])
+  } else if purge.failures.isEmpty {
+    try printLines(["there is nothing to purge"])
+  }
   return purge.failures.isEmpty ? .done : .failed
 }
 
@@ -184,21 +193,26 @@ func mirrorFiles(
 ) throws(CommandFailure) -> CommandFailure.Status {
   var environment = try surroundings.environment()
   environment.mirror = command["DIR"]
-  environment.mirrorAnswer =
-    command.has("--confirm") ? .confirm : command.has("--restore") ? .restore : nil
-  let isAnswering = environment.mirrorAnswer != nil
-  guard isAnswering || command.has("--once") else {
+  let answer = mirrorAnswers.first { command.has($0.option) }?.answer
+  environment.mirrorAnswer = answer
+  guard answer != nil || command.has("--once") else {
     return Sync { surroundings.serve(environment, $0) }.status
   }
-  return MirrorCommand(command["DIR"], isAnswering: isAnswering) {
+  return MirrorCommand(command["DIR"], isAnswering: answer != nil && answer != .adopt) {
     surroundings.serve(environment, $0)
   }.status
 }
 
+/// What the user says to a mirror that does nothing.
+private let mirrorAnswers: [(option: String, answer: NotesServer.MirrorAnswer)] = [
+  ("--confirm", .confirm), ("--restore", .restore), ("--adopt", .adopt),
+]
+
 /// Refuses options of `mirror` that do not go together.
 func checkMirror(_ command: Command) throws(CommandFailure) {
-  if command.has("--confirm"), command.has("--restore") {
-    throw command.misuse("--confirm and --restore are two answers")
+  let given = mirrorAnswers.map(\.option).filter(command.has)
+  if given.count > 1 {
+    throw command.misuse("\(given[0]) and \(given[1]) are two answers")
   }
 }
 

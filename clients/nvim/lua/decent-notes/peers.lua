@@ -18,8 +18,7 @@ local function address_of(peer)
 end
 
 local function begin(peer)
-  local result = work.run('Exchanging changes', 'notebook/sync', { peer = peer, stay = true },
-    { foreignNotebook = 'this is another notebook; "decent-notes sync --adopt" makes one of both' })
+  local result = work.run('Exchanging changes', 'notebook/sync', { peer = peer, stay = true })
   if result then
     links[peer] = true
     server.tell(('linked to %s: sent %d bytes, received %d'):format(peer, result.sent, result.received))

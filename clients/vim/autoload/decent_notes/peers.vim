@@ -27,8 +27,7 @@ export def Sync(peer: string, isEnding: bool)
 enddef
 
 def Begin(peer: string)
-  var result = work.Do('Exchanging changes', 'notebook/sync', {peer: peer, stay: true},
-    {foreignNotebook: 'this is another notebook; "decent-notes sync --adopt" makes one of both'})
+  var result = work.Do('Exchanging changes', 'notebook/sync', {peer: peer, stay: true})
   links[peer] = true
   server.Tell($'linked to {peer}: sent {result.sent} bytes, received {result.received}', 'None')
 enddef

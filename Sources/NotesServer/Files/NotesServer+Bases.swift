@@ -1,0 +1,180 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// The state of its note on which the text of a file was made, and whether the notebook has it.
+
+extension NotesServer {
+  /// True if the notebook has all that was known with a state of a file. It has not if it is older: restored from a backup, or damaged.
+  func has(_ state: FileState) -> Bool {
+    state.heads.allSatisfy(book.version.contains) && state.own.allSatisfy(book.version.contains)
+  }
+
+  /// True if the notebook has never had a note, or lacks it: a note that was purged is known.
+  func isUnknown(_ note: NoteID) throws(ResponseError) -> Bool {
+    try lookUp(note) == nil && !book.isPurged(note)
+  }
+
+  /// True if a note that the notebook lacks is expected to come: what has it can't be read at present, or was not delivered yet. What is
+  /// damaged or gone is not waited for.
+  var isWaitingForNotes: Bool {
+    let causes = Set((store?.gaps ?? []).map(\.cause))
+    return causes.contains(.unreadable) || causes == [.waiting]
+  }
+
+  // MARK: - What users are told of that
+
+  /// What keeps the notebook from being whole, for the beginning of a message; nil if nothing does.
+  var gapsText: String? {
+    guard let gaps = store?.gaps, let first = gaps.first else { return nil }
+    let more = gaps.count > 1 ? ", and \(gaps.count - 1) more" : ""
+    return
+      "the notebook is not whole: \(first.path), byte \(first.offset): \(first.description)\(more)"
+  }
+
+  /// The same for a notebook that is whole, and older than what files were written from.
+  static let olderText =
+    "the notebook is older than the files, as one that was restored from a backup: it lacks changes from which they were written"
+
+  /// What helps if the notebook lacks something.
+  var helpText: String {
+    "`\(commandLine("check"))` says what is damaged, `\(commandLine("check", "--repair"))` brings back what this machine still"
+      + " knows, and so does an exchange with another machine (sync)"
+  }
+
+  /// Tells the user what the notebook lacks, if it lacks something, at the end of an import or export.
+  ///
+  /// - Parameters:
+  ///   - isOlder: whether files of this folder were written from changes that it lacks.
+  ///   - isImport: whether what files have was taken in.
+  mutating func tellLacking(of tree: any FileTree, _ isOlder: Bool, isImport: Bool) {
+    guard let reason = gapsText ?? (isOlder ? Self.olderText : nil) else { return }
+    let outcome =
+      isImport
+      ? "What the files have and it lacks was taken in"
+      : "No file is removed or set back, and `\(commandLine("import", tree.resolvedPath))` takes in what they have and it lacks"
+    showMessage(.error, "\(tree.resolvedPath): \(reason). \(outcome). \(helpText).")
+  }
+
+  // MARK: - Bases
+
+  /// The state on which the text of a file was made: of those that are known the nearest one. If the notebook lacks the newest, it may be as
+  /// well the part of that which it has, or the present. Nil if nothing is known of the file.
+  func base(
+    of file: ReadFile, _ note: Note, among states: [FileState]
+  ) throws(ResponseError) -> FileState? {
+    guard let lost = states.last, !has(lost) else { return try nearest(states, to: file, note) }
+    let part = (lost.heads + lost.own).compactMap { head -> ChangeID? in
+      let number = min(head.number, book.version[head.replica])
+      return number > 0 ? ChangeID(replica: head.replica, number: number) : nil
+    }
+    let past = try recall { book throws(ArchiveFailure) -> Note? in
+      guard let version = try book.version(of: part), version.contains(note.id.creation) else {
+        return nil
+      }
+      return try book.note(note.id, at: version)?.note
+    }
+    var candidates = states.filter { has($0) }
+    if let past { candidates.append(Self.state(of: past, heads: part)) }
+    candidates.append(Self.state(of: note, heads: book.revision.heads))
+    return try nearest(candidates, to: file, note)
+  }
+
+  /// A note as a file would have it, of which there is none.
+  static func state(of note: Note, heads: [ChangeID]) -> FileState {
+    FileState(
+      hash: FileState.unwritten, heads: heads, title: note.title.value,
+      tags: note.tags.elements.distinct, priority: note.priority.value,
+      header: note.header.map {
+        .init(key: $0.key, hash: SHA256.prefix64(of: Array($0.value.utf8)[...]))
+      })
+  }
+
+  /// The state that a program had before it, that has written a text: the one from which it differs least, of equals the newest. Nil if none
+  /// is known.
+  ///
+  /// What it lacks of a state counts only if it is still there: it may be missing because somebody else has removed it, and a guess that
+  /// takes nothing away is the better one. It counts more of a state that stood in the file for a moment only. And a phrase that it has, and that
+  /// came into the note after a state, says that its writer had seen a later one.
+  private func nearest(
+    _ states: [FileState], to file: ReadFile, _ note: Note
+  ) throws(ResponseError) -> FileState? {
+    var nearest: (state: FileState, distance: Int)?
+    if states.count == 1 { return try state(of: note, states[0]) == nil ? nil : states[0] }
+    let (present, written) = (Self.phrases(in: note.text.utf8), Self.phrases(in: file.text))
+    let isPassing = try isPassing(states)
+    var order = Array(states.indices.reversed())
+    // The one who has written what was read goes on with that.
+    if isPassing { order.swapAt(order.count - 1, order.count - 2) }
+    for index in order {
+      guard let edited = try self.state(of: note, states[index]) else { continue }
+      let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
+      let edits = textDifference(from: old, to: file.text)
+      let removed = try shownBytes(removedBy: edits, of: note, in: edited)
+      var distance = edits.reduce(removed * (isPassing && index == 1 ? Self.weight : 1)) {
+        $0 + $1.replacement.count
+      }
+      // One may have grown together with what was there before.
+      var later = present.subtracting(Self.phrases(in: old))
+      for edit in edited.view.map(note.text.edits(from:)) ?? [] {
+        later.formUnion(Self.phrases(in: edit.replacement))
+      }
+      distance = later.intersection(written).reduce(distance) {
+        $0 + Self.weight * $1.prefix { $0 > 0x20 }.count
+      }
+      if nearest.map({ distance < $0.distance }) ?? true { nearest = (states[index], distance) }
+    }
+    return nearest?.state
+  }
+
+  /// True if the second of a file's states was in the file for a moment only: the mirror has put it there over the first (`readReplaced`), read
+  /// that at once, and written the file again.
+  private func isPassing(_ states: [FileState]) throws(ResponseError) -> Bool {
+    guard states.count > 1 else { return false }
+    let version = try recall { book throws(ArchiveFailure) in
+      try book.version(of: states[1].heads)
+    }
+    guard let version else { return false }
+    return !(states[0].own.last.map { [$0] } ?? states[0].heads).allSatisfy(version.contains)
+  }
+
+  /// By how much a byte of a word that a state had not is worth more than one that is added, and one that is missing of a state which was in the
+  /// file for a moment only.
+  private static let weight = 4
+
+  /// Each word of a text, with as many of those behind it as make a phrase that nobody else writes by chance.
+  private static func phrases(in text: [UInt8]) -> Set<ArraySlice<UInt8>> {
+    let words = text.split { $0 <= 0x20 }
+    var phrases: Set<ArraySlice<UInt8>> = []
+    var last = 0
+    for first in words.indices {
+      last = max(first, last)
+      while last < words.count, words[last].endIndex - words[first].startIndex < phraseLength {
+        last += 1
+      }
+      guard last < words.count else { break }
+      phrases.insert(text[words[first].startIndex..<words[last].endIndex])
+    }
+    return phrases
+  }
+
+  /// The length of such a phrase at least, in bytes.
+  private static let phraseLength = 12
+
+  /// How many bytes of the present text edits of a state of it would remove.
+  private func shownBytes(
+    removedBy edits: [Edit<UInt8>], of note: Note, in state: EditedState
+  ) throws(ResponseError) -> Int {
+    if edits.allSatisfy(\.range.isEmpty) { return 0 }
+    let operations: [Change.Operation]
+    do { operations = try store!.operations(for: edits, in: note.id, state.view) } catch {
+      throw ResponseError(error)
+    }
+    let rest = SequenceView(
+      hidden: ElementRanges(operations.removals), revealed: ElementRanges())
+    return note.text.count - note.text.utf8(in: rest).count
+  }
+}
