@@ -63,6 +63,69 @@ func ruleRows(_ report: inout Report) {
   let sort: (inout NotebookWriter) -> Void = { $0.edit(to: text(list.sorted())) }
   row("400 lines sorted by both", text(list), sort, sort)
   undoRows(&report)
+  meetingRows(&report)
+}
+
+/// Two replicas type in turn, each of them knowing what the other has typed; then two others change another note, unseen by each other, and
+/// one merges the other's change. The floor is the same after ten keys: how much is past makes no difference.
+private func meetingRows(_ report: inout Report) {
+  for isArchived in [false, true] {
+    var floor: Timing?
+    for keys in [10, 1_000, 100_000] {
+      let timing = meeting(after: keys, isArchived)
+      let place = isArchived ? "in an archive" : "in memory"
+      report.add(
+        Row(
+          "rules", "two changes that don't know each other, after \(keys) keys in turn, \(place)",
+          timing, .microseconds, floor: floor, goal: floor.map { _ in .floor(2) }))
+      floor = floor ?? timing
+    }
+  }
+}
+
+private func meeting(after keys: Int, _ isArchived: Bool) -> Timing {
+  func replica(_ number: UInt64) -> ReplicaID {
+    ReplicaID(high: number, low: number).sparingSeparators
+  }
+  var typist = NotebookWriter()
+  for key in 0..<keys {
+    typist.replica = replica(UInt64(1 + key % 2))
+    typist.edit(key..<key, [97])
+  }
+  var book = typist.book
+  let lines = NoteID(creation: book.next(by: replica(1)))
+  apply(
+    book.change(
+      by: replica(1), at: 1_000, [.create, .place(book.placementInFront(of: lines))]), to: &book)
+  func edit(_ book: inout NoteBook, by number: UInt64, _ range: Range<Int>, _ text: String) {
+    let edit = Edit(range: range, replacement: Array(text.utf8))
+    let operations = readable {
+      try book.open(lines) ? book.operations(for: [edit], in: lines) : []
+    }
+    apply(book.change(by: replica(number), at: 1_000, operations), to: &book)
+  }
+  edit(&book, by: 2, 0..<0, "one\ntwo\nthree\n")
+  if isArchived {
+    book = readable {
+      var writer = ArchiveWriter(&book, appendix: [])
+      var bytes: [UInt8] = []
+      while let piece = try writer.next() { bytes += piece }
+      let all = bytes
+      return NoteBook(
+        try NotebookArchive(size: all.count) { range throws(ArchiveFailure) in Array(all[range]) })
+    }
+  }
+  var (joined, typed) = (book, book)
+  edit(&joined, by: 3, 3..<4, "")
+  edit(&typed, by: 4, 4..<4, " ")
+  let changes = typed.changes(since: book.version)
+  return measure(
+    prepare: { (joined, PendingChanges(changes)) },
+    body: { state in _ = state.0.drain(&state.1) },
+    check: { state, _ in
+      let text = readable { try state.0.note(lines)?.text.utf8 }
+      expect(text == Array("one\n two\nthree\n".utf8), "the line feed is spared")
+    })
 }
 
 /// Changes taken back by name, in a text of 100,000 letters after 10,000 random edits. The floor is a random edit.

@@ -13,8 +13,8 @@ struct History: Identifiable, Sendable {
   private var ends: [Int] = []
   /// The last tick of logical time that each change takes.
   private var lamports: [UInt64] = []
-  /// The changes here that follow others than their author's previous one, or were made on a base.
-  private(set) var links: [HistoryLink] = []
+  /// The changes here that follow others than their author's previous one, or were made on a base; and some that the archive has.
+  private(set) var links = LinkRuns()
   private(set) var mentions: Mentions
   private(set) var lastTime: Int64
   /// The times of those changes here whose numbers are multiples of `timeInterval`.
@@ -59,8 +59,7 @@ struct History: Identifiable, Sendable {
 
   /// The link of a change that is here, if it has one.
   func link(of number: UInt64) -> HistoryLink? {
-    let count = links.count(upTo: number)
-    return count > 0 && links[count - 1].number == number ? links[count - 1] : nil
+    links.run(upTo: number)?.links.link(of: number)
   }
 
   /// The last tick of a change; `nil` if only the archive knows.
@@ -93,8 +92,10 @@ struct History: Identifiable, Sendable {
     return low > 0 ? archived + UInt64(low) : nil
   }
 
+  /// - Parameter past: the change and everything it follows; asked for now and then.
   mutating func append(
-    _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: Mentions
+    _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: Mentions,
+    knowing past: @autoclosure () -> Version
   ) {
     bytes.append(contentsOf: encoded)
     ends.append(bytes.count)
@@ -102,7 +103,8 @@ struct History: Identifiable, Sendable {
     let bases = change.bases
     if !change.predecessors.isEmpty || !bases.isEmpty {
       links.append(
-        HistoryLink(number: change.id.number, predecessors: change.predecessors, bases: bases))
+        HistoryLink(number: change.id.number, predecessors: change.predecessors, bases: bases),
+        knowing: past())
     }
     self.mentions = mentions
     lastTime = change.time
@@ -127,7 +129,7 @@ struct History: Identifiable, Sendable {
     }
     guard let redacted else { return }
     (bytes, ends) = redacted
-    links = links.compactMap { $0.redacted(purged) }
+    links.redact(purged)
   }
 
   /// The same without what an archive has that was made of this one, or of it as it was before.
@@ -138,7 +140,7 @@ struct History: Identifiable, Sendable {
     rest.bytes = Array(bytes[start...])
     rest.ends = ends[known...].map { $0 - start }
     rest.lamports = Array(lamports[known...])
-    rest.links = links.filter { $0.number > session.count }
+    rest.links = links.after(session.count)
     rest.mentions = mentions
     rest.lastTime = lastTime
     let interval = Self.timeInterval

@@ -1,13 +1,13 @@
 internal import ReplicatingTypes
 
 /// The changes that the authors of changes of one text had seen, found out and kept for as long as questions are asked about it.
+///
+/// Each is found out in O(log history), in memory as in an archive: by the run of links that it is in (`LinkRun`).
 struct KnownPasts: Causality {
   /// The notebook without its notes: holding on to these would copy them when they change.
   private let book: NoteBook
   private let note: NoteID
   private var pasts: [ChangeID: SeenChanges] = [:]
-  /// By replica and number, the changes in the archive that were made on bases.
-  private var archived: [ReplicaID: [UInt64: HistoryLink]] = [:]
 
   init(of book: NoteBook, in note: NoteID) {
     var part = NoteBook()
@@ -67,22 +67,8 @@ struct KnownPasts: Causality {
   }
 
   /// The base on which a change edited the text; nil if it has none.
-  private mutating func base(of change: ChangeID) throws(ArchiveFailure) -> TextBase? {
-    let bases: [(note: NoteID, base: TextBase)]?
-    if let recent = book.histories[change.replica], change.number > recent.archived {
-      bases = recent.link(of: change.number)?.bases
-    } else {
-      if archived[change.replica] == nil {
-        var links: [UInt64: HistoryLink] = [:]
-        if let archive = book.archive, let session = try book.session(of: change.replica) {
-          for link in try archive.links(of: session) where !link.bases.isEmpty {
-            links[link.number] = link
-          }
-        }
-        archived[change.replica] = links
-      }
-      bases = archived[change.replica]![change.number]?.bases
-    }
-    return bases?.first { $0.note == note }?.base
+  private func base(of change: ChangeID) throws(ArchiveFailure) -> TextBase? {
+    let link = try book.run(of: change.replica, upTo: change.number)?.links.link(of: change.number)
+    return link?.bases.first { $0.note == note }?.base
   }
 }

@@ -78,6 +78,7 @@ extension NoteBook {
     }
     if archive == nil { return }
     try openHistory(of: change.id.replica)
+    for predecessor in change.predecessors { try openLamport(of: predecessor) }
     _ = try firstStamp(of: change)
   }
 
@@ -177,16 +178,19 @@ extension NoteBook {
   }
 
   /// Takes a change whose operations were performed, up to a tick of logical time, into the history.
+  ///
+  /// - Parameter past: the change and everything it follows; nil if that is all that is known.
   mutating func admit(
-    _ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions, upTo end: UInt64
+    _ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions, upTo end: UInt64,
+    knowing past: Version? = nil
   ) {
     if histories.place(of: change.id.replica) == nil {
       histories.append(History(id: change.id.replica))
     }
-    histories[existing: change.id.replica].append(
-      change, encoded: encoded, lamport: end, mentions: mentions)
-    lamport = max(lamport, end)
     version.insert(change.id)
+    histories[existing: change.id.replica].append(
+      change, encoded: encoded, lamport: end, mentions: mentions, knowing: past ?? version)
+    lamport = max(lamport, end)
     if change.id.number == 1, version.hasBranch(change.id.replica) {
       newBranches.append(change.id.replica)
     }

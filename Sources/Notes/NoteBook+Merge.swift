@@ -245,7 +245,9 @@ extension NoteBook: Replicable {
       merged.replica = id.replica
     }
     let (kept, end) = try performForeign(change, first, bases, &merged.effects)
-    admit(change, encoded: encoded, mentions: mentions, upTo: end)
+    var past = kept
+    past?.insert(id)
+    admit(change, encoded: encoded, mentions: mentions, upTo: end, knowing: past)
     note(withdrawalsIn: change)
     if kept != nil || !bases.isEmpty {
       note(unaware: change, knowing: kept ?? version, on: bases)
@@ -253,10 +255,7 @@ extension NoteBook: Replicable {
     }
     // A note is packed without what its text has still to show.
     if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }
-    if var kept, !change.predecessors.isEmpty {
-      kept.insert(id)
-      pasts.insert(kept, of: id)
-    }
+    if let past, !change.predecessors.isEmpty { pasts.insert(past, of: id) }
     shelf.tidy()
     return nil
   }

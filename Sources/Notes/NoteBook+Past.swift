@@ -2,7 +2,7 @@ public import ReplicatingTypes
 
 extension NoteBook {
   /// Everything that the given changes follow, and they themselves; `nil` if one of them is not known here.
-  /// O(changes that followed a change of another replica).
+  /// O(replicas that wrote together with these).
   public func version(
     of heads: some Sequence<ChangeID>
   ) throws(ArchiveFailure) -> Version? {
@@ -41,16 +41,16 @@ extension NoteBook {
     return try session(of: replica)?.authors ?? AuthorRuns()
   }
 
-  /// The revision of the state that contains `version`, which is all known here. O(replicas + merges).
+  /// The revision of the state that contains `version`, which is all known here. O(replicas × log replicas), and a past for each head.
   public func revision(of version: Version) throws(ArchiveFailure) -> Revision {
-    var heads: Set<ChangeID> = []
-    for replica in version.replicas {
-      heads.insert(ChangeID(replica: replica, number: version[replica]))
-    }
-    for replica in version.replicas {
-      for link in try links(of: replica) where link.number <= version[replica] {
-        for predecessor in link.predecessors { heads.remove(predecessor) }
-      }
+    var changes: [(lamport: UInt64, id: ChangeID)] = []
+    for change in version.changes { changes.append((try lamport(of: change), change)) }
+    var heads: [ChangeID] = []
+    var past = Version()
+    // Whatever follows a change is later.
+    for change in changes.sorted(by: { $0 > $1 }) where !past.contains(change.id) {
+      heads.append(change.id)
+      try extend(&past, to: change.id)
     }
     return Revision(heads: heads.sorted())
   }
@@ -58,7 +58,7 @@ extension NoteBook {
   /// Adds to `past`, which has what its changes follow, a known change and everything it follows. Not recursive: pasts are as deep as
   /// history is long.
   ///
-  /// O(changes in between that follow changes of other replicas × log replicas), down to those whose past is kept.
+  /// O(runs of links of the replicas in which `past` and the result differ × log replicas): in each it goes back to the beginning of a run.
   ///
   /// - Returns: the number of changes that it has looked at.
   @discardableResult
@@ -74,16 +74,16 @@ extension NoteBook {
         continue
       }
       past[next.replica] = next.number
-      let links = try links(of: next.replica)
-      var index = links.count(upTo: next.number)
-      while index > 0, links[index - 1].number > seen {
-        index -= 1
-        if let known = pasts[ChangeID(replica: next.replica, number: links[index].number)] {
-          past.merge(known)
-          break
+      var number = next.number
+      while number > seen, let run = try run(of: next.replica, upTo: number) {
+        if run.first > seen, let known = run.past { past.merge(known) }
+        for link in run.links[..<run.links.count(upTo: number)] where link.number > seen {
+          steps += 1
+          for predecessor in link.predecessors where !past.contains(predecessor) {
+            open.append(predecessor)
+          }
         }
-        open += links[index].predecessors
-        steps += 1
+        number = run.past == nil ? run.first - 1 : 0
       }
     }
     return steps
@@ -131,7 +131,9 @@ extension NoteBook {
   private func firstKnowing(as change: Change) -> UInt64 {
     if !change.predecessors.isEmpty || change.rareKinds.contains(.base) { return change.id.number }
     guard let place = histories.place(of: change.id.replica) else { return change.id.number }
-    guard let link = histories.all[place].links.last else {
+    guard let link = histories.all[place].links.last,
+      link.number > histories.all[place].archived
+    else {
       return histories.all[place].archived + 1
     }
     return link.bases.isEmpty ? link.number : link.number + 1
@@ -143,9 +145,12 @@ extension NoteBook {
     guard let place = histories.place(of: change.replica) else {
       return archive.map { _ in change }
     }
-    let count = histories.all[place].links.count(upTo: change.number)
     let archived = min(change.number, histories.all[place].archived)
-    let number = count > 0 ? histories.all[place].links[count - 1].number : archived
+    var number = archived
+    if let links = histories.all[place].links.run(upTo: change.number)?.links {
+      let count = links.count(upTo: change.number)
+      if count > 0 { number = max(archived, links[count - 1].number) }
+    }
     return number > 0 ? ChangeID(replica: change.replica, number: number) : nil
   }
 

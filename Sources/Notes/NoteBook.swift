@@ -30,6 +30,8 @@ public struct NoteBook: Sendable {
   var unopenedOrder: UnopenedOrder?
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
   var pasts = Pasts()
+  /// Of a few replicas the ticks of those changes in the archive that were asked for last.
+  var archivedTicks: [ReplicaID: ArchivedTicks] = [:]
   /// The notes that were forgotten for good. Of each a note without content is left on the shelf, and its place in the order: nobody is
   /// shown them. They only get more.
   public internal(set) var purged: Set<NoteID> = []

@@ -46,7 +46,7 @@ struct PastTextSearch {
     }
   }
 
-  private let book: NoteBook
+  private var book: NoteBook
   private let note: Note
   private let wanted: [UInt8]
   private var wantedSum: UInt64 = 0
@@ -182,7 +182,10 @@ struct PastTextSearch {
         try book.extend(&past, to: change)
         sum.move(to: past)
         if steps >= Self.mostSteps { return nil }
-        if sum.value == wantedSum { found.append((try book.lamport(of: change), change)) }
+        if sum.value == wantedSum {
+          try book.openLamport(of: change)
+          found.append((try book.lamport(of: change), change))
+        }
       }
     }
     for (_, change) in found.sorted(by: { $0 > $1 }) where reads < Self.mostReads {
@@ -202,6 +205,7 @@ struct PastTextSearch {
     for (replica, numbers) in passed {
       for number in numbers.prefix(Self.mostMeeting) {
         let change = ChangeID(replica: replica, number: number)
+        try book.openLamport(of: change)
         views.append((try book.lamport(of: change), change, try past(of: change)))
       }
     }

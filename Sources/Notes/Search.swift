@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ReplicatingTypes
 
 /// A note that a search has found.
@@ -194,6 +195,8 @@ public struct NoteSearch: Sendable {
     for (index, block) in some {
       let start = block.start - first.start
       let content = bytes[start..<start + block.size]
+      guard bytes.integer(at: start + block.size, UInt32.self) == CRC32C.checksum(of: content)
+      else { throw ArchiveFailure(reason: "a wrong checksum at byte \(block.start)") }
       isFound[index] = try fits(content, hasSummary: false, &rest)
     }
   }

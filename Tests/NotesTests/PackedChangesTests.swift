@@ -148,7 +148,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
           #expect(change?.encoded == Array(history.change(number)), at(seed))
           #expect(change?.lamport == history.lamport(number)!, at(seed))
         }
-        let merges = history.links.filter {
+        let merges = history.links.runs.flatMap(\.links).filter {
           numbers.contains($0.number) && !$0.predecessors.isEmpty
         }
         let found = try packed.merges(of: replica)

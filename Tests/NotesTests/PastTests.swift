@@ -181,4 +181,105 @@ private struct RandomHistory {
     #expect(reader.book.revision.heads.count == 2)
     #expect(reader.book.pasts.steps < 10)
   }
+
+  /// Long histories of few authors, so that links stand in many runs, and archives of archives.
+  @Test(arguments: seeds(10))
+  func `is the same in memory, in an archive, and in those that follow it`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let people = (1...4).map { Person($0) }
+    let note = people[0].create("note", "text")
+    for person in people.dropFirst() { try person.pull(people[0]) }
+    let reader = Person(99)
+    var seen: [ChangeID: Version] = [:]
+    for step in 0..<500 {
+      let person = random.pick(people)
+      // Two of them are away for a while.
+      let isAway = (200..<350).contains(step)
+      let others = people.filter { !isAway || ($0.id < people[2].id) == (person.id < people[2].id) }
+      if random.chance(70) { try person.pull(random.pick(others)) }
+      let change = person.book.next(by: person.id)
+      person.setTitle(note, "\(step)")
+      seen[change] = person.book.version
+      if random.chance(10) { try reader.pull(random.pick(people)) }
+      if random.chance(5) { try reader.putAway(andReopen: random.chance(50)) }
+      if random.chance(3) { try person.putAway(andReopen: random.chance(50)) }
+    }
+    for person in people { try reader.pull(person) }
+    func check(_ book: NoteBook) throws {
+      for (change, past) in seen {
+        #expect(try book.version(of: [change]) == past, at(seed))
+      }
+      #expect(try book.revision(of: book.version) == book.revision, at(seed))
+    }
+    try check(reader.book)
+    for isReopening in [false, true] {
+      try reader.putAway(andReopen: isReopening)
+      try check(reader.book)
+    }
+    let all = Person(98)
+    try all.pull(reader)
+    try check(all.book)
+    try all.putAway(andReopen: true)
+    try check(all.book)
+  }
+
+  /// Two type in turn, so each of their changes follows the other's. With all of that in an archive, two others change a note, unseen by each
+  /// other, and take back what they did.
+  @Test func `is found with as few reads of an archive after many keys as after few`() throws {
+    func bytesRead(keys: Int) throws -> (meeting: Int, undo: Int) {
+      let (ana, ben) = (Person(1), Person(2))
+      let typed = ana.create("typed")
+      let lines = ana.create("lines", "one\ntwo\nthree\n")
+      try ben.pull(ana)
+      for key in 0..<keys {
+        let (writer, other) = key.isMultiple(of: 2) ? (ana, ben) : (ben, ana)
+        writer.setTitle(typed, "\(key)")
+        try other.pull(writer)
+      }
+      let disk = try Disk(&ana.book)
+      let (carl, dora) = (Person(4), Person(5))
+      carl.book = NoteBook(try disk.archive())
+      dora.book = NoteBook(try disk.archive())
+      carl.setText(lines, "onetwo\nthree\n")
+      dora.setText(lines, "one\n two\nthree\n")
+      var start = disk.read
+      try carl.pull(dora)
+      try dora.pull(carl)
+      let meeting = disk.read - start
+      #expect(carl.book == dora.book && carl.book[lines]!.text.string == "one\n two\nthree\n")
+      start = disk.read
+      for person in [carl, dora] {
+        let changes = ChangeRanges([ChangeRanges.Run(person.id, 1...1)])
+        let note = try #require(try person.book.note(lines))
+        let operations = try person.book.operations(withdrawing: changes, from: note)
+        person.make(operations.map { .edit(lines, $0) })
+      }
+      try carl.pull(dora)
+      try dora.pull(carl)
+      #expect(carl.book[lines]!.text.string == "one\ntwo\nthree\n")
+      return (meeting, disk.read - start)
+    }
+    let (few, many) = (try bytesRead(keys: 100), try bytesRead(keys: 4_000))
+    #expect(few.meeting > 0 && many.meeting < 3 * few.meeting, "\(few), \(many)")
+    #expect(many.undo < 2 * few.undo + 1_000, "\(few), \(many)")
+  }
+
+  /// Each of them follows another change that the archive has.
+  @Test func `of changes that come one after the other reads a block of an archive once`() throws {
+    let (ana, ben) = (Person(1), Person(2))
+    let (first, second) = (ana.create("first"), ana.create("second"))
+    try ben.pull(ana)
+    for key in 0..<1_000 {
+      ana.setTitle(first, "\(key)")
+      try ben.pull(ana)
+      ben.setTitle(second, "\(key)")
+    }
+    let disk = try Disk(&ana.book)
+    let reader = Person(4)
+    reader.book = NoteBook(try disk.archive())
+    let start = disk.read
+    try reader.pull(ben)
+    #expect(reader.book == ben.book)
+    #expect(disk.read - start < disk.bytes.count * 2)
+  }
 }

@@ -272,7 +272,10 @@ extension [UInt8] {
         var book = person.book
         changes += try unredacted(book)
         bases += book.histories.all.reduce(0) { sum, history in
-          sum + history.links.count { $0.bases.contains { book.isPurged($0.note) } }
+          sum
+            + history.links.runs.flatMap(\.links).count {
+              $0.bases.contains { book.isPurged($0.note) }
+            }
         }
         let known = try read(book)
         let (archive, _) = try book.putAway()

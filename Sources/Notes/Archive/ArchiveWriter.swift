@@ -72,6 +72,8 @@ public struct ArchiveWriter: Sendable {
   private var digest = HistoryDigest()
   /// The authors that sessions have named so far, and where each stands among them.
   private var authors = ByteWriter()
+  /// What the first changes of runs follow. Made when the first of them is written.
+  private var pasts: ArchivedPasts?
   private var authorPlaces: [Author: Int] = [:]
 
   /// - Parameters:
@@ -466,22 +468,7 @@ public struct ArchiveWriter: Sendable {
     }
     let archivedSlots = try book.session(of: replica)?.slots ?? 0
     rest.varint(book.openedOrder?.slotCount(of: replica) ?? archivedSlots)
-    var links = ByteWriter()
-    var last: UInt64 = 0
-    for link in try book.links(of: replica).compactMap({ $0.redacted(book.purged) }) {
-      links.varint(link.number - last)
-      last = link.number
-      write(link.predecessors, into: &links)
-      links.varint(link.bases.count)
-      for (note, base) in link.bases {
-        write(note.creation, into: &links)
-        links.varint(base.previous)
-        write(base.heads, into: &links)
-      }
-    }
-    let linksBlock =
-      links.bytes.isEmpty ? NotebookArchive.Block(start: 0, size: 0) : block(links.bytes)
-    linksBlock.encode(into: &rest)
+    try writeLinks(of: replica).encode(into: &rest)
     rest.varint(blocks.count)
     var (lamport, time): (UInt64, Int64) = (0, 0)
     for stretch in blocks {
@@ -499,6 +486,83 @@ public struct ArchiveWriter: Sendable {
     sessions.fixed(digest.value)
     sessions.counted(rest.bytes)
     blocks = []
+  }
+
+  // MARK: - Links
+
+  /// Writes the links of a replica: the runs of the old archive, and those in memory. Returns where their directory is.
+  private mutating func writeLinks(of replica: ReplicaID) throws(ArchiveFailure) -> ArchiveBlock {
+    if pasts == nil { pasts = try ArchivedPasts(of: book) }
+    var directory = ByteWriter()
+    var open: NotebookArchive.Run?
+    if let archive = book.archive, let session = try book.session(of: replica) {
+      for place in 0..<archive.runCount(of: session) {
+        let run = try archive.run(place, of: session)
+        let past = run.past.flatMap(pasts!.updated)
+        add(run.first, past, run.links, isContinued: false, to: &open, &directory)
+      }
+    }
+    if let history = book.histories[replica] {
+      for run in history.links.runs {
+        let first = ChangeID(replica: replica, number: run.first)
+        let links = run.links.filter { $0.number > history.archived }
+        let isContinued = run.first <= history.archived
+        add(
+          run.first, pasts!.past(of: first), links, isContinued: isContinued, to: &open, &directory)
+      }
+    }
+    write(open, &directory)
+    let start = place
+    piece.raw(directory.bytes)
+    return NotebookArchive.Block(start: start, size: directory.bytes.count)
+  }
+
+  /// Adds links to the run that is open, if they fit there, else begins another one with them.
+  ///
+  /// - Parameter isContinued: true if the old archive has the beginning of their run.
+  private mutating func add(
+    _ first: UInt64, _ past: ArchivedPast?, _ links: [HistoryLink], isContinued: Bool,
+    to open: inout NotebookArchive.Run?, _ directory: inout ByteWriter
+  ) {
+    let links = links.compactMap { $0.redacted(book.purged) }
+    if let last = open,
+      isContinued
+        || last.links.count + links.count <= LinkRun.length && (last.past != nil || past == nil)
+    {
+      open = NotebookArchive.Run(first: last.first, past: last.past, links: last.links + links)
+    } else {
+      write(open, &directory)
+      open = NotebookArchive.Run(first: first, past: past, links: links)
+    }
+  }
+
+  private mutating func write(_ run: NotebookArchive.Run?, _ directory: inout ByteWriter) {
+    guard let run else { return }
+    var writer = ByteWriter()
+    writer.varint(run.past == nil ? 0 : 1)
+    if let past = run.past {
+      writer.varint(past.time)
+      write(past.exceptions, into: &writer)
+    }
+    var last: UInt64 = 0
+    for link in run.links {
+      writer.varint(link.number - last)
+      last = link.number
+      write(link.predecessors, into: &writer)
+      writer.varint(link.bases.count)
+      for (note, base) in link.bases {
+        write(note.creation, into: &writer)
+        writer.varint(base.previous)
+        write(base.heads, into: &writer)
+      }
+    }
+    let block = block(writer.bytes)
+    var entry = ByteWriter(capacity: NotebookArchive.runEntrySize)
+    entry.fixed(run.first)
+    entry.fixed(UInt64(block.start))
+    entry.fixed(UInt32(block.size))
+    directory.raw(entry.bytes)
+    directory.fixed(CRC32C.checksum(of: entry.bytes[...]))
   }
 
   /// Where an author stands among all, from now on.

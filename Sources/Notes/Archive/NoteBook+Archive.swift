@@ -39,8 +39,9 @@ extension NoteBook {
   }
 
   private func archivedLamport(of change: ChangeID) throws(ArchiveFailure) -> UInt64 {
-    if let session = try session(of: change.replica), session.count == change.number {
-      return session.lamport
+    if let ticks = archivedTicks[change.replica], let tick = ticks[change.number] { return tick }
+    if let archive, archive.version[change.replica] == change.number {
+      return archive.lamport(of: change.replica)!
     }
     var found: UInt64 = 0
     _ = try forEachArchived(of: change.replica, in: change.number...change.number) {
@@ -50,12 +51,46 @@ extension NoteBook {
     return found
   }
 
-  /// The changes of a replica that follow others than its own, or were made on a base. Bases of notes that were purged may be among these:
-  /// nobody asks for them, and whoever writes them leaves them out.
+  /// So many blocks of the archive's changes are kept by their ticks.
+  private static let mostTicks = 8
+
+  /// Gets the last tick of a change ready for `lamport(of:)`, if a block of the archive has it: changes beside it are asked for next, as a rule.
+  mutating func openLamport(of change: ChangeID) throws(ArchiveFailure) {
+    guard let archive, archive.version[change.replica] > change.number,
+      archivedTicks[change.replica]?[change.number] == nil,
+      let session = try session(of: change.replica),
+      let (stretch, _) = session.stretch(with: change.number)
+    else { return }
+    var ticks = ArchivedTicks(first: stretch.numbers.lowerBound)
+    _ = try archive.forEachChange(of: session, in: stretch.numbers) { _, _, lamport in
+      ticks.all.append(lamport)
+      return true
+    }
+    if archivedTicks.count >= Self.mostTicks { archivedTicks = [:] }
+    archivedTicks[change.replica] = ticks
+  }
+
+  /// The last run of a replica's links that begins with a change up to one of them, known here; nil if there is none. Bases of notes that were
+  /// purged may be among these: nobody asks for them, and whoever writes them leaves them out. O(log runs).
+  func run(of replica: ReplicaID, upTo number: UInt64) throws(ArchiveFailure) -> LinkRun? {
+    if let place = histories.place(of: replica), histories.all[place].archived < number,
+      let run = histories.all[place].links.run(upTo: number)
+    {
+      return run
+    }
+    guard let archive, let session = try session(of: replica) else { return nil }
+    return try archive.run(of: session, upTo: number)
+  }
+
+  /// All links of a replica. O(links).
   func links(of replica: ReplicaID) throws(ArchiveFailure) -> [HistoryLink] {
-    let recent = histories.place(of: replica).map { histories.all[$0].links } ?? []
-    guard let archive, let session = try session(of: replica) else { return recent }
-    return try archive.links(of: session) + recent
+    let recent = histories.place(of: replica).map { place in
+      histories.all[place].links.runs.flatMap(\.links).filter {
+        $0.number > histories.all[place].archived
+      }
+    }
+    guard let archive, let session = try session(of: replica) else { return recent ?? [] }
+    return try archive.links(of: session) + (recent ?? [])
   }
 
   /// Visits changes of a replica that are in the archive, each with its last tick, until the visitor has seen enough;
@@ -139,6 +174,17 @@ extension NoteBook {
 
   /// A moment, for `adopt`.
   public mutating func mark() -> UInt64 { shelf.mark() }
+}
+
+/// The last ticks of changes of one replica that a block of an archive has. They stay what they are in every later archive.
+struct ArchivedTicks: Sendable {
+  let first: UInt64
+  var all: [UInt64] = []
+
+  /// That of a change, if it is among these.
+  subscript(number: UInt64) -> UInt64? {
+    number >= first && number - first < UInt64(all.count) ? all[Int(number - first)] : nil
+  }
 }
 
 /// Changes that a replica has not seen, in logical time, read block by block.

@@ -7,7 +7,7 @@
 //     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
 //                       the checksum
 //     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 08 8D, the place and the size of the head: 8 bytes each
+//     footer            magic 44 4E 41 52 0D 0A 08 8E, the place and the size of the head: 8 bytes each
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -26,11 +26,15 @@
 //                  count*(changes, author's place)   the authors that its changes name: by how much the number of the change exceeds
 //                                            that of the one that names the author before
 //                  slots                     how many of the order it has made
-//                  links                     place and size of a block; size 0 for none
+//                  runs                      of its links: place and size of their directory; size 0 for none
 //                  count*(changes, ticks, time, place, size)    its blocks of changes; by how much the last tick and the time of the last
 //                                            change exceed those of the block before, or 0: the latter signed
 //     changes  = lamport before the first; of each change the ticks to its last one, and its bytes, counted
-//     links    = of each change that has predecessors or bases: by how much its number exceeds that of the one before,
+//     runs     = of each run the number of its first change (8), its place (8), its size (4), and the CRC-32C of these (4). Not a block: a run is
+//                looked up without the others
+//     run      = a block: what its first change follows, that included: 0 if that is left out, else 1, a time, and
+//                count*(session's place, number): all changes of the sessions whose last tick comes before the time, but of these so
+//                many; and of each change that has predecessors or bases: by how much its number exceeds that of the one before,
 //                count*(session's place, number), and of each base: count*(the note: session's place, number; previous;
 //                count*(session's place, number))
 //     index    = of each note, in their order, 28 bytes: its session's place (4) and number (8), the place of its block (8),
@@ -95,7 +99,8 @@ public final class NotebookArchive: Sendable {
     let authors: AuthorRuns
     /// The number of slots of the order that it has made.
     let slots: Int
-    fileprivate let links: Block
+    /// The directory of the runs of its links.
+    let runs: Block
     /// In order, and without gaps.
     fileprivate let stretches: [Stretch]
 
@@ -123,9 +128,10 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x08, 0x8d]
+  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x08, 0x8e]
   static let footerSize = 24
   static let entrySize = 28
+  static let runEntrySize = 24
   /// The number of notes of the list that share a checksum.
   static let listed = 1024
 
@@ -135,9 +141,11 @@ public final class NotebookArchive: Sendable {
   private let head: [UInt8]
   /// Where in the head each session's rest begins.
   private let rests: [Int32]
+  /// The last tick of each session.
+  let lasts: [UInt64]
   /// The digest of each session's changes.
   private let digests: [UInt64]
-  private let sessions: [ReplicaID]
+  let sessions: [ReplicaID]
   let version: Version
   let heads: Version
   let lamport: UInt64
@@ -178,6 +186,7 @@ public final class NotebookArchive: Sendable {
       var version = Version()
       var sessions: [ReplicaID] = []
       var rests: [Int32] = []
+      var lasts: [UInt64] = []
       var digests: [UInt64] = []
       for _ in 0..<(try reader.count()) {
         let id = try reader.identifier()
@@ -190,11 +199,13 @@ public final class NotebookArchive: Sendable {
         version[id] = number
         digests.append(try reader.fixed(UInt64.self))
         rests.append(Int32(reader.offset))
-        _ = try reader.counted()
+        var rest = ByteReader(try reader.counted())
+        lasts.append(try rest.number())
       }
       self.version = version
       self.sessions = sessions
       self.rests = rests
+      self.lasts = lasts
       self.digests = digests
       var heads = Version()
       for _ in 0..<(try reader.count()) {
@@ -388,52 +399,20 @@ public final class NotebookArchive: Sendable {
         authors.append(self.authors[place], from: named)
       }
       let slots = try rest.count()
-      let links = try rest.block()
+      let runs = try rest.block()
       let stretches = try rest.stretches()
-      guard stretches.last?.numbers.upperBound == version[id] else {
-        throw rest.failure("blocks of other changes")
-      }
+      guard stretches.last?.numbers.upperBound == version[id],
+        runs.size.isMultiple(of: Self.runEntrySize)
+      else { throw rest.failure("blocks of other changes") }
       return Session(
         id: id, count: version[id], lamport: lamport, time: time, mentions: mentions,
-        authors: authors, slots: slots, links: links, stretches: stretches)
+        authors: authors, slots: slots, runs: runs, stretches: stretches)
     } catch { throw ArchiveFailure(error) }
   }
 
   /// The last tick of a session; nil if it made none of the changes here. O(log sessions).
-  func lamport(of id: ReplicaID) throws(ArchiveFailure) -> UInt64? {
-    guard let place = place(of: id) else { return nil }
-    var reader = ByteReader(head[Int(rests[place])...])
-    do {
-      _ = try reader.count()
-      return try reader.number()
-    } catch { throw ArchiveFailure(error) }
-  }
-
-  /// The changes of a session that follow others than its own, or were made on a base; in order.
-  func links(of session: Session) throws(ArchiveFailure) -> [HistoryLink] {
-    guard session.links.size > 0 else { return [] }
-    var reader = ByteReader(try read(session.links))
-    var links: [HistoryLink] = []
-    do {
-      var number: UInt64 = 0
-      while !reader.isAtEnd {
-        let step = try reader.number()
-        guard step > 0, step <= session.count - number else {
-          throw reader.failure("a link of no change")
-        }
-        number += step
-        let predecessors = try reader.changes(of: sessions)
-        var bases: [(note: NoteID, base: TextBase)] = []
-        for _ in 0..<(try reader.count()) {
-          let note = NoteID(creation: try reader.change(of: sessions))
-          let previous = try reader.varint()
-          let heads = try reader.changes(of: sessions)
-          bases.append((note, TextBase(heads: heads, previous: previous)))
-        }
-        links.append(HistoryLink(number: number, predecessors: predecessors, bases: bases))
-      }
-    } catch { throw ArchiveFailure(error) }
-    return links
+  func lamport(of id: ReplicaID) -> UInt64? {
+    place(of: id).map { lasts[$0] }
   }
 
   /// Visits changes of a session in order, each with its last tick, until the visitor has seen enough; whether it has not.
@@ -485,7 +464,7 @@ extension ByteReader {
   /// No session has as many changes, and no logical time is as late: one can count on from any number below.
   fileprivate static let end: UInt64 = 1 << 60
 
-  fileprivate mutating func number() throws(DecodingFailure) -> UInt64 {
+  mutating func number() throws(DecodingFailure) -> UInt64 {
     let number = try varint()
     guard number < Self.end else { throw failure("a number of \(number)") }
     return number
@@ -530,7 +509,7 @@ extension ByteReader {
     return sessions[place]
   }
 
-  fileprivate mutating func change(of sessions: [ReplicaID]) throws(DecodingFailure) -> ChangeID {
+  mutating func change(of sessions: [ReplicaID]) throws(DecodingFailure) -> ChangeID {
     let replica = try session(of: sessions)
     return ChangeID(replica: replica, number: try varint())
   }
@@ -544,8 +523,7 @@ extension ByteReader {
       id: ElementID(author: change.replica, offset: try count()), change: change)
   }
 
-  fileprivate mutating func changes(of sessions: [ReplicaID]) throws(DecodingFailure) -> [ChangeID]
-  {
+  mutating func changes(of sessions: [ReplicaID]) throws(DecodingFailure) -> [ChangeID] {
     var changes: [ChangeID] = []
     for _ in 0..<(try count()) { changes.append(try change(of: sessions)) }
     return changes

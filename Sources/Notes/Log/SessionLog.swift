@@ -206,7 +206,7 @@ extension NoteBook {
       let history = histories.all[place]
       return history.lamport(history.count) ?? 0
     }
-    return try archive?.lamport(of: replica) ?? 0
+    return archive?.lamport(of: replica) ?? 0
   }
 }
 
