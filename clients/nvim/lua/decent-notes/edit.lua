@@ -1,17 +1,32 @@
 -- Edits of a buffer that are not the user's. Knows nothing of notes.
 
+local rest = require('decent-notes.rest')
+
 local M = {}
 local api = vim.api
 
 M.is_in_block = false -- true while text is inserted into a block
 M.is_completing = false -- true while a function finds what may be completed: Neovim remembers where
+M.is_expected = false -- true while a key waits for the text to change
 
---- Returns true while Neovim remembers places, so that the text must not change: an operator waits for its motion, a command asks a
---- question, text is selected in Select mode, a word is completed, or text inserted into a block waits for the block's other lines.
---- While a command or a pattern is typed Neovim remembers the cursor, and may undo a preview.
+--- Returns true while Neovim or a script remembers places, so that the text must not change: a script waits, an operator waits for its
+--- motion, a command asks a question, text is selected in Select mode, a word is completed, or text inserted into a block waits for the
+--- block's other lines. While a command or a pattern is typed Neovim remembers the cursor, and may undo a preview.
 function M.is_busy()
   local mode = api.nvim_get_mode().mode
-  return M.is_completing or mode:find('^cr?$') and vim.fn.getcmdtype():find('[:/?]') or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
+  return M.is_completing or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[crsS\19]') or mode:find('^[iR]v?[cx]')
+    or not M.is_expected and not rest.is_at_rest()
+end
+
+--- Calls `use`, which waits for the text to change as the user's key says. Returns what it returns.
+function M.expect(use)
+  M.is_expected = true
+  local done, result = pcall(use)
+  M.is_expected = false
+  if not done then
+    error(result, 0)
+  end
+  return result
 end
 
 local function is_tail(byte)
