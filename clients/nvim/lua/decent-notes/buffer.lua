@@ -34,8 +34,12 @@ end
 
 --- The current buffer was entered.
 function M.entered()
-  local shown = note.of()
-  return shown and rename(shown)
+  local shown, other = note.of(), vim.b.decent_notes_other
+  if shown then
+    rename(shown)
+  elseif other and api.nvim_buf_is_loaded(other) then
+    vim.cmd('keepalt buffer ' .. other)
+  end
 end
 
 --- Renames the buffers of all notes: a session has been read.
@@ -157,7 +161,7 @@ end
 local function give_up(buffer, lines, other)
   vim.bo[buffer].swapfile, vim.bo[buffer].modifiable = false, true
   edit.fill(buffer, lines)
-  vim.bo[buffer].modified, vim.bo[buffer].modifiable = false, false
+  vim.bo[buffer].modified, vim.bo[buffer].modifiable, vim.b[buffer].decent_notes_other = false, false, other
   if api.nvim_get_current_buf() == buffer and vim.fn.win_gettype() ~= 'autocmd' then
     vim.cmd('keepalt buffer ' .. other)
   end

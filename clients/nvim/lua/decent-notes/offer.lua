@@ -36,8 +36,8 @@ server.on_start[#server.on_start + 1] = function()
   is_told = true
   find(function(texts)
     if #texts > 0 then
-      server.tell((#texts == 1 and 'what was typed in "%s" could not be sent: :NotesUnsent'
-        or 'what was typed in %d notes could not be sent: :NotesUnsent'):format(#texts == 1 and texts[1].title or #texts),
+      server.tell((#texts == 1 and ':NotesUnsent has what was not sent ("%s")'
+        or ':NotesUnsent has what was not sent of %d notes'):format(#texts == 1 and texts[1].title or #texts),
         vim.log.levels.WARN)
     end
   end)
