@@ -84,4 +84,55 @@ struct `The client for Neovim: undo among other keys` {
     try scene.expect("onex")
     try scene.editor.wait("nothing", "told[#told]:find('nothing of yours to take back')")
   }
+
+  @Test(arguments: Neovim.programs)
+  func `a change of every line is undone at once, and places stay at their text`(
+    _ program: String
+  ) throws {
+    let lines = (1...2000).map { "line \($0)" }
+    let text = lines.joined(separator: "\n")
+    let scene = try NeovimScene(program, text: text)
+    try scene.editor.lua(
+      """
+      vim.wo.foldmethod = 'manual'
+      vim.cmd('30,40fold | 20mark b')
+      vim.api.nvim_win_set_cursor(0, { 1000, 5 })
+      vim.api.nvim_buf_set_mark(0, 'a', 500, 5, {})
+      local mark = vim.api.nvim_create_namespace('test')
+      id = vim.api.nvim_buf_set_extmark(0, mark, 699, 5, {})
+      function places()
+        local row = vim.api.nvim_buf_get_extmark_by_id(0, mark, id, {})[1]
+        return table.concat(vim.tbl_flatten({
+          vim.api.nvim_win_get_cursor(0), vim.api.nvim_buf_get_mark(0, 'a'), vim.api.nvim_buf_get_mark(0, 'b'),
+          row, vim.fn.foldclosed(35), vim.fn.foldclosedend(35),
+        }), ' ')
+      end
+      """)
+    // Some lines get two pieces, and two are parted from the others by lines that stay.
+    try scene.receive(
+      lines.enumerated().map { index, line in
+        index == 900 || index == 1900
+          ? line : "> " + line.replacing("line", with: index % 7 == 0 ? "line é" : "line")
+      }.joined(separator: "\n"))
+    #expect(try scene.editor.value("places()") == "1000 7 500 7 20 2 699 30 40")
+    try scene.receive(text)
+    #expect(try scene.editor.value("places()") == "1000 5 500 5 20 0 699 30 40")
+    try scene.editor.command("%s/line/another line/")
+    try scene.expect(text.replacing("line", with: "another line"))
+    try scene.type("u", text)
+    // Edits that are made one by one go through many more calls than those that are made at once.
+    try scene.editor.lua(
+      """
+      local set_text = vim.api.nvim_buf_set_text
+      calls = 0
+      vim.api.nvim_buf_set_text = function(...)
+        calls = calls + 1
+        return set_text(...)
+      end
+      """)
+    try scene.editor.command("%s/^/\t/")
+    try scene.expect(lines.map { "\t" + $0 }.joined(separator: "\n"))
+    try scene.type("u", text)
+    #expect(try scene.editor.value("calls") == "0")
+  }
 }
