@@ -439,12 +439,11 @@ end
 -- Undo
 
 --- Has the server undo or redo the last steps made in this buffer, and waits until the buffer shows it: the keys that follow act on that.
---- `method` is note/undo or note/redo. The effect comes as a push behind the answer. Returns false if the user has given up waiting.
+--- `method` is note/undo or note/redo. The effect comes as a push behind the answer.
 function M.undo(note, method, count)
   M.send_pending(note)
   if not note.attachment then
-    server.tell('decent-notes is not running: nothing can be taken back now', warning)
-    return false
+    return server.fail('not running: nothing can be taken back now')
   end
   local attachment, left, is_over = note.attachment, count, false
   -- A step that has changed no text here, but perhaps the title, has no push: what is asked behind it is answered before one comes.
@@ -472,14 +471,16 @@ function M.undo(note, method, count)
       end
     end)
   end
-  local is_done = edit.expect(function()
-    return server.await(function()
+  edit.expect(function()
+    server.await(function()
       return is_over or note.attachment ~= attachment or left == 0 and not note.is_jumping
     end)
   end)
+  if note.attachment ~= attachment and not is_over then
+    server.fail('the process has ended: press the key again')
+  end
   -- What comes later does not move a user who has gone on.
   is_over, note.is_jumping = true, false
-  return is_done
 end
 
 -- Without the server, and back

@@ -86,6 +86,12 @@ function M.tell(text, level, is_long)
   if #untold == 1 then show_untold() else show_soon() end
 end
 
+--- Shows an error, as a command of Neovim's own does that fails: the rest of a mapping or a macro is not carried out.
+function M.fail(text)
+  M.write_log(text)
+  vim.api.nvim_err_writeln(fit('Decent Notes: ' .. text))
+end
+
 --- Puts the cause before a path, which may be long, so that it is not cut off: `write /a/path: No space left`.
 local function cause_first(message)
   return (message:gsub('^(%l+) (/.*): ([^:]+)$', '%3 (%1 %2)'))
