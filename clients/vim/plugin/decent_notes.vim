@@ -22,7 +22,7 @@ command -nargs=1 -complete=customlist,commands.Titles Note server.Try(() => comm
 command -nargs=? NoteNew server.Try(() => buffer.New(<q-args>))
 command -nargs=* -complete=customlist,commands.Tags NoteTag server.Try(() => commands.Tag([<f-args>]))
 command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Try(() => commands.Update({priority: <q-args>}))
-command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
+command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Retitle(<q-args>))
 command -nargs=1 NoteGrep server.Try(() => commands.Grep(<q-args>))
 command -bar NoteBacklinks server.Try(() => commands.Backlinks())
 command -bar NoteHistory server.Try(() => commands.History())

@@ -43,12 +43,15 @@ enddef
 # Reads the note that the current buffer's name stands for: for BufReadCmd.
 export def Read()
   var buf = bufnr()
+  # 'fileformat' cannot be set in a buffer that cannot be changed, as after an attempt that failed.
+  setlocal modifiable
   setlocal buftype= noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
   var id = Id()
   if !live.Reopen(buf, id)
     var other = live.BufferOf(id)
     if other > 0 && other != buf
-      # A note has one buffer. Vim cannot go to another one before it has read this one.
+      # A note has one buffer, on which the rest of the user's command acts. Vim needs this one until the command is over.
+      execute 'keepalt buffer' other
       timer_start(0, (_) => Replace(buf, other))
       return
     endif

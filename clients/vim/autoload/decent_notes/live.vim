@@ -140,7 +140,7 @@ export def Reopen(buf: number, id: string): bool
   remove(unloaded, buf)
   extend(note, {isClosing: false, block: -1})
   Begin(note)
-  setbufvar(buf, '&modifiable', !note.readOnly)
+  Unlock(note)
   # Pushes that came meanwhile were not applied. A change of nothing makes the server send them again.
   SendChange(note, {lines: []})
   return true
@@ -148,9 +148,17 @@ enddef
 
 # Takes over the answer to note/open.
 def Attach(note: dict<any>, result: dict<any>)
+  var isNew = get(note, 'readOnly', null) != result.readOnly
   extend(note, {attachment: result.attachment, resumeToken: result.session, rev: result.rev, isOpening: false, needsWhole: false,
     readOnly: result.readOnly})
-  setbufvar(note.buf, '&modifiable', !result.readOnly)
+  if isNew
+    Unlock(note)
+  endif
+enddef
+
+# Lets the buffer be changed if the note may be, and unless Vim was started with -M.
+def Unlock(note: dict<any>)
+  setbufvar(note.buf, '&modifiable', !note.readOnly && &g:modifiable)
 enddef
 
 # Own changes {{{1
