@@ -119,7 +119,7 @@ struct `The client for Emacs` {
     try emacs.press("M-Up")
     try shows(["Apples", "Pears", "Plums"])
     try emacs.type("r")
-    try emacs.wait("the title") { $0.last == "Title: Apples" }
+    try emacs.wait("the title") { $0.last == "Title of Apples: Apples" }
     try emacs.type(" etc\r")
     try emacs.type("t")
     try emacs.type("home, far away\r")
@@ -196,9 +196,10 @@ struct `The client for Emacs` {
     try session.emacs.type("yes\r")
     try session.emacs.waitForEnd()
     let folder = session.folder("state/decent-notes/unsent")
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder)
-    #expect(files.count == 1)
-    let text = FileManager.default.contents(atPath: folder + "/" + files[0])
+    // Beside the text there is what another editor needs to bring it into the note.
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    try #require(files.map { URL(fileURLWithPath: $0).pathExtension } == ["json", "txt"])
+    let text = FileManager.default.contents(atPath: folder + "/" + files[1])
     #expect(text == Data("two \0one\n".utf8))
     #expect(try session.text() == "two one\n" || session.text() == "one\n")
   }

@@ -370,4 +370,66 @@ struct `The client for Neovim: a note as a buffer like others` {
       try other.call("note/get", ["id": .string(id)])["text"]!.string!.hasSuffix("one\nx")
     }
   }
+
+  @Test(arguments: Neovim.programs)
+  func `commands on a second name of an open note act on the note`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "one\ntwo\nthree")
+    func command(_ line: String, _ text: String, at place: Int = #line) throws {
+      try scene.editor.command(line)
+      try scene.expect(text, line, line: place)
+    }
+    let name = "note://\(scene.id)"
+    try command("edit \(name) | s/one/1/", "1\ntwo\nthree")
+    try command("edit \(name)/other | 2s/two/2/", "1\n2\nthree")
+    try command("edit +3s/three/3/ \(name)/more", "1\n2\n3")
+    try command("args \(name)/a \(name)/b | argdo 1s/$/x/", "1xx\n2\n3")
+    try command("split \(name)/c | $delete", "1xx\n2")
+    try command("only | enew | edit \(name)/d | normal Gdd", "1xx")
+    #expect(try scene.editor.value("#vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 })") == "1")
+    // A buffer that no window shows cannot be changed: nothing is thrown away.
+    try scene.editor.command("enew")
+    try scene.editor.lua("other = vim.fn.bufadd('\(name)/e'); vim.fn.bufload(other)")
+    #expect(throws: (any Error).self) {
+      try scene.editor.lua("vim.api.nvim_buf_set_lines(other, 0, 0, true, { 'lost' })")
+    }
+    #expect(try scene.stored == "1xx")
+    #expect(try scene.editor.value("#told") == "0")
+  }
+
+  @Test(arguments: Neovim.programs, ["edit", "edit!"])
+  func `a note that could not be opened is opened when the user tries again`(
+    _ program: String, _ command: String
+  ) throws {
+    let scene = try NeovimScene(
+      program, text: "one", setup: "vim.g.decent_notes_command = '/nonexistent/program'\n")
+    try scene.editor.wait("why not", "told[1] and told[1]:find('cannot be started')")
+    #expect(try scene.editor.text == "")
+    try scene.editor.command(command)
+    #expect(try scene.editor.text == "" && scene.editor.value("#told") == "2")
+    try scene.editor.lua("vim.g.decent_notes_command = nil")
+    try scene.editor.command(command)
+    try scene.expect("one")
+    try scene.type("x", "ne")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `where files cannot be changed notes cannot either, until the user says so`(
+    _ program: String
+  ) throws {
+    // As `nvim -M` sets them.
+    let scene = try NeovimScene(
+      program, text: "one\ntwo", setup: "vim.o.modifiable, vim.o.write = false, false\n")
+    #expect(try scene.editor.value("vim.bo.modifiable") == "false")
+    try scene.receive("zero\none\ntwo")
+    try scene.editor.type("ddu")
+    try scene.editor.wait("why not", "told[1] and told[1]:find('modifiable')")
+    try scene.editor.command("edit!")
+    try scene.expect("zero\none\ntwo")
+    #expect(try scene.editor.value("vim.bo.modifiable") == "false")
+    try scene.editor.command("setlocal modifiable")
+    try scene.type("ggdd", "one\ntwo")
+    kill(try scene.editor.serverProcess(), SIGKILL)
+    try scene.editor.wait("another server", "require('decent-notes').status() == 'connected'")
+    try scene.type("ggdd", "two")
+  }
 }

@@ -139,7 +139,9 @@ struct `The client for Neovim: files and the trash` {
     try type("D", "b c d e f", "the note is forgotten for good")
     #expect(throws: (any Error).self) { try other.call("note/get", ["id": ids["a"]!]) }
     try type("VjD", "d e f", "2 forgotten for good")
-    #expect(try editor.value("asked[#asked]") == "Forget 2 notes for good, on all machines?")
+    #expect(
+      try editor.value("asked[#asked]")
+        == "Forget 2 notes for good, on all machines: \"b\", \"c\"?")
     // Others restore a note, and forget one, while the question waits.
     for (title, method, rest, said) in [
       ("d", "note/restore", "e f", "not in the trash any more"),
@@ -234,7 +236,8 @@ struct `The client for Neovim: files and the trash` {
     try editor.wait("the end", "require('decent-notes').status() == 'forgotten'")
     #expect(try editor.text == "old and new")
     let unsent = state("decent-notes/unsent")
-    let file = try #require(try FileManager.default.contentsOfDirectory(atPath: unsent).first)
+    let file = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: unsent).first { $0.hasSuffix(".txt") })
     #expect(try String(contentsOfFile: unsent + "/" + file, encoding: .utf8) == "old and new")
   }
 

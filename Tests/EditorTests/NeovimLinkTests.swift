@@ -104,4 +104,33 @@ struct `The client for Neovim: links` {
       program, text: "x", setup: "vim.o.completefunc = 'Mine'\n")
     #expect(try other.editor.value("vim.bo.completefunc") == "Mine")
   }
+
+  @Test(arguments: Neovim.programs)
+  func `another title changes the links to the note, and says in how many notes`(
+    _ program: String
+  ) throws {
+    let scene = try NeovimScene(program, text: "I am [[Old]]", title: "Old")
+    let editor = scene.editor
+    let one = try note(scene, "one", "see [[old]]")
+    _ = try note(scene, "two", "[[Old|x]] and [[OLD]]")
+    func text(_ note: JSON) throws -> String {
+      try scene.other.call("note/get", ["id": note])["text"]!.string!
+    }
+    // What is not sent yet is in the note.
+    try editor.type("Ax<Esc>:NoteTitle New<CR>")
+    try editor.wait(
+      "the title", "told[1] == 'Decent Notes: title: New; the links in 3 notes follow'")
+    try scene.expect("I am [[New]]x")
+    #expect(try text(one) == "see [[New]]")
+    try scene.other.call("note/create", ["title": "new"])
+    try editor.command("Notes")
+    try editor.type("/^New<CR>r")
+    try editor.wait("the question", "vim.fn.getcmdline() == 'New'")
+    try editor.type("er<CR>")
+    try editor.wait("the title", "told[#told]:find('title: Newer; those in 3 may mean another')")
+    #expect(try text(one) == "see [[New]]")
+    try editor.command("edit note://\(scene.id)")
+    try editor.type("u")
+    try editor.wait("undone", "require('decent-notes').title() == 'New'")
+  }
 }

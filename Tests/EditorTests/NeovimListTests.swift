@@ -188,4 +188,59 @@ struct `The client for Neovim: the list` {
     terminal = nil
     try waitUntil("Neovim has not ended", every: 0.02) { kill(process, 0) == -1 }
   }
+
+  @Test(arguments: Neovim.programs)
+  func `an action is for the notes that were selected when its key was pressed`(_ program: String)
+    throws
+  {
+    let (folder, other, editor, ids) = try scene(program, ["a", "b", "c", "d", "e"])
+    defer { withExtendedLifetime(folder) {} }
+    let rows = """
+      table.concat(vim.tbl_map(function(it) return it.note.title end, \
+      require('decent-notes.rows').all), ' ')
+      """
+    try editor.lua("vim.fn.confirm = function(question) asked = question return 1 end")
+    func title(_ index: Int) throws -> String {
+      try other.call("note/get", ["id": ids[index]])["note"]!["title"]!.string!
+    }
+    // Others make and trash notes while lines are selected.
+    try editor.type("2GVj")
+    try other.call("note/create", ["title": "new"])
+    try other.call("note/delete", ["id": ids[0]])
+    try other.call("note/delete", ["id": ids[2]])
+    try editor.wait("the news", "\(rows) == 'new b d e'")
+    #expect(try editor.value(titles) == "a b c d e")
+    try editor.type("d")
+    try editor.wait("b and c are in the trash", "\(titles) == 'new d e'")
+    // In the trash, with the question.
+    try editor.type("T")
+    try editor.wait("the trash", "\(titles) == 'a b c'")
+    try editor.type("2GVj")
+    try other.call("note/delete", ["id": ids[3]])
+    try editor.wait("the news", "\(rows) == 'a b c d'")
+    try editor.type("D")
+    try editor.wait("the rest", "\(titles) == 'a d'")
+    #expect(
+      try editor.value("asked") == "Forget 2 notes for good, on all machines: \"b\", \"c\"?")
+    // A question names its note, and keeps it.
+    try editor.type("ggur")
+    try editor.wait("the question", "vim.fn.mode() == 'c'")
+    try other.call("note/restore", ["id": ids[3]])
+    try editor.wait("the news", "#require('decent-notes.rows').all == 0")
+    #expect(try editor.value(titles) == "d")
+    try editor.type("x<CR>")
+    try editor.wait("the title", "told[#told] == 'Decent Notes: title: dx'")
+    #expect(try title(3) == "dx")
+    try editor.type("T")
+    try editor.wait("the notes", "\(titles) == 'new a dx e'")
+    // So does a command while it is typed.
+    try editor.type("G:NoteTitle ex")
+    try editor.wait("the command", "vim.fn.getcmdline() == 'NoteTitle ex'")
+    try other.call("note/delete", ["id": ids[4]])
+    try editor.wait("the news", "\(rows) == 'new a dx'")
+    try editor.type("<CR>")
+    try editor.wait("the title", "told[#told] == 'Decent Notes: title: ex'")
+    #expect(try title(4) == "ex")
+    #expect(try title(3) == "dx")
+  }
 }

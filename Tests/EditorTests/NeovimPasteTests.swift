@@ -109,4 +109,72 @@ struct `The client for Neovim: pasting` {
     }
     for size in 1...100 { try paste(String(repeating: "é", count: size)) }
   }
+
+  @Test(arguments: Neovim.programs)
+  func `keys and pastes while a note is opened go into that note, also at a start`(
+    _ program: String
+  ) throws {
+    let folder = TemporaryFolder()
+    let other = try Server(folder("notes"))
+    try other.initialize()
+    let note = JSON.raw(try other.call("note/create", ["title": "Paste"])["note"]!["id"]!.written)
+    // A program that is stopped at its start.
+    try writeProgram(
+      "#!/bin/sh\necho $$ >\(folder("process"))\nkill -STOP $$\nexec decent-notes \"$@\"\n",
+      to: folder("program"))
+    let settings = folder("init.lua")
+    try
+      (Neovim.settings(notebook: folder("notes"))
+      + "vim.g.decent_notes_command = [[\(folder("program"))]]\n")
+      .write(toFile: settings, atomically: true, encoding: .utf8)
+    let terminal = try Terminal(
+      "exec \(quoted(program)) -n -i NONE -u \(quoted(settings)) -c 'Note Paste'")
+    let server: pid_t = try waitFor("the server") {
+      (try? String(contentsOfFile: folder("process"), encoding: .utf8))
+        .flatMap { $0.hasSuffix("\n") ? pid_t($0.dropLast()) : nil }
+    }
+    defer { kill(server, SIGKILL) }
+    func write(_ text: String) throws {
+      try terminal.type("Go\(text) ")
+      try terminal.paste("pasted\nlines")
+      try terminal.type(" \(text)")
+      try terminal.press("Escape")
+    }
+    func expect(_ text: String) throws {
+      try terminal.wait("\(text.debugDescription) there") { _ in
+        try other.call("note/get", ["id": note])["text"]!.string! == text
+      }
+      try terminal.wait("the note") { $0.contains { $0.contains("connected") } }
+    }
+    // Brackets around a paste come when the terminal was asked for them.
+    try terminal.wait("why nothing happens") { $0.contains { $0.contains("no answer") } }
+    try write("a")
+    kill(server, SIGCONT)
+    try expect("\na pasted\nlines a")
+    try terminal.type(":enew\r")
+    try terminal.wait("another buffer") { $0[0] == "" }
+    kill(server, SIGSTOP)
+    try terminal.type(":Note Paste\r")
+    try write("b")
+    try terminal.wait("why nothing happens") { $0.contains { $0.contains(":NotesRestart") } }
+    kill(server, SIGCONT)
+    try expect("\na pasted\nlines a\nb pasted\nlines b")
+    // What is typed behind a command that is given up goes nowhere.
+    try terminal.type(":enew\r")
+    try terminal.wait("another buffer") { $0[0] == "" }
+    kill(server, SIGSTOP)
+    try terminal.type(":Note Paste\r")
+    try write("c")
+    try terminal.wait("why nothing happens") { $0.contains { $0.contains("CTRL-C") } }
+    try terminal.press("C-c")
+    try terminal.wait("the end of the command") { $0.contains { $0.contains("not answered") } }
+    kill(server, SIGCONT)
+    try terminal.type("ix")
+    try terminal.wait("an empty buffer") { $0[0] == "x" }
+    try terminal.paste("y")
+    try terminal.wait("the paste") { $0[0] == "xy" }
+    #expect(
+      try other.call("note/get", ["id": note])["text"]!.string!
+        == "\na pasted\nlines a\nb pasted\nlines b")
+  }
 }

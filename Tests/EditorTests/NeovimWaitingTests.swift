@@ -198,7 +198,7 @@ struct `The client for Neovim: what others do while Neovim is at something else`
     defer { kill(server, SIGKILL) }
     try scene.editor.type("Ax<Esc>:w<CR>")
     try scene.editor.wait(
-      "the answer", "told[1] and told[1]:find('not saved: no answer; :NotesRestart ', 1, true)")
+      "the answer", "told[2] and told[2]:find('not saved: no answer; :NotesRestart ', 1, true)")
     // Times depend on the machine: here is how long each wait is allowed to be.
     try scene.editor.lua(
       """

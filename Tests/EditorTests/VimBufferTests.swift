@@ -245,6 +245,59 @@ struct `The client for Vim: a note as a buffer like others` {
     try again.wait("bufname()", "note://\(short)/y-z.md")
   }
 
+  @Test func `a note that could not be opened is opened by the next attempt`() throws {
+    let vim = try Vim()
+    let id = try vim.note("Note", "one")
+    for again in ["e", "e!", "edit note://\(id)"] {
+      try vim.run("let g:decent_notes_command = 'no-such-program'")
+      try vim.terminal.type(":edit note://\(id)\r")
+      try vim.terminal.wait("the error") {
+        $0.last?.hasPrefix("Decent Notes: no program \"no-such-program\"") == true
+      }
+      try vim.run("let g:decent_notes_command = 'decent-notes'")
+      try vim.terminal.type(":\(again)\r")
+      try vim.wait("[g:Text(), &modifiable]->string()", "['one', 1]")
+      try vim.run("bwipeout!")
+      // The next attempt fails again.
+      try vim.run("let g:decent_notes_command = 'no-such-program'")
+      kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
+      try vim.wait("decent_notes#server#Process()", "0")
+    }
+    #expect(!(try vim.eval("execute('messages')")).contains("Error detected"))
+  }
+
+  @Test func `in a Vim that must change nothing notes are shown, and follow others`() throws {
+    let vim = try Vim("-M")
+    let id = try vim.note("Note", "one")
+    try vim.terminal.type(":edit note://\(id)\r")
+    try vim.wait("[g:Text(), &modifiable]->string()", "['one', 0]")
+    try vim.change(id) { $0 = "zero\n" + $0 }
+    try vim.agree(id, on: "zero\none")
+    // Until the user says so.
+    try vim.terminal.type(":set modifiable\rGA!\u{1b}")
+    try vim.agree(id, on: "zero\none!")
+    #expect(try vim.eval("execute('messages')->matchstr('E\\d\\+')") == "")
+  }
+
+  @Test func `commands on a second name of an open note act on the note`() throws {
+    let (vim, id) = try Vim.showing("one\ntwo")
+    let other = try vim.note("Other", "one")
+    let name = try vim.eval("bufname()")
+    try vim.terminal.type(":edit note://\(id) | s/one/ONE/\r")
+    try vim.agree(id, on: "ONE\ntwo")
+    try vim.terminal.type(":args note://\(id) note://\(other)\r")
+    try vim.terminal.type(":argdo %s/o/0/ge\r")
+    try vim.wait("bufname() =~ 'Other'", "1")
+    try vim.agree(other, on: "0ne")
+    try waitUntil("the note is changed") { try vim.text(id) == "ONE\ntw0" }
+    try vim.terminal.type(":split note://\(id) | call append(0, 'top')\r")
+    try vim.agree(id, on: "top\nONE\ntw0")
+    #expect(try vim.eval("winnr('$')") == "2")
+    try vim.wait("getbufinfo()->map('v:val.name')->filter('v:val =~ \"/Note$\"')->len()", "1")
+    try vim.wait("getbufinfo()->len()", "2")
+    #expect(try vim.eval("bufname()") == name)
+  }
+
   @Test func `a long message fits, with the cause first`() throws {
     let folder = TemporaryFolder()
     let path = folder("a folder with a name that is long".replacingOccurrences(of: " ", with: "-"))

@@ -107,6 +107,88 @@ struct `The client for Vim: the list` {
     #expect(try vim.other.call("notebook/list")["notes"]!.array!.count == 4)
   }
 
+  @Test func `selected lines, a command and a question are for the notes that were shown`() throws {
+    let (vim, ids) = try Self.showing("A", "B", "C", "D", "E")
+    let all = "['A', 'B', 'C', 'D', 'E']"
+    // Notes come and go between the two ends of the selection, and above.
+    try vim.terminal.type("3GVj")
+    try vim.wait("mode() .. line('.')", "V4")
+    _ = try vim.note("New", "")
+    try vim.other.call("note/move", ["id": .string(ids["E"]!), "after": .string(ids["B"]!)])
+    try vim.other.call("note/delete", ["id": .string(ids["A"]!)])
+    try vim.wait(Self.waitsForRest, "1")
+    #expect(try vim.eval(Self.titles) == all)
+    try vim.terminal.type("d")
+    try vim.wait(Self.titles, "['New', 'E', 'D']")
+    #expect(
+      try vim.other.call("notebook/list", ["trashed": true])["notes"]!.array!
+        .map { $0["title"]!.string! }.sorted() == ["A", "B", "C"])
+    // A key that asks for a line keeps its note, and names it.
+    try vim.terminal.type("/ E\rr")
+    try vim.terminal.wait("the question") { $0.last == "Title of \"E\": E" }
+    try vim.other.call("note/delete", ["id": .string(ids["E"]!)])
+    try vim.wait(Self.waitsForRest, "1")
+    try vim.terminal.type("2\r")
+    try vim.wait(Self.titles, "['New', 'E2', 'D']")
+    try vim.terminal.type("t")
+    try vim.terminal.wait("the question") { $0.last?.hasPrefix("Tags of \"E2\", ") == true }
+    try vim.terminal.press("Escape")
+    // So does a command that is being typed.
+    try vim.terminal.type("/ D\r:NoteTitle D2")
+    try vim.wait("mode()", "c")
+    try vim.other.call("note/delete", ["id": .string(ids["D"]!)])
+    try vim.wait(Self.waitsForRest, "1")
+    try vim.terminal.press("Enter")
+    try vim.wait(Self.titles, "['New', 'E2', 'D2']")
+    // A question about several names them.
+    try vim.terminal.type("2G2ddT")
+    try vim.wait("line('$')", "6")
+    try vim.terminal.type("2GVGD")
+    try vim.terminal.wait("the question") { screen in
+      screen.contains { $0.hasPrefix("Forget 5 notes for good") }
+        && ["A", "B", "C", "E2", "New"].allSatisfy { title in
+          screen.contains { $0.contains("\"\(title)\"") }
+        }
+    }
+    try vim.terminal.type("c")
+  }
+
+  /// Whether a change of the list waits until it may be shown: it is tried every 50 ms.
+  static let waitsForRest = "timer_info()->filter('v:val.time == 50')->len() > 0"
+
+  @Test func `a new title changes the links to the note, and says in how many notes`() throws {
+    let vim = try Vim()
+    let target = try vim.note("Target", "text")
+    let first = try vim.note("First", "see [[Target]] and [[Target|here]]")
+    let second = try vim.note("Second", "[[Target]]")
+    try vim.terminal.type(":Notes\r")
+    try vim.wait(Self.titles, "['Second', 'First', 'Target']")
+    try vim.terminal.type("/ Target\rr\u{15}Errands\r")
+    try vim.terminal.wait("the count") {
+      $0.last == "Decent Notes: renamed; links changed in 2 notes"
+    }
+    #expect(try vim.text(first) == "see [[Errands]] and [[Errands|here]]")
+    #expect(try vim.text(second) == "[[Errands]]")
+    // The command does the same, also for the links in a buffer.
+    try vim.run("edit note://\(first)")
+    try vim.run("split note://\(target)")
+    try vim.terminal.type(":NoteTitle Chores\r")
+    try vim.terminal.wait("the count") {
+      $0.last == "Decent Notes: renamed; links changed in 2 notes"
+    }
+    try vim.agree(target, on: "text")
+    try vim.run("wincmd p")
+    try vim.agree(first, on: "see [[Chores]] and [[Chores|here]]")
+    // Links that may mean another note stay.
+    _ = try vim.note("Chores", "")
+    try vim.run("wincmd p")
+    try vim.terminal.type(":NoteTitle Work\r")
+    try vim.terminal.wait("the count") {
+      $0.last == "Decent Notes: renamed; links changed in 0 notes, ambiguous in 2"
+    }
+    #expect(try vim.text(second) == "[[Chores]]")
+  }
+
   @Test func `the list is in the order that its user likes, and of the notes with a tag`() throws {
     let (vim, ids) = try Self.showing("b", "C", "a")
     try vim.other.call("note/update", ["id": .string(ids["b"]!), "tags": ["home", "work"]])

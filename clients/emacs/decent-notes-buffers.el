@@ -29,9 +29,9 @@ note \"journal.org\" is opened in Org mode."
   :group 'decent-notes)
 
 (defcustom decent-notes-own-undo t
-  "Non-nil means that the undo keys take back one's own changes only.
+  "Non-nil means that all undo commands take back one's own changes only.
 If nil they are Emacs's own, which knows nothing of others: it takes
-back whatever came last."
+back whatever came last.  Set it before notes are opened."
   :type 'boolean
   :group 'decent-notes)
 
@@ -93,7 +93,13 @@ mouse; `decent-notes-path' shows it, too.
   (add-hook 'after-change-functions #'decent-notes--record-change nil t)
   ;; A copy of the buffer is no note.
   (add-hook 'clone-buffer-hook
-            (lambda () (setq decent-notes--here nil decent-notes-note-mode nil)) nil t)
+            (lambda ()
+              (setq decent-notes--here nil decent-notes-note-mode nil)
+              (buffer-enable-undo))
+            nil t)
+  ;; Emacs's list of changes has those of others, too: a command that knows only
+  ;; this list says that there is none.
+  (when decent-notes-own-undo (setq buffer-undo-list t))
   (setq-local require-final-newline nil
               revert-buffer-function #'decent-notes--revert
               bookmark-make-record-function #'decent-notes--bookmark
@@ -125,12 +131,12 @@ mouse; `decent-notes-path' shows it, too.
 
 (defun decent-notes-status ()
   "Return the state of the note, or who else is in it, as some words.
-It is \"not answering\" while the process is stopped."
+It is \"not answering\" while the process is stopped or silent."
   (cond ((and decent-notes--here (decent-notes--note-forgotten-p decent-notes--here))
          "forgotten")
+        ((or (decent-notes--stopped-p) (eq decent-notes--silent t)) "not answering")
         ((not (and decent-notes--here (decent-notes--note-attachment decent-notes--here)))
          "offline")
-        ((decent-notes--stopped-p) "not answering")
         ((decent-notes--note-trashed-p decent-notes--here) "in the trash")
         ((string-empty-p (decent-notes--note-participants decent-notes--here)) "connected")
         (t (decent-notes--note-participants decent-notes--here))))
@@ -334,6 +340,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (setf (decent-notes--note-buffer note) nil)
     (when (decent-notes--note-forgotten-p note) (setq buffer-read-only nil))
     (setq decent-notes--here nil decent-notes-note-mode nil)
+    (buffer-enable-undo)
     (remove-hook 'after-change-major-mode-hook #'decent-notes--major-mode t)
     (kill-local-variable 'require-final-newline)
     (kill-local-variable 'revert-buffer-function)
@@ -348,33 +355,100 @@ Ask first if text would be lost, unless NO-CONFIRM."
   (let ((note (or decent-notes--here (user-error "This buffer shows no note"))))
     (decent-notes--ensure)
     (when (decent-notes--settle (list note) 10)
-      (user-error "Not written: %s" (or (cdr (decent-notes--note-problem note)) "no answer")))
-    (decent-notes--call 'notebook/flush nil)
+      (user-error "Not written: %s" (decent-notes--hindrance note)))
+    (decent-notes--call 'notebook/flush nil nil "everything to be on disk")
     (message "%s written" (buffer-name (decent-notes--note-buffer note)))))
 
+;;; Undo
+
 (defun decent-notes-undo (&optional count)
-  "Take back your own last change of this note, or COUNT of them."
-  (interactive "p")
+  "Take back your own last change of this note, or COUNT of them.
+That is the last one wherever it is, also if the region is active."
+  (interactive "*p")
   (decent-notes--undo 'note/undo (or count 1)))
 
 (defun decent-notes-redo (&optional count)
   "Make again what `decent-notes-undo' took back, COUNT times."
-  (interactive "p")
+  (interactive "*p")
   (decent-notes--undo 'note/redo (or count 1)))
 
 (defun decent-notes--undo (method count)
-  "Have the process carry out METHOD, COUNT times; the effect comes as a push."
-  (let ((note decent-notes--here))
-    (decent-notes--send-pending note)
-    (unless (decent-notes--note-attachment note)
-      (user-error "The program is gone; M-x decent-notes-restart starts it"))
+  "Have the process carry out METHOD, COUNT times, and wait for the effect."
+  (let ((note (or decent-notes--here (user-error "This buffer shows no note")))
+        (words (substring (symbol-name method) 5))
+        (done 0) problem requests)
+    (when (decent-notes--repeating-p)
+      (user-error "What is being inserted has to be complete before you can %s" words))
+    (decent-notes--await-sent note words)
     (dotimes (_ count)
-      (decent-notes--request
-       method (list :attachment (decent-notes--note-attachment note))
-       (lambda (result)
-         (if (eq t (plist-get result :done)) (setf (decent-notes--note-jumping-p note) t)
-           (message "Nothing of yours left to %s" (substring (symbol-name method) 5))))
-       (lambda (problem) (decent-notes--tell "%s" (plist-get problem :message)))))))
+      (push (decent-notes--request
+             method (list :attachment (decent-notes--note-attachment note))
+             (lambda (result)
+               (when (eq t (plist-get result :done))
+                 (cl-incf done)
+                 (setf (decent-notes--note-jumping-p note) (and decent-notes--undone t))))
+             (lambda (it) (setq problem it)))
+            requests))
+    (unwind-protect
+        ;; The effects come as pushes, before the answer to a request behind them.
+        (let ((decent-notes--undone note))
+          (decent-notes--call 'notebook/find (list :name (decent-notes--note-id note) :limit 1)
+                              nil words))
+      (setf (decent-notes--note-jumping-p note) nil)
+      ;; What is given up must not be done later.
+      (mapc #'decent-notes--take-back requests))
+    (cond (problem (user-error "%s" (decent-notes--cause problem)))
+          ((< done count) (message "Nothing of yours left to %s" words))
+          ((use-region-p)
+           (message "Your last change, wherever it was: a note has no %s in the region" words)))))
+
+(defun decent-notes--await-sent (note words)
+  "Wait until all of NOTE was sent, or signal an error with WORDS.
+An undo would take back something else than the user's last change."
+  (decent-notes--assert-not-forgotten)
+  (decent-notes--send-pending note)
+  (unless (decent-notes--sent-p note)
+    (decent-notes--ensure)
+    (decent-notes--settle (list note) 10)
+    (decent-notes--wait 5 (lambda () (or (decent-notes--sent-p note)
+                                         (decent-notes--note-problem note))))
+    (unless (decent-notes--sent-p note)
+      (user-error "There can be no %s before all is sent: %s" words
+                  (decent-notes--hindrance note)))))
+
+(defun decent-notes--hindrance (note)
+  "Return why NOTE was not sent or not answered, as some words."
+  (or (cdr (decent-notes--note-problem note))
+      (concat "the program does not answer; " decent-notes--help)))
+
+(defun decent-notes--sent-p (note)
+  "Return non-nil if all of NOTE was sent to the process."
+  (and (decent-notes--note-attachment note)
+       (not (decent-notes--note-pending-head note))
+       (not (decent-notes--note-needs-whole-p note))))
+
+(defconst decent-notes--undo-commands
+  '((undo . decent-notes-undo) (undo-only . decent-notes-undo) (undo-redo . decent-notes-redo)
+    (evil-undo . decent-notes-undo) (evil-redo . decent-notes-redo)
+    (undo-tree-undo . decent-notes-undo) (undo-tree-redo . decent-notes-redo)
+    (undo-fu-only-undo . decent-notes-undo) (undo-fu-only-redo . decent-notes-redo))
+  "Commands that undo and redo, and what they do in notes instead.")
+
+(defun decent-notes--instead (command own)
+  "Have OWN done instead of COMMAND in notes, if `decent-notes-own-undo' is set.
+Key maps are not enough: evil and others call such commands from their own."
+  (advice-add
+   command :around
+   (lambda (function &rest arguments)
+     (if (and decent-notes--here decent-notes-own-undo
+              ;; Emacs's own are also called for a list of changes that was just made.
+              (or (eq buffer-undo-list t) (not (memq command '(undo undo-only undo-redo)))))
+         (funcall own (if (numberp (car arguments)) (car arguments) 1))
+       (apply function arguments)))
+   '((name . decent-notes))))
+
+(pcase-dolist (`(,command . ,own) decent-notes--undo-commands)
+  (decent-notes--instead command own))
 
 (provide 'decent-notes-buffers)
 ;;; decent-notes-buffers.el ends here

@@ -139,7 +139,7 @@
           (push-mark (point) t t)
           (forward-line 2)
           (decent-notes-purge))
-        (should (equal (car asked) "Forget 2 notes for good, on all machines? "))
+        (should (equal (car asked) "Forget 2 notes, B and C for good, on all machines? "))
         (should (equal (decent-notes-files-tests-column 0) '("D" "E" "F")))
         ;; Others restore one during the question, and forget one.
         (goto-char (point-min))

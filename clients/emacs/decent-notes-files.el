@@ -58,7 +58,7 @@ REASONS is an alist of reasons of errors and values that are returned for them."
                             (lambda (it) (setq answered t problem it))))
                   (id (jsonrpc--next-request-id decent-notes--connection)))
     (unless (decent-notes--wait-showing what (lambda () answered))
-      (setq decent-notes--outbox (delq request decent-notes--outbox))
+      (decent-notes--take-back request)
       (decent-notes--notify '$/cancelRequest (list :id id))
       (message "%s...is being given up" what)
       (decent-notes--wait 5 (lambda () answered)))
@@ -156,20 +156,6 @@ already that are none of this notebook, ask first."
 
 ;;; The trash
 
-(defun decent-notes--selected ()
-  "The summaries of the notes of the lines in the region, or that of this note."
-  (if (not (and (derived-mode-p 'decent-notes-list-mode) (use-region-p)))
-      (list (decent-notes--this))
-    (let ((end (region-end)) notes)
-      (save-excursion
-        (goto-char (region-beginning))
-        (forward-line 0)
-        (while (and (< (point) end) (not (eobp)))
-          (when-let ((note (tabulated-list-get-id))) (push note notes))
-          (forward-line 1)))
-      (deactivate-mark)
-      (or (nreverse notes) (user-error "There is no note on these lines")))))
-
 (defun decent-notes--forget (notes question)
   "Have NOTES forgotten for good, if the answer to QUESTION is yes.
 The list is read again in any case: others may have restored or forgotten notes
@@ -217,9 +203,9 @@ trash.  In the list these are all notes of the region, if it is active."
       (user-error "Only notes in the trash are forgotten"))
     (decent-notes--forget
      notes
-     (if (cdr notes) (format "Forget %d notes for good, on all machines? " (length notes))
-       (format "Forget %s for good, on all machines? "
-               (decent-notes--title-of (car notes)))))))
+     (format "Forget %s%s for good, on all machines? "
+             (if (cdr notes) (format "%d notes, " (length notes)) "")
+             (decent-notes--titles-of notes)))))
 
 ;;;###autoload
 (defun decent-notes-empty-trash ()
@@ -229,8 +215,8 @@ trash.  In the list these are all notes of the region, if it is active."
     (unless notes (user-error "The trash is empty"))
     (decent-notes--forget
      notes
-     (format "Empty the trash?  Its %d notes are forgotten for good, on all machines. "
-             (length notes)))))
+     (format "Empty the trash?  Its %d notes, %s, are forgotten for good, on all machines. "
+             (length notes) (decent-notes--titles-of notes)))))
 
 (define-key decent-notes-list-mode-map "D" #'decent-notes-purge)
 (define-key decent-notes-list-mode-map "E" #'decent-notes-empty-trash)

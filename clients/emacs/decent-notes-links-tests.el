@@ -124,5 +124,26 @@
       (insert "\nplain")
       (should-not (decent-notes--complete-at-point)))))
 
+(decent-notes-tests-deftest links-follow-a-new-title
+    "A new title goes into the links to the note, the user is told into how many, and undo takes it back."
+  (let ((sea (decent-notes-links-tests-note "Links tide" "fish")))
+    (decent-notes-links-tests-note "Links shore" "[[Links tide]] and [[links tide|x]]")
+    (decent-notes-tests-with "see [[Links tide]]\n"
+      (with-current-buffer (decent-notes-open sea)
+        (decent-notes-title "Links ebb")
+        (should (string-search "Renamed; links were changed in 2 notes\n"
+                               (decent-notes-tests-messages)))
+        (should (equal (buffer-name) "Links ebb")))
+      (decent-notes-tests-until (equal (buffer-string) "see [[Links ebb]]\n"))
+      (decent-notes-undo)
+      (should (equal (buffer-string) "see [[Links tide]]\n"))
+      (decent-notes-title "Another title")
+      (should (string-search "Renamed; no links lead to it\n" (decent-notes-tests-messages)))
+      (should (equal (decent-notes--renamed-words
+                      '(:updated [1] :ambiguous [1 2] :more :json-false))
+                     (concat "Renamed; links were changed in 1 note; "
+                             "links in 2 notes may mean another note as well, and stay"))))
+    (kill-buffer (decent-notes-open sea))))
+
 (provide 'decent-notes-links-tests)
 ;;; decent-notes-links-tests.el ends here

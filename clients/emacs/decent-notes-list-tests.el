@@ -226,5 +226,74 @@ The ids of the notes are in IDS."
       (should-error (decent-notes-list-delete) :type 'user-error)
       (should (equal '("N004" "N005") (trashed))))))
 
+(decent-notes-tests-deftest list-keeps-what-is-selected
+    "No note comes or goes in an active region; keys act on all its notes, and name them."
+  (decent-notes-list-tests-with 7
+    (let ((transient-mark-mode t) (shown (decent-notes-list-tests-titles)) new)
+      (cl-flet ((select (title lines)
+                  (goto-char (decent-notes--line-of (nth (1- title) ids)))
+                  (push-mark (point) t t)
+                  (forward-line lines)
+                  (setq deactivate-mark nil))
+                (other (id) (plist-get (decent-notes-tests-other 'note/get :id id) :note)))
+        (select 2 2)
+        ;; The mark is at the beginning of a line, where the line of another note would come in.
+        (setq new (list (plist-get (plist-get (decent-notes-tests-other
+                                               'note/create :title "New1" :after (nth 0 ids))
+                                              :note)
+                                   :id)
+                        (plist-get (plist-get (decent-notes-tests-other
+                                               'note/create :title "New2" :after (nth 1 ids))
+                                              :note)
+                                   :id)))
+        (decent-notes-tests-other 'note/delete :id (nth 4 ids))
+        (decent-notes-tests-until (eql 3 (length decent-notes--stale)))
+        (decent-notes--wait 1 #'ignore)
+        (should (equal shown (decent-notes-list-tests-titles)))
+        (decent-notes-list-delete)
+        (should (string-search "In the trash: N002 and N003\n" (decent-notes-tests-messages)))
+        (should (equal '(nil t t nil)
+                       (mapcar (lambda (id) (eq t (plist-get (other id) :trashed)))
+                               (seq-take ids 4))))
+        (decent-notes-tests-until (equal '("N001" "New1" "New2" "N004" "N006" "N007")
+                                         (seq-take (decent-notes-list-tests-titles) 6)))
+        (select 4 3)
+        (decent-notes-tag "+together")
+        (select 4 3)
+        (decent-notes-list-cycle-priority)
+        (select 4 3)
+        (should-error (decent-notes-title "Both") :type 'user-error)
+        (should (equal '((("together") "high") (("together") "high"))
+                       (mapcar (lambda (index)
+                                 (let ((note (other (nth index ids))))
+                                   (list (append (plist-get note :tags) nil)
+                                         (plist-get note :priority))))
+                               '(3 5))))
+        (setq ids (append new ids))))))
+
+(decent-notes-tests-deftest list-prompts-name-and-keep-their-notes
+    "A prompt names the note it was begun with, and keeps it if that note leaves the list meanwhile."
+  (decent-notes-list-tests-with 3
+    (dolist (case (list (list #'decent-notes-title #'read-string "Title of N001: " "N001 etc")
+                        (list #'decent-notes-priority #'completing-read "Priority of N001: " "low")
+                        (list #'decent-notes-tag #'completing-read-multiple "Tags of N001: "
+                              '("far"))))
+      (pcase-let ((`(,command ,reader ,question ,answer) case))
+        (goto-char (decent-notes--line-of (car ids)))
+        (cl-letf (((symbol-function reader)
+                   (lambda (prompt &rest _)
+                     (should (equal prompt question))
+                     (decent-notes-tests-other 'note/delete :id (car ids))
+                     (decent-notes-tests-until (not (decent-notes--line-of (car ids))))
+                     answer)))
+          (funcall command nil))
+        (decent-notes-tests-other 'note/restore :id (car ids))
+        (decent-notes-tests-other 'note/update :id (car ids) :title "N001")
+        (decent-notes-tests-until
+         (equal "N001" (plist-get (gethash (car ids) decent-notes--shown) :title)))))
+    (let ((note (plist-get (decent-notes-tests-other 'note/get :id (car ids)) :note)))
+      (should (equal "low" (plist-get note :priority)))
+      (should (equal ["far"] (plist-get note :tags))))))
+
 (provide 'decent-notes-list-tests)
 ;;; decent-notes-list-tests.el ends here

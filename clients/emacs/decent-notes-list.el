@@ -74,6 +74,7 @@ column at point, \\[decent-notes-list-unsort] no more.
         decent-notes--shown (make-hash-table :test #'equal))
   (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--load t)))
   (add-hook 'window-buffer-change-functions #'decent-notes--list-displayed nil t)
+  (add-hook 'deactivate-mark-hook #'decent-notes--list-displayed nil t)
   (add-hook 'decent-notes--change-functions #'decent-notes--list-changed)
   (tabulated-list-init-header))
 
@@ -113,6 +114,8 @@ The list of notes
 \\[decent-notes-purge]	in the trash: forget it for good, after a question
 \\[decent-notes-empty-trash]	forget all that is in the trash, after a question
 \\[decent-notes-history]	show its history
+
+Where the region is active, tags, priority, trash and purging are for all its notes.
 
 \\[decent-notes-search]	show the notes with a text; with none all notes
 \\[decent-notes-list-filter]	show the notes with a tag; with none all notes
@@ -156,7 +159,17 @@ See `decent-notes--change-functions' for CHANGED."
   (when-let ((buffer (decent-notes--list-buffer)))
     (when (and decent-notes--ready (get-buffer-window buffer 'visible))
       (with-current-buffer buffer
-        (unless decent-notes--loading (decent-notes--catch-up))))))
+        (unless (or decent-notes--loading (region-active-p)) (decent-notes--catch-up))))))
+
+(defun decent-notes--in-list (buffer now function)
+  "Call FUNCTION in the list BUFFER, if it is live.
+Unless NOW, return `later' while its region is active: no note comes or goes
+among those that are shown as selected."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (if (and (not now) (region-active-p)) 'later
+        (funcall function)
+        nil))))
 
 (defun decent-notes--catch-up (&optional now)
   "Show in this list what was changed; wait for answers if NOW."
@@ -185,7 +198,7 @@ Wait for answers if NOW."
         (ask (if now #'decent-notes--call #'decent-notes--request)))
     (cl-macrolet ((taking (result &rest body)
                     `(lambda (,result)
-                       (when (buffer-live-p buffer) (with-current-buffer buffer ,@body)))))
+                       (decent-notes--in-list buffer now (lambda () ,@body)))))
       (funcall
        ask 'note/get (list :id id)
        (taking result
@@ -224,14 +237,16 @@ Lines that are right are not touched."
                            (append (list :limit decent-notes--page)
                                    (when after (list :after after))
                                    (decent-notes--scope)))))
-             (if now (decent-notes--call method params (within #'take))
-               (decent-notes--request method params (within #'take) (within #'give-up)))))
-         (within (function)
+             (if now (decent-notes--call method params (within now #'take))
+               (decent-notes--request method params (within now #'take)
+                                      (within now #'give-up)))))
+         (within (now function)
            (lambda (result)
-             ;; The list may have to show something else by now.
-             (when (and (buffer-live-p buffer)
-                        (eq place (buffer-local-value 'decent-notes--loading buffer)))
-               (with-current-buffer buffer (funcall function result)))))
+             (decent-notes--in-list
+              buffer now
+              (lambda ()
+                ;; The list may have to show something else by now.
+                (when (eq place decent-notes--loading) (funcall function result))))))
          (give-up (_problem) (setq decent-notes--loading nil decent-notes--stale t))
          (take (result)
            (decent-notes--name-list (eq t (plist-get result :more)))
@@ -497,6 +512,50 @@ It is relative to the folder from which the note was imported."
          (or (tabulated-list-get-id) (user-error "There is no note on this line")))
         (t (decent-notes--read-note "Note: "))))
 
+(defun decent-notes--selected ()
+  "The summaries of the notes of the lines in the region, or that of this note."
+  (if (not (and (derived-mode-p 'decent-notes-list-mode) (use-region-p)))
+      (list (decent-notes--this))
+    (let ((end (region-end)) notes)
+      (save-excursion
+        (goto-char (region-beginning))
+        (forward-line 0)
+        (while (and (< (point) end) (not (eobp)))
+          (when-let ((note (tabulated-list-get-id))) (push note notes))
+          (forward-line 1)))
+      (deactivate-mark)
+      (or (nreverse notes) (user-error "There is no note on these lines")))))
+
+(defun decent-notes--this-one ()
+  "The summary of the note of this buffer or line, which must be the only one."
+  (let ((notes (decent-notes--selected)))
+    (when (cdr notes) (user-error "This is done with one note, and not with %d" (length notes)))
+    (car notes)))
+
+(defun decent-notes--titles-of (notes)
+  "The titles of NOTES as some words; of more than three how many there are."
+  (let ((titles (mapcar #'decent-notes--title-of (seq-take notes 3)))
+        (others (- (length notes) 3)))
+    (cond ((< 0 others) (format "%s and %d other%s" (string-join titles ", ") others
+                                (if (= others 1) "" "s")))
+          ((cdr titles) (concat (string-join (butlast titles) ", ") " and " (car (last titles))))
+          (t (car titles)))))
+
+(defun decent-notes--act-on (notes method what &rest params)
+  "Call METHOD, of which WHAT is the effect, with each of NOTES and PARAMS.
+If that fails for some, the others are done all the same."
+  (let (failures)
+    (dolist (note notes)
+      (condition-case problem
+          (apply #'decent-notes--act method (plist-get note :id) what params)
+        (user-error (push problem failures))))
+    (when failures
+      (signal 'user-error
+              (list (if (cdr notes)
+                        (format "Not done with %d of %d: %s" (length failures) (length notes)
+                                (error-message-string (car failures)))
+                      (cadar failures)))))))
+
 (defun decent-notes--act (method id what &rest params)
   "Call METHOD, of which WHAT is the effect, with the note ID and PARAMS.
 Show what is so then."
@@ -512,12 +571,27 @@ Show what is so then."
     result))
 
 (defun decent-notes-title (title)
-  "Give the note of this buffer or line TITLE."
+  "Give the note of this buffer or line TITLE, also in the links that lead to it."
   (interactive (list nil))
-  (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/update (plist-get note :id) "title"
-                       :title (or title
-                                  (read-string "Title: " (plist-get note :title))))))
+  (let* ((note (decent-notes--this-one))
+         (title (or title (read-string (format "Title of %s: " (decent-notes--title-of note))
+                                       (plist-get note :title)))))
+    (message "%s" (decent-notes--renamed-words
+                   (decent-notes--act 'note/rename (plist-get note :id) "title" :title title)))))
+
+(defun decent-notes--renamed-words (result)
+  "Return what RESULT, of note/rename, has changed, as some words."
+  (cl-flet ((notes (count more) (format "%d%s note%s" count (if more " or more" "")
+                                        (if (and (= count 1) (not more)) "" "s"))))
+    (let ((changed (length (plist-get result :updated)))
+          (left (length (plist-get result :ambiguous)))
+          (more (eq t (plist-get result :more))))
+      (concat "Renamed"
+              (if (zerop changed) "; no links lead to it"
+                (format "; links were changed in %s" (notes changed more)))
+              (unless (zerop left)
+                (format "; links in %s may mean another note as well, and stay"
+                        (notes left more)))))))
 
 (defun decent-notes--words (line)
   "The tags that LINE has, between commas."
@@ -525,15 +599,20 @@ Show what is so then."
 
 (defun decent-notes-tag (tags)
   "Set the tags of the note of this buffer or line: TAGS, between commas.
-If each begins with + or -, they are added or removed."
+If each begins with + or -, they are added or removed.  In the list these are
+all notes of the region, if it is active; then a tag that all of them have is
+removed if it is not among TAGS."
   (interactive (list nil))
-  (let* ((note (decent-notes--this))
-         (before (append (plist-get note :tags) nil))
+  (let* ((notes (decent-notes--selected))
+         (before (seq-reduce (lambda (tags note)
+                               (seq-intersection tags (append (plist-get note :tags) nil)))
+                             (cdr notes) (append (plist-get (car notes) :tags) nil)))
          (after (decent-notes--words
                  (or tags
                      (string-join
                       (decent-notes--complete
-                       #'completing-read-multiple "Tags: "
+                       #'completing-read-multiple
+                       (format "Tags of %s: " (decent-notes--titles-of notes))
                        (seq-uniq (append before decent-notes--suggested-tags
                                          (seq-mapcat (lambda (other)
                                                        (append (plist-get other :tags) nil))
@@ -546,21 +625,24 @@ If each begins with + or -, they are added or removed."
          (relative (and after (seq-every-p (lambda (tag) (string-match-p "\\`[+-]." tag))
                                            after))))
     ;; Only the difference is sent: others may change tags at the same time.
-    (decent-notes--act
-     'note/update (plist-get note :id) "tags"
+    (decent-notes--act-on
+     notes 'note/update "tags"
      :tags (list :add (vconcat (if relative (funcall signed "+")
                                  (seq-difference after before)))
                  :remove (vconcat (if relative (funcall signed "-")
                                     (seq-difference before after)))))))
 
 (defun decent-notes-priority (priority)
-  "Give the note of this buffer or line PRIORITY."
+  "Give the note of this buffer or line PRIORITY.
+In the list these are all notes of the region, if it is active."
   (interactive (list nil))
-  (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/update (plist-get note :id) "priority"
-                       :priority (or priority
-                                     (completing-read "Priority: " '("low" "normal" "high")
-                                                      nil t)))))
+  (let ((notes (decent-notes--selected)))
+    (decent-notes--act-on notes 'note/update "priority"
+                          :priority (or priority
+                                        (completing-read
+                                         (format "Priority of %s: "
+                                                 (decent-notes--titles-of notes))
+                                         '("low" "normal" "high") nil t)))))
 
 (defun decent-notes-search (text)
   "List the notes that have TEXT in their title or text; all if it is empty.
@@ -576,18 +658,18 @@ All words of TEXT must be there, in any order.  Among them may be \"a phrase\",
   (decent-notes-open (decent-notes--this)))
 
 (defun decent-notes-list-delete ()
-  "Put the note on this line into the trash."
+  "Put the note on this line, or the notes of the region, into the trash."
   (interactive)
-  (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/delete (plist-get note :id) "trashed")
-    (message "In the trash: %s" (decent-notes--title-of note))))
+  (let ((notes (decent-notes--selected)))
+    (decent-notes--act-on notes 'note/delete "trashed")
+    (message "In the trash: %s" (decent-notes--titles-of notes))))
 
 (defun decent-notes-list-restore ()
-  "Take the note on this line out of the trash."
+  "Take the note on this line, or the notes of the region, out of the trash."
   (interactive)
-  (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/restore (plist-get note :id) "trashed")
-    (message "Out of the trash: %s" (decent-notes--title-of note))))
+  (let ((notes (decent-notes--selected)))
+    (decent-notes--act-on notes 'note/restore "trashed")
+    (message "Out of the trash: %s" (decent-notes--titles-of notes))))
 
 (defun decent-notes-list-toggle-trash ()
   "Show the trash, or the notes again."
@@ -635,7 +717,7 @@ Where there is no column, as before the titles, that is by the title."
 
 (defun decent-notes--move (lines side)
   "Move the note on this line to the SIDE of the one so many LINES on."
-  (let ((note (decent-notes--this))
+  (let ((note (decent-notes--this-one))
         (other (save-excursion
                  (and (zerop (forward-line lines)) (tabulated-list-get-id)))))
     (when tabulated-list-sort-key
@@ -645,13 +727,13 @@ Where there is no column, as before the titles, that is by the title."
     (decent-notes--act 'note/move (plist-get note :id) "position" side (plist-get other :id))))
 
 (defun decent-notes-list-cycle-priority ()
-  "Give the note on this line the next priority."
+  "Give the note on this line, or those of the region, the priority after its own."
   (interactive)
-  (let ((note (decent-notes--this)))
-    (decent-notes--act 'note/update (plist-get note :id) "priority"
-                       :priority (cdr (assoc (plist-get note :priority)
-                                             '(("low" . "normal") ("normal" . "high")
-                                               ("high" . "low")))))))
+  (let ((notes (decent-notes--selected)))
+    (decent-notes--act-on notes 'note/update "priority"
+                          :priority (cdr (assoc (plist-get (car notes) :priority)
+                                                '(("low" . "normal") ("normal" . "high")
+                                                  ("high" . "low")))))))
 
 (provide 'decent-notes-list)
 ;;; decent-notes-list.el ends here

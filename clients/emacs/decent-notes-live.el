@@ -28,6 +28,7 @@
 (require 'seq)
 (require 'decent-notes-participants)
 (require 'decent-notes-process)
+(require 'decent-notes-unsent)
 (eval-when-compile (require 'subr-x))
 
 (cl-defstruct (decent-notes--note (:copier nil) (:predicate nil)
@@ -48,15 +49,21 @@ Slots of this client:
 `size'          how many characters the text had when it was sent last
 `tick'          `buffer-chars-modified-tick' of the last change that was recorded
 `base-tick'     the same when `base' was set
-`kept-tick'     the same when the text was written to a file
+`kept-tick'     the same when the user was told of a file with the text
+`keep-timer'    the timer after which the text is in a file if there is no answer
+`kept'          the name of this file, see `decent-notes--unsent-name'
+`kept-way'      what the file beside it has, see `decent-notes--write-way'
+`keep-problem'  why the text could not be written to a file
 `unhashed-p'    non-nil if the last change had no hash
 `letters'       how many letters were typed in a row, as one step of undo
-`half-sent-p'   non-nil if the present command has sent a change
+`half-sent-p'   non-nil if the present step of undo has sent a change
+`stuck-told-p'  non-nil if the user was told that too many changes have no answer
 `cursor-timer'  the timer that will send the place of point"
   id title trashed-p forgotten-p path buffer attachment resume-token opening-p
   (version 0) (rev 0) (answered 0) (whole 0)
   pending-head pending-tail line-count size tick needs-whole-p problem base base-tick unhashed-p
-  (letters 0) half-sent-p jumping-p cursor-timer (participants "") kept-tick)
+  (letters 0) half-sent-p jumping-p stuck-told-p cursor-timer (participants "") kept-tick
+  keep-timer kept kept-way keep-problem)
 
 (defvar decent-notes--notes nil "The open notes.")
 (defvar decent-notes--idle-timer nil "The timer for what can wait until the user pauses.")
@@ -76,6 +83,22 @@ notebook/didChange, or t if anything may be different.")
 (defun decent-notes--find-note (part value)
   "Return the open note for which the function PART has VALUE."
   (seq-find (lambda (note) (equal (funcall part note) value)) decent-notes--notes))
+
+;;; The states of evil
+
+(defun decent-notes--inserting-p ()
+  "Return non-nil if all that is typed now is one step of undo for evil."
+  (and (memq (bound-and-true-p evil-state) '(insert replace))
+       (not (eq t (bound-and-true-p evil-want-fine-undo)))))
+
+(defun decent-notes--repeating-p ()
+  "Return non-nil while evil remembers places in this buffer by their numbers.
+These are the lines for which it will repeat an insertion, and replaced letters."
+  (pcase (bound-and-true-p evil-state)
+    ('insert (bound-and-true-p evil-insert-vcount))
+    ('replace t)))
+
+;;; The buffer of a note
 
 (defvar-local decent-notes--here nil "The note of this buffer.")
 (put 'decent-notes--here 'permanent-local t)
@@ -123,7 +146,8 @@ with long lines in hooks of Emacs 29: it is tried again later."
         (setf (decent-notes--note-pending-head note)
               (min (1- beg) (or (decent-notes--note-pending-head note) (1- beg)))
               (decent-notes--note-pending-tail note)
-              (min after (or (decent-notes--note-pending-tail note) after)))))
+              (min after (or (decent-notes--note-pending-tail note) after)))
+        (decent-notes--keep-soon note)))
     (setf (decent-notes--note-tick note) (buffer-chars-modified-tick))))
 (put 'decent-notes--record-change 'permanent-local-hook t)
 
@@ -132,7 +156,7 @@ with long lines in hooks of Emacs 29: it is tried again later."
 What a keyboard macro does is sent when it is over, as one change."
   (when-let ((note (and (not executing-kbd-macro) decent-notes--here)))
     (decent-notes--send-pending note)
-    (setf (decent-notes--note-half-sent-p note) nil)
+    (unless (decent-notes--inserting-p) (setf (decent-notes--note-half-sent-p note) nil))
     (decent-notes--cursor-moved note)))
 (put 'decent-notes--after-command 'permanent-local-hook t)
 
@@ -142,8 +166,11 @@ If many changes have not been answered, it is sent when they are."
   (decent-notes--in-whole note
     (let ((missed (not (eql (buffer-chars-modified-tick) (decent-notes--note-tick note)))))
       (when (or missed (decent-notes--note-pending-head note))
-        (when (and (decent-notes--note-attachment note) (not (decent-notes--stuck-p note)))
-          (decent-notes--send-text note (or missed (decent-notes--note-needs-whole-p note))))
+        (cond ((not (decent-notes--note-attachment note)))
+              ((decent-notes--stuck-p note) (decent-notes--tell-stuck note))
+              (t (setf (decent-notes--note-stuck-told-p note) nil)
+                 (decent-notes--send-text
+                  note (or missed (decent-notes--note-needs-whole-p note)))))
         (decent-notes--show-modified note)))))
 
 (defun decent-notes--send-whole (note)
@@ -157,6 +184,15 @@ If many changes have not been answered, it is sent when they are."
 The process may not be reading.  Once the pipe to it is full, Emacs would hang,
 even at \\[keyboard-quit]."
   (> (- (decent-notes--note-version note) (decent-notes--note-answered note)) 50))
+
+(defun decent-notes--tell-stuck (note)
+  "Tell once that nothing more of NOTE is sent before there are answers, and why."
+  (unless (decent-notes--note-stuck-told-p note)
+    (setf (decent-notes--note-stuck-told-p note) t)
+    (decent-notes--tell
+     "%d changes have no answer: what you type stays here until there is one; if none comes, %s"
+     (- (decent-notes--note-version note) (decent-notes--note-answered note))
+     decent-notes--help)))
 
 (defun decent-notes--send-unsent (note)
   "Send all of NOTE that the process lacks.  Resume NOTE if it is detached.
@@ -204,7 +240,8 @@ It has become TEXT, which is in the buffer from BEG to END."
 (defun decent-notes--same-step-p (note)
   "Return non-nil if this change of NOTE and the one before are one step of undo.
 As in Emacs itself, a step is all that one command does, or letters typed in a
-row: the first, and up to `amalgamating-undo-limit' more."
+row: the first, and up to `amalgamating-undo-limit' more.  With evil it is all
+that is done until Insert state ends, as for its users."
   (let ((is-letter (and this-command (eq this-command real-last-command)
                         (string-suffix-p "self-insert-command" (format "%s" this-command))))
         (goes-on (and real-this-command (decent-notes--note-half-sent-p note))))
@@ -309,17 +346,83 @@ PROBLEM is the error, nil if the change was made."
       (let ((modified (not (or (decent-notes--note-forgotten-p note)
                                (decent-notes--settled-p note)))))
         (unless (eq modified (buffer-modified-p))
-          (set-buffer-modified-p modified))))))
+          (set-buffer-modified-p modified)))
+      (cond ((decent-notes--settled-p note) (decent-notes--drop-file note))
+            ((decent-notes--unsent-p note) (decent-notes--keep-soon note))))))
+
+;;; The file of a text without an answer
+
+(defun decent-notes--keep-soon (note)
+  "Have the text of NOTE in a file within a second, if it has no answer by then."
+  (unless (or (decent-notes--note-keep-timer note) (decent-notes--note-forgotten-p note))
+    (setf (decent-notes--note-keep-timer note)
+          ;; A change that comes right after this is found at the second look.
+          (run-at-time (if (decent-notes--note-kept note) 0.9 0.4)
+                       nil #'decent-notes--keep-unanswered note
+                       (if (decent-notes--note-pending-head note)
+                           (1+ (decent-notes--note-version note))
+                         (decent-notes--note-version note))))))
+
+(defun decent-notes--keep-unanswered (note version)
+  "Write the text of NOTE to a file if VERSION has no answer."
+  (setf (decent-notes--note-keep-timer note) nil)
+  (when (and (buffer-live-p (decent-notes--note-buffer note))
+             (not (decent-notes--note-forgotten-p note))
+             (decent-notes--unsent-p note))
+    (if (and (decent-notes--note-attachment note)
+             (not (decent-notes--note-needs-whole-p note))
+             (<= version (decent-notes--note-answered note)))
+        (decent-notes--keep-soon note)
+      (condition-case problem (decent-notes--keep note)
+        (error
+         (let ((message (error-message-string problem)))
+           (unless (equal message (decent-notes--note-keep-problem note))
+             (setf (decent-notes--note-keep-problem note) message)
+             (decent-notes--tell "what has no answer is in no file, either: %s" message))))))))
+
+(defun decent-notes--keep (note)
+  "Write the text of NOTE to a file, and return its name."
+  (decent-notes--in-whole note
+    (let ((name (or (decent-notes--note-kept note)
+                    (setf (decent-notes--note-kept note)
+                          (decent-notes--unsent-name (decent-notes--note-id note)))))
+          (way (list :id (decent-notes--note-id note) :title (decent-notes--note-title note)
+                     :session (decent-notes--note-resume-token note)
+                     :version (decent-notes--note-version note)
+                     :rev (decent-notes--note-rev note)
+                     :baseText (decent-notes--note-base note))))
+      (decent-notes--write-unsent (concat name ".txt") (decent-notes--text))
+      (unless (equal way (decent-notes--note-kept-way note))
+        (decent-notes--write-way name way)
+        (setf (decent-notes--note-kept-way note) way))
+      (concat name ".txt"))))
+
+(defun decent-notes--drop-file (note)
+  "Remove the file of NOTE, whose text the process has."
+  (when-let ((name (decent-notes--note-kept note)))
+    (decent-notes--remove-unsent name)
+    (setf (decent-notes--note-kept note) nil
+          (decent-notes--note-kept-way note) nil)))
+
+(defun decent-notes--shown-unsent ()
+  "The names of the files of open notes."
+  (delq nil (mapcar #'decent-notes--note-kept decent-notes--notes)))
 
 ;;; Pushes
+
+(defvar decent-notes--undone nil
+  "The note of which a step is being undone or made again, else nil.")
 
 (defun decent-notes--positions-noted-p ()
   "Return non-nil while positions are remembered which must not shift.
 Commands remember positions, `query-replace' among them, and so does what reads
-their arguments in the minibuffer, and isearch, for going back."
+their arguments in the minibuffer, isearch, for going back, and evil.  So does
+Lisp code that waits in a timer or for another program."
   (or real-this-command
       (minibufferp (window-buffer))
-      (buffer-local-value 'isearch-mode (window-buffer))))
+      (with-current-buffer (window-buffer)
+        (or isearch-mode (decent-notes--repeating-p)))
+      (decent-notes--interrupting-p)))
 
 (defun decent-notes--take-push (push)
   "Apply PUSH, the parameters of note/edit.
@@ -540,20 +643,11 @@ Versions without an answer count as not sent."
 ;;; Leaving
 
 (defun decent-notes--keep-in-file (note)
-  "Write the text of NOTE, which could not be sent, to a file; return its name."
-  (decent-notes--in-whole note
-    (let* ((folder (expand-file-name "decent-notes/unsent/"
-                                     (or (getenv "XDG_STATE_HOME") "~/.local/state")))
-           (file (format "%s%s-%s.txt" folder
-                         (replace-regexp-in-string "[^[:alnum:]_-]" "_"
-                                                   (decent-notes--note-id note))
-                         (format-time-string "%Y%m%dT%H%M%S.%3N")))
-           (coding-system-for-write 'utf-8-unix))
-      (with-file-modes #o700 (make-directory folder t))
-      (with-file-modes #o600
-        (write-region (point-min) (point-max) file nil 'quiet nil 'excl))
-      (decent-notes--tell "unsent text is kept in %s" file)
-      file)))
+  "Write the text of NOTE, which could not be sent, to a file, and tell which.
+Return its name."
+  (when-let ((file (decent-notes--keep note)))
+    (decent-notes--tell "unsent text is kept in %s" file)
+    file))
 
 (defun decent-notes--settle (notes seconds)
   "Send all of NOTES that the process lacks, and wait for the answers.
@@ -562,8 +656,23 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
   (when (seq-some #'decent-notes--unsent-p notes)
     (ignore-errors (decent-notes--ensure))
     (mapc #'decent-notes--send-unsent notes)
-    (decent-notes--wait seconds (lambda () (not (seq-some #'decent-notes--under-way-p notes)))))
+    (let ((done (lambda () (not (seq-some #'decent-notes--under-way-p notes))))
+          (deadline (+ (float-time) seconds)))
+      (while (not (or (decent-notes--wait (min 0.5 seconds) done)
+                      (< deadline (float-time))))
+        (decent-notes--show-wait (decent-notes--missing notes)))))
   (seq-filter #'decent-notes--unsent-p notes))
+
+(defun decent-notes--missing (notes)
+  "Return which answers NOTES lack, as some words."
+  (let ((count (apply #'+ (mapcar (lambda (note)
+                                    (- (decent-notes--note-version note)
+                                       (decent-notes--note-answered note)))
+                                  notes))))
+    (cond ((seq-find (lambda (note) (not (decent-notes--note-attachment note))) notes)
+           "the program to open the note again")
+          ((= count 1) "the answer to a change")
+          (t (format "the answers to %d changes" count)))))
 
 (defun decent-notes--close ()
   "Close the note of a buffer that is about to be killed."
@@ -606,8 +715,13 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
 ;;; Reports of the process
 
 (defun decent-notes--on-edit (push)
-  "Apply PUSH, the parameters of note/edit, as soon as positions may shift."
-  (if (decent-notes--positions-noted-p) 'later
+  "Apply PUSH, the parameters of note/edit, as soon as positions may shift.
+The effect of an undo is applied at once: the next key is for the text with it."
+  (if (and (not (and decent-notes--undone
+                     (eql (decent-notes--note-attachment decent-notes--undone)
+                          (plist-get push :attachment))))
+           (decent-notes--positions-noted-p))
+      'later
     (decent-notes--take-push push)
     nil))
 

@@ -9,7 +9,8 @@
 
 ;;; Commentary:
 
-;; Names of files that are those of notes, bookmarks, the desktop, and capturing.
+;; Names of files that are those of notes, bookmarks, the desktop, capturing, and
+;; texts that were not sent.
 
 ;;; Code:
 
@@ -124,6 +125,86 @@ This is for `org-capture-templates', as (function FUNCTION)."
     (set-buffer (decent-notes--buffer-for note))
     (widen)
     (goto-char (point-max))))
+
+;;; Texts that were not sent
+
+(defvar decent-notes--offered nil "Non-nil if this Emacs has looked for unsent texts.")
+
+(defun decent-notes--offer-unsent ()
+  "Tell which texts could not be sent before their editors ended."
+  (unless decent-notes--offered
+    (setq decent-notes--offered t)
+    ;; Emacs has a message of its own when it has started.
+    (run-with-idle-timer 1 nil #'decent-notes--known-unsent #'decent-notes--tell-unsent)))
+
+(defun decent-notes--known-unsent (function)
+  "Call FUNCTION with the unsent texts whose notes are in this notebook.
+It is called when the process has said so, and not at all without any texts."
+  (let* ((texts (decent-notes--left-unsent (decent-notes--shown-unsent)))
+         (left (length texts))
+         known)
+    (dolist (text texts)
+      (cl-flet ((take (result)
+                  (unless (seq-empty-p (plist-get result :notes)) (push text known))
+                  (when (zerop (cl-decf left)) (funcall function (nreverse known)))))
+        (decent-notes--request 'notebook/find (list :name (plist-get text :id) :limit 1)
+                               #'take (lambda (_problem) (take nil)))))
+    texts))
+
+(defun decent-notes--tell-unsent (texts)
+  "Tell of TEXTS, which could not be sent."
+  (when texts
+    (decent-notes--tell "what was typed in %s could not be sent: M-x decent-notes-unsent"
+                        (if (cdr texts) (format "%d notes" (length texts))
+                          (format "\"%s\"" (plist-get (car texts) :title))))))
+
+;;;###autoload
+(defun decent-notes-unsent ()
+  "Ask what to do with each text that could not be sent before its editor ended.
+It can be merged into its note, as if the editor were still there."
+  (interactive)
+  (decent-notes--ensure)
+  (let (answered texts)
+    (when (decent-notes--known-unsent (lambda (known) (setq answered t texts known)))
+      (decent-notes--wait 10 (lambda () answered)))
+    (unless texts (user-error "There is no text that could not be sent"))
+    (dolist (unsent texts) (decent-notes--decide unsent))))
+
+(defun decent-notes--decide (unsent)
+  "Ask what to do with UNSENT, a text that could not be sent, and do it."
+  (let ((text (decent-notes--unsent-text unsent))
+        (title (plist-get unsent :title))
+        (buffer (generate-new-buffer "*decent-notes unsent*")))
+    (save-window-excursion
+      (with-current-buffer buffer
+        (insert text)
+        (goto-char (point-min)))
+      (display-buffer buffer)
+      (pcase (car (read-multiple-choice
+                   (format "%s, of %s" title (plist-get unsent :time))
+                   (append (when (plist-get unsent :resume) '((?m "merge into the note")))
+                           '((?k "keep as a new note") (?f "forget") (?l "later")))))
+        (?m (decent-notes--merge-unsent unsent text))
+        (?k (decent-notes--create :title (concat title " (unsent)") :text text)
+            (decent-notes--remove-unsent (plist-get unsent :name)))
+        (?f (when (yes-or-no-p (format "Forget this text of %s for good? " title))
+              (decent-notes--remove-unsent (plist-get unsent :name))))))
+    (kill-buffer buffer)))
+
+(defun decent-notes--merge-unsent (unsent text)
+  "Merge TEXT of UNSENT, which could not be sent, into its note."
+  (let ((id (plist-get unsent :id)))
+    (decent-notes--call
+     'note/open (list :id id :mode "edit" :push "ranges"
+                      :resume (append (plist-get unsent :resume) (list :text text)))
+     (lambda (result)
+       (decent-notes--request 'note/close (list :attachment (plist-get result :attachment)))))
+    (decent-notes--call 'notebook/flush nil nil "everything to be on disk")
+    (decent-notes--remove-unsent (plist-get unsent :name))
+    (decent-notes--report-changes (list (list :id id :what '("text"))))
+    (message "Merged into %s" (plist-get unsent :title))))
+
+(add-hook 'decent-notes--ready-hook #'decent-notes--offer-unsent t)
 
 (provide 'decent-notes-places)
 ;;; decent-notes-places.el ends here

@@ -138,6 +138,66 @@ Return that value."
       (decent-notes--work))
     (funcall done)))
 
+(defun decent-notes--interrupting-p ()
+  "Return non-nil within a timer that interrupts other Lisp code, which waits.
+At rest the command loop itself runs the timers, and there is no code below."
+  (let (timer below)
+    (mapbacktrace (lambda (_evaluated function _arguments _flags)
+                    (cond (timer (setq below t))
+                          ((eq function 'timer-event-handler) (setq timer t)))))
+    below))
+
+;;; A program that does not answer
+
+(defvar decent-notes--asked nil
+  "The requests that have no answer, the oldest first, each with when it was made.")
+(defvar decent-notes--silent nil
+  "Non-nil if the process does not answer: t, or `unsure' at the first look.")
+(defvar decent-notes--watch nil "The timer that will look whether the process answers.")
+
+(defconst decent-notes--patience 2.4
+  "How many seconds the process may be silent while it has a request to answer.")
+
+(defconst decent-notes--help "M-x decent-notes-restart ends it and starts another"
+  "What helps against a process that does not answer.")
+
+(defun decent-notes--answered (request)
+  "REQUEST needs no answer any more."
+  (setq decent-notes--asked (assq-delete-all request decent-notes--asked)))
+
+(defun decent-notes--watch-answers (seconds)
+  "Look in SECONDS whether the process answers."
+  (unless decent-notes--watch
+    (setq decent-notes--watch (run-at-time seconds nil #'decent-notes--look))))
+
+(defun decent-notes--look ()
+  "Look whether the process answers, and tell the user if that is different now."
+  (setq decent-notes--watch nil)
+  (let* ((since (if (decent-notes--stopped-p) decent-notes--heard
+                  (max decent-notes--heard (or (cdar decent-notes--asked) 0))))
+         (left (- decent-notes--patience (- (float-time) since))))
+    (cond ((not (and decent-notes--process
+                     (or decent-notes--asked (decent-notes--stopped-p))))
+           (decent-notes--set-silent nil))
+          ((< 0 left)
+           (decent-notes--set-silent nil)
+           (decent-notes--watch-answers left))
+          (t
+           ;; If Emacs itself was busy or stopped, there may be an answer to be read.
+           (decent-notes--set-silent (if decent-notes--silent t 'unsure))
+           (decent-notes--watch-answers 0.3)))))
+
+(defun decent-notes--set-silent (silent)
+  "Set `decent-notes--silent' to SILENT; tell the user if that is news."
+  (let ((told (eq decent-notes--silent t)))
+    (setq decent-notes--silent silent)
+    (unless (eq told (eq silent t))
+      (force-mode-line-update t)
+      (if told (when decent-notes--process (decent-notes--tell "the program answers again"))
+        (decent-notes--tell "the program does not answer%s; %s"
+                            (if (decent-notes--stopped-p) ": it was stopped" "")
+                            decent-notes--help)))))
+
 ;;; Requests
 
 (defun decent-notes--request (method params &optional success failure)
@@ -145,7 +205,9 @@ Return that value."
 Later SUCCESS is called with the result, or FAILURE with the error.
 Return the request's entry of the outbox."
   (let* ((connection decent-notes--connection)
+         (request (list nil))
          (failed (lambda (problem)
+                   (decent-notes--answered request)
                    (decent-notes--enqueue
                     (lambda ()
                       (if failure (funcall failure problem)
@@ -154,13 +216,25 @@ Return the request's entry of the outbox."
                  (jsonrpc-async-request
                   connection method params :timeout nil
                   :success-fn (lambda (result)
+                                (decent-notes--answered request)
                                 (when success
                                   (decent-notes--enqueue (lambda () (funcall success result)))))
                   :error-fn failed))))
-    (let ((request (cons send failed)))
-      (setq decent-notes--outbox (nconc decent-notes--outbox (list request)))
-      (decent-notes--post)
-      request)))
+    (setcar request send)
+    (setcdr request failed)
+    (setq decent-notes--outbox (nconc decent-notes--outbox (list request)))
+    ;; What tells how far it has got may take long.
+    (unless (plist-member params :workDoneToken)
+      (setq decent-notes--asked (nconc decent-notes--asked (list (cons request (float-time)))))
+      (decent-notes--watch-answers decent-notes--patience))
+    (decent-notes--post)
+    request))
+
+(defun decent-notes--take-back (request)
+  "Do not send REQUEST any more, if it was not sent yet."
+  (when (memq request decent-notes--outbox)
+    (setq decent-notes--outbox (delq request decent-notes--outbox))
+    (decent-notes--answered request)))
 
 (defun decent-notes--stopped-p ()
   "Return non-nil if the process is stopped: Emacs refuses to write to it then."
@@ -192,10 +266,11 @@ What cannot be sent now is sent, in order, when the process runs again."
   (let ((decent-notes--sending t))
     (ignore-errors (jsonrpc-notify decent-notes--connection method params))))
 
-(defun decent-notes--call (method params &optional take)
+(defun decent-notes--call (method params &optional take what)
   "Return the result of METHOD with PARAMS, or signal a `user-error'.
 TAKE is called with the result before any other message is handled.  The text
-of the error has the error of the answer, if there was one, as a property."
+of the error has the error of the answer, if there was one, as a property.
+If it takes a second, the user is told that Emacs waits for WHAT."
   (decent-notes--ensure)
   (let* (answered result problem
                   (request (decent-notes--request method params
@@ -207,14 +282,24 @@ of the error has the error of the answer, if there was one, as a property."
         ;; A long answer takes its time, but comes all the while.
         (let ((begun (float-time)))
           (while (not (decent-notes--wait 1 (lambda () answered)))
+            (decent-notes--show-wait (or what (format "the answer to %s" method)))
             (when (< 10 (- (float-time) (max begun decent-notes--heard)))
-              (user-error "No answer to %s within 10 seconds" method))))
+              (user-error "No answer to %s within 10 seconds; %s" method
+                          decent-notes--help))))
       ;; A request that the user has given up, or that is said to have failed, must
       ;; not be sent later.
-      (setq decent-notes--outbox (delq request decent-notes--outbox)))
+      (decent-notes--take-back request))
     (when problem
       (user-error "%s" (propertize (decent-notes--cause problem) 'decent-notes-problem problem)))
     result))
+
+(defun decent-notes--show-wait (what)
+  "Show that Emacs waits for WHAT, and what helps if the process does not answer."
+  (let (message-log-max)
+    (message "Decent Notes waits for %s (C-g gives up)%s" what
+             (if (eq decent-notes--silent t)
+                 (concat "; the program does not answer: " decent-notes--help)
+               ""))))
 
 (defun decent-notes--refusal (problem)
   "The error of the answer because of which PROBLEM was signalled.
@@ -333,8 +418,10 @@ The text of the largest note is a good deal shorter.")
     (set-process-sentinel
      decent-notes--process
      (lambda (process change)
-       (when (eq (process-status process) 'run)
-         (decent-notes--enqueue #'decent-notes--continued))
+       (pcase (process-status process)
+         ('run (decent-notes--enqueue #'decent-notes--continued))
+         ('stop (decent-notes--enqueue
+                 (lambda () (decent-notes--watch-answers decent-notes--patience)))))
        (force-mode-line-update t) ; which shows that the process is stopped
        ;; The library has a message for each end of a process; we have our own.
        (let ((inhibit-message t) message-log-max)
@@ -368,7 +455,8 @@ The text of the largest note is a good deal shorter.")
 
 (defun decent-notes--forget-process ()
   "The process is gone, and with it all that it has not been sent."
-  (setq decent-notes--connection nil decent-notes--process nil decent-notes--ready nil)
+  (setq decent-notes--connection nil decent-notes--process nil decent-notes--ready nil
+        decent-notes--asked nil decent-notes--silent nil)
   (let ((outbox decent-notes--outbox))
     (setq decent-notes--outbox nil)
     (pcase-dolist (`(,_ . ,failed) outbox)

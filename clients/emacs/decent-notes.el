@@ -18,6 +18,7 @@
 ;; The parts, each of which uses only those before it:
 ;;
 ;; - `decent-notes-process': the process, and JSON-RPC;
+;; - `decent-notes-unsent': the files of texts that were not sent;
 ;; - `decent-notes-participants': the cursors and the names of others;
 ;; - `decent-notes-live': open notes, the client's side of the protocol;
 ;; - `decent-notes-buffers': the buffer of a note as a user meets it;
@@ -26,11 +27,12 @@
 ;; - `decent-notes-peers': links with other notebooks;
 ;; - `decent-notes-history', `decent-notes-grep', `decent-notes-links',
 ;;   `decent-notes-places': the history, the matches of a search, links between
-;;   notes, and ways to a note from elsewhere in Emacs.
+;;   notes, ways to a note from elsewhere in Emacs, and texts that were not sent.
 
 ;;; Code:
 
 (require 'decent-notes-process)
+(require 'decent-notes-unsent)
 (require 'decent-notes-participants)
 (require 'decent-notes-live)
 (require 'decent-notes-buffers)

@@ -14,6 +14,7 @@ end
 --- `complete` is a function of complete.lua, or Neovim's own `file` or `dir`.
 local function command(name, nargs, complete, use, bang)
   api.nvim_create_user_command(name, function(it)
+    notes()
     local done, problem = pcall(use, it)
     if not done then
       -- An error of Neovim's own, as E37, without the places in functions.
@@ -29,8 +30,8 @@ command('Notes', 0, nil, function() require('decent-notes.list').open() end)
 command('Note', 1, 'title', function(it) notes().open_titled(it.args) end)
 command('NoteNew', '?', nil, function(it) require('decent-notes.actions').create(it.args) end)
 command('NoteTag', '*', 'tag', function(it) notes().tag(it.fargs) end)
-command('NotePriority', 1, 'priority', function(it) notes().set('priority', it.args) end)
-command('NoteTitle', 1, nil, function(it) notes().set('title', it.args) end)
+command('NotePriority', 1, 'priority', function(it) notes().set_priority(it.args) end)
+command('NoteTitle', 1, nil, function(it) notes().rename(it.args) end)
 command('NoteHistory', 0, nil, function() notes().history() end)
 command('NoteBacklinks', 0, nil, function() notes().backlinks() end)
 command('NoteGrep', 1, nil, function(it) require('decent-notes.grep').grep(it.args) end)
@@ -39,6 +40,7 @@ command('NotesEmptyTrash', 0, nil, function() notes().empty_trash() end)
 command('NotesImport', 1, 'file', function(it) require('decent-notes.files').import(it.args) end)
 command('NotesExport', 1, 'dir', function(it) require('decent-notes.files').export(it.args, it.bang) end, true)
 command('NotesSync', '?', 'peer', function(it) require('decent-notes.peers').sync(it.args, it.bang) end, true)
+command('NotesUnsent', 0, nil, function() notes().unsent() end)
 command('NotesRestart', 0, nil, function() notes().restart() end)
 command('NotesLog', 0, nil, function() notes().log() end)
 

@@ -9,12 +9,12 @@ g:loaded_decent_notes = 1
 
 import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
-import autoload 'decent_notes/edit.vim'
 import autoload 'decent_notes/files.vim'
 import autoload 'decent_notes/links.vim'
 import autoload 'decent_notes/list.vim'
 import autoload 'decent_notes/live.vim'
 import autoload 'decent_notes/peers.vim'
+import autoload 'decent_notes/rest.vim'
 import autoload 'decent_notes/server.vim'
 
 command -bar Notes server.Try(() => list.Open())
@@ -22,7 +22,7 @@ command -nargs=1 -complete=customlist,commands.Titles Note server.Try(() => comm
 command -nargs=? NoteNew server.Try(() => buffer.New(<q-args>))
 command -nargs=* -complete=customlist,commands.Tags NoteTag server.Try(() => commands.Tag([<f-args>]))
 command -nargs=1 -complete=customlist,commands.Priorities NotePriority server.Try(() => commands.Update({priority: <q-args>}))
-command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Update({title: <q-args>}))
+command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => commands.Retitle(<q-args>))
 command -nargs=1 NoteGrep server.Try(() => commands.Grep(<q-args>))
 command -bar NoteBacklinks server.Try(() => commands.Backlinks())
 command -bar NoteHistory server.Try(() => commands.History())
@@ -34,8 +34,8 @@ command -nargs=? -bang -complete=customlist,peers.Complete NotesSync server.Try(
 command -bar NotesRestart server.Try(() => commands.Restart())
 command -bar NotesLog commands.ShowLog()
 
-nnoremap <Plug>(decent-notes-undo) <Cmd>call decent_notes#buffer#Undo('note/undo')<CR>
-nnoremap <Plug>(decent-notes-redo) <Cmd>call decent_notes#buffer#Undo('note/redo')<CR>
+nnoremap <Plug>(decent-notes-undo) <Cmd>execute decent_notes#buffer#Undo('note/undo')<CR>
+nnoremap <Plug>(decent-notes-redo) <Cmd>execute decent_notes#buffer#Undo('note/redo')<CR>
 
 augroup decent_notes
   autocmd!
@@ -47,7 +47,7 @@ augroup decent_notes
   autocmd BufWinEnter,SessionLoadPost notes://list list.Shown()
   autocmd BufEnter notes://list list.Entered()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
-  autocmd ModeChanged *:* edit.NoteMode()
+  autocmd ModeChanged *:* rest.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* live.CursorMoved()
   autocmd QuitPre * live.SettleAll(2000)
   autocmd VimLeavePre * buffer.Leave()

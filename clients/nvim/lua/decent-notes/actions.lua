@@ -33,7 +33,24 @@ function M.create(title)
   end
 end
 
---- Changes a note's title, tags or priority, and calls `use`, if given, with the new summary.
+--- Gives a note another title, and the links to it as well. Tells how many notes were changed.
+function M.rename(id, title)
+  vim.tbl_map(note.send_pending, note.all())
+  local result = server.call('note/rename', { id = id, title = title })
+  if not result then
+    return
+  end
+  changes.report(id, { 'title' }, result.note)
+  local parts = { 'title: ' .. result.note.title }
+  local function count(notes, one, several)
+    parts[#parts + 1] = #notes > 0 and (#notes == 1 and one or several:format(#notes)) or nil
+  end
+  count(result.updated, 'the links in 1 note follow', 'the links in %d notes follow')
+  count(result.ambiguous, 'those in 1 may mean another note, and stay', 'those in %d may mean another note, and stay')
+  server.tell(table.concat(parts, '; '))
+end
+
+--- Changes a note's tags or priority, and calls `use`, if given, with the new summary.
 function M.update(id, fields, use)
   local result = server.call('note/update', vim.tbl_extend('error', { id = id }, fields))
   if result then

@@ -34,8 +34,12 @@ end
 
 --- The current buffer was entered.
 function M.entered()
-  local shown = note.of()
-  return shown and rename(shown)
+  local shown, other = note.of(), vim.b.decent_notes_other
+  if shown then
+    rename(shown)
+  elseif other and api.nvim_buf_is_loaded(other) then
+    vim.cmd('keepalt buffer ' .. other)
+  end
 end
 
 --- Renames the buffers of all notes: a session has been read.
@@ -131,7 +135,9 @@ local function map_undo(buffer)
   local function map(lhs, key)
     vim.keymap.set('n', lhs, function()
       local now = note.of(buffer)
-      if now then
+      if now and not vim.bo[buffer].modifiable then
+        server.tell("'modifiable' is off", warning)
+      elseif now then
         note.undo(now, methods[key], vim.v.count1)
       else
         pcall(vim.cmd, 'normal! ' .. vim.v.count1 .. key)
@@ -149,11 +155,16 @@ local function map_undo(buffer)
   end
 end
 
---- A note has one buffer, and this is another one: deletes it when the present command is over, which may go to a line of it.
+--- A note has one buffer, `other`, and this is another one. Shows that at once, where this one was to be shown: what is to be done with the note
+--- is done there. Where no window shows it, its lines can be looked at, but not changed. It is deleted when the present command is over, which
+--- may go to a line of it.
 local function give_up(buffer, lines, other)
   vim.bo[buffer].swapfile, vim.bo[buffer].modifiable = false, true
   edit.fill(buffer, lines)
-  vim.bo[buffer].modified = false
+  vim.bo[buffer].modified, vim.bo[buffer].modifiable, vim.b[buffer].decent_notes_other = false, false, other
+  if api.nvim_get_current_buf() == buffer and vim.fn.win_gettype() ~= 'autocmd' then
+    vim.cmd('keepalt buffer ' .. other)
+  end
   vim.schedule(function()
     for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
       local cursor = api.nvim_win_get_cursor(window)
@@ -173,6 +184,7 @@ function M.read(buffer, name)
   if open and open.buffer ~= buffer then
     return give_up(buffer, api.nvim_buf_get_lines(open.buffer, 0, -1, true), open.buffer)
   end
+  vim.bo[buffer].modifiable = true -- where it is off, the options below cannot be set
   for option, value in pairs({
     -- There is no 'buftype': sessions do not store the cursor and folds of a buffer that has one, and many plugins ignore it. The text is
     -- the buffer's lines joined by line feeds, and nothing else.
@@ -249,20 +261,10 @@ function M.write(buffer)
   end
 end
 
---- Writes a text that could not be sent to a file that only the user can read. Returns a message for the user.
+--- Keeps a text that could not be sent in a file. Returns a message for the user.
 local function keep_in_file(shown)
-  local state = vim.env.XDG_STATE_HOME
-  local folder = (state and state ~= '' and state or vim.fn.expand('~/.local/state')) .. '/decent-notes/unsent'
-  pcall(vim.fn.mkdir, folder, 'p', 448) -- 0700
-  local path = ('%s/%s-%s.txt'):format(folder, shown.id, os.date('!%Y%m%dT%H%M%SZ'))
-  local file, problem = vim.loop.fs_open(path, 'wx', 384) -- 0600
-  local written
-  if file then
-    local lines = api.nvim_buf_get_lines(shown.buffer, 0, -1, true)
-    written, problem = vim.loop.fs_write(file, table.concat(lines, '\n'), 0)
-    vim.loop.fs_close(file)
-  end
-  return written and ('"%s" could not be sent; its text is in %s'):format(shown.title, path)
+  local path, problem = note.keep(shown)
+  return path and ('"%s" could not be sent; its text is in %s'):format(shown.title, path)
     or ('"%s" could not be sent, nor its text kept: %s'):format(shown.title, problem)
 end
 
@@ -324,6 +326,8 @@ function M.status()
   local shown = note.of()
   if not shown then
     return vim.b.decent_notes_purged and 'forgotten' or ''
+  elseif server.is_silent() then
+    return 'no answer: :NotesRestart'
   elseif not shown.attachment then
     return 'offline'
   elseif vim.b.decent_notes_trashed then

@@ -1,17 +1,33 @@
 -- Edits of a buffer that are not the user's. Knows nothing of notes.
 
+local rest = require('decent-notes.rest')
+
 local M = {}
 local api = vim.api
+local few = 200 -- edits; more of them that are in lines beside each other are made at once
 
 M.is_in_block = false -- true while text is inserted into a block
 M.is_completing = false -- true while a function finds what may be completed: Neovim remembers where
+M.is_expected = false -- true while a key waits for the text to change
 
---- Returns true while Neovim remembers places, so that the text must not change: an operator waits for its motion, a command asks a
---- question, text is selected in Select mode, a word is completed, or text inserted into a block waits for the block's other lines.
---- While a command or a pattern is typed Neovim remembers the cursor, and may undo a preview.
+--- Returns true while Neovim or a script remembers places, so that the text must not change: a script waits, an operator waits for its
+--- motion, a command asks a question, text is selected in Select mode, a word is completed, or text inserted into a block waits for the
+--- block's other lines. While a command or a pattern is typed Neovim remembers the cursor, and may undo a preview.
 function M.is_busy()
   local mode = api.nvim_get_mode().mode
-  return M.is_completing or mode:find('^cr?$') and vim.fn.getcmdtype():find('[:/?]') or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[rsS\19]') or mode:find('^[iR]v?[cx]')
+  return M.is_completing or M.is_in_block and mode:find('^i') or mode:find('^no') or mode:find('^[crsS\19]') or mode:find('^[iR]v?[cx]')
+    or not M.is_expected and not rest.is_at_rest()
+end
+
+--- Calls `use`, which waits for the text to change as the user's key says. Returns what it returns.
+function M.expect(use)
+  M.is_expected = true
+  local done, result = pcall(use)
+  M.is_expected = false
+  if not done then
+    error(result, 0)
+  end
+  return result
 end
 
 local function is_tail(byte)
@@ -78,6 +94,19 @@ local function replace_lines(buffer, first, last, new, folded)
   vim.fn.setbufline(buffer, first + 1, vim.list_slice(new, 1, both))
 end
 
+--- Moves a place behind text that was replaced.
+local function follow_text(place, row, column, old_row, old_column, new_row, new_column)
+  if place.row < row or place.row == row and place.column < column
+    or place.typing and place.row == row and place.column == column then
+    return -- it is before the edit; text inserted exactly where the user types comes after the cursor
+  elseif place.row < old_row or place.row == old_row and place.column < old_column then
+    place.row, place.column = row, column
+  else
+    place.column = place.row == old_row and place.column - old_column + new_column or place.column
+    place.row = place.row - old_row + new_row
+  end
+end
+
 --- Replaces the text from a row and column to a row and column. Whole lines are inserted and removed as such, so that Neovim moves
 --- what belongs to the lines below. Returns a function that moves a place, { row, column }, along with its text.
 local function replace(buffer, row, column, old_row, old_column, text)
@@ -111,16 +140,47 @@ local function replace(buffer, row, column, old_row, old_column, text)
     api.nvim_buf_set_text(buffer, row, column, old_row, old_column, new)
   end
   return function(place)
-    if place.row < row or place.row == row and place.column < column
-      or place.typing and place.row == row and place.column == column then
-      return -- it is before the edit; text inserted exactly where the user types comes after the cursor
-    elseif place.row < old_row or place.row == old_row and place.column < old_column then
-      place.row, place.column = row, column
-    else
-      place.column = place.row == old_row and place.column - old_column + new_column or place.column
-      place.row = place.row - old_row + new_row
+    follow_text(place, row, column, old_row, old_column, new_row, new_column)
+  end
+end
+
+--- Returns true if an edit leaves the lines as they are but for the text of one.
+local function is_within_line(edit)
+  return edit.range.start.line == edit.range['end'].line and not edit.newText:find('\n', 1, true)
+end
+
+--- Makes those edits from the first up to the last that are behind each other in lines of which each is the same as, or next to, the line of the
+--- edit before. All are within lines. Of very many edits each alone would take many times as long.
+local function replace_in_lines(buffer, edits, first, last)
+  local top, bottom = edits[first].range.start.line, edits[last].range.start.line
+  local lines, pieces, row, column = api.nvim_buf_get_lines(buffer, top, bottom + 1, true), nil, nil, nil
+  local function finish()
+    if row then
+      pieces[#pieces + 1] = lines[row - top + 1]:sub(column + 1)
+      lines[row - top + 1] = table.concat(pieces)
     end
   end
+  for index = first, last do
+    local edit = edits[index]
+    if edit.range.start.line ~= row then
+      finish()
+      pieces, row, column = {}, edit.range.start.line, 0
+    end
+    pieces[#pieces + 1] = lines[row - top + 1]:sub(column + 1, edit.range.start.character)
+    pieces[#pieces + 1], column = edit.newText, edit.range['end'].character
+  end
+  finish()
+  vim.fn.setbufline(buffer, top + 1, lines)
+end
+
+--- The first of the edits up to `last` that can be made with it by `replace_in_lines`.
+local function first_in_lines(edits, last)
+  local first = last
+  while first > 1 and is_within_line(edits[first]) and is_within_line(edits[first - 1])
+    and edits[first].range.start.line - edits[first - 1].range.start.line <= 1 do
+    first = first - 1
+  end
+  return first
 end
 
 --- Calls `change` under command modifiers, which Neovim's functions obey too.
@@ -167,20 +227,36 @@ function M.apply(buffer, edits, is_jump)
     end
   end
 
-  -- From the last to the first, as all refer to the text before.
-  for index = #edits, 1, -1 do
-    local from, to, text = edits[index].range.start, edits[index].range['end'], edits[index].newText
-    local follow
-    -- The change list is for the user's changes. Within a line Neovim would remove marks that cannot be set again, as '^.
-    local modifiers = from.line == to.line and not text:find('\n') and 'lockmarks keepjumps' or 'keepjumps'
-    modified(modifiers, function()
-      follow = replace(buffer, from.line, from.character, to.line, to.character, text)
-    end)
-    for _, it in ipairs(places) do
-      if it.row then
-        follow(it)
+  local function move(follow, ...)
+    for place = 1, #places do
+      if places[place].row then
+        follow(places[place], ...)
       end
     end
+  end
+
+  -- From the last to the first, as all refer to the text before.
+  local index, together = #edits, #edits + 1 -- the first of the edits that might be made with this one
+  while index > 0 do
+    local from, to, text = edits[index].range.start, edits[index].range['end'], edits[index].newText
+    -- The change list is for the user's changes. Within a line Neovim would remove marks that cannot be set again, as '^.
+    local modifiers = is_within_line(edits[index]) and 'lockmarks keepjumps' or 'keepjumps'
+    together = index < together and first_in_lines(edits, index) or together
+    local first = index - together >= few and together or index
+    if first < index then
+      modified(modifiers, function() replace_in_lines(buffer, edits, first, index) end)
+      for it = index, first, -1 do
+        local start, stop = edits[it].range.start, edits[it].range['end']
+        move(follow_text, start.line, start.character, start.line, stop.character, start.line, start.character + #edits[it].newText)
+      end
+    else
+      local follow
+      modified(modifiers, function()
+        follow = replace(buffer, from.line, from.character, to.line, to.character, text)
+      end)
+      move(follow)
+    end
+    index = first - 1
   end
 
   if is_jump and views[current] and edits[1] then

@@ -3,6 +3,7 @@
 local actions = require('decent-notes.actions')
 local buffers = require('decent-notes.buffer')
 local note = require('decent-notes.note')
+local offer = require('decent-notes.offer')
 local server = require('decent-notes.server')
 
 local M = {}
@@ -59,11 +60,19 @@ function M.tag(words)
   actions.update(id, { tags = #whole > 0 and whole or { add = add, remove = remove } }, tell_tags)
 end
 
---- :NotePriority and :NoteTitle
-function M.set(field, value)
+--- :NotePriority
+function M.set_priority(value)
   local id = current_id()
   if id then
-    actions.update(id, { [field] = value }, function(summary) server.tell(field .. ': ' .. summary[field]) end)
+    actions.update(id, { priority = value }, function(summary) server.tell('priority: ' .. summary.priority) end)
+  end
+end
+
+--- :NoteTitle
+function M.rename(title)
+  local id = current_id()
+  if id then
+    actions.rename(id, title)
   end
 end
 
@@ -98,6 +107,9 @@ end
 function M.empty_trash()
   require('decent-notes.purge').empty_trash(require('decent-notes.list').read_again)
 end
+
+--- :NotesUnsent
+M.unsent = offer.ask
 
 --- :NotesRestart
 function M.restart()

@@ -2,7 +2,10 @@
 
 local actions = require('decent-notes.actions')
 local changes = require('decent-notes.changes')
+local edit = require('decent-notes.edit')
+local names = require('decent-notes.names')
 local purge = require('decent-notes.purge')
+local rest = require('decent-notes.rest')
 local rows = require('decent-notes.rows')
 local scratch = require('decent-notes.scratch')
 local server = require('decent-notes.server')
@@ -142,16 +145,20 @@ local function draw()
   end
 end
 
---- The rows have changed. Lines stay where they are while some of them are selected.
-function rows.on_rows()
+--- The rows have changed; `is_own`: by what the user did here, which is shown at once. Otherwise lines stay where they are while some of them are
+--- selected, and while a command, a question or a script waits.
+function rows.on_rows(is_own)
   local is_here = api.nvim_get_current_buf() == list.buffer
   if not is_loaded() or not rows.is_complete and list.order ~= 'order' and #list.shown > 0 then
     return
-  elseif is_here and api.nvim_get_mode().mode:find('^[vV\22n]o?') and api.nvim_get_mode().mode ~= 'n' then
-    list.is_late = list.is_late or vim.defer_fn(function()
-      list.is_late = nil
-      rows.on_rows()
-    end, 100)
+  elseif is_here and (api.nvim_get_mode().mode:find('^[vV\22]') or not is_own and edit.is_busy()) then
+    if not list.is_late then
+      list.is_late = true
+      rest.after(100, function()
+        list.is_late = false
+        rows.on_rows()
+      end)
+    end
   else
     draw()
   end
@@ -170,7 +177,7 @@ end
 local function show(trashed, query)
   list.trashed, list.query = trashed, query
   rows.show(trashed, query)
-  rows.on_rows()
+  rows.on_rows(true)
 end
 
 --- Shows what is there now.
@@ -204,8 +211,8 @@ local function remove(method, items)
       end
     end)
   end
-  server.wait(10000, function() return left == 0 end)
-  rows.on_rows()
+  server.await(function() return left == 0 end)
+  rows.on_rows(true)
 end
 
 --- Puts the notes of some lines into the trash, unless the list shows the trash.
@@ -249,12 +256,12 @@ local function move(by)
   elseif item and other
     and server.call('note/move', { id = item.note.id, [by < 0 and 'before' or 'after'] = other.note.id }) then
     rows.move(item.note.id, other.note.id, by > 0)
-    rows.on_rows()
+    rows.on_rows(true)
   end
 end
 
 local function edit_tags(item)
-  local line = actions.ask('Tags, separated by commas: ', table.concat(item.note.tags, ', '))
+  local line = actions.ask(('Tags of "%s", separated by commas: '):format(names.titled(item.note)), table.concat(item.note.tags, ', '))
   if not line then
     return
   end
@@ -295,9 +302,9 @@ local keys = {
     local next = { low = 'normal', normal = 'high', high = 'low' }
     actions.update(item.note.id, { priority = next[item.note.priority] })
   end },
-  { 'r', 'rename', function(item)
-    local title = actions.ask('Title: ', item.note.title)
-    return title and actions.update(item.note.id, { title = title })
+  { 'r', 'rename, and the links to it as well', function(item)
+    local title = actions.ask(('New title of "%s": '):format(names.titled(item.note)), item.note.title)
+    return title and actions.rename(item.note.id, title)
   end },
   { 's', 'search; nothing: all notes', function()
     local query = actions.ask('Search: ', list.query)
@@ -309,7 +316,7 @@ local keys = {
     local tag = actions.ask('Tag: ', list.tag, "customlist,v:lua.require'decent-notes.complete'.tag")
     if tag then
       list.tag = vim.trim(tag)
-      rows.on_rows()
+      rows.on_rows(true)
     end
   end, true },
   { 'o', 'sort: order, modified, created, title', function()
@@ -319,7 +326,7 @@ local keys = {
         break
       end
     end
-    rows.on_rows()
+    rows.on_rows(true)
   end, true },
   { 'R', 'show anew', function() show(list.trashed, list.query) end, true },
   { 'q', 'close', function()

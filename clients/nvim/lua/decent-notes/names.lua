@@ -1,4 +1,4 @@
--- Names of buffers: `note://`, the beginning of the note's id, and its title. Older and shorter names stand for notes, too:
+-- Names of notes: in questions, and of buffers, which is `note://`, the beginning of the note's id, and its title. Older and shorter names stand for notes, too:
 -- `note://{id}` and `note://{id}/{anything}`.
 
 local server = require('decent-notes.server')
@@ -20,6 +20,12 @@ end
 function M.of(id, title)
   local safe = vim.fn.strcharpart(title:gsub('[%c !-,/:-@[-^`{-~]+', '-'), 0, 60)
   return 'note://' .. short(id) .. (safe ~= '' and '/' .. safe or '')
+end
+
+--- The title of a note as a question names it.
+function M.titled(note)
+  local title = vim.fn.strcharpart(note.title, 0, 40):gsub('%c', ' ')
+  return title ~= '' and title or '(no title)'
 end
 
 --- The id of the note that a name stands for; nil if it is no name of a note, or the user was told that it stands for none.

@@ -5,6 +5,7 @@
 --   buffer, id, attachment, is_opening, version, rev, answered, whole, needs_whole, pending, skipped, line_count, base, problem,
 --   resume_token, is_jumping, participants
 -- Fields of this client:
+--   is_read_only true if the server takes no changes of the note
 --   title        the note's title
 --   filetype     the filetype that the title or the option gave, to tell it from the user's choice
 --   is_typing    true if the last change and the next one are one step of undo
@@ -13,11 +14,17 @@
 --   following    a new table for each time that the buffer's changes are followed
 --   cursor_timer the timer that will send the cursor's place
 --   text         the text of a note whose buffer was unloaded
+--   kept, kept_way, kept_base
+--                where the files of its unsent text are, without the ending, and what the second one has
+--   kept_tick, seen_answered
+--                the buffer's change that is in them, and `answered` as it was when the clock was looked at last
 local changes = require('decent-notes.changes')
 local edit = require('decent-notes.edit')
 local participants = require('decent-notes.participants')
 local paste = require('decent-notes.paste')
+local rest = require('decent-notes.rest')
 local server = require('decent-notes.server')
+local unsent = require('decent-notes.unsent')
 
 local M = {}
 local api = vim.api
@@ -82,13 +89,57 @@ function M.show_modified(note)
   end
 end
 
+-- Texts that the server does not have
+
+--- Writes the text of a note into a file, with what is needed to send it later. Returns the path; false and why if that is not possible.
+function M.keep(note)
+  note.kept_tick = api.nvim_buf_get_changedtick(note.buffer)
+  return unsent.keep(note, text_of(note))
+end
+
+local is_guarding = false
+
+--- Keeps the texts of notes whose changes are not answered, as long as there are any.
+local function guard()
+  if is_guarding then
+    return
+  end
+  is_guarding = true
+  rest.after(400, function()
+    is_guarding = false
+    for _, note in pairs(notes) do
+      if not note.is_closing and api.nvim_buf_is_loaded(note.buffer) then
+        M.send_pending(note)
+        if M.is_settled(note) then
+          unsent.drop(note)
+        else
+          local is_changed = note.kept_tick ~= api.nvim_buf_get_changedtick(note.buffer) or not note.kept
+          if has_unsent(note) and is_changed and note.seen_answered == note.answered then
+            M.keep(note)
+          end
+          guard()
+        end
+        note.seen_answered = note.answered
+      end
+    end
+  end)
+end
+
 -- Opening
+
+--- Sets 'modifiable' as it is for a new buffer, and to false where the server takes no changes.
+local function show_modifiable(note)
+  vim.bo[note.buffer].modifiable = not note.is_read_only and vim.go.modifiable
+end
 
 --- Takes over the answer to note/open.
 local function attach(note, result)
   note.attachment, note.resume_token, note.rev = result.attachment, result.session, result.rev
   note.is_opening, note.needs_whole = false, false
-  vim.bo[note.buffer].modifiable = not result.readOnly
+  if note.is_read_only ~= result.readOnly then
+    note.is_read_only = result.readOnly
+    show_modifiable(note)
+  end
 end
 
 local function forget(note)
@@ -128,6 +179,7 @@ function M.reopen(buffer, id, fill)
     unloaded[buffer] = nil
     fill(note.text)
     note.text = nil
+    show_modifiable(note)
     follow(note)
     M.confirm_in(note, 0) -- pushes that came meanwhile were not applied
     return note
@@ -155,7 +207,8 @@ function M.record_change(note, first, last, new_last)
   if not pending then
     pending = { head = note.line_count, tail = note.line_count, count = note.line_count }
     note.pending = pending
-    vim.schedule(function() M.send_pending(note) end)
+    rest.soon(function() M.send_pending(note) end)
+    guard()
   end
   pending.head = math.min(pending.head, first)
   pending.tail = math.min(pending.tail, pending.count - last)
@@ -222,7 +275,7 @@ end
 --- and makes the server send a push again that was not applied.
 function M.confirm_in(note, milliseconds)
   local version = note.version
-  vim.defer_fn(function()
+  rest.after(milliseconds, function()
     if note.version ~= version or notes[note.buffer] ~= note or not note.attachment or note.needs_whole then
       return
     elseif edit.is_busy() or paste.is_under_way then
@@ -230,7 +283,7 @@ function M.confirm_in(note, milliseconds)
     end
     M.send_pending(note)
     M.send_change(note, { lines = {} })
-  end, milliseconds)
+  end)
 end
 
 --- The note was forgotten for good. Its buffer is no note's any more; `on_purged` has the rest.
@@ -292,12 +345,12 @@ local function fits(note, push)
     or push.lineCount and push.lineCount ~= note.line_count)
 end
 
---- Applies a push, or has it come again.
 server.on['note/closed'] = function(params)
   local note = M.find(params.attachment, 'attachment')
   return note and not note.is_closing and end_purged(note)
 end
 
+--- Applies a push, or has it come again.
 server.on['note/edit'] = function(push)
   local note = M.find(push.attachment, 'attachment')
   if not note or note.is_closing then
@@ -340,7 +393,7 @@ end
 
 --- Insert mode has ended. The command that ended it may still change lines.
 function M.end_insert(note)
-  vim.schedule(function()
+  rest.soon(function()
     M.send_pending(note)
     note.is_typing, edit.is_in_block = false, false
   end)
@@ -385,23 +438,49 @@ end
 
 -- Undo
 
---- Has the server undo or redo the last steps made in this buffer; `method` is note/undo or note/redo. The effect comes as a push.
+--- Has the server undo or redo the last steps made in this buffer, and waits until the buffer shows it: the keys that follow act on that.
+--- `method` is note/undo or note/redo. The effect comes as a push behind the answer.
 function M.undo(note, method, count)
   M.send_pending(note)
   if not note.attachment then
-    return server.tell('decent-notes is not running: nothing can be taken back now', warning)
+    return server.fail('not running: nothing can be taken back now')
+  end
+  local attachment, left, is_over = note.attachment, count, false
+  -- A step that has changed no text here, but perhaps the title, has no push: what is asked behind it is answered before one comes.
+  local function look_for_push()
+    rest.after(20, function()
+      local version = note.version
+      if not is_over and note.is_jumping then
+        server.request('note/get', { id = '' }, function()
+          is_over = version == note.version
+          look_for_push()
+        end)
+      end
+    end)
   end
   for _ = 1, count do
-    server.request(method, { attachment = note.attachment }, function(problem, result)
-      if result and result.done then
+    server.request(method, { attachment = attachment }, function(problem, result)
+      left = left - 1
+      if result and result.done and not is_over then
         note.is_jumping = true
-      elseif result then
+        look_for_push()
+      elseif result and not result.done then
         server.tell(method == 'note/undo' and 'nothing of yours to take back' or 'nothing to make again')
-      elseif not problem.gone then
+      elseif problem and not problem.gone then
         server.tell(problem.message, warning)
       end
     end)
   end
+  edit.expect(function()
+    server.await(function()
+      return is_over or note.attachment ~= attachment or left == 0 and not note.is_jumping
+    end)
+  end)
+  if note.attachment ~= attachment and not is_over then
+    server.fail('the process has ended: press the key again')
+  end
+  -- What comes later does not move a user who has gone on.
+  is_over, note.is_jumping = true, false
 end
 
 -- Without the server, and back
@@ -411,6 +490,7 @@ local function detach(note)
   note.needs_whole = note.needs_whole or note.answered < note.version
   note.attachment, note.is_opening, note.answered, note.participants = nil, false, note.version, ''
   participants.show(note.buffer, {})
+  guard()
 end
 
 --- Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
@@ -487,7 +567,7 @@ end
 --- Sends all that the server lacks, and waits for the answers, at most so many milliseconds.
 function M.settle(note, milliseconds)
   M.send_unsent(note)
-  server.wait(milliseconds, function() return not M.is_under_way(note) end)
+  server.await(function() return not M.is_under_way(note) end, milliseconds)
 end
 
 --- The same for all notes when the user may be about to leave Neovim.
@@ -503,10 +583,14 @@ function M.close(note)
   note.is_closing = true
   M.send_unsent(note)
   server.wait_at_end(3000, function() return not M.is_under_way(note) end)
-  if not M.is_settled(note) then
-    local is_kept = not has_unsent(note)
+  if has_unsent(note) then
     forget(note)
-    return is_kept
+    return false
+  end
+  unsent.drop(note)
+  if not note.attachment then
+    forget(note)
+    return true
   end
   note.text = text_of(note)
   notes[buffer], unloaded[buffer] = nil, note

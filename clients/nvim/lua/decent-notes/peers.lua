@@ -35,7 +35,7 @@ local function finish(peer)
       server.tell(('no link to %s any more%s'):format(peer, problem and '; it could not be reached once more' or ''),
         problem and warning or nil)
     end
-  end)
+  end, true)
 end
 
 --- Shows how the peers are, a line for each.
@@ -64,14 +64,14 @@ function M.sync(peer, is_ending)
   end
 end
 
-function server.on_start()
+server.on_start[#server.on_start + 1] = function()
   for _, peer in ipairs(vim.tbl_keys(links)) do
     server.request('notebook/sync', { peer = peer, stay = true }, function(problem)
       if problem and not problem.gone and links[peer] then
         links[peer] = nil
         server.tell(('no link to %s any more: %s'):format(peer, problem.message), warning)
       end
-    end)
+    end, true)
   end
 end
 

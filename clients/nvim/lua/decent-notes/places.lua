@@ -30,7 +30,7 @@ function M.show(title, matches, nothing)
       end)
     end
   end
-  server.wait(10000, function() return left == 0 end)
+  server.await(function() return left == 0 end)
   local items = {}
   for _, match in ipairs(matches) do
     local name, lines = buffers.name_of(match.note), texts[match.note.id] or {}

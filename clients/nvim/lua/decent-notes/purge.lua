@@ -1,14 +1,16 @@
 -- Notes of the trash are forgotten for good: never without a question.
 
+local names = require('decent-notes.names')
 local server = require('decent-notes.server')
 local work = require('decent-notes.work')
 
 local M = {}
 local warning = vim.log.levels.WARN
 
-local function named(note)
-  local title = vim.fn.strcharpart(note.title, 0, 40):gsub('%c', ' ')
-  return title ~= '' and title or '(no title)'
+--- The first three of some notes by their titles, for a question.
+local function named(notes)
+  local titles = vim.tbl_map(function(note) return '"' .. names.titled(note) .. '"' end, vim.list_slice(notes, 1, 3))
+  return table.concat(titles, ', ') .. (#notes > 3 and ', …' or '')
 end
 
 --- Tells what came of it. `answers` has the errors.
@@ -45,8 +47,8 @@ end
 
 --- Has these notes forgotten, after a question.
 function M.ask(notes, read_again)
-  ask(#notes == 1 and ('Forget "%s" for good, on all machines?'):format(named(notes[1]))
-    or ('Forget %d notes for good, on all machines?'):format(#notes), notes, read_again)
+  ask(#notes == 1 and ('Forget %s for good, on all machines?'):format(named(notes))
+    or ('Forget %d notes for good, on all machines: %s?'):format(#notes, named(notes)), notes, read_again)
 end
 
 --- The same for all notes that are in the trash.
@@ -57,7 +59,7 @@ function M.empty_trash(read_again)
   elseif #listed.notes == 0 then
     return server.tell('the trash is empty')
   end
-  local what = #listed.notes == 1 and ('Its only note, "%s", is'):format(named(listed.notes[1]))
+  local what = #listed.notes == 1 and ('Its only note, %s, is'):format(named(listed.notes))
     or ('Its %d notes are'):format(#listed.notes)
   ask(('Empty the trash? %s forgotten for good, on all machines.'):format(what), listed.notes, read_again)
 end

@@ -2,12 +2,13 @@
 -- thousands of notes do not hold the user up. Knows no buffers.
 
 local changes = require('decent-notes.changes')
+local rest = require('decent-notes.rest')
 local server = require('decent-notes.server')
 
 local M = {
   all = {}, -- in the notebook's order; each has a note's summary as `note`; the rows of a search also `ranges` and `snippet`
   is_complete = false,
-  on_rows = function() end, -- called when the rows have changed
+  on_rows = function() end, -- called when the rows have changed, with true if the user has done it here
   prepare = function() end, -- called with each new row
   is_shown = function() return false end, -- returns true if a window shows the rows
 }
@@ -38,10 +39,10 @@ end
 local function refresh_in(milliseconds)
   if not is_due then
     is_due = true
-    vim.defer_fn(function()
+    rest.after(milliseconds, function()
       is_due = false
       return M.is_shown() and M.refresh()
-    end, milliseconds)
+    end)
   end
 end
 
@@ -199,7 +200,7 @@ changes.on(function(id, what, summary)
     if place then
       table.remove(M.all, place + 1)
     end
-    return M.on_rows()
+    return M.on_rows(true)
   elseif place or is('created') or is('trashed') or not M.is_complete then
     M.mark(id)
   end

@@ -1,17 +1,22 @@
 -- The process: one for the whole editor. It is spoken to in JSON-RPC with frames. This file knows nothing of notes: others set the
 -- functions that handle notifications, a new process, and the end of one.
 
+local rest = require('decent-notes.rest')
+
 local M = {
   on = {}, -- functions of a notification's parameters, by method
   on_lost = function() end, -- called when the process has ended
   on_ready = function() end, -- called when a process was initialized, and when a refused change may be possible again
-  on_start = function() end, -- called when a process was initialized, after `on_ready`
+  on_start = {}, -- functions that are called when a process was initialized, after `on_ready`
+  is_waiting = false, -- true while a command or a key waits for the process
   log = {}, -- lines for :NotesLog
 }
 local uv = vim.loop
--- The process: its channel; callbacks by the ids of unanswered requests; the time when the oldest of these was sent, or of the last
--- output since; the bytes that are no whole message yet.
+-- The process: its channel; callbacks by the ids of unanswered requests, and which of these may take long; how many ticks of the clock
+-- have passed without output while others were unanswered; the bytes that are no whole message yet.
 local job
+local tick = 500 -- milliseconds; only time in which Neovim handles messages is counted
+local patience = 5 -- ticks without output after which the process counts as one that does not answer
 -- A message of more bytes is none of our program's: the text of the largest note is a good deal shorter. Nor are longer headers.
 local most, headers = 256 * 1024 * 1024, 8192
 local restarts = {} -- times of automatic restarts, in seconds
@@ -41,15 +46,15 @@ end
 
 --- Messages that were told and are not shown yet. They are shown in order: only the last one stays.
 local untold = {}
-local is_waiting = false
+local is_show_due = false
 
 local show_untold
 
 local function show_soon()
-  if not is_waiting then
-    is_waiting = true
+  if not is_show_due then
+    is_show_due = true
     vim.defer_fn(function()
-      is_waiting = false
+      is_show_due = false
       show_untold()
     end, 100)
   end
@@ -63,7 +68,7 @@ show_untold = function()
   vim.cmd('redraw') -- Below an earlier message this one would ask for a key.
   local told = table.remove(untold, 1)
   local line = told.line
-  if not told.is_long or vim.api.nvim_get_mode().mode:find('^[iR]') then
+  if not told.is_long or M.is_waiting or vim.api.nvim_get_mode().mode:find('^[iR]') then
     line = fit(line)
   end
   vim.notify(line, told.level)
@@ -79,6 +84,12 @@ function M.tell(text, level, is_long)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
   table.insert(untold, { line = line, level = level or vim.log.levels.INFO, is_long = is_long })
   if #untold == 1 then show_untold() else show_soon() end
+end
+
+--- Shows an error, as a command of Neovim's own does that fails: the rest of a mapping or a macro is not carried out.
+function M.fail(text)
+  M.write_log(text)
+  vim.api.nvim_err_writeln(fit('Decent Notes: ' .. text))
 end
 
 --- Puts the cause before a path, which may be long, so that it is not cut off: `write /a/path: No space left`.
@@ -102,7 +113,7 @@ local function take(message)
     return M.write_log((message.error or {}).message or 'a response without id')
   end
   local callback = job.waiting[id]
-  job.waiting[id] = nil
+  job.waiting[id], job.long[id] = nil, nil
   if message.error then
     message.error.message = cause_first(message.error.message)
   end
@@ -139,7 +150,11 @@ local function receive(self, piece)
   if self ~= job then
     return
   end
-  self.heard = uv.now()
+  if self.quiet >= patience then
+    M.write_log('the process answers again')
+    vim.schedule(function() vim.cmd('redrawstatus!') end)
+  end
+  self.quiet = 0
   self.pieces[#self.pieces + 1] = piece
   self.size = self.size + #piece
   while self.size >= self.needed do
@@ -203,21 +218,54 @@ function M.is_starting()
   return job ~= nil and not job.ready
 end
 
---- Returns true if the process has sent nothing for 4 s while a request was unanswered.
+--- Returns true if the process does not answer: it has sent nothing for 2.5 s while a request was unanswered that does not take long.
 function M.is_silent()
-  return job ~= nil and next(job.waiting) ~= nil and uv.now() - job.heard > 4000
+  return job ~= nil and job.quiet >= patience
+end
+
+--- Returns true if a request is unanswered that does not take long.
+local function is_awaited(self)
+  for id in pairs(self.waiting) do
+    if not self.long[id] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Counts time in which the process is silent, as long as a request is unanswered, and tells the user of it once.
+local function watch(self)
+  if self.is_watched then
+    return
+  end
+  self.is_watched = true
+  rest.after(tick, function()
+    self.is_watched = false
+    if self ~= job or not is_awaited(self) then
+      self.quiet = 0
+      return
+    end
+    self.quiet = self.quiet + 1
+    if self.quiet == patience then
+      vim.cmd('redrawstatus!')
+      M.tell(M.is_waiting and 'no answer; CTRL-C stops waiting, :NotesRestart helps'
+        or 'no answer; :NotesRestart starts another process', vim.log.levels.WARN)
+    end
+    watch(self)
+  end)
 end
 
 --- Sends a request, and returns its id. `callback(error, result)` is called with the answer; with `error.gone` if the process ends before.
-function M.request(method, params, callback)
+--- `is_long`: the answer may take long.
+function M.request(method, params, callback, is_long)
   if not job then
     return callback and callback({ message = 'decent-notes is not running', gone = true })
   end
   job.last_id = job.last_id + 1
-  job.heard = next(job.waiting) and job.heard or uv.now()
-  job.waiting[job.last_id] = callback or function() end
   local id = job.last_id
+  job.waiting[id], job.long[id] = callback or function() end, is_long
   send({ id = id, method = method, params = params or vim.empty_dict() })
+  watch(job)
   return id
 end
 
@@ -236,10 +284,10 @@ function M.start(is_again)
   local command = vim.g.decent_notes_command or 'decent-notes'
   command = vim.deepcopy(type(command) == 'table' and command or { command })
   command[1] = vim.fn.expand(command[1])
-  local self = { waiting = {}, last_id = 0, pieces = {}, size = 0, needed = 1, ready = false, is_again = is_again }
+  local self = { waiting = {}, long = {}, last_id = 0, quiet = 0, pieces = {}, size = 0, needed = 1, ready = false, is_again = is_again }
   -- Neovim gives out output as lines in which a line feed stands for NUL.
   local function output(use)
-    return function(_, data) use(table.concat(data, '\n')) end
+    return rest.entry(function(_, data) use(table.concat(data, '\n')) end)
   end
   local started, channel = pcall(vim.fn.jobstart, command, {
     on_stdout = output(function(piece) receive(self, piece) end),
@@ -274,14 +322,27 @@ function M.start(is_again)
     M.suggested_tags = result.suggestedTags or {}
     M.notify('initialized')
     M.on_ready()
-    M.on_start()
+    for _, use in ipairs(M.on_start) do
+      use()
+    end
   end)
   return true
 end
 
+local function waiting(wait)
+  local was_waiting = M.is_waiting
+  M.is_waiting = true
+  local done, result = pcall(wait)
+  M.is_waiting = was_waiting
+  if not done then
+    error(result, 0)
+  end
+  return result
+end
+
 --- Waits until the condition holds. Returns false if it does not within so many milliseconds.
 function M.wait(milliseconds, condition)
-  return condition() or (vim.wait(milliseconds, condition, 10)) or condition() or false
+  return condition() or waiting(function() return (vim.wait(milliseconds, condition, 10)) end) or condition() or false
 end
 
 --- The same when the user leaves a buffer or Neovim, but shorter if the process is known not to answer.
@@ -289,11 +350,29 @@ function M.wait_at_end(milliseconds, condition)
   return M.wait(M.is_silent() and 200 or milliseconds, condition)
 end
 
+--- Waits until the condition holds, as long as the user likes, or at most so many milliseconds. Returns false if the user presses CTRL-C,
+--- or, where there is no user, if the process sends nothing for 10 s. (vim.wait of Neovim 0.7 waits for another key after CTRL-C.)
+function M.await(condition, milliseconds)
+  local begun, is_alone = uv.now(), #vim.api.nvim_list_uis() == 0
+  return M.wait(50, condition) or waiting(function()
+    while not condition() do
+      local done, problem = pcall(vim.cmd, 'sleep 5m')
+      if not done then
+        M.write_log(problem)
+        return false
+      elseif milliseconds and uv.now() - begun > milliseconds or is_alone and job and job.quiet >= 4 * patience then
+        return condition()
+      end
+    end
+    return true
+  end)
+end
+
 --- Starts the process if need be and waits until it is initialized.
 function M.ensure()
   if not M.start() then
     return false
-  elseif not M.wait(10000, function() return M.is_ready() or not job end) then
+  elseif not M.await(function() return M.is_ready() or not job end) then
     M.tell('the program does not answer', vim.log.levels.WARN)
   end
   return M.is_ready()
@@ -310,12 +389,9 @@ function M.call(method, params, take)
     done, problem, result = true, e, r
     return take and r and take(r)
   end)
-  -- A long answer takes its time, but comes all the while.
-  local begun, asked = uv.now(), job
-  while not M.wait(1000, function() return done end) and asked == job and uv.now() - math.max(begun, job.heard) < 10000 do
-  end
+  M.await(function() return done end)
   if not done then
-    problem = { message = method .. ' was not answered in time' }
+    problem = { message = method .. ' was not answered; :NotesRestart starts another process' }
   end
   if problem then
     M.tell(problem.message, vim.log.levels.WARN)
@@ -324,7 +400,7 @@ function M.call(method, params, take)
   return result or true
 end
 
---- Ends the process in order. It gets so many milliseconds to write to the disk; none if there is no number.
+--- Ends the process in order. It gets so many milliseconds to write to the disk; none if there is no number, or if it does not answer.
 function M.stop(milliseconds)
   local self = job
   if not self then
@@ -339,8 +415,8 @@ function M.stop(milliseconds)
   M.notify('exit')
   local left = vim.fn.jobwait({ self.channel }, milliseconds and not M.is_silent() and 1000 or 200)[1]
   if left == -1 then
-    -- A process that hangs must not change anything after another one has taken its place.
-    vim.fn.jobstop(self.channel)
+    -- A process that hangs must not change anything after another one has taken its place. One that is stopped takes no other signal.
+    pcall(uv.kill, vim.fn.jobpid(self.channel), 'sigkill')
     vim.fn.jobwait({ self.channel }, 3000)
   end
   ended(self, left)

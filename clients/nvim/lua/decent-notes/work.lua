@@ -30,17 +30,13 @@ local function finish()
   vim.cmd('redraw')
 end
 
---- Waits until the condition holds. Returns false if the user has given it up. (vim.wait of Neovim 0.7 waits for another key after CTRL-C.)
+--- Waits until the condition holds. Returns false if the user has given it up.
 local function wait(condition)
-  while not condition() do
-    local done, problem = pcall(vim.cmd, 'sleep 5m')
-    if not done then
-      server.write_log(problem)
-      draw('is being given up')
-      return false
-    end
+  if server.await(condition) then
+    return true
   end
-  return true
+  draw('is being given up')
+  return false
 end
 
 --- Makes a request that tells how far it has got, and returns its result. After an error the user is told, by what `messages` has for its
@@ -53,7 +49,7 @@ function M.run(what, method, params, messages)
   local done, problem, result
   local id = server.request(method, vim.tbl_extend('error', params, { workDoneToken = shown.token }), function(e, r)
     done, problem, result = true, e, r
-  end)
+  end, true)
   local function is_done() return done end
   if not wait(is_done) then
     server.notify('$/cancelRequest', { id = id })
@@ -85,7 +81,7 @@ function M.run_each(what, method, ids)
         else
           answers[id] = problem or false
         end
-      end)
+      end, true)
     end
     show(('%d of %d'):format(count, #ids))
     return is_gone or count == #ids

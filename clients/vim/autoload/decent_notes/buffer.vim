@@ -43,17 +43,21 @@ enddef
 # Reads the note that the current buffer's name stands for: for BufReadCmd.
 export def Read()
   var buf = bufnr()
+  # 'fileformat' cannot be set in a buffer that cannot be changed, as after an attempt that failed.
+  setlocal modifiable
   setlocal buftype= noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
   var id = Id()
   if !live.Reopen(buf, id)
     var other = live.BufferOf(id)
     if other > 0 && other != buf
-      # A note has one buffer. Vim cannot go to another one before it has read this one.
+      # A note has one buffer, on which the rest of the user's command acts. Vim needs this one until the command is over.
+      execute 'keepalt buffer' other
       timer_start(0, (_) => Replace(buf, other))
       return
     endif
-    var summary: dict<any> = server.Call('note/get', {id: id}).note
-    live.Open(buf, id)
+    var found = server.Call('note/get', {id: id})
+    var summary: dict<any> = found.note
+    live.Open(buf, id, found.text)
     b:note_title = summary.title
     b:note_purged = false
     decent_notes#buffer#Show(summary)
@@ -142,13 +146,13 @@ const KEYS = {u: 'undo', ':u<cr>': 'undo', ':undo<cr>': 'undo', '<cmd>undo<cr>':
 def MapUndo()
   var options = &cpoptions
   set cpoptions&vim
-  nnoremap <buffer> u <Cmd>call decent_notes#buffer#Undo('note/undo')<CR>
-  nnoremap <buffer> <C-R> <Cmd>call decent_notes#buffer#Undo('note/redo')<CR>
+  nnoremap <buffer> u <Cmd>execute decent_notes#buffer#Undo('note/undo')<CR>
+  nnoremap <buffer> <C-R> <Cmd>execute decent_notes#buffer#Undo('note/redo')<CR>
   b:note_keys = ['u', '<C-R>']
   for mapping in maplist()
     var method = get(KEYS, tolower(mapping.rhs), '')
     if method != '' && mapping.mode =~ '[n ]' && !mapping.buffer && !mapping.abbr
-      var rhs = $"<Cmd>call decent_notes#buffer#Undo('note/{method}')<CR>"
+      var rhs = $"<Cmd>execute decent_notes#buffer#Undo('note/{method}')<CR>"
       mapset('n', false, extend(mapping, {rhs: rhs, buffer: 1, noremap: 1, expr: 0, mode: 'n'}))
       add(b:note_keys, mapping.lhs)
     endif
@@ -156,31 +160,32 @@ def MapUndo()
   &cpoptions = options
 enddef
 
-# Has the server undo or redo the last step made in this buffer: `method` is note/undo or note/redo. The effect comes as a push.
-export def Undo(method: string)
+# Undoes or redoes the last steps made in this buffer: `method` is note/undo or note/redo. Returns a command for :execute, empty unless the
+# effect could not be waited for. An error ends a mapping or a macro, whose other keys count on the effect; it must not come from a
+# function, which Vim would name in two more lines.
+export def Undo(method: string): string
   var note = live.Of(bufnr())
-  var times = v:count1
   if empty(note)
-    return
+    return ''
   endif
-  live.SendPending(note)
-  if note.attachment == 0
-    # Vim's own undo may take back what others did.
-    server.Tell('the program is gone, nothing can be taken back now', 'WarningMsg')
-    return
-  endif
-  for _ in range(times)
-    server.Request(method, {attachment: note.attachment}, (response) => {
-      if has_key(response, 'error')
-        server.Tell(response.error.message)
-      elseif response.result.done
-        note.isJumping = true
-        TakenOutOfTrash(note)
-      else
+  try
+    for _ in range(v:count1)
+      if note.attachment == 0
+        # Vim's own undo may take back what others did.
+        throw 'Decent Notes: the program is gone, nothing can be taken back now'
+      elseif !live.Reverse(note, method)
         server.Tell(method == 'note/undo' ? 'nothing of yours to take back' : 'nothing to make again', 'None')
+        break
       endif
-    })
-  endfor
+      TakenOutOfTrash(note)
+    endfor
+  catch /^Vim:Interrupt$/
+    return 'echoerr "Decent Notes: given up waiting"'
+  catch /^Decent Notes: /
+    server.Log(v:exception)
+    return 'echoerr ' .. string(v:exception)
+  endtry
+  return ''
 enddef
 
 # Sends everything and waits until it is on disk: for BufWriteCmd.

@@ -45,7 +45,12 @@ export def Open(name: string)
   endif
 enddef
 
-# Changes the title, the tags or the priority of the note here.
+# Gives the note here another title.
+export def Retitle(title: string)
+  list.Retitle(Id(), title)
+enddef
+
+# Changes the tags or the priority of the note here.
 export def Update(fields: dict<any>)
   var summary = server.Call('note/update', {id: Id()}->extend(fields)).note
   buffer.Show(summary)

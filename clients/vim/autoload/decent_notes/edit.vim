@@ -3,28 +3,12 @@ vim9script
 # lines at the tops of windows, the ends of a selection, marks. Vim itself moves marks and folds when lines come and go; the rest is
 # done here. A place is [line, byte], both from 0, as in the protocol. Knows nothing of notes.
 
+import autoload './rest.vim'
+
 # Characters that the text of a note cannot hold: NUL (which Vim stores as a line feed inside a line), surrogates, and numbers beyond Unicode.
 # Vim's old engine for patterns, which it also uses for very long lines, does not support such ranges. The new one goes through all
 # characters of a range if case is ignored, which takes minutes.
 const IMPOSSIBLE = "\\%#=2\\C[\ud800-\udfff\U00110000-\U7fffffff\n]"
-
-# True while text is inserted into a block. It is repeated on the other lines of the block when Insert mode ends.
-var isBlockInsert = false
-
-# True while a function finds what may be completed: Vim remembers where.
-export var isCompleting = false
-
-# For ModeChanged. When Insert mode ends, the block's other lines get their text before any message is handled.
-export def NoteMode()
-  isBlockInsert = v:event.new_mode != 'n' && (isBlockInsert || v:event.old_mode[0] == "\<C-V>")
-enddef
-
-# True while Vim or a script remembers places, so that lines must not move: an operator waits for its motion, a completion for a
-# choice, :s for a confirmation, a mapping for a character (Vim reports these by the state "S"), a command or a pattern for its end,
-# or text inserted into a block for the other lines of the block.
-export def IsBusy(buf: number): bool
-  return buf == bufnr() && (isBlockInsert || isCompleting || mode() =~ '^[cr]' || state('S') != '')
-enddef
 
 # Puts a text into an empty buffer, as a change that cannot be undone.
 export def Fill(buf: number, text: string)
@@ -37,22 +21,96 @@ export def Fill(buf: number, text: string)
   setbufvar(buf, '&modified', false)
 enddef
 
+# The edits of a push in the form of ranges, as `Apply` takes them: `start`, `end`, and the lines `new` between which line feeds replace what is there.
+export def OfRanges(ranges: list<dict<any>>): list<dict<any>>
+  return ranges->mapnew((_, it) => ({start: [it.range.start.line, it.range.start.character],
+    end: [it.range.end.line, it.range.end.character], new: split(it.newText, "\n", true)}))
+enddef
+
+# The same of a push in the form of lines. `old` has the lines that are replaced if there are as many new ones.
+export def OfLines(buf: number, pieces: list<list<any>>): list<dict<any>>
+  return Joined(pieces)->mapnew((_, piece) => {
+    var [first, end, new] = piece
+    var old = end > first ? getbufline(buf, first + 1, end) : []
+    return len(old) == len(new) ? {start: [first, 0], end: [end - 1, strlen(old[-1])], new: new, old: old}
+      : len(old) + len(new) > 200 ? OfText(buf, first, old, new) : OfText(buf, first, old, new)->Shortened()
+  })
+enddef
+
+# The same pieces, of which neighbours that replace lines by as many are one.
+def Joined(pieces: list<list<any>>): list<list<any>>
+  var joined: list<list<any>> = []
+  var next = -1
+  for piece in pieces
+    var isEven = piece[1] - piece[0] == len(piece[2])
+    if isEven && piece[0] == next
+      joined[-1][1] = piece[1]
+      extend(joined[-1][2], piece[2])
+    else
+      add(joined, piece)
+    endif
+    next = isEven ? piece[1] : -1
+  endfor
+  return joined
+enddef
+
+# The edit by which the lines `old` become `new`, each with the line feed behind it; at the end of the text with that before it.
+def OfText(buf: number, first: number, old: list<string>, new: list<string>): dict<any>
+  var count = getbufinfo(buf)[0].linecount
+  if first + len(old) < count
+    return {start: [first, 0], end: [first + len(old), 0], new: new + [''], text: old + ['']}
+  elseif first == 0
+    return {start: [0, 0], end: [count - 1, strlen(old[-1])], new: new, text: old}
+  endif
+  var start = [first - 1, strlen(getbufline(buf, first)[0])]
+  return {start: start, end: empty(old) ? start : [count - 1, strlen(old[-1])], new: [''] + new, text: [''] + old}
+enddef
+
+# An edit without what is equal at both ends of the lines `text`, which it replaces, and the new ones.
+def Shortened(edit: dict<any>): dict<any>
+  var [old, new] = [join(edit.text, "\n"), join(edit.new, "\n")]
+  var [head, tail] = Common(old, new)
+  var At = (offset: number): list<number> => {
+    var before = split(strpart(old, 0, offset), "\n", true)
+    return [edit.start[0] + len(before) - 1, strlen(before[-1]) + (len(before) == 1 ? edit.start[1] : 0)]
+  }
+  return {start: At(head), end: At(strlen(old) - tail), new: split(strpart(new, head, strlen(new) - head - tail), "\n", true)}
+enddef
+
+# How many bytes are equal at the beginnings of two texts, and behind these at their ends: whole characters.
+def Common(old: string, new: string): list<number>
+  var [low, high] = [0, min([strlen(old), strlen(new)])]
+  while low < high
+    var middle = (low + high + 1) / 2
+    [low, high] = strpart(old, 0, middle) ==# strpart(new, 0, middle) ? [middle, high] : [low, middle - 1]
+  endwhile
+  # A character is not cut.
+  var head = byteidx(old, charidx(old .. ' ', low))
+  [low, high] = [0, min([strlen(old), strlen(new)]) - head]
+  while low < high
+    var middle = (low + high + 1) / 2
+    [low, high] = strpart(old, strlen(old) - middle) ==# strpart(new, strlen(new) - middle) ? [middle, high] : [low, middle - 1]
+  endwhile
+  var end = strlen(old) - low
+  var char = charidx(old .. ' ', end)
+  return [head, byteidx(old, char) == end ? low : strlen(old) - byteidx(old, char + 1)]
+enddef
+
 # The edits by which some lines become what a note can hold.
 export def Replacements(buf: number, first: number, last: number): list<dict<any>>
   var lines = getbufline(buf, first, last)
-  var ranges: list<dict<any>> = []
+  var edits: list<dict<any>> = []
   for [row, line] in IsImpossible(lines) ? items(lines) : []
     var column = 0
     for char in IsImpossible([line]) ? split(line, '\zs') : []
       var end = column + strlen(char)
       if IsImpossible([char])
-        add(ranges, {newText: "\uFFFD", range: {
-          start: {line: first - 1 + row, character: column}, end: {line: first - 1 + row, character: end}}})
+        add(edits, {start: [first - 1 + row, column], end: [first - 1 + row, end], new: ["\uFFFD"]})
       endif
       column = end
     endfor
   endfor
-  return ranges
+  return edits
 enddef
 
 # Bytes that are no UTF-8 do not survive a conversion to JSON and back.
@@ -61,23 +119,27 @@ def IsImpossible(lines: list<string>): bool
 enddef
 
 # Applies edits that all refer to the text before them and are in ascending order. `isJump`: the cursor goes to the first one.
-export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
+export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
   var windows = win_findbuf(buf)->mapnew((_, id) => Window(id))
-  var isVisual = buf == bufnr() && mode() =~ "^[vV\<C-V>]"
+  var isVisual = buf == bufnr() && mode() =~ "^[vV\<C-V>sS\<C-S>]"
   var anchor = Place(getpos('v'))
   var marks = (getmarklist(buf) + getmarklist()->filter((_, mark) => mark.pos[0] == buf))
     ->filter((_, mark) => mark.mark =~ '[a-zA-Z<>]')->mapnew((_, mark) => ({name: mark.mark, place: Place(mark.pos)}))
-  for edit in reverse(copy(ranges))
-    var range = edit.range
-    var [start, end] = [range.start, range.end]->mapnew((_, at) => [at.line, at.character])
-    var new = split(edit.newText, "\n", true)
+  for edit in reverse(copy(edits))
+    var [start, end, new] = [edit.start, edit.end, edit.new]
     # Text inserted at a place comes before the character there, and moves the place. At the end of a line there is no character,
     # and the place stays. Only whole lines inserted above an empty line move it.
     var isAtEnd = start[1] >= strlen(getbufline(buf, start[0] + 1)[0])
     var isAbove = start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')
     var isPushing = isAbove || !isAtEnd
     var Move = (place, isPushed) => Moved(place, start, end, new, isPushed)
-    ReplaceText(buf, start, end, new)
+    if has_key(edit, 'old')
+      [isAbove, isPushing] = [false, true]
+      Move = (place, isPushed) => MovedInLine(place, start[0], edit.old, new, isPushed)
+      decent_notes#edit#SetLines(buf, start[0] + 1, copy(edit.old), copy(new))
+    else
+      ReplaceText(buf, start, end, new)
+    endif
     for window in windows
       # Text inserted where the user types comes after the cursor, except for whole lines above.
       var isTyping = mode() =~ '^[iR]' && window.id == win_getid()
@@ -93,14 +155,18 @@ export def Apply(buf: number, ranges: list<dict<any>>, isJump: bool)
     setpos(mark.name, [buf, mark.place[0] + 1, mark.place[1] + 1, 0])
   endfor
   if isVisual && Place(getpos('v')) != anchor
-    execute 'normal! o'
+    # In Select mode these keys would replace what is selected.
+    var toggle = mode() =~ "^[sS\<C-S>]" ? "\<C-G>" : ''
+    execute 'normal! ' .. toggle .. 'o'
     cursor(anchor[0] + 1, anchor[1] + 1)
-    execute 'normal! o'
+    execute 'normal! o' .. toggle
+    rest.Renew()
   endif
-  if isJump && !empty(ranges)
+  if isJump && !empty(edits)
+    var first = edits[0]
     for window in windows
       if window.id == win_getid()
-        window.cursor = [ranges[0].range.start.line, ranges[0].range.start.character]
+        window.cursor = has_key(first, 'old') ? [first.start[0], Common(first.old[0], first.new[0])[0]] : first.start
       endif
     endfor
   endif
@@ -146,6 +212,18 @@ def Moved(place: list<number>, start: list<number>, end: list<number>, new: list
     return [line, place[1]]
   endif
   return [line, place[1] - end[1] + strlen(new[-1]) + (len(new) == 1 ? start[1] : 0)]
+enddef
+
+# A place after lines from `first` on have become as many new ones.
+def MovedInLine(place: list<number>, first: number, old: list<string>, new: list<string>, isPushed: bool): list<number>
+  var index = place[0] - first
+  if index < 0 || index >= len(old)
+    return place
+  endif
+  var line = old[index]
+  var [head, tail] = Common(line, new[index])
+  return Moved(place, [place[0], head], [place[0], strlen(line) - tail],
+    [strpart(new[index], head, strlen(new[index]) - head - tail)], isPushed && head < strlen(line))
 enddef
 
 def IsBefore(one: list<number>, other: list<number>): bool

@@ -2,7 +2,6 @@ vim9script
 # Links between notes: following one, listing those that lead to a note, completing names and tags.
 
 import autoload './buffer.vim'
-import autoload './edit.vim'
 import autoload './live.vim'
 import autoload './places.vim'
 import autoload './server.vim'
@@ -105,15 +104,10 @@ export def Complete(findstart: number, base: string): any
     return kind == '' ? -3 : start
   endif
   var found: list<dict<any>> = []
-  edit.isCompleting = true
-  try
-    # An error in here would be shown by Vim with the places in functions.
-    server.Try(() => {
-      found = server.Call('notebook/complete', {prefix: base, kind: kind, limit: MOST}).results
-    })
-  finally
-    edit.isCompleting = false
-  endtry
+  # An error in here would be shown by Vim with the places in functions.
+  server.Try(() => {
+    found = server.Call('notebook/complete', {prefix: base, kind: kind, limit: MOST}).results
+  })
   if kind == 'tag'
     return found->mapnew((_, it) => it.label)
   endif

@@ -6,6 +6,7 @@ import autoload './buffer.vim'
 import autoload './edit.vim'
 import autoload './live.vim'
 import autoload './purge.vim'
+import autoload './rest.vim'
 import autoload './server.vim'
 import autoload './time.vim'
 
@@ -45,6 +46,8 @@ var deleted: list<list<string>> = []
 # The buffer that was shown before the list.
 var previous = 0
 var isOpening = false
+# True while the user waits for the list.
+var isAsked = false
 
 def Buffer(): number
   return bufexists(NAME) ? bufnr('^' .. NAME .. '$') : 0
@@ -160,7 +163,7 @@ def RefreshSoon()
     all = all || !empty(changed)
     changed = {}
   elseif refresh == 0 && !isWalking && (all || !empty(changed))
-    refresh = timer_start(max([PAUSE, all ? 3 * cost : 0]), (_) => {
+    refresh = rest.After(max([PAUSE, all ? 3 * cost : 0]), () => {
       refresh = 0
       RefreshNow()
     })
@@ -190,7 +193,7 @@ def AskFor(id: string, before: string)
   server.Request('notebook/list', page, (response) => {
     var note = response->get('result', {})->get('notes', [])->get(0, {})
     if get(note, 'id', '') == id
-      decent_notes#list#Update(note)
+      AtRest(() => decent_notes#list#Update(note))
     else
       all = true
       RefreshSoon()
@@ -200,7 +203,11 @@ enddef
 
 # Gets all notes again, and waits for the first page.
 export def Refresh()
-  if Buffer() > 0
+  if Buffer() == 0
+    return
+  endif
+  isAsked = true
+  try
     Walk((method, params, Take) => {
       if has_key(params, 'after')
         server.Request(method, params, Take)
@@ -208,6 +215,18 @@ export def Refresh()
         Take({result: server.Call(method, params)})
       endif
     })
+  finally
+    isAsked = false
+  endtry
+enddef
+
+# Changes what the list shows as soon as no key or command can mean what it shows now: at rest, and while no lines of it are selected.
+def AtRest(Change: func)
+  var isSelecting = bufnr() == Buffer() && mode() =~ "^[vV\<C-V>sS\<C-S>]"
+  if isAsked || (rest.IsReached() && !isSelecting)
+    Change()
+  else
+    rest.After(50, () => AtRest(Change))
   endif
 enddef
 
@@ -240,22 +259,22 @@ def Walk(Fetch: func)
     extend(found, page)
     if has_key(result, 'next')
       if isFirst
-        Show(copy(found))
+        ShowLater(copy(found), number, false)
         isFirst = false
       endif
       Fetch('notebook/list', params->copy()->extend({after: result.next}), Take)
       return
     endif
-    isWalking = false
     cost = float2nr(1000 * reltimefloat(reltime(start)))
     isMore = get(result, 'more', false)
     if has_key(response, 'error')
+      isWalking = false
       # The last note of the page before is gone. What was looked for is refused again and again.
       all = !isSearch
+      RefreshSoon()
     else
-      Show(found)
+      ShowLater(found, number, true)
     endif
-    RefreshSoon()
   }
   try
     Fetch(isSearch ? 'notebook/search' : 'notebook/list', params, Take)
@@ -263,6 +282,29 @@ def Walk(Fetch: func)
     isWalking = false
     throw v:exception
   endtry
+enddef
+
+# Shows what a walk has found, unless another one has begun by then. `isAll`: the walk is over.
+def ShowLater(found: list<dict<any>>, number: number, isAll: bool)
+  AtRest(() => {
+    if number == walk && Buffer() > 0
+      Show(found)
+      if isAll
+        isWalking = false
+        RefreshSoon()
+      endif
+    endif
+  })
+enddef
+
+# What a walk has found is older than what was done here: another one begins.
+def Outdate()
+  if isWalking
+    walk += 1
+    isWalking = false
+    all = true
+    RefreshSoon()
+  endif
 enddef
 
 # Showing them {{{1
@@ -350,7 +392,7 @@ enddef
 
 # Shows a note that was changed.
 export def Update(summary: dict<any>)
-  all = all || isWalking
+  Outdate()
   var place = Index(entries, summary.id)
   if place >= 0 && Buffer() > 0
     extend(entries[place], {path: ''}->extend(summary))
@@ -362,6 +404,10 @@ export def Update(summary: dict<any>)
     else
       Show(entries)
     endif
+  elseif place < 0
+    # It may have come out of the trash.
+    all = true
+    RefreshSoon()
   endif
 enddef
 
@@ -385,7 +431,7 @@ def Delete(notes: list<dict<any>>)
 enddef
 
 def Remove(ids: list<string>)
-  all = all || isWalking
+  Outdate()
   Show(entries->filter((_, note) => index(ids, note.id) < 0))
 enddef
 
@@ -486,7 +532,7 @@ def Move(by: number)
     return
   endif
   server.Call('note/move', {id: note.id}->extend(by < 0 ? {before: rows[other].id} : {after: rows[other].id}))
-  all = all || isWalking
+  Outdate()
   var place = Index(entries, note.id)
   insert(entries, remove(entries, place), place + by)
   Show(entries)
@@ -503,7 +549,7 @@ enddef
 def EditTags()
   var note = Selected()
   var before = note.tags
-  Ask('Tags, with commas between them: ', join(before, ', '), (answer) => {
+  Ask($'Tags of "{purge.Named(note)}", with commas between them: ', join(before, ', '), (answer) => {
     var tags = split(answer, ',')->map((_, tag) => trim(tag))->filter((_, tag) => tag != '')
     # Only the difference is sent: others may change tags at the same time.
     decent_notes#list#Update(server.Call('note/update', {id: note.id, tags: {add: tags->copy()->filter((_, tag) => index(before, tag) < 0),
@@ -511,10 +557,21 @@ def EditTags()
   })
 enddef
 
-def Rename(title: string)
-  var summary = server.Call('note/update', {id: Selected().id, title: title}).note
-  buffer.Show(summary)
-  decent_notes#list#Update(summary)
+def Rename()
+  var note = Selected()
+  Ask($'Title of "{purge.Named(note)}": ', note.title, (title) => decent_notes#list#Retitle(note.id, title))
+enddef
+
+# Gives a note another title, and the links that lead to it as well.
+export def Retitle(id: string, title: string)
+  var result = server.Call('note/rename', {id: id, title: title})
+  for note in [result.note] + result.updated->mapnew((_, it) => it.note)
+    buffer.Show(note)
+    decent_notes#list#Update(note)
+  endfor
+  var left = len(result.ambiguous)
+  server.Tell($'renamed; links changed in {result.more ? "at least " : ""}{len(result.updated)} ' .. (len(result.updated) == 1 ? 'note' : 'notes')
+    .. (left == 0 ? '' : $', ambiguous in {left}'), left == 0 ? 'None' : 'WarningMsg')
 enddef
 
 def CyclePriority()
@@ -554,7 +611,7 @@ const KEYS: list<list<any>> = [
   ['J', 'move down', () => Move(1)],
   ['t', 'tags', () => EditTags()],
   ['p', 'priority: low, normal, high', () => CyclePriority()],
-  ['r', 'rename', () => Ask('Title: ', Selected().title, Rename)],
+  ['r', 'rename; links to it follow', () => Rename()],
   ['s', 'search; nothing: all notes', () => Ask('Search: ', query, (words) => Select(() => Search(words)))],
   ['f', 'only notes with a tag; nothing: all notes',
     () => Ask('Tag: ', tagged ?? get(get(decent_notes#list#Here(), 'tags', []), 0, ''), (name) => Select(() => Tagged(name)))],

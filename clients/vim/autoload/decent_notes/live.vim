@@ -4,6 +4,7 @@ vim9script
 
 import autoload './edit.vim'
 import autoload './participants.vim'
+import autoload './rest.vim'
 import autoload './server.vim'
 import autoload './unsent.vim'
 
@@ -23,11 +24,13 @@ const INTERVAL = 100
 #   resumeToken, isJumping, participants
 # Fields of this client:
 #   text           the text that was sent last or is to be sent; of a large text the one that was hashed last
+#   form           `ranges` or `lines`: how pushes say what is new
 #   readOnly       true if the note cannot be changed here
 #   block          Vim's undo sequence number when the last change was sent: equal numbers are one step of undo
 #   timer          the timer that will send a change of nothing
 #   isApplying     true while a push is applied
 #   isClosing      true while the buffer is being unloaded
+#   isReversing    true while the user waits for the effect of an undo or a redo
 #   listener       Vim's id of the listener
 #   since, told    the beginning of the present moment, and how many changes Vim has reported in it
 #   isBurst        true if listening is to stop for a moment
@@ -68,6 +71,11 @@ def Text(buf: number): string
   return getbufline(buf, 1, '$')->join("\n")
 enddef
 
+# The bytes of the text of a buffer. Of the current one Vim knows them without reading the text.
+def Size(buf: number): number
+  return buf == bufnr() ? line2byte(line('$') + 1) - 1 : strlen(Text(buf))
+enddef
+
 # States {{{1
 
 # True if the server lacks something that was done in the buffer, as far as it has answered.
@@ -99,14 +107,16 @@ enddef
 
 # Opening {{{1
 
-# Opens a note for an empty buffer, and fills the buffer.
-export def Open(buf: number, id: string)
-  var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
+# Opens a note for an empty buffer, and fills the buffer. `text` is its text of a moment ago.
+export def Open(buf: number, id: string, text: string)
+  # An undo may change each of very many lines. Whole lines are read in a tenth of the time then; of long lines they would be too much.
+  var isOfLines = strlen(text) > LARGE && count(text, "\n") > strlen(text) / 500
+  var note: dict<any> = {buf: buf, id: id, form: isOfLines ? 'lines' : 'ranges', attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
     participants: '', isBurst: false, since: reltime(), told: 0, before: [],
-    isApplying: false, isClosing: false, isJumping: false}
+    isApplying: false, isClosing: false, isReversing: false, isJumping: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
-  server.Call('note/open', {id: id, mode: 'edit', push: 'ranges'}, (result) => {
+  server.Call('note/open', {id: id, mode: 'edit', push: note.form}, (result) => {
     [note.base, note.text] = [result.text, result.text]
     Begin(note)
     Attach(note, result)
@@ -130,7 +140,7 @@ export def Reopen(buf: number, id: string): bool
   remove(unloaded, buf)
   extend(note, {isClosing: false, block: -1})
   Begin(note)
-  setbufvar(buf, '&modifiable', !note.readOnly)
+  Unlock(note)
   # Pushes that came meanwhile were not applied. A change of nothing makes the server send them again.
   SendChange(note, {lines: []})
   return true
@@ -138,9 +148,17 @@ enddef
 
 # Takes over the answer to note/open.
 def Attach(note: dict<any>, result: dict<any>)
+  var isNew = get(note, 'readOnly', null) != result.readOnly
   extend(note, {attachment: result.attachment, resumeToken: result.session, rev: result.rev, isOpening: false, needsWhole: false,
     readOnly: result.readOnly})
-  setbufvar(note.buf, '&modifiable', !result.readOnly)
+  if isNew
+    Unlock(note)
+  endif
+enddef
+
+# Lets the buffer be changed if the note may be, and unless Vim was started with -M.
+def Unlock(note: dict<any>)
+  setbufvar(note.buf, '&modifiable', !note.readOnly && &g:modifiable)
 enddef
 
 # Own changes {{{1
@@ -265,8 +283,7 @@ def SendChange(note: dict<any>, change: dict<any>)
   note.block = block
   timer_stop(note.timer)
   var text = ''
-  # Of the current buffer Vim knows the size without reading the text.
-  var bytes = note.buf == bufnr() ? line2byte(line('$') + 1) - 1 : 0
+  var bytes = note.buf == bufnr() ? Size(note.buf) : 0
   if bytes > LARGE && !isNothing
     extend(change, {bytes: bytes, lineCount: note.lineCount})
     ConfirmIn(note, PAUSE)
@@ -282,10 +299,10 @@ enddef
 # that was not applied.
 def ConfirmIn(note: dict<any>, milliseconds: number)
   timer_stop(note.timer)
-  note.timer = timer_start(milliseconds, (_) => {
+  note.timer = rest.After(milliseconds, () => {
     if decent_notes#live#Of(note.buf) isnot note || note.attachment == 0 || note.needsWhole
       return
-    elseif edit.IsBusy(note.buf)
+    elseif !rest.IsReached()
       ConfirmIn(note, WAIT)
     else
       decent_notes#live#SendPending(note)
@@ -365,14 +382,14 @@ def TakePush(push: dict<any>)
   if push.version != note.version || push.version == note.skipped
     # It has crossed a change. The server sends another one.
     return
-  elseif edit.IsBusy(note.buf)
+  elseif !note.isReversing && !rest.IsReached()
     SkipPush(note)
   elseif !Fits(note, push)
     server.Log($'a push does not fit: sending the whole text of {note.id}')
     SendWhole(note)
   else
     try
-      ApplyEdits(note, push.ranges, note.isJumping)
+      ApplyEdits(note, note.form == 'lines' ? edit.OfLines(note.buf, push.lines) : edit.OfRanges(push.ranges), note.isJumping)
     catch /:E565:/
       # Vim allows no change of text now, as while an <expr> mapping asks for a character.
       SkipPush(note)
@@ -393,21 +410,43 @@ def SkipPush(note: dict<any>)
   ConfirmIn(note, WAIT)
 enddef
 
+# Has the server undo or redo the last step made in this buffer, and waits for the effect, so that the keys that follow find it. Returns
+# false if there is no such step. `method` is note/undo or note/redo.
+export def Reverse(note: dict<any>, method: string): bool
+  decent_notes#live#SendPending(note)
+  if note.skipped == note.version
+    # The effect would be a push after one that was dropped.
+    SendChange(note, {lines: []})
+  endif
+  note.isReversing = true
+  try
+    var result = server.Call(method, {attachment: note.attachment}, (answer) => extend(note, {isJumping: answer.done && note.isReversing}))
+    if result.done
+      # The push follows the answer, and precedes that to any other request.
+      server.Call('notebook/status')
+    endif
+    return result.done
+  finally
+    # Nothing that comes later moves the cursor.
+    extend(note, {isReversing: false, isJumping: false})
+  endtry
+  return false
+enddef
+
 # True if a push was made for the text of the buffer.
 def Fits(note: dict<any>, push: dict<any>): bool
-  var text = Text(note.buf)
-  return has_key(push, 'sha256') ? sha256(text) == push.sha256
-    : strlen(text) == push.bytes && note.lineCount == push.lineCount
+  return has_key(push, 'sha256') ? sha256(Text(note.buf)) == push.sha256
+    : Size(note.buf) == push.bytes && note.lineCount == push.lineCount
 enddef
 
 # Edits the buffer. This is no change of the user's.
-def ApplyEdits(note: dict<any>, ranges: list<dict<any>>, isJump: bool)
+def ApplyEdits(note: dict<any>, edits: list<dict<any>>, isJump: bool)
   var modifiable = getbufvar(note.buf, '&modifiable')
   note.isApplying = true
   try
     setbufvar(note.buf, '&modifiable', true)
     # The place of the last change, for `. and g;, stays that of the user's.
-    keepjumps edit.Apply(note.buf, ranges, isJump)
+    keepjumps edit.Apply(note.buf, edits, isJump)
     listener_flush(note.buf)
   finally
     note.isApplying = false
@@ -488,7 +527,7 @@ def Resume(note: dict<any>)
   decent_notes#live#SendPending(note)
   note.isOpening = true
   var text = Lines(note, 1, note.lineCount)->join("\n")
-  server.Request('note/open', {id: note.id, mode: 'edit', push: 'ranges', resume: {session: note.resumeToken,
+  server.Request('note/open', {id: note.id, mode: 'edit', push: note.form, resume: {session: note.resumeToken,
     version: note.version, rev: note.rev, text: text, baseText: note.base}}, (response) => TakeResumed(note, text, response))
 enddef
 

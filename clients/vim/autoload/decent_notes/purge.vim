@@ -8,8 +8,8 @@ import autoload './work.vim'
 # have been restored or forgotten by others during the question.
 export def Ask(notes: list<dict<any>>, ReadAgain: func)
   var question = len(notes) == 1
-    ? $'Forget "{Named(notes[0])}" for good, on all machines?'
-    : $'Forget {len(notes)} notes for good, on all machines?'
+    ? $'Forget "{decent_notes#purge#Named(notes[0])}" for good, on all machines?'
+    : $"Forget {len(notes)} notes for good, on all machines?\n{Names(notes)}"
   AskThis(question, notes, ReadAgain)
 enddef
 
@@ -19,12 +19,18 @@ export def EmptyTrash(ReadAgain: func)
   if empty(notes)
     throw 'Decent Notes: the trash is empty'
   endif
-  AskThis(len(notes) == 1 ? $'Empty the trash? Its only note, "{Named(notes[0])}", is forgotten for good, on all machines.'
+  AskThis(len(notes) == 1 ? $'Empty the trash? Its only note, "{decent_notes#purge#Named(notes[0])}", is forgotten for good, on all machines.'
     : $'Empty the trash? Its {len(notes)} notes are forgotten for good, on all machines.', notes, ReadAgain)
 enddef
 
-def Named(note: dict<any>): string
+# The title of a note, as far as there is room in a question.
+export def Named(note: dict<any>): string
   return strcharpart(note.title ?? '(no title)', 0, 40)->substitute('[\x00-\x1f]\+', ' ', 'g')
+enddef
+
+# The titles of the first of these notes, and how many others there are.
+def Names(notes: list<dict<any>>): string
+  return notes[: 4]->mapnew((_, note) => $'"{decent_notes#purge#Named(note)}"')->join(', ') .. (len(notes) > 5 ? $' and {len(notes) - 5} more' : '')
 enddef
 
 def AskThis(question: string, notes: list<dict<any>>, ReadAgain: func)

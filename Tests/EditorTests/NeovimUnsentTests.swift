@@ -1,0 +1,188 @@
+import Foundation
+import JSONRPC
+import TestSupport
+import Testing
+
+@Suite(.waiting, .tags(.editor), .enabled(if: isNeovimReady, "nvim is missing"))
+struct `The client for Neovim: without an answer` {
+  /// A note in Neovim whose server can be taken away, and its files of unsent texts.
+  private struct Unsent {
+    let state = TemporaryFolder()
+    let scene: NeovimScene
+    let program: String
+
+    init(_ program: String) throws {
+      self.program = program
+      scene = try NeovimScene(
+        program, text: "one\ntwo", setup: "vim.g.decent_notes_command = [[\(state("program"))]]\n",
+        environment: ["XDG_STATE_HOME": state("state")], link: state("program"))
+    }
+
+    /// The texts, and the other files, by their names.
+    func files(_ ending: String) throws -> [String: String] {
+      let folder = state("state") + "/decent-notes/unsent"
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return try Dictionary(
+        uniqueKeysWithValues: names.filter { $0.hasSuffix(ending) }.map {
+          ($0, try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8))
+        })
+    }
+
+    /// Takes the server away, and lets no other one begin.
+    func loseServer() throws {
+      unlink(state("program"))
+      kill(try scene.editor.serverProcess(), SIGKILL)
+      try scene.editor.wait("offline", "require('decent-notes').status() == 'offline'")
+    }
+
+    func waitForText(_ text: String) throws {
+      try waitUntil("the text is in a file", every: 0.003) {
+        Array(try files(".txt").values) == [text]
+      }
+    }
+
+    /// Another Neovim, after the first one was killed.
+    func next(_ setup: String = "") throws -> Neovim {
+      kill(scene.editor.process, SIGKILL)
+      #expect(try scene.editor.waitForEnd() == .signal(SIGKILL))
+      return try Neovim(
+        program, notebook: scene.folder("notes"), in: scene.folder,
+        setup: "vim.fn.confirm = function(...) asked = { ... } return answer end\n" + setup,
+        environment: ["XDG_STATE_HOME": state("state")])
+    }
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `what is typed without a server is in a file until the server has it`(_ program: String)
+    throws
+  {
+    let unsent = try Unsent(program)
+    let scene = unsent.scene
+    try unsent.loseServer()
+    try scene.editor.type("Ax")
+    try unsent.waitForText("onex\ntwo")
+    try scene.editor.type("y")
+    try unsent.waitForText("onexy\ntwo")
+    let other = try #require(try unsent.files(".json").values.first)
+    let fields = try JSONValue(parsing: Array(other.utf8))
+    #expect(
+      fields["id"]?.string == scene.id && fields["title"]?.string == "Shopping"
+        && fields["baseText"]?.string == "one\ntwo" && fields["session"]?.string?.isEmpty == false
+        && fields["pid"]?.written == "\(scene.editor.process)")
+    symlink(Server.program, unsent.state("program"))
+    try scene.editor.type("<Esc>:NotesRestart<CR>")
+    try scene.expect("onexy\ntwo")
+    try waitUntil("no files") { try unsent.files("").isEmpty }
+    // While a server is stopped, too.
+    let server = try scene.editor.serverProcess()
+    kill(server, SIGSTOP)
+    try scene.editor.type("Gox<Esc>")
+    try unsent.waitForText("onexy\ntwo\nx")
+    kill(server, SIGCONT)
+    try waitUntil("no files") { try unsent.files("").isEmpty }
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a text of a Neovim that was killed is offered, and merged with what others did`(
+    _ program: String
+  ) throws {
+    let unsent = try Unsent(program)
+    let (scene, note) = (unsent.scene, unsent.scene.id)
+    try unsent.loseServer()
+    try scene.editor.type("Ax<Esc>")
+    try unsent.waitForText("onex\ntwo")
+    let editor = try unsent.next("answer = 1\n")
+    try scene.set("zero\none\ntwo")
+    try editor.command("edit note://\(note)")
+    try editor.wait(
+      "the offer",
+      "told[1] == 'Decent Notes: :NotesUnsent has what was not sent (\"Shopping\")'")
+    // Later.
+    try editor.command("NotesUnsent")
+    #expect(try editor.value("asked[1]").contains("What was typed in \"Shopping\" until "))
+    #expect(try editor.text == "zero\none\ntwo" && unsent.files(".json").count == 1)
+    // Into the note.
+    try editor.lua("answer = 4")
+    try editor.command("NotesUnsent")
+    try editor.wait("the text", "text() == 'zero\\nonex\\ntwo'")
+    #expect(try scene.stored == "zero\nonex\ntwo")
+    #expect(try unsent.files("").isEmpty)
+    try editor.command("NotesUnsent")
+    try editor.wait("nothing", "told[#told]:find('there is no text')")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a text of an earlier Neovim becomes a note, or is forgotten, as the user says`(
+    _ program: String
+  ) throws {
+    let unsent = try Unsent(program)
+    let scene = unsent.scene
+    // As earlier versions wrote it, and one of another notebook.
+    let folder = unsent.state("state") + "/decent-notes/unsent"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for id in [scene.id, "1-0123456789abcdef0123456789abcdef"] {
+      try "old text".write(
+        toFile: "\(folder)/\(id)-20260102T030405Z.txt", atomically: true, encoding: .utf8)
+    }
+    try unsent.loseServer()
+    try scene.editor.type("ggdG")
+    try waitUntil("the text is in a file") { try unsent.files(".json").count == 1 }
+    let editor = try unsent.next("answer = 3\n")
+    try editor.command("Notes")
+    try editor.wait("the offer", "told[1] and told[1]:find('not sent of 2 notes')")
+    try editor.lua(
+      """
+      vim.fn.confirm = function(question, answers)
+        local is_old = question:find('2026-01-02 03:04', 1, true)
+        has_merge = has_merge or {}
+        has_merge[#has_merge + 1] = answers:find('Merge') ~= nil
+        return is_old and 3 or 2
+      end
+      """)
+    try editor.command("NotesUnsent")
+    try editor.wait("a note", "require('decent-notes').title() == 'Shopping (unsent)'")
+    #expect(try editor.text == "old text")
+    #expect(try editor.value("vim.inspect(has_merge)") == "{ false, true }")
+    #expect(try scene.stored == "one\ntwo")
+    #expect(
+      try Array(unsent.files("").keys) == [
+        "1-0123456789abcdef0123456789abcdef-20260102T030405Z.txt"
+      ])
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a server that is stopped is shown within three seconds, and killed when asked for`(
+    _ program: String
+  ) throws {
+    let scene = try NeovimScene(program, text: "one")
+    let server = try scene.editor.serverProcess()
+    kill(server, SIGSTOP)
+    // The clock of Neovim: from the request to the message.
+    try scene.editor.lua(
+      """
+      local notify = vim.notify
+      vim.notify = function(...)
+        took = took or vim.loop.now() - began
+        notify(...)
+      end
+      """)
+    try scene.editor.type("Ax<Esc>")
+    try scene.editor.lua("began = vim.loop.now()")
+    try scene.editor.wait("the message", "told[1] and told[1]:find(':NotesRestart', 1, true)")
+    let took = Int(try scene.editor.value("took"))!
+    #expect((1500...3500).contains(took), "\(took) ms")
+    #expect(try scene.editor.value("require('decent-notes').status()").contains(":NotesRestart"))
+    try scene.editor.command("NotesRestart")
+    #expect(kill(server, 0) == -1)
+    try scene.expect("onex")
+    #expect(try scene.editor.value("require('decent-notes').status()") == "connected")
+    // A server that goes on is no longer shown as one that does not answer.
+    let next = try scene.editor.serverProcess()
+    kill(next, SIGSTOP)
+    try scene.editor.type("Ay<Esc>")
+    try scene.editor.wait("silence", "require('decent-notes').status():find('NotesRestart')")
+    kill(next, SIGCONT)
+    try scene.expect("onexy")
+    #expect(try scene.editor.value("require('decent-notes').status()") == "connected")
+  }
+}
