@@ -232,8 +232,9 @@ extension NoteBook: Replicable {
     try open(change)
     let first = try firstStamp(of: change)
     if supposed != nil {
-      let end = try performSupposing(&change, first, &merged.effects)
-      admit(change, encoded: encoded, mentions: mentions, upTo: end)
+      var (past, end) = try performSupposing(&change, first, &merged.effects)
+      past?.insert(id)
+      admit(change, encoded: encoded, mentions: mentions, upTo: end, knowing: past)
       note(withdrawalsIn: change)
       if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }
       shelf.tidy()

@@ -90,10 +90,10 @@ extension NoteBook {
   /// Performs what can be performed of the operations of a change that follows supposed ones, and leaves only that in it. Its parts are open,
   /// as far as they are here.
   ///
-  /// - Returns: the last tick of logical time that the change takes.
+  /// - Returns: what its author had seen with it, nil for all that is known, and the last tick of logical time that the change takes.
   mutating func performSupposing(
     _ change: inout Change, _ first: Stamp, _ effects: inout Effects
-  ) throws -> UInt64 {
+  ) throws -> (past: Version?, end: UInt64) {
     var performed: [Change.Operation] = []
     defer { change.operations = performed }
     let past = try past(of: change)
@@ -143,7 +143,7 @@ extension NoteBook {
       performed.append(operation)
     }
     if isIncomplete { supposed!.incomplete += 1 }
-    return max(first.lamport, stamp.lamport - 1)
+    return (past.isComplete ? nil : past.version, max(first.lamport, stamp.lamport - 1))
   }
 
   /// True if an edit of a note that is here can be made without what is missing.
