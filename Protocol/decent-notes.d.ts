@@ -83,9 +83,9 @@ export interface Requests {
   'notebook/sync': { params: NotebookSyncParams; result: NotebookSyncResult }
   /** Makes a note of each file at a path, or below it if it is a folder; again, takes over what has changed in the files since. Answered when all were read; does not hold up the requests that follow it. What changes is told by `notebook/didChange`. What was read before a failure or `$/cancelRequest` stays. Fails with `unusableFolder`, `unusableFile` or `confined`, or as changes do. */
   'notebook/import': { params: NotebookImportParams; result: NotebookImportResult }
-  /** Answered when the folder of files that the process mirrors and the notes are equal. Fails with `noMirror`, `mirrored`, `mirrorStopped`, `unusableFolder` or `confined`. */
+  /** Answered when the folder of files that the process mirrors and the notes are equal. Fails with `noMirror`, `mirrored`, `mirrorStopped`, `incomplete`, `unusableFolder` or `confined`. */
   'notebook/mirror': { params: Record<string, never>; result: NotebookMirrorResult }
-  /** Writes the notes that are not in the trash as files into a folder; again, what has changed since, and removes the files that it wrote of notes that are gone. Answered when all are written; does not hold up the requests that follow it. Fails with `unusableFolder`, `notEmpty`, `diskFull` or `confined`. */
+  /** Writes the notes that are not in the trash as files into a folder; again, what has changed since, and removes the files that it wrote of notes that are gone, unless the notebook lacks something, which is told. Answered when all are written; does not hold up the requests that follow it. Fails with `unusableFolder`, `notEmpty`, `diskFull` or `confined`. */
   'notebook/export': { params: NotebookExportParams; result: NotebookExportResult }
 }
 
@@ -908,6 +908,8 @@ export interface NotebookStatusResult {
   trashed: number
   /** What of the folder could not be read. */
   damage: Damage[]
+  /** Whether everything is here that the folder holds, or should hold. False while something can't be read, waits for changes that are missing, or was known to this user's programs and is gone: then a note that is not here proves nothing, and a text may be an old one. */
+  complete: boolean
   /** Why this user can change nothing in the folder, which may be read: the folder and the cause. Absent where changes can be made. */
   unwritable?: string
   /** The sessions that stand for changes which other replicas know under another session's names, because two programs went on as one. */
@@ -938,6 +940,8 @@ export interface Damage {
   offset: number
   /** What is wrong, and what was kept. */
   description: string
+  /** Of what kind it is. */
+  cause: DamageCause
 }
 
 /** Everything may be left out. */
@@ -1342,7 +1346,8 @@ export type ErrorCodes =
  * `"notEmpty"`: The folder has files that were not written by an export.
  * `"noMirror"`: This process mirrors no folder of files.
  * `"mirrored"`: Another process mirrors the folder.
- * `"mirrorStopped"`: Many files are gone or have changed at once, and the user has not said that it is meant so.
+ * `"mirrorStopped"`: Many files or notes are gone or have changed at once, and the user has not said that it is meant so.
+ * `"incomplete"`: The notebook can't be read completely, or is older than the files: what these have was taken in, and none was removed or set back.
  * `"newerFormat"`: `initialize` found a folder that a later version of the program wrote; it was left as it is.
  * `"damaged"`: `initialize` found a folder whose `decent.json` is not what it should be; it was left as it is.
  * `"tooLarge"`: One change of more than 64 MiB; the request changed nothing.
@@ -1373,6 +1378,7 @@ export type FailureReasons =
   | "noMirror"
   | "mirrored"
   | "mirrorStopped"
+  | "incomplete"
   | "newerFormat"
   | "damaged"
   | "tooLarge"
@@ -1409,6 +1415,21 @@ export type Priority =
   | "low"
   | "normal"
   | "high"
+
+/**
+ * Why something of a notebook is not here.
+ * `"unreadable"`: The system refuses to read it at present.
+ * `"damaged"`: Its bytes are not what the format says, or are of a later version.
+ * `"refused"`: What it says breaks a rule, or contradicts what is known.
+ * `"waiting"`: Changes follow others that no file has. `note/get`, `notebook/list`, `notebook/find` and `notebook/search` show what can be told without these.
+ * `"missing"`: What this user's programs have known is in no file any more.
+ */
+export type DamageCause =
+  | "unreadable"
+  | "damaged"
+  | "refused"
+  | "waiting"
+  | "missing"
 
 /**
  * The order of a list.

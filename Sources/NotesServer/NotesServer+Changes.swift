@@ -37,7 +37,7 @@ extension NotesServer {
   }
 
   /// A note as it is shown while changes wait for missing ones; nil if there is none, or nothing waits.
-  private func shownNote(_ id: NoteID) throws(ResponseError) -> Note? {
+  func shownNote(_ id: NoteID) throws(ResponseError) -> Note? {
     guard let store, store.waitingChanges > 0 else { return nil }
     do {
       return try store.recallReadable { book throws(ArchiveFailure) in try book.note(id) }

@@ -47,7 +47,7 @@ struct FileCommand {
     }
     var left = paths.count
     var status = CommandFailure.Status.failed
-    var hasFailed = false
+    var (hasFailed, isIncomplete) = (false, false)
     let client = LocalClient(requests) { message in
       if message["method"]?.string == "$/progress",
         let text = message["params"]?["value"]?["message"]?.string
@@ -61,7 +61,7 @@ struct FileCommand {
           progress.clear()
           printError(text)
           // An error that belongs to no request: the notebook lacks something.
-          hasFailed = hasFailed || message["params"]?["type"]?.integer == 1
+          isIncomplete = isIncomplete || message["params"]?["type"]?.integer == 1
         }
         return false
       }
@@ -90,7 +90,7 @@ struct FileCommand {
         }
       }
       if id > 0 { left -= 1 }
-      if left == 0 { status = hasFailed ? .failed : .done }
+      if left == 0 { status = isIncomplete ? .incomplete : hasFailed ? .failed : .done }
       return left == 0
     }
     serve(client)

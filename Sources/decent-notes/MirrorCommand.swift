@@ -21,9 +21,10 @@ struct MirrorCommand {
         return false
       }
       if let error = message["error"] {
-        let isTold = isAnswering && error["data"]?["reason"]?.string == "mirrored"
+        let reason = error["data"]?["reason"]?.string
+        let isTold = isAnswering && reason == "mirrored"
         printError((error["message"]?.string ?? "an error") + (isTold ? ", and was told" : ""))
-        status = isTold ? .done : .failed
+        status = isTold ? .done : reason == "incomplete" ? .incomplete : .failed
         return true
       }
       do throws(CommandFailure) {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -29,6 +30,39 @@ extension MirrorSimulation {
     disk.restore()
     (tree.callsLeft, tree.didKill) = (nil, nil)
     (machine.peer, machine.disk) = makeProcess(machine.name, tree)
+  }
+
+  /// The notebook is backed up; or its folder, perhaps that of the state too, is put back from the last backup while no process runs. All that
+  /// was in files by then is still there. No program goes on with what it had read before.
+  func backUpOrGoBack(_ machine: Machine) {
+    let folders = ["notes", "state"].map { "\($0)-\(machine.name)" }
+    run(.seconds(12))
+    if machine.peer.isBraked { return }
+    machine.told += machine.peer.take("window/showMessage").map { $0["message"]!.string! }
+    machine.peer.inputEnded()
+    let isBackup = random.chance(50) || !FileManager.default.fileExists(atPath: scratch("backup"))
+    if isBackup {
+      try? FileManager.default.removeItem(atPath: scratch("backup"))
+      try! FileManager.default.createDirectory(
+        atPath: scratch("backup"), withIntermediateDirectories: true)
+    }
+    for folder in isBackup || random.chance(50) ? folders : [folders[0]] {
+      let (from, to) =
+        isBackup
+        ? (scratch(folder), scratch("backup/\(folder)"))
+        : (scratch("backup/\(folder)"), scratch(folder))
+      try? FileManager.default.removeItem(atPath: to)
+      try! FileManager.default.copyItem(atPath: from, toPath: to)
+      note("\(machine.name): \(isBackup ? "backs up" : "goes back to") \(folder)")
+    }
+    if !isBackup {
+      // Notes that were trashed or forgotten since then are back, with all that was in them.
+      takenBack = []
+      for path in machine.buffers.keys { close(path, machine) }
+      removals += machine.paths.count
+    }
+    (machine.peer, machine.disk) = makeProcess(machine.name, machine.tree)
+    run(.seconds(12))
   }
 
   /// The clock of a machine, by which files and notes have their times, is set.

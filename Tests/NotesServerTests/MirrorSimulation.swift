@@ -20,6 +20,8 @@ final class MirrorSimulation {
     case carried
     /// More than ten files of one folder, which come and go at once.
     case manyFiles
+    /// The notebook is restored from backups.
+    case backups
   }
 
   /// A program that has a file open: its text as it was read.

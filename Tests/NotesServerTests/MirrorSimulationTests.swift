@@ -34,6 +34,7 @@ extension MirrorSimulation {
       (kind == .manyFiles ? 4 : 0, { self.editMany(machine) }),
       (machine.peer.isBraked ? 40 : 0, { self.answer(machine) }),
       (machines.count == 2 ? 25 : 0, { self.exchange() }),
+      (kind == .backups ? 12 : 0, { self.backUpOrGoBack(machine) }),
       (isCarried ? 15 : 0, { self.editPhone() }),
       (isCarried ? 15 : 0, { self.carry() }),
     ]
@@ -117,7 +118,9 @@ extension MirrorSimulation {
 }
 
 @Suite("A mirror, simulated", .computing) struct MirrorSimulationTests {
-  @Test(arguments: [MirrorSimulation.Kind.alone, .twoMirrors, .carried, .manyFiles])
+  @Test(arguments: [
+    MirrorSimulation.Kind.alone, .twoMirrors, .carried, .manyFiles, .backups,
+  ])
   func `no word is lost, and none is there twice`(_ kind: MirrorSimulation.Kind) {
     var failed = 0
     let only = ProcessInfo.processInfo.environment["DECENT_NOTES_SEED"].flatMap(UInt64.init)

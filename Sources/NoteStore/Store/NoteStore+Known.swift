@@ -67,7 +67,7 @@ extension NoteStore {
       path: path, offset: 0,
       description:
         "it has been known here up to \(names)\(more), and no file that can be read has these now: the folder is an older one, or has lost"
-        + " files (decent-notes check --repair takes it as it is)",
+        + " files (check --repair takes it as it is)",
       cause: .missing)
   }
 

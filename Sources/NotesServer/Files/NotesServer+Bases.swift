@@ -1,6 +1,7 @@
 internal import Bytes
 internal import FileTree
 internal import JSONRPC
+internal import NoteFiles
 internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
@@ -18,11 +19,25 @@ extension NotesServer {
     try lookUp(note) == nil && !book.isPurged(note)
   }
 
-  /// True if a note that the notebook lacks is expected to come: what has it can't be read at present, or was not delivered yet. What is
-  /// damaged or gone is not waited for.
-  var isWaitingForNotes: Bool {
+  /// True if the present text of a note, and all else of it, stood in its file: then whatever the notebook lacks is not about that.
+  private func isAsKnown(_ note: Note, at path: FilePath, _ states: [FileState]) -> Bool {
+    guard let bytes = try? file(of: note, at: path).rendered() else { return false }
+    let hash = SHA256.prefix64(of: bytes[...])
+    return states.contains { $0.hash == hash }
+  }
+
+  /// True if nothing is read from a file because what it was written from would be in its note twice: edits of the note wait for missing
+  /// changes, or the note or its edits are in what can't be read at present, or was not delivered yet. What is damaged or gone is not waited for.
+  func isExpected(
+    _ record: FileRecords.Record, at path: FilePath
+  ) throws(ResponseError) -> Bool {
     let causes = Set((store?.gaps ?? []).map(\.cause))
-    return causes.contains(.unreadable) || causes == [.waiting]
+    if causes.isEmpty { return false }
+    let note = try lookUp(record.note)
+    if let shown = try shownNote(record.note), shown.version != note?.version { return true }
+    guard causes.contains(.unreadable) || causes == [.waiting] else { return false }
+    guard let note else { return !book.isPurged(record.note) }
+    return !has(record.states.last!) && !isAsKnown(note, at: path, record.states)
   }
 
   // MARK: - What users are told of that
@@ -42,7 +57,7 @@ extension NotesServer {
   /// What helps if the notebook lacks something.
   var helpText: String {
     "`\(commandLine("check"))` says what is damaged, `\(commandLine("check", "--repair"))` brings back what this machine still"
-      + " knows, and so does an exchange with another machine (sync)"
+      + " knows and takes the rest as it is, and an exchange with another machine (sync) brings what that knows"
   }
 
   /// Tells the user what the notebook lacks, if it lacks something, at the end of an import or export.

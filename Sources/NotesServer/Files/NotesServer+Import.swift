@@ -139,13 +139,14 @@ extension NotesServer {
     _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
   ) throws(ResponseError) {
     var record = task.records[path]
-    if let known = record?.note, try isUnknown(known) {
-      // It is in what the notebook lacks.
-      if isWaitingForNotes {
+    if let known = record {
+      if try isExpected(known, at: path) {
         return task.skip(path, "its note is in what can't be read at present")
       }
-      task.isOlder = true
-      record = nil
+      if try isUnknown(known.note) {
+        task.isOlder = true
+        record = nil
+      }
     }
     let known = record?.note ?? task.notes[path].flatMap { task.elsewhere.contains($0) ? nil : $0 }
     // A note that was known and is not there any more was forgotten for good.

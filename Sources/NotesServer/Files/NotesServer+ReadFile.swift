@@ -40,7 +40,10 @@ extension NotesServer {
     let now = environment.now()
     let id = note.id
     let state = try base.flatMap { base throws(ResponseError) in try self.state(of: note, base) }
-    var operations = try operations(setting: file.text, of: id, in: state ?? EditedState())
+    // Where both have the same text there is nothing to do, whatever that came from.
+    var operations =
+      file.text == note.text.utf8
+      ? [] : try operations(setting: file.text, of: id, in: state ?? EditedState())
     let title = file.content.file.title
     if !title.isIdentical(to: base?.title ?? note.title.value),
       !title.isIdentical(to: note.title.value)

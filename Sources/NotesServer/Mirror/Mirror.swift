@@ -207,11 +207,11 @@ final class Mirror {
 
   /// Brakes have an effect again when everything that the user has confirmed is taken over.
   func endConfirmation() {
-    if changed.isEmpty, touched.isEmpty { isRestoring = false }
-    guard let confirmed, let lastWalk, lastWalk >= confirmed, touched.isEmpty, missing.isEmpty,
-      changed.isEmpty
-    else { return }
-    self.confirmed = nil
+    guard confirmed != nil || isRestoring, touched.isEmpty, missing.isEmpty, isWritten else {
+      return
+    }
+    isRestoring = false
+    if let lastWalk, let confirmed, lastWalk >= confirmed { self.confirmed = nil }
   }
 
   /// What could not be written, or was kept, is to be tried again.
@@ -227,10 +227,14 @@ final class Mirror {
 
   /// True if everything was looked at, read and written, but for files that are left alone.
   var isAtRest: Bool {
-    lastWalk != nil && walk == nil && touched.isEmpty && missing.isEmpty
-      && changed.allSatisfy { records.paths[$0].map { refused[$0] != nil } ?? false }
-      && unwritten.isEmpty
+    lastWalk != nil && walk == nil && touched.isEmpty && missing.isEmpty && isWritten
       && replaced.isEmpty && brake == nil
+  }
+
+  /// True if the files of all notes that have changed were written, but for files that are left alone.
+  private var isWritten: Bool {
+    changed.allSatisfy { records.paths[$0].map { refused[$0] != nil } ?? false }
+      && unwritten.isEmpty
   }
 
   /// The time at which something is to be done.

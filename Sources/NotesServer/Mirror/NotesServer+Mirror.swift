@@ -283,9 +283,11 @@ extension NotesServer {
       mirror.statuses = mirror.statuses.filter { found.contains($0.key) }
     }
     mirror.retryUnwritten()
-    if !isWaitingForNotes || mirror.confirmed != nil {
-      for path in mirror.lacking.waiting { mirror.touch(path, complete: true, at: walk.since) }
-      mirror.lacking.waiting = []
+    // A file without a record is one that was moved: it waits for its old path to be missing again.
+    let isWaiting = store?.gaps.isEmpty == false && mirror.confirmed == nil
+    for path in mirror.lacking.waiting where !isWaiting || mirror.records[path] != nil {
+      mirror.touch(path, complete: true, at: walk.since)
+      mirror.lacking.waiting.remove(path)
     }
     guard isFirst else { return }
     for aside in walk.asides.sorted() { try takeLeft(aside, mirror, at: walk.since) }
@@ -392,6 +394,27 @@ extension NotesServer {
       try rememberFile(path, record)
       mirror.touched.remove(path)
       mirror.changed.insert(record.note)
+    }
+  }
+
+  /// Brings notes of which very many have changed to what their files have, since it was not meant so: out of the trash, and with the text of
+  /// the file.
+  ///
+  /// - Parameter outcome: what would become of the files of these notes.
+  private mutating func takeBack(
+    _ outcome: Mirror.Outcome, _ mirror: Mirror, at now: Instant
+  ) throws(ResponseError) {
+    for id in mirror.changed.sorted() where try self.outcome(of: id, mirror) == outcome {
+      let path = mirror.records.paths[id]!
+      guard let note = try lookUp(id) else {
+        // A note that was purged does not come back: its file is a new one.
+        try rememberFile(path, nil)
+        mirror.touch(path, complete: true, at: now)
+        continue
+      }
+      if note.isTrashed { try commit([.edit(id, .restore)], telling: true) }
+      guard case .success(let file) = readFile(path, in: mirror.tree) else { continue }
+      try read(file, into: note, at: path, from: Self.state(of: note, heads: book.revision.heads))
     }
   }
 }

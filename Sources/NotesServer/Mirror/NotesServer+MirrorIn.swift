@@ -190,7 +190,7 @@ extension NotesServer {
     _ path: FilePath, _ hash: UInt64, _ mirror: Mirror
   ) throws(ResponseError) -> Bool {
     guard let record = mirror.records[path] else { return false }
-    if try waits(record, mirror) {
+    if try waits(record, at: path, mirror) {
       mirror.lacking.waiting.insert(path)
       return true
     }
@@ -200,10 +200,10 @@ extension NotesServer {
 
   /// True if nothing is done with a file because its note is expected to come.
   private func waits(
-    _ record: FileRecords.Record, _ mirror: Mirror
+    _ record: FileRecords.Record, at path: FilePath, _ mirror: Mirror
   ) throws(ResponseError) -> Bool {
-    guard isWaitingForNotes, mirror.confirmed == nil else { return false }
-    return try isUnknown(record.note)
+    guard mirror.confirmed == nil else { return false }
+    return try isExpected(record, at: path)
   }
 
   private mutating func take(
@@ -218,7 +218,7 @@ extension NotesServer {
       if let note = try lookUp(record.note) {
         return try move(note, from: old, to: path, file, mirror)
       }
-      if try waits(record, mirror) {
+      if try waits(record, at: old, mirror) {
         mirror.lacking.waiting.insert(path)
         return
       }
@@ -272,7 +272,7 @@ extension NotesServer {
   /// Brings into a note what a program has written, and notes that the file is to get what the note is then.
   ///
   /// - Parameter later: what stands in the file, if that is something else.
-  private mutating func read(
+  mutating func read(
     _ file: ReadFile, into note: Note, at path: FilePath, from base: FileState?,
     under later: ArraySlice<FileState> = []
   ) throws(ResponseError) {
@@ -341,27 +341,6 @@ extension NotesServer {
       }
     }
     return operations
-  }
-
-  /// Brings notes of which very many have changed to what their files have, since it was not meant so: out of the trash, and with the text of
-  /// the file.
-  ///
-  /// - Parameter outcome: what would become of the files of these notes.
-  mutating func takeBack(
-    _ outcome: Mirror.Outcome, _ mirror: Mirror, at now: Instant
-  ) throws(ResponseError) {
-    for id in mirror.changed.sorted() where try self.outcome(of: id, mirror) == outcome {
-      let path = mirror.records.paths[id]!
-      guard let note = try lookUp(id) else {
-        // A note that was purged does not come back: its file is a new one.
-        try rememberFile(path, nil)
-        mirror.touch(path, complete: true, at: now)
-        continue
-      }
-      if note.isTrashed { try commit([.edit(id, .restore)], telling: true) }
-      guard case .success(let file) = readFile(path, in: mirror.tree) else { continue }
-      try read(file, into: note, at: path, from: Self.state(of: note, heads: book.revision.heads))
-    }
   }
 
   // MARK: - Files that are new
@@ -517,7 +496,7 @@ extension NotesServer {
     mirroring.mirror!.statuses[path] = nil
     guard let record = mirroring.mirror!.records[path] else { return }
     // It is found to be gone again when the note is there.
-    if try waits(record, mirror) { return }
+    if try waits(record, at: path, mirror) { return }
     let last = mirror.lastState(of: path)
     // Where a file was to be moved by a process that was killed, both paths are known.
     let other = mirror.records.allPaths(of: record.note).first {
