@@ -37,5 +37,6 @@ extension NoteStore {
     resume()
     if isWatching { _ = self.folder.watchDescriptor }
     readAll()
+    archiving.noteOpened()
   }
 }
