@@ -8,7 +8,7 @@ import Foundation
 
 // The verbs of the command line: what each takes beside a process that starts, opens the notebook and leaves.
 
-/// Each verb, in a notebook of 100 notes and in one of 100,000.
+/// Each verb, in a notebook of 100 notes and in one of 100,000; and the commands after a script that has made very many.
 func commandRows(_ report: inout Report) {
   withProgram("commands", &report) { program, scratch, report in
     // An editor that changes nothing.
@@ -17,6 +17,10 @@ func commandRows(_ report: inout Report) {
     defer { unsetenv("XDG_STATE_HOME") }
     for count in [100, 100_000] {
       verbRows(program, "\(scratch)/\(count)", notes: count, state: scratch + "/state", &report)
+    }
+    for count in [100_000, 1_000_000] {
+      let folder = "\(scratch)/script \(count)"
+      scriptRows(program, folder, notes: count, state: scratch + "/state", &report)
     }
   }
 }
@@ -107,9 +111,54 @@ private func verbRows(
   add("edit that changes nothing", timing(["edit", title]), start)
 }
 
-/// Runs a program to its end, without what it prints, and returns its status. Foundation looks only every 50 milliseconds whether one has
-/// ended.
+/// A script makes notes of 200 bytes, more than it has time to keep for the next process. The floor is a command after `compact`.
+private func scriptRows(
+  _ program: URL, _ folder: String, notes: Int, state: String, _ report: inout Report
+) {
+  makeNotes(program, folder, notes: notes, of: 200, state: state)
+  var memory = 0
+  func run(_ words: [String]) {
+    let (status, peak) = end(of: program.path, ["--notebook", folder] + words)
+    expect(status == 0, "\(words): status \(status)")
+    memory = peak
+  }
+  let words = ["call", "notebook/status"]
+  let first = Timing([time(prepare: {}, body: { _ in run(words) }, check: { _, _ in })])
+  var peaks = [memory]
+  for _ in 2..<5 { run(words) }
+  let fifth = measure {
+    run(words)
+  } check: { _ in
+  }
+  peaks.append(memory)
+  run(["compact"])
+  run(words)
+  let compacted = measure {
+    run(words)
+  } check: { _ in
+  }
+  peaks.append(memory)
+  let rows: [(name: String, timing: Timing, floor: Timing?)] = [
+    ("the first command after a script", first, nil),
+    ("the fifth", fifth, compacted), ("one after compact", compacted, nil),
+  ]
+  for (row, peak) in zip(rows, peaks) {
+    report.add(
+      Row(
+        "commands", "\(row.name), \(notes) notes of 200 bytes", row.timing, floor: row.floor,
+        goal: row.floor.map { _ in .floor(1.2) }))
+    report.add(Row("commands", "memory then", bytes: peak))
+  }
+}
+
+/// Runs a program to its end, without what it prints, and returns its status.
 private func spawn(_ program: String, _ arguments: [String]) -> Int32 {
+  end(of: program, arguments).status
+}
+
+/// Runs a program to its end, without what it prints; its status, and the most memory that it had, in bytes. Foundation looks only every 50
+/// milliseconds whether one has ended.
+private func end(of program: String, _ arguments: [String]) -> (status: Int32, memory: Int) {
   #if canImport(Darwin)
     var actions: posix_spawn_file_actions_t?
   #else
@@ -127,6 +176,12 @@ private func spawn(_ program: String, _ arguments: [String]) -> Int32 {
   expect(
     posix_spawn(&process, program, &actions, nil, &words, environ) == 0, "\(program) starts")
   var status: Int32 = 0
-  while waitpid(process, &status, 0) < 0, errno == EINTR {}
-  return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+  var usage = rusage()
+  while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
+  #if canImport(Darwin)
+    let memory = Int(usage.ru_maxrss)
+  #else
+    let memory = Int(usage.ru_maxrss) * 1024
+  #endif
+  return (status & 0x7F == 0 ? status >> 8 & 0xFF : -1, memory)
 }

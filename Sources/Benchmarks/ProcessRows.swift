@@ -236,8 +236,8 @@ private func visibilityRows(
       goal: .floor(2)))
 }
 
-/// Makes so many notes of 1 kB, called `Note 1` and so on, in a new notebook.
-func makeNotes(_ program: URL, _ folder: String, notes: Int, state: String) {
+/// Makes so many notes of 1 kB, or of another size, called `Note 1` and so on, in a new notebook.
+func makeNotes(_ program: URL, _ folder: String, notes: Int, of size: Int = 1000, state: String) {
   let writer = Client(notebook: folder, program, state: state)
   var random = SeededRandom(seed: 11)
   var prose = Prose()
@@ -246,7 +246,7 @@ func makeNotes(_ program: URL, _ folder: String, notes: Int, state: String) {
   while answered < notes {
     while sent < notes, sent - answered < 64 {
       sent += 1
-      let text = String(decoding: prose.text(atLeast: 1000, &random), as: UTF8.self)
+      let text = String(decoding: prose.text(atLeast: size, &random), as: UTF8.self)
         .replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\"", with: "'")
       writer.send(
         #"{"jsonrpc":"2.0","id":\#(sent),"method":"note/create","params":{"title":"Note \#(sent)","#

@@ -112,13 +112,16 @@ public struct NoteBook: Sendable {
       if count == 0 { return }
       position += count
       for id in ids {
-        if visited == 64, isMany { all = try archive?.allSummaries() }
+        if visited == mostSummariesAlone, isMany { all = try archive?.allSummaries() }
         visited += 1
         if isPurged(id) { continue }
         guard body(try shelf.summary(of: id, among: all)) else { return }
       }
     }
   }
+
+  /// So many summaries are read one by one: for a page of a list not those of all notes are read.
+  var mostSummariesAlone: Int { max(64, (archive?.count ?? 0) / 32) }
 
   /// Some of the notes in their order, those in the trash and those that were purged too, from a position on, and how many places that are; none at the
   /// end.

@@ -74,11 +74,11 @@ extension NotesServer {
   private static let searchless = Duration.milliseconds(500)
   /// The amount of memory that has to become free before it is given back to the system, in bytes.
   private static let muchMemory = 4 << 20
-  /// The time that the process may take at its end to write an archive.
+  /// The time that the process may take at its end to write an archive and to fold.
   private static let keepingTime = Duration.milliseconds(1200)
-  /// The same for a process of one request that has read the whole folder, since the next one would read it all again.
-  private static let firstKeepingTime = Duration.seconds(10)
-  /// The same after all of `farewell` was used.
+  /// So many times as long as opening the notebook has taken an archive may take, since it spares the next start most of that.
+  private static let keepingFactor = 4
+  /// The time that the process may take at its end after all of `farewell` was used.
   private static let restTime = Duration.milliseconds(300)
 
   /// The latest time to call `advance` if nothing happens before; nil before the first call. If it has passed, call it at once.
@@ -235,16 +235,30 @@ extension NotesServer {
     if now >= due, !connection.isOutputGone { outputFailed() }
   }
 
-  /// Writes an archive for the next process, if enough is new and it does not take too long. Call it at the end of the process.
+  /// Writes an archive for the next process, if enough is new. Call it at the end of the process.
   ///
-  /// - Parameter now: the present time.
-  public func keep(now: () -> ContinuousClock.Instant) {
-    let isFirst = environment.isSingleRequest && store?.hasArchive == false
-    var end = now() + (isFirst ? Self.firstKeepingTime : Self.keepingTime)
+  /// A process of one request finishes it, however long that takes: on a slower machine it would else be begun again by each one, and never be
+  /// there. Any other has had time for it, unless it ends soon after it has opened the notebook.
+  ///
+  /// - Parameters:
+  ///   - now: the present time.
+  ///   - isInHaste: true if the process was told to end: then one of one request takes no longer than others.
+  ///   - isStopped: true once it is told to end while it does this.
+  public func keep(
+    now: () -> ContinuousClock.Instant, inHaste isInHaste: Bool = false,
+    until isStopped: () -> Bool = { false }
+  ) {
+    let start = now()
+    var end = start + Self.keepingTime
     // If the client was given time to read, less is left.
-    if let farewell = schedule.farewell, !isFirst {
+    if let farewell = schedule.farewell {
       end = min(end, schedule.time(farewell + Self.restTime))
     }
-    store?.keep(folding: environment.isSingleRequest, inHaste: true) { now() < end }
+    let isSingle = environment.isSingleRequest
+    let last = max(end, start + schedule.openingTime * Self.keepingFactor)
+    let isLimited = !isSingle || isInHaste
+    store?.keep(
+      folding: { isSingle && now() < end && !isStopped() }, inHaste: isLimited,
+      while: { !isStopped() && (!isLimited || now() < last) })
   }
 }

@@ -69,6 +69,7 @@ extension NotesServer {
     } catch {
       throw ResponseError(opening: error)
     }
+    schedule.isOpening = true
     client.phase = .ready
     reportDamage(afterFullLook: true)
     try writeInitializeResult(&result, withDigest: params.wantsDigest)

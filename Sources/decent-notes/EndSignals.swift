@@ -90,6 +90,12 @@ struct EndSignals: ~Copyable {
     return read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
   }
 
+  /// True if a signal has come that was not taken.
+  static var isAnyWaiting: Bool {
+    var descriptor = pollfd(fd: endSignalDescriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&descriptor, 1, 0) == 1
+  }
+
   /// Ends the process by a signal, as if it had never been taken: whoever started the process is to see what has ended it.
   static func die(by number: Int32) -> Never {
     signal(number, SIG_DFL)

@@ -86,7 +86,7 @@ struct EventLoop: ~Copyable {
       flush()
       tendGateway()
       if let status = server.exitStatus, hasGivenOut {
-        server.keep(now: now)
+        server.keep(now: now, inHaste: signal != nil) { EndSignals.isAnyWaiting }
         return status
       }
       if isSo() { return nil }

@@ -89,7 +89,7 @@ private final class Shell {
       let store = try shell.call(" \(number)")
       #expect(store.notebook.version.count == 1)
       #expect(shell.logs.count == 1 && shell.logs[0].hasSuffix(".seg"), "\(shell.logs)")
-      if number % 10 == 0 { store.keep(folding: true) { true } }
+      if number % 10 == 0 { store.keep(folding: { true }, while: { true }) }
     }
     #expect(try shell.open(memory: nil).texts == [(0..<60).map { " \($0)" }.joined()])
     #expect(try shell.open(memory: nil).damage.isEmpty)
@@ -109,7 +109,7 @@ private final class Shell {
       let store = try shell.call(
         " \(number)" + String(repeating: "x", count: 20_000 + shell.random.below(9)))
       store.snapshots.enough.bytes = 1 << 18
-      store.keep(folding: true) { true }
+      store.keep(folding: { true }, while: { true })
     }
     let files = shell.disk.files(below: Shell.path)
     #expect(files.keys.contains { $0.hasPrefix("snap/") })
@@ -119,7 +119,7 @@ private final class Shell {
       let store = try shell.call(String(repeating: "y", count: 80_000))
       store.snapshots.enough.bytes = 1 << 18
       store.archiving.unkept += 1 << 17
-      store.keep(folding: true) { true }
+      store.keep(folding: { true }, while: { true })
     }
     #expect(shell.logs.count < 20, "\(shell.logs)")
     #expect(shell.forks.isEmpty)
@@ -230,7 +230,7 @@ private final class Shell {
       let store = try shell.open(memory: nil)
       try shell.write(store, " \(number)" + String(repeating: "x", count: 2_000))
       try store.end()
-      store.keep(folding: true) { true }
+      store.keep(folding: { true }, while: { true })
     }
     #expect(shell.logs.count < 130, "\(shell.logs.count)")
     let files = shell.disk.files(below: Shell.path)

@@ -70,6 +70,22 @@ extension NoteStore {
     #expect(third.notebook == second.notebook && third.damage.isEmpty)
   }
 
+  /// It is less than a quarter of the archive, so a process that had written it would wait for more.
+  @Test func `what a start had to read is in an archive before the next`() throws {
+    let desk = Desk(seed: 1)
+    let first = try desk.resumed()
+    for number in 0..<30 { try first.create(String(repeating: "note \(number) ", count: 20_000)) }
+    first.finishWork()
+    for number in 0..<8 { try first.create(String(repeating: "new \(number) ", count: 25_000)) }
+    #expect(first.archiving.unkept > 1 << 20 && !first.archiving.isDue)
+    try first.end()
+    let second = try desk.resumed()
+    #expect(second.archiving.unkept > 1 << 20 && second.hasWork)
+    second.finishWork()
+    let third = try desk.resumed()
+    #expect(third.archiving.unkept == 0 && third.notebook == first.notebook)
+  }
+
   @Test func `of little nothing is kept beside the notebook but how much it is`() throws {
     let desk = Desk(seed: 2)
     let store = try desk.resumed()

@@ -372,16 +372,69 @@ import Testing
 
   // MARK: - The end
 
-  @Test(arguments: [true, false])
-  func `takes longer for an archive if it has read everything for one request`(isOne: Bool) {
-    let folder = scratch("one \(isOne)")
-    let peer = Peer(folder, seed: 1, state: scratch("state \(isOne)"), isSingleRequest: isOne)
-    peer.initialize()
+  /// Makes some 20 pieces of an archive.
+  private func fill(_ peer: Peer) {
     for number in 0..<400 {
       peer.create(["text": .string(String(repeating: "milk \(number) ", count: 120))])
     }
-    // Some 20 pieces of an archive: four seconds, where 1.2 are usual.
+  }
+
+  @Test(arguments: [false, true])
+  func `a process of one request finishes an archive, others have 1.2 seconds`(isOne: Bool) {
+    let folder = scratch("one \(isOne)")
+    let peer = Peer(folder, seed: 1, state: scratch("state \(isOne)"), isSingleRequest: isOne)
+    peer.initialize()
+    fill(peer)
     #expect(peer.keep(taking: .milliseconds(200)) == isOne)
+  }
+
+  @Test(arguments: [1, 5])
+  func `an archive may take four times as long as opening the notebook has`(seconds: Int) {
+    let folder = scratch("slow \(seconds)")
+    let script = Peer(folder, seed: 1)
+    script.initialize()
+    fill(script)
+    let peer = Peer(folder, seed: 2, state: scratch("state \(seconds)"))
+    peer.wait(.zero)
+    peer.initialize()
+    peer.wait(.seconds(seconds))
+    peer.wait(.seconds(60))
+    #expect(peer.keep(taking: .milliseconds(400)) == (seconds == 5))
+  }
+
+  /// A script has made many notes, and left an archive of some of them. On a machine that takes a hundred times as long each command threw away
+  /// what it had written of the next archive, and read all the rest again.
+  @Test(arguments: [1, 10, 100])
+  func `what one command reads no later one does, however slow the machine is`(slowness: Int) {
+    let (folder, state) = (scratch("notes \(slowness)"), scratch("state \(slowness)"))
+    let script = Peer(folder, seed: 1, state: state)
+    script.initialize()
+    fill(script)
+    #expect(script.keep(taking: .zero))
+    for _ in 0..<2 { fill(script) }
+    var read: [Int] = []
+    for number in 0..<3 {
+      let command = Peer(folder, seed: UInt64(2 + number), state: state, isSingleRequest: true)
+      command.initialize()
+      read.append(command.bytesInMemory)
+      #expect(command.keep(taking: .milliseconds(20 * slowness)))
+    }
+    #expect(read[0] > 700_000 && read[1] < 1_000 && read[2] < 1_000, "\(read)")
+  }
+
+  @Test func `an archive is given up when the process is told to end`() {
+    let state = scratch("state")
+    let peer = Peer(scratch("notes"), seed: 1, state: state, isSingleRequest: true)
+    peer.initialize()
+    fill(peer)
+    var looks = 0
+    #expect(
+      !peer.keep(taking: .zero) {
+        looks += 1
+        return looks > 3
+      })
+    let left = FileManager.default.enumerator(atPath: state)?.allObjects as? [String] ?? []
+    #expect(left.allSatisfy { !$0.contains("archive") && !$0.contains(".tmp") }, "\(left)")
   }
 
   @Test func `ends within 5 seconds of the process that started it`() {

@@ -471,14 +471,20 @@ extension Peer {
   }
 
   /// The process ends, on a machine that takes so long between two looks at the clock. Whether its notebook reads from an archive then.
-  func keep(taking time: Duration) -> Bool {
+  ///
+  /// - Parameter isStopped: whether it is told to end meanwhile.
+  func keep(taking time: Duration, until isStopped: () -> Bool = { false }) -> Bool {
     var now = ContinuousClock.now
-    server.keep {
+    let look = {
       now += time
       return now
     }
+    server.keep(now: look, until: isStopped)
     return server.store!.hasArchive
   }
+
+  /// The bytes of changes that the notebook has in memory, and no archive: what was read from logs, and what was made since.
+  var bytesInMemory: Int { server.store!.archiving.unkept }
 
   /// From now on links are looked up in the archive, in however few notes.
   func looksUpLinks() { server.indexing.notesForKey = 0 }

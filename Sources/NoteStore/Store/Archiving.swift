@@ -23,18 +23,24 @@ struct Archiving {
   private var nextTry = 0
   /// True if the last attempt has failed.
   var hasFailed: Bool { nextTry > unkept }
-  /// An archive is written at the end of the process if more than this is new.
-  static let worthKeeping = 1 << 16
+  /// True if the next start would read again what this one has read, or miss something, with the archive as it is.
+  var isOutdated = false
 
   init(state: String?, keys: NoteKeys) {
     self.state = state
     self.keys = keys
   }
 
-  /// True if enough is new for another archive. After a large archive that takes more.
-  var isDue: Bool { unkept > max(1 << 20, size / 4, nextTry) }
+  /// True if enough is new for another archive. After a large archive that takes more, unless a start has read it.
+  var isDue: Bool { unkept > (isOutdated ? nextTry : max(1 << 20, size / 4, nextTry)) }
   /// True if much more is new than should be in memory.
   var isOverdue: Bool { unkept > max(32 << 20, size / 2, nextTry) }
+
+  /// True if an archive is worth writing at the end of the process. For a thousandth of a large one the next start reads logs faster.
+  var isWorthKeeping: Bool { isOutdated || unkept > max(1 << 16, size >> 10) }
+
+  /// Notes that the notebook is open, and all is read that is not in the archive.
+  mutating func noteOpened() { isOutdated = unkept > max(1 << 20, size >> 10) }
 
   /// Notes that the last attempt has failed.
   mutating func postpone() { nextTry = unkept + 1 << 22 }
@@ -51,5 +57,6 @@ struct Archiving {
     unkept -= kept
     released += kept
     nextTry = 0
+    isOutdated = false
   }
 }

@@ -40,6 +40,7 @@ extension NoteStore {
     if isWatching { _ = self.folder.watchDescriptor }
     readAll()
     try checkExhaustion()
+    archiving.noteOpened()
   }
 
   /// Throws the error of a file that could not be read because too little was there to read any.

@@ -43,7 +43,7 @@ extension NoteStore {
       let records = folder.verify(atMost: 64)
       // An archive is worth writing: with the old one the next start leaves these folders out, and a `call`, which does not
       // verify, would never read them.
-      if !records.isEmpty { archiving.unkept += Archiving.worthKeeping }
+      if !records.isEmpty { archiving.isOutdated = true }
       take(records)
       return mergePending(atMost: Self.slice)
     }
@@ -66,23 +66,23 @@ extension NoteStore {
   /// The bytes of notes that get signatures where time is short: those of 25,000 notes of 1 kB, some 200 ms.
   private static let signedInHaste = 32 << 20
 
-  /// Writes an archive for the next run, if enough is new. Stops without one when `isTime` returns false. Call it at the end of
-  /// the process.
+  /// Writes an archive for the next run, if enough is new. Stops without one when `isTime` returns false: then the next run has it all to do
+  /// again. Call it at the end of the process.
   ///
   /// - Parameters:
-  ///   - isFolding: true to fold what is due, too: for a process of one request, which is never idle.
+  ///   - isFolding: as long as this is true, what is due is folded, too: for a process of one request, which is never idle.
   ///   - isInHaste: true if time is short: then of very many new notes some get their signatures with one of the next archives.
   public func keep(
-    folding isFolding: Bool = false, inHaste isInHaste: Bool = false, while isTime: () -> Bool
+    folding isFolding: () -> Bool = { false }, inHaste isInHaste: Bool = false,
+    while isTime: () -> Bool
   ) {
     while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
     defer { keepKnown() }
     guard canArchive,
-      archiving.writing != nil || archiving.unkept > Archiving.worthKeeping
-        || notebook.isArchiveIncomplete
+      archiving.writing != nil || archiving.isWorthKeeping || notebook.isArchiveIncomplete
     else { return keepFolders() }
     // Folding comes before the archive, which then tells the next process that these files are folded.
-    if isFolding { fold(while: isTime) }
+    fold(while: isFolding)
     repeat {
       archive(signing: isInHaste ? Self.signedInHaste : .max)
     } while archiving.writing != nil && isTime()

@@ -76,7 +76,7 @@ extension NoteBook {
     for (visited, creation) in order[first...].enumerated() {
       let id = NoteID(creation: creation)
       // Of many, reading all summaries at once is cheaper.
-      if visited == 64 { all = try archive?.allSummaries() }
+      if visited == mostSummariesAlone { all = try archive?.allSummaries() }
       if isPurged(id) { continue }
       guard body(try shelf.summary(of: id, among: all)) else { return }
     }

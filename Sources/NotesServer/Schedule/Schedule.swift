@@ -27,6 +27,10 @@ struct Schedule {
   private var beginning: ContinuousClock.Instant?
   /// The time of the last call of `advance`.
   private(set) var now: Instant?
+  /// True from the opening of the notebook to the next call of `advance`.
+  var isOpening = false
+  /// The time that opening the notebook has taken.
+  private(set) var openingTime = Duration.zero
   /// The deadline that was right then: nothing else than a sleep of the process lets it pass.
   private(set) var promised: Instant?
   /// True if nothing has happened since. Otherwise the deadlines may be wrong, and `advance` has to be called at once.
@@ -60,6 +64,10 @@ struct Schedule {
 
   /// Notes that all deadlines are right as of `now`.
   mutating func didAdvance(to now: Instant) {
+    if isOpening {
+      openingTime = self.now.map { now - $0 } ?? .zero
+      isOpening = false
+    }
     self.now = now
     isCurrent = true
     isOnlyTyping = true

@@ -113,7 +113,7 @@ func purgeNotes(
       purge = try Purge(of: command.words("ID"), in: store, by: author, at: surroundings.now())
     }
     try store.end()
-    store.keep(folding: true) { true }
+    store.keep(folding: { true }, while: { true })
   } catch { throw failure(error) }
   for message in purge.failures { printError(message) }
   if purge.count > 0 {
