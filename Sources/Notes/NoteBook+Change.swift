@@ -94,13 +94,15 @@ extension NoteBook {
   /// The operations that make `edits` in the present text of a note, which is open. O(log n) for each.
   ///
   /// Changes nothing but where in the text the next operation is looked for first: there it will be.
+  ///
+  /// - Parameter last: that of `ReplicatingText.operations(for:in:goingOnFrom:)`.
   public mutating func operations(
-    for edits: [Edit<UInt8>], in note: NoteID
+    for edits: [Edit<UInt8>], in note: NoteID, goingOnFrom last: ChangeID? = nil
   ) -> [Change.Operation] {
     var operations: [Change.Operation] = []
     // An edit that replaces is two operations: a removal and an insertion.
     operations.reserveCapacity(edits.count * 2)
-    shelf[existing: note].text.forEachOperation(for: edits) {
+    shelf[existing: note].text.forEachOperation(for: edits, goingOnFrom: last) {
       operations.append(.edit(note, .text($0)))
     }
     return operations

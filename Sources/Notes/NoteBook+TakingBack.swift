@@ -1,14 +1,6 @@
 public import ReplicatingTypes
 
 extension NoteBook {
-  /// The operations that withdraw some changes, known here, from a note's text, and put together again what they replaced.
-  public func operations(
-    withdrawing changes: ChangeRanges, from note: Note
-  ) throws(ArchiveFailure) -> [Note.Operation] {
-    try edits(withdrawing: changes, from: note, keepingSeparators: false).operations
-      + [.withdraw(changes)]
-  }
-
   /// The operations that take back what changes did to a note's title, tags and priority, as far as nobody has written anything else there
   /// since. (What they did to the text a withdrawal takes back.)
   ///

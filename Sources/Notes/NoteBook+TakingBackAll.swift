@@ -85,7 +85,7 @@ extension NoteBook {
         if what.all.contains(.text) || what.all.contains(.created),
           note.isTextChanged(withdrawing: withdrawn)
         {
-          let text = try self.edits(withdrawing: withdrawn, from: note, keepingSeparators: true)
+          let text = try self.edits(withdrawing: withdrawn, from: note)
           if !text.areVoid {
             result.operations += (text.operations + [.withdraw(withdrawn)]).map { .edit(id, $0) }
             taken.what.insert(.text)

@@ -1,6 +1,6 @@
 internal import ReplicatingTypes
 
-// Edits that are made together with a withdrawal, so that it neither joins nor tears what others have written.
+// Edits that are made when all that a participant did is taken back, so that it neither joins nor tears what others have written.
 //
 // SEPARATORS. A withdrawal takes text away between which others have written. Let u and v be two bytes of the text between which it takes
 // bytes away and brings none back. The separators are the white bytes that it takes. They are kept apart, as the rule on deletions keeps them
@@ -32,10 +32,8 @@ extension NoteBook {
   /// The edits that are made together with a withdrawal of some changes of a note's text, which are known here.
   ///
   /// O(n log n + changes of the text), and for each place at which something is inserted what looking up the changes beside it takes.
-  ///
-  /// - Parameter keepsSeparators: whether lines and words are kept apart; torn text is put together in any case.
   func edits(
-    withdrawing changes: ChangeRanges, from note: Note, keepingSeparators keepsSeparators: Bool
+    withdrawing changes: ChangeRanges, from note: Note
   ) throws(ArchiveFailure) -> WithdrawalEdits {
     var (gone, returned): ([ElementRange], [ElementRange]) = ([], [])
     let later = note.text(withdrawing: changes) {
@@ -45,11 +43,8 @@ extension NoteBook {
       }
     }
     var known = KnownPasts(of: self, in: note.id)
-    var edits: [Edit<UInt8>] = []
-    if keepsSeparators {
-      let differences = later.edits(from: SequenceView(before: returned, and: gone))
-      edits += try separators(keptBy: differences, note, changes, &known)
-    }
+    let differences = later.edits(from: SequenceView(before: returned, and: gone))
+    var edits = try separators(keptBy: differences, note, changes, &known)
     if !returned.isEmpty {
       edits += try mended(later, ElementRanges(returned), changes, &known)
     }

@@ -30,6 +30,11 @@ struct BurstUndo {
     steps.append((attachment, change, isJoined))
   }
 
+  /// The last change of an attachment in the burst; nil if it has made none.
+  func lastChange(of attachment: Int) -> ChangeID? {
+    steps.last { $0.attachment == attachment && $0.change != nil }?.change
+  }
+
   /// True if the next change of an attachment may become a part of its last step; nil if it has made no change in the burst.
   func isStepOpen(of attachment: Int) -> Bool? {
     steps.last { $0.attachment == attachment }.map { $0.change != nil }

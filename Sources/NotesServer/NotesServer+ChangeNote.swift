@@ -120,8 +120,9 @@ extension NotesServer {
     let (note, shown) = try shown(params)
     let view = openTexts.view(of: shown, of: note, by: id)
     var text = try takeText(of: note, view)
-    let plan = try plan(params, of: note, shown, view, &text)
     let isJoined = params.wantsSameStep && openTexts.isStepOpen(of: id)
+    let last = isJoined ? openTexts.lastChange(of: id) : nil
+    let plan = try plan(params, of: note, shown, view, &text, goingOnFrom: last)
     let journal = journal
     var change: ChangeID?
     try commit(plan.operations, as: plan.session, from: id) {
@@ -174,17 +175,21 @@ extension NotesServer {
     var session: ReplicaID?
   }
 
-  /// - Parameter buffer: the text that the client shows; then the one that it shows after the change.
+  /// - Parameters:
+  ///   - buffer: the text that the client shows; then the one that it shows after the change.
+  ///   - last: the last change of the step of which this one is a part.
   private mutating func plan(
     _ params: ChangeNoteParameters, of note: NoteID, _ shown: Attachment.Shown,
-    _ view: SequenceView?, _ buffer: inout TextBuffer
+    _ view: SequenceView?, _ buffer: inout TextBuffer, goingOnFrom last: ChangeID?
   ) throws(ResponseError) -> Plan {
     var view = view
     let base = try view == nil ? nil : base(of: shown, in: note, params)
     if let base { view!.unseen = base.unseen }
     let edits = try edits(params.content, &buffer)
     var operations: [Change.Operation]
-    do { operations = try store!.operations(for: edits, in: note, view) } catch {
+    do {
+      operations = try store!.operations(for: edits, in: note, view, goingOnFrom: last)
+    } catch {
       throw ResponseError(error)
     }
     if let base, !operations.isEmpty { operations.insert(.edit(note, .base(base.base)), at: 0) }

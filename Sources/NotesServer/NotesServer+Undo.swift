@@ -26,7 +26,7 @@ extension NotesServer {
       let journal = journal
       var turning: ChangeID?
       let changes = ChangeRanges(steps[..<count].flatMap(\.runs))
-      let operations = try changes.isEmpty ? [] : withdrawal(of: changes, from: note) + others
+      let operations = changes.isEmpty ? [] : [.edit(note, .withdraw(changes))] + others
       // The client is told of what it doesn't see in the text.
       try commit(operations, telling: !others.isEmpty) {
         turning = $0
@@ -52,15 +52,6 @@ extension NotesServer {
     return steps.map { step in
       let isKnown = step.runs.first.map { withdrawn.contains($0.first) } ?? false
       return isKnown ? step.subtracting(withdrawn) : step
-    }
-  }
-
-  private func withdrawal(
-    of changes: ChangeRanges, from id: NoteID
-  ) throws(ResponseError) -> [Change.Operation] {
-    let note = try note("\(id)")
-    return try recall { book throws(ArchiveFailure) in
-      try book.operations(withdrawing: changes, from: note).map { .edit(id, $0) }
     }
   }
 

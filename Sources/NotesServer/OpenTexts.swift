@@ -256,6 +256,11 @@ struct OpenTexts {
     burst?.isStepOpen(of: attachment) ?? self[undoListOf: attachment].isOpen
   }
 
+  /// The last change of a client's last step; nil if it has made none.
+  func lastChange(of attachment: Int) -> ChangeID? {
+    burst?.lastChange(of: attachment) ?? self[undoListOf: attachment].lastChange
+  }
+
   /// Notes a change of a client for its list of steps; nil for one that has changed nothing, which ends a step.
   mutating func record(step change: ChangeID?, joining isJoined: Bool, of attachment: Int) {
     if burst != nil { return burst!.append(step: change, joining: isJoined, of: attachment) }

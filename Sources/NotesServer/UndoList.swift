@@ -30,6 +30,9 @@ struct UndoList {
 
   init() {}
 
+  /// The last change of the last step, as a rule: of a step of several sessions the last one of one of them.
+  var lastChange: ChangeID? { done.last?.runs.last?.last }
+
   init(done: [ChangeRanges], undone: [Undone]) {
     self.done = done
     self.undone = undone

@@ -94,16 +94,21 @@ public struct ReplicatingText: Sendable, Replicable {
   }
 
   /// The operations that make `edits` in the present text, or in the text of `view`.
-  public func operations(for edits: [Edit<UInt8>], in view: SequenceView? = nil) -> [Operation] {
-    guard let view else { return bytes.operations(for: edits) }
-    return bytes.operations(for: edits, in: view)
+  ///
+  /// - Parameter last: the change with which the edits go on: what they insert directly behind what that inserted stays beside it, whatever was
+  ///   removed there.
+  public func operations(
+    for edits: [Edit<UInt8>], in view: SequenceView? = nil, goingOnFrom last: ChangeID? = nil
+  ) -> [Operation] {
+    guard let view else { return bytes.operations(for: edits, goingOnFrom: last) }
+    return bytes.operations(for: edits, in: view, goingOnFrom: last)
   }
 
   /// The same in the present text, one after the other: without a copy of the value, whose cursor moves.
   public mutating func forEachOperation(
-    for edits: [Edit<UInt8>], _ body: (Operation) -> Void
+    for edits: [Edit<UInt8>], goingOnFrom last: ChangeID? = nil, _ body: (Operation) -> Void
   ) {
-    bytes.forEachOperation(for: edits, body)
+    bytes.forEachOperation(for: edits, goingOnFrom: last, body)
   }
 
   /// Applies an operation whose origins and targets are here: one planned here, or one that `validate` passed. Returns what

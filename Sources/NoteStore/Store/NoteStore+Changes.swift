@@ -6,17 +6,20 @@ public import ReplicatingTypes
 extension NoteStore {
   /// The operations that make `edits` in the text of a note that exists.
   ///
-  /// - Parameter view: the text that the edits are about; nil for the present text.
+  /// - Parameters:
+  ///   - view: the text that the edits are about; nil for the present text.
+  ///   - last: the change with which the edits go on, if they are a part of the same step.
   /// - Throws: `damaged` when the archive that holds the note cannot be read.
   public func operations(
-    for edits: [Edit<UInt8>], in note: NoteID, _ view: SequenceView?
+    for edits: [Edit<UInt8>], in note: NoteID, _ view: SequenceView?,
+    goingOnFrom last: ChangeID? = nil
   ) throws(StoreError) -> [Change.Operation] {
     guard let view else {
       return try reading { book throws(ArchiveFailure) in
-        try book.open(note) ? book.operations(for: edits, in: note) : []
+        try book.open(note) ? book.operations(for: edits, in: note, goingOnFrom: last) : []
       }
     }
-    return try read(note) { $0.text.operations(for: edits, in: view) }
+    return try read(note) { $0.text.operations(for: edits, in: view, goingOnFrom: last) }
       .map { .edit(note, .text($0)) }
   }
 

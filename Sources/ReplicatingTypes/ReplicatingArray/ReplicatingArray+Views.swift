@@ -170,22 +170,29 @@ extension ReplicatingArray {
   }
 
   /// The operations that make `edits`, which are sorted and in offsets of the present.
-  /// O(log n) for each, and the pieces it removes.
-  public func operations(for edits: [Edit<Element>]) -> [Operation] {
+  /// O(log n) for each, and the pieces it removes, or those that were removed where it inserts something (`origins(in:)`).
+  ///
+  /// - Parameter last: the change with which the edits go on: what they insert directly behind what that inserted stays beside it. What
+  ///   was typed letter by letter in the place of a word is not to be parted by what others write behind the word.
+  public func operations(
+    for edits: [Edit<Element>], goingOnFrom last: ChangeID? = nil
+  ) -> [Operation] {
     var value = self
     var operations: [Operation] = []
-    value.forEachOperation(for: edits) { operations.append($0) }
+    value.forEachOperation(for: edits, goingOnFrom: last) { operations.append($0) }
     return operations
   }
 
   /// The same one after the other, without a copy of the value, whose cursor moves to where they are made.
   public mutating func forEachOperation(
-    for edits: [Edit<Element>], _ body: (Operation) -> Void
+    for edits: [Edit<Element>], goingOnFrom last: ChangeID? = nil, _ body: (Operation) -> Void
   ) {
     settle()
     for edit in edits.joiningNeighbours() {
       if !edit.replacement.isEmpty {
-        let (left, right, _) = moveToGap(at: place(ofReplacementBy: edit))
+        let place = place(ofReplacementBy: edit)
+        let (left, right) = origins(
+          at: place, isBeside: !edit.contains(place), goingOnFrom: edit.range.isEmpty ? last : nil)
         body(.insert(edit.replacement, after: id(of: left), before: id(of: right)))
       }
       var rest = edit.range
@@ -209,7 +216,9 @@ extension ReplicatingArray {
 
   /// The same for edits in offsets of `view`. An element that is removed already is removed again, because it is
   /// visible in the view. What is inserted stands between elements that the view had not `unseen`. Complexity as of `elements(in:)`.
-  public func operations(for edits: [Edit<Element>], in view: SequenceView) -> [Operation] {
+  public func operations(
+    for edits: [Edit<Element>], in view: SequenceView, goingOnFrom last: ChangeID? = nil
+  ) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
     let places = value.places(ofReplacementsBy: edits, in: view)
@@ -218,14 +227,15 @@ extension ReplicatingArray {
     var isInserted = false
     var removed: [ElementRange] = []
     var offset = 0
-    var before: ElementID?
-    /// Set when an insertion waits for the element that follows its place.
-    var waiting: (replacement: [Element], after: ElementID?)?
+    var before = LocalID.none
+    /// Set when an insertion waits for the element that follows its place. `isBeside` as of `origins(at:isBeside:goingOnFrom:)`.
+    var waiting: (replacement: [Element], gap: Gap, isBeside: Bool)?
     func begin() {
       while next < edits.count, waiting == nil {
         let edit = edits[next]
         if offset == places[next], !edit.replacement.isEmpty, !isInserted {
-          waiting = (edit.replacement, before)
+          let goesOn = edit.range.isEmpty && value.isInserted(before, by: last)
+          waiting = (edit.replacement, Gap(left: before), !edit.contains(offset) && !goesOn)
           isInserted = true
         }
         guard offset == edit.range.upperBound else { return }
@@ -233,22 +243,34 @@ extension ReplicatingArray {
         (next, isInserted, removed) = (next + 1, false, [])
       }
     }
+    /// Inserts what waits.
+    func insert(_ replacement: [Element], _ gap: Gap) {
+      let (left, right) = value.origins(in: gap)
+      operations.append(
+        .insert(replacement, after: value.id(of: left), before: value.id(of: right)))
+      waiting = nil
+      begin()
+    }
     begin()
     value.forEachSegment(in: view) { segment in
       let author = value.authors[Int(segment.author)].id
       var start = segment.offset
       let end = segment.offset + segment.count
       while start < end {
-        if let (replacement, after) = waiting {
+        if var waited = waiting {
           let unseen = view.unseen.run(of: author, from: start, to: end)
           if unseen.isMember {
             start = unseen.end
             continue
           }
-          operations.append(
-            .insert(replacement, after: after, before: ElementID(author: author, offset: start)))
-          waiting = nil
-          begin()
+          if waited.isBeside, !segment.isInView, !waited.gap.isFull {
+            waiting!.gap.removed.append(
+              Piece(segment.author, UInt32(start), UInt32(unseen.end - start)))
+            start = unseen.end
+            continue
+          }
+          waited.gap.right = LocalID(segment.author, UInt32(start))
+          insert(waited.replacement, waited.gap)
         }
         guard segment.isInView else { return }
         var stop = end
@@ -269,14 +291,43 @@ extension ReplicatingArray {
         }
         offset += stop - start
         start = stop
-        before = ElementID(author: author, offset: stop - 1)
+        before = LocalID(segment.author, UInt32(stop - 1))
         begin()
       }
     }
-    if let (replacement, after) = waiting {
-      operations.append(.insert(replacement, after: after, before: nil))
-    }
+    if let waiting { insert(waiting.replacement, waiting.gap) }
     return operations
+  }
+
+  // MARK: - Insertions
+
+  /// The elements between which something is inserted at a position.
+  ///
+  /// - Parameter isBeside: true if it may stand behind removed elements. What stands inside of what it replaces is parted from it by nothing.
+  private mutating func origins(
+    at position: Int, isBeside: Bool, goingOnFrom last: ChangeID?
+  ) -> (left: LocalID, right: LocalID) {
+    let (left, right, skipped) = moveToGap(at: position)
+    guard isBeside, !left.isNone, skipped == tree.current.count, !isInserted(left, by: last) else {
+      return (left, right)
+    }
+    let cursor = tree.cursor
+    defer { tree.cursor = cursor }
+    var gap = Gap(left: left)
+    while tree.stepForward() {
+      if !tree.current.isRemoved || gap.isFull {
+        gap.right = tree.current.first
+        break
+      }
+      gap.removed.append(tree.current)
+    }
+    return origins(in: gap)
+  }
+
+  private func isInserted(_ element: LocalID, by change: ChangeID?) -> Bool {
+    guard let change, !element.isNone else { return false }
+    let author = authors[Int(element.author)]
+    return author.id == change.replica && author.number(of: element.offset) == change.number
   }
 
   // MARK: - Replacements
@@ -379,5 +430,12 @@ extension ReplicatingArray {
         offset = stop
       }
     }
+  }
+}
+
+extension Edit {
+  /// True if a place is inside of what the edit removes.
+  fileprivate func contains(_ place: Int) -> Bool {
+    range.lowerBound < place && place < range.upperBound
   }
 }
