@@ -445,7 +445,7 @@ Key maps are not enough: evil and others call such commands from their own."
               (or (eq buffer-undo-list t) (not (memq command '(undo undo-only undo-redo)))))
          (funcall own (if (numberp (car arguments)) (car arguments) 1))
        (apply function arguments)))
-   '((name . decent-notes))))
+   '((name . decent-notes--instead))))
 
 (pcase-dolist (`(,command . ,own) decent-notes--undo-commands)
   (decent-notes--instead command own))
