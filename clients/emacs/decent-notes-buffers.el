@@ -50,6 +50,13 @@ back whatever came last.  Set it before notes are opened."
     (define-key map [remap undo-redo]
       '(menu-item "" decent-notes-redo
                   :filter (lambda (redo) (and decent-notes-own-undo redo))))
+    ;; Emacs's items are disabled where it has no list of changes.
+    (define-key map [menu-bar edit undo]
+      '(menu-item "Undo" decent-notes-undo :help "Take back your own last change"
+                  :filter (lambda (undo) (if decent-notes-own-undo undo #'undo))))
+    (define-key map [menu-bar edit undo-redo]
+      '(menu-item "Redo" decent-notes-redo :help "Make again what you took back"
+                  :filter (lambda (redo) (if decent-notes-own-undo redo #'undo-redo))))
     map)
   "The keys of `decent-notes-note-mode'.")
 

@@ -155,7 +155,7 @@ At rest the command loop itself runs the timers, and there is no code below."
   "Non-nil if the process does not answer: t, or `unsure' at the first look.")
 (defvar decent-notes--watch nil "The timer that will look whether the process answers.")
 
-(defconst decent-notes--patience 2.4
+(defconst decent-notes--patience 2.2
   "How many seconds the process may be silent while it has a request to answer.")
 
 (defconst decent-notes--help "M-x decent-notes-restart ends it and starts another"
@@ -182,10 +182,16 @@ At rest the command loop itself runs the timers, and there is no code below."
           ((< 0 left)
            (decent-notes--set-silent nil)
            (decent-notes--watch-answers left))
+          (decent-notes--silent
+           (decent-notes--set-silent t)
+           (decent-notes--watch-answers 0.6))
           (t
-           ;; If Emacs itself was busy or stopped, there may be an answer to be read.
-           (decent-notes--set-silent (if decent-notes--silent t 'unsure))
-           (decent-notes--watch-answers 0.3)))))
+           ;; If Emacs itself was busy or stopped, there may be an answer to be read,
+           ;; and a request may take long while others are answered.
+           (decent-notes--set-silent 'unsure)
+           (decent-notes--watch-answers 0.6)
+           (unless decent-notes--sending
+             (decent-notes--request 'notebook/find '(:name "" :limit 1) #'ignore #'ignore))))))
 
 (defun decent-notes--set-silent (silent)
   "Set `decent-notes--silent' to SILENT; tell the user if that is news."

@@ -211,6 +211,16 @@
     (decent-notes-restart)
     (should-not decent-notes--silent)))
 
+(decent-notes-tests-deftest a-request-that-takes-long
+    "A program that answers other requests is not silent, however long one takes."
+  (decent-notes-tests-with "one\n"
+    (let ((request (list #'ignore)))
+      (setq decent-notes--asked (list (cons request 0)))
+      (decent-notes--watch-answers 0)
+      (decent-notes--wait 7 (lambda () (eq t decent-notes--silent)))
+      (should-not (eq t decent-notes--silent))
+      (decent-notes--answered request))))
+
 (decent-notes-tests-deftest changes-without-answers
     "The user is told why nothing more is sent, and what saving waits for."
   (decent-notes-tests-with "one\n"
