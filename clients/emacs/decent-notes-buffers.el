@@ -405,7 +405,10 @@ That is the last one wherever it is, also if the region is active."
       ;; What is given up must not be done later.
       (mapc #'decent-notes--take-back requests))
     (cond (problem (user-error "%s" (decent-notes--cause problem)))
-          ((< done count) (message "Nothing of yours left to %s" words))
+          ((< done count)
+           ;; A keyboard macro ends here; keys that were typed by hand go on.
+           (funcall (if executing-kbd-macro #'user-error #'message)
+                    "Nothing of yours left to %s" words))
           ((use-region-p)
            (message "Your last change, wherever it was: a note has no %s in the region" words)))))
 

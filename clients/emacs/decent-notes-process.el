@@ -276,9 +276,11 @@ What cannot be sent now is sent, in order, when the process runs again."
   "Return the result of METHOD with PARAMS, or signal a `user-error'.
 TAKE is called with the result before any other message is handled.  The text
 of the error has the error of the answer, if there was one, as a property.
-If it takes a second, the user is told that Emacs waits for WHAT."
+If it takes a second, the user is told that Emacs waits for WHAT, the answer
+where that is nil."
   (decent-notes--ensure)
   (let* (answered result problem
+                  (what (or what (format "the answer to %s" method)))
                   (request (decent-notes--request method params
                                                   (lambda (it)
                                                     (setq answered t result it)
@@ -288,10 +290,10 @@ If it takes a second, the user is told that Emacs waits for WHAT."
         ;; A long answer takes its time, but comes all the while.
         (let ((begun (float-time)))
           (while (not (decent-notes--wait 1 (lambda () answered)))
-            (decent-notes--show-wait (or what (format "the answer to %s" method)))
+            (decent-notes--show-wait what)
             (when (< 10 (- (float-time) (max begun decent-notes--heard)))
-              (user-error "No answer to %s within 10 seconds; %s" method
-                          decent-notes--help))))
+              (user-error "Decent Notes waited 10 seconds for %s; %s%s" what
+                          "the program does not answer: " decent-notes--help))))
       ;; A request that the user has given up, or that is said to have failed, must
       ;; not be sent later.
       (decent-notes--take-back request))

@@ -82,7 +82,11 @@
   (decent-notes-undo-tests-with
     (execute-kbd-macro (kbd "M-< C-/ C-e ! C-n C-a ? C-/ ."))
     ;; What the macro had typed since the first undo is one step.
-    (should (equal (buffer-string) "one.\ntwo theirs\n"))))
+    (should (equal (buffer-string) "one.\ntwo theirs\n"))
+    (decent-notes-tests-agree)
+    (decent-notes-undo)
+    (should-error (execute-kbd-macro (kbd "C-/ x")) :type 'user-error)
+    (should (equal (buffer-string) "one\ntwo theirs\n"))))
 
 (decent-notes-tests-deftest undo-behind-a-stopped-process
     "An undo waits for a process that is stopped; when it has ended nothing moves point."
