@@ -20,7 +20,9 @@ struct `The client for Emacs` {
           emacs --batch -Q --eval "(checkdoc-file \\"$file\\")" 2>&1
         done)
         echo "checkdoc: <$checked>"
-        """)
+        """,
+      // Each file is read by an Emacs of its own, beside all other tests.
+      silence: 120)
     #expect(outcome.ending == .status(0), "\(outcome.output.suffix(5000))")
     #expect(outcome.output.contains("checkdoc: <>"), "\(outcome.output.prefix(1000))")
   }

@@ -73,6 +73,20 @@ struct `The client for Neovim: undo among other keys` {
     try scene.type("?", "one\ntwo\nthree\nfour!?")
   }
 
+  @Test(arguments: Neovim.programs, ["2G<F2>", "2G@a"])
+  func `keys behind a u that cannot be done are not typed`(_ program: String, _ keys: String) throws
+  {
+    let scene = try NeovimScene(program, text: "one\ntwo\nthree\nfour", setup: Self.setup)
+    try scene.editor.lua("vim.g.decent_notes_command = '/nonexistent/program'")
+    kill(try scene.editor.serverProcess(), SIGKILL)
+    try scene.editor.wait("offline", "require('decent-notes').status() == 'offline'")
+    try scene.editor.type(keys)
+    try scene.editor.wait(
+      "why not", "vim.fn.execute('messages'):find('nothing can be taken back now')")
+    try scene.editor.type("A!<Esc>")
+    try scene.editor.wait("the text", "text() == 'one\\nthree!\\nfour'")
+  }
+
   @Test(arguments: Neovim.programs)
   func `u takes back another title, and says it when nothing is left`(_ program: String) throws {
     let scene = try NeovimScene(program, text: "one")

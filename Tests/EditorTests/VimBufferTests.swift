@@ -296,6 +296,10 @@ struct `The client for Vim: a note as a buffer like others` {
     try vim.wait("getbufinfo()->map('v:val.name')->filter('v:val =~ \"/Note$\"')->len()", "1")
     try vim.wait("getbufinfo()->len()", "2")
     #expect(try vim.eval("bufname()") == name)
+    // A search in files leads to the note, too.
+    try vim.terminal.type(":vimgrep /tw0/ note://\(other) note://\(id)\r:s/$/!/\r")
+    try vim.agree(id, on: "top\nONE\ntw0!")
+    #expect(try vim.eval("bufname()") == name)
   }
 
   @Test func `a long message fits, with the cause first`() throws {
@@ -425,12 +429,7 @@ struct `The client for Vim: a note as a buffer like others` {
     try vim.wait("getline(1)", text)
     kill(pid_t(try vim.eval("getpid()"))!, signal)
     try vim.terminal.waitForEnd()
-    let folder = vim.folder("state/decent-notes/unsent")
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    #expect(files.count == 1)
-    for file in files {
-      #expect(try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8) == text)
-    }
+    #expect(try Array(vim.unsentTexts().values) == [text])
   }
 
   @Test func `a user's functions of the same names are not in the way`() throws {

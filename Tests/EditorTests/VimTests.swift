@@ -139,6 +139,15 @@ final class Vim {
     try wait("decent_notes#live#Of(bufnr()).skipped == decent_notes#live#Of(bufnr()).version", "1")
   }
 
+  /// The texts in files that the server does not have, by the names of the files.
+  func unsentTexts() throws -> [String: String] {
+    let path = folder("state/decent-notes/unsent")
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return try Dictionary(
+      uniqueKeysWithValues: files.filter { $0.hasSuffix(".txt") }
+        .map { ($0, try String(contentsOfFile: "\(path)/\($0)", encoding: .utf8)) })
+  }
+
   /// How often the client had to send its whole text.
   func healed() throws -> Int {
     try run("NotesLog")
@@ -818,10 +827,11 @@ struct `The client for Vim` {
     try vim.terminal.press("Enter")
     try vim.terminal.waitForEnd()
     let unsent = vim.folder("state/decent-notes/unsent")
-    let files = try FileManager.default.contentsOfDirectory(atPath: unsent)
-    #expect(files.count == 1 && files[0].hasPrefix(id))
-    let path = unsent + "/" + files[0]
-    #expect(try String(contentsOfFile: path, encoding: .utf8) == "oneé\n")
+    let files = try vim.unsentTexts()
+    #expect(Array(files.values) == ["oneé\n"])
+    let name = try #require(files.keys.first)
+    #expect(name.hasPrefix(id))
+    let path = unsent + "/" + name
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(stat(unsent, &status) == 0 && status.st_mode & 0o777 == 0o700)
@@ -835,9 +845,7 @@ struct `The client for Vim` {
     try vim.wait("decent_notes#live#Of(bufnr()).text", "one!")
     kill(pid_t(try vim.eval("getpid()"))!, SIGHUP)
     try vim.terminal.waitForEnd()
-    let unsent = vim.folder("state/decent-notes/unsent")
-    let files = try FileManager.default.contentsOfDirectory(atPath: unsent)
-    #expect(files.count == 1 && files[0].hasPrefix(id))
-    #expect(try String(contentsOfFile: unsent + "/" + files[0], encoding: .utf8) == "one!")
+    let files = try vim.unsentTexts()
+    #expect(Array(files.values) == ["one!"] && files.keys.first?.hasPrefix(id) == true)
   }
 }

@@ -50,6 +50,13 @@ back whatever came last.  Set it before notes are opened."
     (define-key map [remap undo-redo]
       '(menu-item "" decent-notes-redo
                   :filter (lambda (redo) (and decent-notes-own-undo redo))))
+    ;; Emacs's items are disabled where it has no list of changes.
+    (define-key map [menu-bar edit undo]
+      '(menu-item "Undo" decent-notes-undo :help "Take back your own last change"
+                  :filter (lambda (undo) (if decent-notes-own-undo undo #'undo))))
+    (define-key map [menu-bar edit undo-redo]
+      '(menu-item "Redo" decent-notes-redo :help "Make again what you took back"
+                  :filter (lambda (redo) (if decent-notes-own-undo redo #'undo-redo))))
     map)
   "The keys of `decent-notes-note-mode'.")
 
@@ -398,7 +405,10 @@ That is the last one wherever it is, also if the region is active."
       ;; What is given up must not be done later.
       (mapc #'decent-notes--take-back requests))
     (cond (problem (user-error "%s" (decent-notes--cause problem)))
-          ((< done count) (message "Nothing of yours left to %s" words))
+          ((< done count)
+           ;; A keyboard macro ends here; keys that were typed by hand go on.
+           (funcall (if executing-kbd-macro #'user-error #'message)
+                    "Nothing of yours left to %s" words))
           ((use-region-p)
            (message "Your last change, wherever it was: a note has no %s in the region" words)))))
 
@@ -445,7 +455,7 @@ Key maps are not enough: evil and others call such commands from their own."
               (or (eq buffer-undo-list t) (not (memq command '(undo undo-only undo-redo)))))
          (funcall own (if (numberp (car arguments)) (car arguments) 1))
        (apply function arguments)))
-   '((name . decent-notes))))
+   '((name . decent-notes--instead))))
 
 (pcase-dolist (`(,command . ,own) decent-notes--undo-commands)
   (decent-notes--instead command own))

@@ -99,7 +99,7 @@
                                (puthash (plist-get note :id) (plist-get result :text) texts))
                              (lambda (_problem) (cl-decf left))))
     (unless (decent-notes--wait 10 (lambda () (= 0 left)))
-      (user-error "No answer to note/get within 10 seconds"))
+      (user-error "No answer to note/get within 10 seconds; %s" decent-notes--help))
     texts))
 
 (defun decent-notes--next-match (count &optional reset)

@@ -138,7 +138,7 @@
       (decent-notes-undo)
       (should (equal (buffer-string) "see [[Links tide]]\n"))
       (decent-notes-title "Another title")
-      (should (string-search "Renamed; no links lead to it\n" (decent-notes-tests-messages)))
+      (should (string-search "Renamed; no links were changed\n" (decent-notes-tests-messages)))
       (should (equal (decent-notes--renamed-words
                       '(:updated [1] :ambiguous [1 2] :more :json-false))
                      (concat "Renamed; links were changed in 1 note; "

@@ -587,7 +587,7 @@ Show what is so then."
           (left (length (plist-get result :ambiguous)))
           (more (eq t (plist-get result :more))))
       (concat "Renamed"
-              (if (zerop changed) "; no links lead to it"
+              (if (zerop changed) "; no links were changed"
                 (format "; links were changed in %s" (notes changed more)))
               (unless (zerop left)
                 (format "; links in %s may mean another note as well, and stay"

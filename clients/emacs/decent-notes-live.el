@@ -413,15 +413,18 @@ PROBLEM is the error, nil if the change was made."
 (defvar decent-notes--undone nil
   "The note of which a step is being undone or made again, else nil.")
 
-(defun decent-notes--positions-noted-p ()
-  "Return non-nil while positions are remembered which must not shift.
+(defun decent-notes--positions-noted-p (note)
+  "Return non-nil while positions are remembered which must not shift in NOTE.
 Commands remember positions, `query-replace' among them, and so does what reads
 their arguments in the minibuffer, isearch, for going back, and evil.  So does
 Lisp code that waits in a timer or for another program."
   (or real-this-command
       (minibufferp (window-buffer))
-      (with-current-buffer (window-buffer)
-        (or isearch-mode (decent-notes--repeating-p)))
+      (buffer-local-value 'isearch-mode (window-buffer))
+      (seq-some (lambda (buffer)
+                  (and (buffer-live-p buffer)
+                       (with-current-buffer buffer (decent-notes--repeating-p))))
+                (list (window-buffer) (decent-notes--note-buffer note)))
       (decent-notes--interrupting-p)))
 
 (defun decent-notes--take-push (push)
@@ -717,13 +720,12 @@ Wait at most SECONDS.  Return the notes of which it still lacks something."
 (defun decent-notes--on-edit (push)
   "Apply PUSH, the parameters of note/edit, as soon as positions may shift.
 The effect of an undo is applied at once: the next key is for the text with it."
-  (if (and (not (and decent-notes--undone
-                     (eql (decent-notes--note-attachment decent-notes--undone)
-                          (plist-get push :attachment))))
-           (decent-notes--positions-noted-p))
-      'later
-    (decent-notes--take-push push)
-    nil))
+  (when-let ((note (decent-notes--find-note #'decent-notes--note-attachment
+                                            (plist-get push :attachment))))
+    (if (and (not (eq note decent-notes--undone)) (decent-notes--positions-noted-p note))
+        'later
+      (decent-notes--take-push push)
+      nil)))
 
 (defun decent-notes--on-change (params)
   "Others have changed the notes of PARAMS, of notebook/didChange."

@@ -155,7 +155,7 @@ At rest the command loop itself runs the timers, and there is no code below."
   "Non-nil if the process does not answer: t, or `unsure' at the first look.")
 (defvar decent-notes--watch nil "The timer that will look whether the process answers.")
 
-(defconst decent-notes--patience 2.4
+(defconst decent-notes--patience 2.2
   "How many seconds the process may be silent while it has a request to answer.")
 
 (defconst decent-notes--help "M-x decent-notes-restart ends it and starts another"
@@ -182,10 +182,16 @@ At rest the command loop itself runs the timers, and there is no code below."
           ((< 0 left)
            (decent-notes--set-silent nil)
            (decent-notes--watch-answers left))
+          (decent-notes--silent
+           (decent-notes--set-silent t)
+           (decent-notes--watch-answers 0.6))
           (t
-           ;; If Emacs itself was busy or stopped, there may be an answer to be read.
-           (decent-notes--set-silent (if decent-notes--silent t 'unsure))
-           (decent-notes--watch-answers 0.3)))))
+           ;; If Emacs itself was busy or stopped, there may be an answer to be read,
+           ;; and a request may take long while others are answered.
+           (decent-notes--set-silent 'unsure)
+           (decent-notes--watch-answers 0.6)
+           (unless decent-notes--sending
+             (decent-notes--request 'notebook/find '(:name "" :limit 1) #'ignore #'ignore))))))
 
 (defun decent-notes--set-silent (silent)
   "Set `decent-notes--silent' to SILENT; tell the user if that is news."
@@ -270,9 +276,11 @@ What cannot be sent now is sent, in order, when the process runs again."
   "Return the result of METHOD with PARAMS, or signal a `user-error'.
 TAKE is called with the result before any other message is handled.  The text
 of the error has the error of the answer, if there was one, as a property.
-If it takes a second, the user is told that Emacs waits for WHAT."
+If it takes a second, the user is told that Emacs waits for WHAT, the answer
+where that is nil."
   (decent-notes--ensure)
   (let* (answered result problem
+                  (what (or what (format "the answer to %s" method)))
                   (request (decent-notes--request method params
                                                   (lambda (it)
                                                     (setq answered t result it)
@@ -282,10 +290,10 @@ If it takes a second, the user is told that Emacs waits for WHAT."
         ;; A long answer takes its time, but comes all the while.
         (let ((begun (float-time)))
           (while (not (decent-notes--wait 1 (lambda () answered)))
-            (decent-notes--show-wait (or what (format "the answer to %s" method)))
+            (decent-notes--show-wait what)
             (when (< 10 (- (float-time) (max begun decent-notes--heard)))
-              (user-error "No answer to %s within 10 seconds; %s" method
-                          decent-notes--help))))
+              (user-error "Decent Notes waited 10 seconds for %s; %s%s" what
+                          "the program does not answer: " decent-notes--help))))
       ;; A request that the user has given up, or that is said to have failed, must
       ;; not be sent later.
       (decent-notes--take-back request))

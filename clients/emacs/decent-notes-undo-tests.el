@@ -82,7 +82,11 @@
   (decent-notes-undo-tests-with
     (execute-kbd-macro (kbd "M-< C-/ C-e ! C-n C-a ? C-/ ."))
     ;; What the macro had typed since the first undo is one step.
-    (should (equal (buffer-string) "one.\ntwo theirs\n"))))
+    (should (equal (buffer-string) "one.\ntwo theirs\n"))
+    (decent-notes-tests-agree)
+    (decent-notes-undo)
+    (should-error (execute-kbd-macro (kbd "C-/ x")) :type 'user-error)
+    (should (equal (buffer-string) "one\ntwo theirs\n"))))
 
 (decent-notes-tests-deftest undo-behind-a-stopped-process
     "An undo waits for a process that is stopped; when it has ended nothing moves point."
@@ -210,6 +214,16 @@
       (should (equal (decent-notes-status) "not answering")))
     (decent-notes-restart)
     (should-not decent-notes--silent)))
+
+(decent-notes-tests-deftest a-request-that-takes-long
+    "A program that answers other requests is not silent, however long one takes."
+  (decent-notes-tests-with "one\n"
+    (let ((request (list #'ignore)))
+      (setq decent-notes--asked (list (cons request 0)))
+      (decent-notes--watch-answers 0)
+      (decent-notes--wait 7 (lambda () (eq t decent-notes--silent)))
+      (should-not (eq t decent-notes--silent))
+      (decent-notes--answered request))))
 
 (decent-notes-tests-deftest changes-without-answers
     "The user is told why nothing more is sent, and what saving waits for."

@@ -13,6 +13,7 @@ import autoload 'decent_notes/files.vim'
 import autoload 'decent_notes/links.vim'
 import autoload 'decent_notes/list.vim'
 import autoload 'decent_notes/live.vim'
+import autoload 'decent_notes/offer.vim'
 import autoload 'decent_notes/peers.vim'
 import autoload 'decent_notes/rest.vim'
 import autoload 'decent_notes/server.vim'
@@ -31,6 +32,7 @@ command -bar NotesEmptyTrash server.Try(() => list.EmptyTrash())
 command -nargs=1 -complete=file NotesImport server.Try(() => files.Import(<q-args>))
 command -nargs=1 -bang -complete=dir NotesExport server.Try(() => files.Export(<q-args>, <bang>false))
 command -nargs=? -bang -complete=customlist,peers.Complete NotesSync server.Try(() => peers.Sync(<q-args>, <bang>false))
+command -bar NotesUnsent server.Try(() => offer.Ask())
 command -bar NotesRestart server.Try(() => commands.Restart())
 command -bar NotesLog commands.ShowLog()
 

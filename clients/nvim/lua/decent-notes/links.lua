@@ -14,10 +14,13 @@ local function precedes(a, b)
   return a.line < b.line or a.line == b.line and a.character < b.character
 end
 
---- The link under the cursor, if there is one. The server knows the text as it is here when it has answered.
+--- The link under the cursor, if there is one. When the server has answered, it knows the text as it is here, and all that others did before
+--- is here.
 local function link_here(shown)
-  note.settle(shown, 1000)
-  local result = server.call('note/links', { id = shown.id })
+  local result = edit.expect(function()
+    note.settle(shown, 1000)
+    return server.call('note/links', { id = shown.id })
+  end)
   local row, column = unpack(api.nvim_win_get_cursor(0))
   local at = { line = row - 1, character = column }
   for _, link in ipairs(result and result.links or {}) do

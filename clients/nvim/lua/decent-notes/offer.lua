@@ -9,24 +9,22 @@ local unsent = require('decent-notes.unsent')
 local M = {}
 local is_told = false
 
---- Calls `use` with the texts of notes that are in this notebook, when these are known. The texts get the titles of now.
+--- Calls `use` with the texts of notes that are in this notebook, with the titles of these, when they are known.
 local function find(use)
-  local left = unsent.left()
-  local found, count = {}, #left
-  for place, text in ipairs(left) do
+  local texts = unsent.all()
+  local count = #texts
+  for _, text in ipairs(texts) do
     server.request('note/get', { id = text.id }, function(_, result)
       count = count - 1
-      if result then
-        text.title, found[place] = result.note.title, text
-      end
+      text.title = result and result.note.title
       if count == 0 then
-        local places = vim.tbl_keys(found)
-        table.sort(places)
-        use(vim.tbl_map(function(it) return found[it] end, places))
+        use(unsent.left(vim.tbl_filter(function(it) return it.title end, texts)))
       end
     end)
   end
-  return #left
+  if #texts == 0 then
+    use({})
+  end
 end
 
 server.on_start[#server.on_start + 1] = function()
@@ -61,7 +59,8 @@ end
 --- Does with a text what the user chooses. Returns false if the user wants to go on later.
 local function ask_about(text)
   local answers = { { '&Later' }, { '&Forget it' }, { 'Make a &new note', make_note }, text.resume and { '&Merge into the note', merge } }
-  local choice = vim.fn.confirm(('What was typed in "%s" until %s could not be sent.'):format(names.titled(text), text.time),
+  local time = text.time:gsub('^(%d%d%d%d)(%d%d)(%d%d)T(%d%d)(%d%d).*$', '%1-%2-%3 %4:%5')
+  local choice = vim.fn.confirm(('What was typed in "%s" until %s could not be sent.'):format(names.titled(text), time),
     table.concat(vim.tbl_map(function(it) return it[1] end, answers), '\n'), 1)
   local use = (answers[choice] or {})[2]
   local summary = use and use(text)
@@ -81,9 +80,7 @@ function M.ask()
     return
   end
   local texts
-  if find(function(found) texts = found end) == 0 then
-    texts = {}
-  end
+  find(function(found) texts = found end)
   server.await(function() return texts ~= nil end)
   if texts and #texts == 0 then
     return server.tell('there is no text that could not be sent')

@@ -62,35 +62,41 @@ function M.remove(path)
   os.remove(path .. '.json')
 end
 
---- Returns true if the editor that keeps a text is still there.
-local function is_running(process)
-  local name = vim.fn.system({ 'ps', '-o', 'comm=', '-p', tostring(process) }):lower()
-  return name:find('vi') ~= nil or name:find('emacs') ~= nil
+--- Which of these processes are editors.
+local function running(processes)
+  local found = {}
+  for _, line in ipairs(#processes > 0 and vim.fn.systemlist({ 'ps', '-o', 'pid=,comm=', '-p', table.concat(processes, ',') }) or {}) do
+    local process, name = line:match('^%s*(%d+)%s+(.*)$')
+    name = name and name:lower() or ''
+    found[process or ''] = name:find('vi') ~= nil or name:find('emacs') ~= nil
+  end
+  return found
 end
 
---- The texts that editors have left which are gone, the oldest first: each with `path`, `id`, `title`, `time` and `text`, and `resume`, what
---- `note/open` takes, where that is known.
-function M.left()
+--- The texts that are there, the oldest first: each with `path`, `id`, `time`, and `process`, that of its editor, '' if it is not known.
+function M.all()
   local found = {}
   for _, file in ipairs(vim.fn.glob(vim.fn.fnameescape(folder()) .. '/*.txt', true, true)) do
     local path = file:sub(1, -5)
-    local id, time, process = vim.fn.fnamemodify(path, ':t'):match('^(.+)%-(%d+T%d+)Z?%-?(%d*)$')
-    local known, way = pcall(vim.json.decode, read(path .. '.json') or '')
-    way = known and type(way) == 'table' and way or {}
-    local text = id and (process == '' or not is_running(process)) and read(file)
-    if text then
-      local is_whole = type(way.session) == 'string' and type(way.version) == 'number' and type(way.rev) == 'number'
-        and type(way.baseText) == 'string'
-      found[#found + 1] = {
-        path = path, id = id, text = text, title = type(way.title) == 'string' and way.title or id,
-        time = time:gsub('^(%d%d%d%d)(%d%d)(%d%d)T(%d%d)(%d%d).*$', '%1-%2-%3 %4:%5'),
-        resume = is_whole and { session = way.session, version = way.version, rev = way.rev, baseText = way.baseText, text = text }
-          or nil,
-      }
-    end
+    local id, time, process = vim.fn.fnamemodify(path, ':t'):match('^(.+)%-(%d%d%d%d%d%d%d%dT%d%d%d%d%d%d)Z?%-?(%d*)$')
+    found[#found + 1] = id and { path = path, id = id, time = time, process = process } or nil
   end
-  table.sort(found, function(a, b) return a.path:match('%-(%d+T%d+)') < b.path:match('%-(%d+T%d+)') end)
+  table.sort(found, function(a, b) return a.time < b.time end)
   return found
+end
+
+--- Those of some texts whose editors are gone, with their `text`, and `resume`, what `note/open` takes, where that is known.
+function M.left(texts)
+  local editors = running(vim.tbl_filter(function(it) return it ~= '' end, vim.tbl_map(function(it) return it.process end, texts)))
+  return vim.tbl_filter(function(it)
+    it.text = not editors[it.process] and read(it.path .. '.txt')
+    local known, way = pcall(vim.json.decode, it.text and read(it.path .. '.json') or '')
+    if known and type(way) == 'table' and type(way.session) == 'string' and type(way.version) == 'number' and type(way.rev) == 'number'
+      and type(way.baseText) == 'string' then
+      it.resume = { session = way.session, version = way.version, rev = way.rev, baseText = way.baseText, text = it.text }
+    end
+    return it.text
+  end, texts)
 end
 
 return M

@@ -1,6 +1,7 @@
 vim9script
 # The buffer of a note as a user meets it: its name, reading, writing, undo and redo, and leaving.
 
+import autoload './edit.vim'
 import autoload './live.vim'
 import autoload './server.vim'
 
@@ -50,9 +51,14 @@ export def Read()
   if !live.Reopen(buf, id)
     var other = live.BufferOf(id)
     if other > 0 && other != buf
-      # A note has one buffer, on which the rest of the user's command acts. Vim needs this one until the command is over.
-      execute 'keepalt buffer' other
-      timer_start(0, (_) => Replace(buf, other))
+      if win_gettype() == 'autocmd'
+        # A search as by :vimgrep reads the text without a window, and wipes out the buffer that is current then.
+        edit.Fill(buf, live.Text(other))
+        setlocal nomodifiable
+        b:note_copied = id
+      else
+        GoTo(other)
+      endif
       return
     endif
     var found = server.Call('note/get', {id: id})
@@ -60,6 +66,7 @@ export def Read()
     live.Open(buf, id, found.text)
     b:note_title = summary.title
     b:note_purged = false
+    unlet! b:note_copied
     decent_notes#buffer#Show(summary)
     Rename()
     if get(g:, 'decent_notes_undo', true)
@@ -97,11 +104,19 @@ export def New(title: string)
   decent_notes#buffer#Edit(summary)
 enddef
 
+# Shows the buffer of a note instead of this one, which has a second name of the note: the rest of the user's command acts on the note. Vim needs this
+# one until the command is over.
+def GoTo(other: number)
+  var buf = bufnr()
+  execute 'keepalt buffer' other
+  timer_start(0, (_) => Replace(buf, other))
+enddef
+
 def Replace(buf: number, other: number)
   for window in win_findbuf(buf)
     win_execute(window, 'buffer ' .. other)
   endfor
-  execute 'bwipeout!' buf
+  execute 'silent! bwipeout!' buf
 enddef
 
 # Gives the current buffer the name that fits its title. Returns false if it has that name, or while a session is read, which calls
@@ -122,6 +137,8 @@ enddef
 export def Entered()
   if !empty(live.Of(bufnr())) && Rename()
     silent! doautocmd <nomodeline> filetypedetect BufRead
+  elseif live.BufferOf(get(b:, 'note_copied', '')) > 0
+    GoTo(live.BufferOf(b:note_copied))
   endif
 enddef
 
@@ -180,10 +197,10 @@ export def Undo(method: string): string
       TakenOutOfTrash(note)
     endfor
   catch /^Vim:Interrupt$/
-    return 'echoerr "Decent Notes: given up waiting"'
+    return 'redraw | echoerr "Decent Notes: given up waiting"'
   catch /^Decent Notes: /
     server.Log(v:exception)
-    return 'echoerr ' .. string(v:exception)
+    return 'redraw | echoerr ' .. string(v:exception)
   endtry
   return ''
 enddef
@@ -202,7 +219,8 @@ export def Write()
   silent doautocmd <nomodeline> BufWritePre
   live.Settle(note, 5000)
   if !live.IsSettled(note)
-    throw 'Decent Notes: the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : note.problem ?? 'see :NotesLog')
+    throw 'Decent Notes: ' .. (server.IsSilent() ? 'not written: no answer; :NotesRestart helps'
+      : 'the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : note.problem ?? 'see :NotesLog'))
   endif
   server.Call('notebook/flush')
   live.ShowModified(note)
@@ -264,7 +282,7 @@ enddef
 # Some words for 'statusline': `connected`, `offline`, who else is in the note, and so on. Empty where there is no note.
 export def Status(): string
   var note = live.Of(bufnr())
-  return empty(note) ? (get(b:, 'note_purged', false) ? 'forgotten' : '') : note.attachment == 0 ? 'offline' : note.needsWhole ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
+  return empty(note) ? (get(b:, 'note_purged', false) ? 'forgotten' : '') : note.attachment == 0 ? 'offline' : server.IsSilent() ? 'no answer' : note.needsWhole ? 'not kept' : get(b:, 'note_trashed', false) ? 'in the trash'
     : note.participants ?? 'connected'
 enddef
 

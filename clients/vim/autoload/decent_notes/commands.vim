@@ -85,8 +85,11 @@ enddef
 
 # Restarts the program. It gets what it lacks first.
 export def Restart()
-  live.SettleAll(1000)
+  if !server.IsSilent()
+    live.SettleAll(1000)
+  endif
   server.Restart()
+  server.Tell('the program was started again', 'None')
 enddef
 
 export def ShowLog()

@@ -9,6 +9,7 @@ import autoload './purge.vim'
 import autoload './rest.vim'
 import autoload './server.vim'
 import autoload './time.vim'
+import autoload './unsent.vim'
 
 const NAME = 'notes://list'
 # Notes in one page; matches that are shown at most.
@@ -68,6 +69,7 @@ export def Open()
   if line('.') == 1
     cursor(2, 1)
   endif
+  unsent.Offer()
 enddef
 
 # The list was put into a window by a command of Vim's or a session.

@@ -16,6 +16,8 @@ const WAIT = 100
 # More changes than BURST within MOMENT milliseconds in Insert mode are no typing; listening stops then for another moment.
 const BURST = 20
 const MOMENT = 100
+# A text that is not settled is written to a file after one to two times so many milliseconds.
+const KEEP = 400
 # The cursor's place is sent at most once in so many milliseconds.
 const INTERVAL = 100
 
@@ -31,6 +33,10 @@ const INTERVAL = 100
 #   isApplying     true while a push is applied
 #   isClosing      true while the buffer is being unloaded
 #   isReversing    true while the user waits for the effect of an undo or a redo
+#   kept           the name of the files that have the text while it is not settled; empty without any
+#   written        what these files have: the buffer's tick of changes, the version and the rev
+#   keeper         the timer that will write them
+#   checked        the version when that timer was set; without an answer for so long it is kept
 #   listener       Vim's id of the listener
 #   since, told    the beginning of the present moment, and how many changes Vim has reported in it
 #   isBurst        true if listening is to stop for a moment
@@ -67,13 +73,14 @@ def Find(Is: func(dict<any>): bool): dict<any>
   return notes->values()->filter((_, note) => Is(note))->get(0, {})
 enddef
 
-def Text(buf: number): string
+# The text of a buffer.
+export def Text(buf: number): string
   return getbufline(buf, 1, '$')->join("\n")
 enddef
 
 # The bytes of the text of a buffer. Of the current one Vim knows them without reading the text.
 def Size(buf: number): number
-  return buf == bufnr() ? line2byte(line('$') + 1) - 1 : strlen(Text(buf))
+  return buf == bufnr() ? line2byte(line('$') + 1) - 1 : strlen(decent_notes#live#Text(buf))
 enddef
 
 # States {{{1
@@ -103,6 +110,10 @@ export def ShowModified(note: dict<any>)
   if getbufvar(note.buf, '&modified') == decent_notes#live#IsSettled(note)
     setbufvar(note.buf, '&modified', !decent_notes#live#IsSettled(note))
   endif
+  if note.kept != '' && decent_notes#live#IsSettled(note)
+    unsent.Remove(note.kept)
+    note.kept = ''
+  endif
 enddef
 
 # Opening {{{1
@@ -114,7 +125,7 @@ export def Open(buf: number, id: string, text: string)
   var note: dict<any> = {buf: buf, id: id, form: isOfLines ? 'lines' : 'ranges', attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
     participants: '', isBurst: false, since: reltime(), told: 0, before: [],
-    isApplying: false, isClosing: false, isReversing: false, isJumping: false}
+    kept: '', written: [-1, -1, -1], keeper: 0, checked: 0, isApplying: false, isClosing: false, isReversing: false, isJumping: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
   server.Call('note/open', {id: id, mode: 'edit', push: note.form}, (result) => {
     [note.base, note.text] = [result.text, result.text]
@@ -184,6 +195,7 @@ enddef
 
 # Adds changes to `pending`, and sends it when the command is over.
 def RecordChanges(note: dict<any>, changes: list<dict<number>>)
+  KeepSoon(note)
   if empty(note.pending)
     note.pending = {head: note.lineCount, tail: note.lineCount, count: note.lineCount}
     timer_start(0, (_) => note.isBurst ? Deafen(note) : decent_notes#live#SendPending(note))
@@ -266,7 +278,7 @@ def NeedWhole(note: dict<any>)
   note.needsWhole = true
   # A buffer has no text any more when Vim reports that it is being killed. The text that was sent last is kept then.
   if bufloaded(note.buf)
-    note.text = Text(note.buf)
+    note.text = decent_notes#live#Text(note.buf)
   endif
 enddef
 
@@ -288,7 +300,7 @@ def SendChange(note: dict<any>, change: dict<any>)
     extend(change, {bytes: bytes, lineCount: note.lineCount})
     ConfirmIn(note, PAUSE)
   else
-    text = Text(note.buf)
+    text = decent_notes#live#Text(note.buf)
     change.sha256 = sha256(text)
     note.text = text
   endif
@@ -396,7 +408,7 @@ def TakePush(push: dict<any>)
       return
     endtry
     note.rev = push.rev
-    note.base = Text(note.buf)
+    note.base = decent_notes#live#Text(note.buf)
     note.text = note.base
     note.isJumping = false
     decent_notes#live#ShowModified(note)
@@ -435,7 +447,7 @@ enddef
 
 # True if a push was made for the text of the buffer.
 def Fits(note: dict<any>, push: dict<any>): bool
-  return has_key(push, 'sha256') ? sha256(Text(note.buf)) == push.sha256
+  return has_key(push, 'sha256') ? sha256(decent_notes#live#Text(note.buf)) == push.sha256
     : Size(note.buf) == push.bytes && note.lineCount == push.lineCount
 enddef
 
@@ -501,6 +513,64 @@ export def TakePresence(presence: dict<any>)
   endif
 enddef
 
+# Texts in files {{{1
+
+# Has the text written to a file unless the note is settled by then.
+def KeepSoon(note: dict<any>)
+  if note.keeper == 0
+    note.checked = note.version
+    note.keeper = rest.After(KEEP, () => Keep(note))
+  endif
+enddef
+
+# Writes the text to a file if the server is gone, refuses it, or has not answered for a while, so that nothing is lost when Vim is killed.
+def Keep(note: dict<any>)
+  note.keeper = 0
+  if decent_notes#live#Of(note.buf) isnot note || !HasUnsent(note)
+    return
+  elseif note.attachment == 0 || note.needsWhole || note.answered < note.checked
+    try
+      KeepInFile(note)
+    catch /^Decent Notes: \|^Vim\%((\a\+)\)\=:E/
+      server.Log($'the text of {note.id} is in no file: {v:exception}')
+    endtry
+  endif
+  KeepSoon(note)
+enddef
+
+def KeepInFile(note: dict<any>)
+  var isLoaded = bufloaded(note.buf)
+  var tick = isLoaded ? getbufvar(note.buf, 'changedtick') : -1
+  var isOther = note.kept == '' || [note.version, note.rev] != note.written[1 :]
+  if !isOther && tick == note.written[0]
+    return
+  endif
+  var info: dict<any> = {}
+  if isOther
+    info = {id: note.id, title: getbufvar(note.buf, 'note_title', ''), session: note.resumeToken, version: note.version, rev: note.rev,
+      baseText: note.base}
+  endif
+  note.kept = note.kept ?? unsent.NewName(note.id)
+  unsent.Write(note.kept, isLoaded ? getbufline(note.buf, 1, '$') : split(note.text, "\n", true), info)
+  note.written = [tick, note.version, note.rev]
+enddef
+
+# Writes the text to a file when the buffer goes or cannot be sent any more, and tells which.
+def LeaveUnsent(note: dict<any>)
+  KeepInFile(note)
+  unsent.Leave(note.kept)
+  var path = unsent.Path(note.kept)
+  if v:exiting == v:null || v:dying > 0
+    server.Tell($'what could not be sent is in a file: {fnamemodify(path, ':~')}')
+    return
+  endif
+  # The screen is cleared when Vim ends, so it waits for a key. The path is shown in full, even if it is longer than a line.
+  echohl ErrorMsg
+  echomsg $'Decent Notes: not everything could be sent; the text is in {path}'
+  echohl None
+  input('Press ENTER')
+enddef
+
 # Without the server, and back {{{1
 
 # The process has ended.
@@ -518,6 +588,7 @@ def Detach(note: dict<any>)
     NeedWhole(note)
   endif
   extend(note, {attachment: 0, isOpening: false, answered: note.version, participants: ''})
+  KeepSoon(note)
   participants.Clear(note.buf)
 enddef
 
@@ -547,7 +618,7 @@ def TakeResumed(note: dict<any>, text: string, response: dict<any>)
   if response.result.resumed == 'conflict'
     server.Tell($'your text of {getbufvar(note.buf, 'note_title')} is a note of its own now: note://{response.result.copy}')
   endif
-  if Text(note.buf) != text
+  if decent_notes#live#Text(note.buf) != text
     SendWhole(note)
   endif
   decent_notes#live#ShowModified(note)
@@ -593,15 +664,18 @@ export def Close(buf: number)
   note.isClosing = true
   # True if `base` is the text that the server takes the buffer to show.
   var isKept = false
-  if !decent_notes#live#Settle(note, 3000)
+  if !decent_notes#live#Settle(note, server.IsSilent() ? 0 : 3000)
     NeedWhole(note)
   endif
   if bufloaded(buf)
-    note.base = Text(buf)
+    note.base = decent_notes#live#Text(buf)
     isKept = decent_notes#live#IsSettled(note)
   endif
   if note.needsWhole
-    unsent.KeepInFile(note.id, note.text)
+    LeaveUnsent(note)
+  elseif note.kept != ''
+    unsent.Remove(note.kept)
+    note.kept = ''
   endif
   listener_remove(note.listener)
   timer_stop(note.timer)
@@ -635,7 +709,7 @@ def Purged(note: dict<any>)
   redrawstatus!
   server.Tell($'"{title}" was forgotten; :saveas keeps its text', 'WarningMsg')
   if isUnsent
-    unsent.KeepInFile(note.id, note.text)
+    LeaveUnsent(note)
   endif
 enddef
 
@@ -659,6 +733,7 @@ server.On('note/edit', TakePush)
 server.On('note/closed', TakeClosed)
 server.On('note/presence', decent_notes#live#TakePresence)
 server.OnReady(() => decent_notes#live#SettleAll(0))
+server.OnReady(() => unsent.Offer())
 server.OnLost(Lost)
 # The disk may take changes again.
 server.On('window/showMessage', (message: dict<any>) => {
@@ -666,6 +741,11 @@ server.On('window/showMessage', (message: dict<any>) => {
     decent_notes#live#SettleAll(0)
   endif
 })
+
+# It may have been started before this file was needed.
+if server.IsReady()
+  unsent.Offer()
+endif
 
 # See server.vim.
 defcompile

@@ -7,6 +7,10 @@ vim9script
 
 import autoload './lines.vim'
 
+# The program is silent when it has sent nothing for so many ticks of so many milliseconds, though an answer is due: for up to 3 s. Counted are ticks,
+# since Vim may have been stopped itself.
+const TICKS = 5
+const TICK = 500
 # The process is started again automatically at most RESTARTS times in PERIOD seconds.
 const RESTARTS = 5
 const PERIOD = 180
@@ -22,6 +26,12 @@ var isLeaving = false
 var restarts: list<number> = []
 # When something was received last, or a caller began to wait.
 var heard = reltime()
+# The timer that counts while answers are due, the ticks since something was received, and how many callers wait.
+var watch = 0
+var ticks = 0
+var waits = 0
+# True if the program is silent and the user was told.
+var isSilent = false
 export var log: list<string> = []
 var lastId = 0
 # Functions of a response, by the request's id.
@@ -124,6 +134,11 @@ export def IsReady(): bool
   return isReady
 enddef
 
+# True if answers are due and the program has sent nothing for some seconds.
+export def IsSilent(): bool
+  return isSilent
+enddef
+
 # The id of the process; 0 if there is none.
 export def Process(): number
   return IsRunning() ? job_info(job).process : 0
@@ -201,17 +216,47 @@ enddef
 # Waits until the condition holds, and handles messages meanwhile. Returns false after so many milliseconds.
 export def WaitFor(Condition: func(): bool, milliseconds: number): bool
   var start = reltime()
-  while !Condition()
-    # A handler that waits may have messages behind it that have come already.
-    Handle()
-    if Condition()
-      return true
-    elseif reltimefloat(reltime(start)) * 1000 > milliseconds
-      return false
-    endif
-    sleep 2m
-  endwhile
+  waits += 1
+  try
+    while !Condition()
+      # A handler that waits may have messages behind it that have come already.
+      Handle()
+      if Condition()
+        return true
+      elseif reltimefloat(reltime(start)) * 1000 > milliseconds
+        return false
+      endif
+      sleep 2m
+    endwhile
+  finally
+    waits -= 1
+  endtry
   return true
+enddef
+
+# Counts the time without a word of the program.
+def Watch(timer: number)
+  ticks += 1
+  if empty(callbacks) || !IsRunning()
+    timer_stop(timer)
+    watch = 0
+    SetSilent(false)
+  elseif ticks == 2 && isReady
+    # What takes long may be silent: an exchange with a peer that is far away. The program itself answers.
+    decent_notes#server#Request('notebook/status', {}, (_) => 0)
+  elseif ticks == TICKS
+    SetSilent(true)
+    decent_notes#server#Tell(waits > 0 ? 'no answer (CTRL-C stops waiting); :NotesRestart helps'
+      : 'no answer from the program; :NotesRestart helps', 'WarningMsg')
+  endif
+enddef
+
+def SetSilent(value: bool)
+  ticks = value ? ticks : 0
+  if isSilent != value
+    isSilent = value
+    redrawstatus!
+  endif
 enddef
 
 # Sends a request, and returns its id. `Done` gets the response, which has `result` or `error`. It is never called if the process ends
@@ -220,6 +265,10 @@ export def Request(method: string, params: dict<any>, Done: func): number
   lastId += 1
   var id = lastId
   callbacks[id] = Done
+  if watch == 0
+    ticks = 0
+    watch = timer_start(TICK, Watch, {repeat: -1})
+  endif
   Send({jsonrpc: '2.0', id: id, method: method, params: params})
   return id
 enddef
@@ -267,6 +316,7 @@ def Received(channel: channel, piece: string)
     return
   endif
   heard = reltime()
+  SetSilent(false)
   if !lines.Add(piece)
     Refuse($'a line has more than {lines.MOST / 1'048'576} MiB')
   endif
@@ -351,10 +401,10 @@ enddef
 export def Restart()
   restarts = []
   if IsRunning()
-    # After its end `Gone` starts another one.
+    # After its end `Gone` starts another one. One that is silent would not end in order.
     var old = job
     ch_close_in(old)
-    if !decent_notes#server#WaitFor(() => job != old, 3000)
+    if isSilent || !decent_notes#server#WaitFor(() => job != old, 3000)
       job_stop(old, 'kill')
       decent_notes#server#WaitFor(() => job != old, 3000)
     endif
@@ -365,7 +415,7 @@ enddef
 # Ends the process in order.
 export def Leave()
   isLeaving = true
-  if isReady
+  if isReady && !isSilent
     var isDone = false
     decent_notes#server#Request('shutdown', {}, (_) => {
       isDone = true

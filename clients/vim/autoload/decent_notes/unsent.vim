@@ -1,25 +1,102 @@
 vim9script
-# Texts that could not be sent when their buffers went: each is written to a file, and the user is told which.
+# Files for texts that the server does not have: NAME.txt is the text alone, NAME.json what is needed to merge it. Each editor offers what another
+# one, which is gone, has left. They are of the user alone.
 
 import autoload './server.vim'
 
-# Writes the text of the note `id` to a file that only the user can read.
-export def KeepInFile(id: string, text: string)
-  var state = $XDG_STATE_HOME ?? expand('~/.local/state')
-  var folder = state .. '/decent-notes/unsent'
-  mkdir(folder, 'p', 0o700)
-  var path = $'{folder}/{id}-{strftime('%Y%m%dT%H%M%S')}.txt'
-  writefile(split(text, "\n", true), path, 'b')
-  setfperm(path, 'rw-------')
-  if v:exiting == v:null || v:dying > 0
-    server.Tell($'what could not be sent is in a file: {fnamemodify(path, ':~')}')
-    return
+# The names of files of notes that are open here.
+var inUse: dict<bool> = {}
+# True after the user was told what earlier editors have left.
+var isOffered = false
+
+def Folder(): string
+  return ($XDG_STATE_HOME ?? expand('~/.local/state')) .. '/decent-notes/unsent'
+enddef
+
+# A name for the files of the note `id`, which no other editor uses.
+export def NewName(id: string): string
+  return $'{id}-{strftime('%Y%m%dT%H%M%S')}-{getpid()}'
+enddef
+
+export def Path(name: string): string
+  return $'{Folder()}/{name}.txt'
+enddef
+
+# Writes the text, and `info` unless it is empty: what `note/open` needs in `resume` besides the text, with `id` and `title`. Throws if the disk
+# refuses.
+export def Write(name: string, lines: list<string>, info: dict<any>)
+  mkdir(Folder(), 'p', 0o700)
+  inUse[name] = true
+  # After a kill between the two, a text that is newer than its version may be merged twice, and is not lost.
+  Replace('txt', name, lines)
+  if !empty(info)
+    Replace('json', name, [json_encode(extend({pid: getpid()}, info))])
   endif
-  # The screen is cleared when Vim ends, so it waits for a key. The path is shown in full, even if it is longer than a line.
-  echohl ErrorMsg
-  echomsg $'Decent Notes: not everything could be sent; the text is in {path}'
-  echohl None
-  input('Press ENTER')
+enddef
+
+def Replace(kind: string, name: string, lines: list<string>)
+  var path = $'{Folder()}/{name}.{kind}'
+  writefile(lines, path .. '.new', 'bS')
+  setfperm(path .. '.new', 'rw-------')
+  if rename(path .. '.new', path) != 0
+    throw $'Decent Notes: {path} cannot be written'
+  endif
+enddef
+
+# Leaves the files to be offered, also here.
+export def Leave(name: string)
+  inUse->filter((used, _) => used != name)
+enddef
+
+export def Remove(name: string)
+  decent_notes#unsent#Leave(name)
+  for kind in ['json', 'txt']
+    delete($'{Folder()}/{name}.{kind}')
+  endfor
+enddef
+
+# What editors that are gone have left, and buffers that are gone here, the oldest first: each with `name`, `id`, `title`, `time` and `text`, and what
+# `resume` needs as far as it is known.
+export def Left(): list<dict<any>>
+  var found: list<dict<any>> = []
+  for file in isdirectory(Folder()) ? readdir(Folder(), (file) => file =~ '\.txt$') : []
+    var name = fnamemodify(file, ':r')
+    var info: dict<any> = {}
+    try
+      info = readfile($'{Folder()}/{name}.json')->join("\n")->json_decode()
+    catch /^Vim\%((\a\+)\)\=:E/
+      # A file of an earlier version has nothing beside it.
+    endtry
+    if !IsInUse(name, get(info, 'pid', 0))
+      add(found, extend({title: '', id: matchstr(name, '^\d\+-\x\+')}, info)->extend({name: name,
+        time: getftime(decent_notes#unsent#Path(name)), text: readfile(decent_notes#unsent#Path(name), 'b')->join("\n")}))
+    endif
+  endfor
+  return found->sort((one, other) => one.time - other.time)
+enddef
+
+# True if the editor that writes the files still runs. Its number may be another program's by now.
+def IsInUse(name: string, process: number): bool
+  return process == getpid() ? has_key(inUse, name) : process > 0 && system($'ps -o comm= -p {process}') =~ '\cvi\|emacs'
+enddef
+
+# Tells once what earlier editors have left of notes that are in this notebook.
+export def Offer()
+  var left = isOffered ? [] : decent_notes#unsent#Left()
+  isOffered = true
+  var titles: list<string> = []
+  for it in left
+    server.Request('note/get', {id: it.id}, (response) => {
+      if has_key(response, 'result')
+        add(titles, response.result.note.title)
+        if len(titles) == 1
+          # The others' answers come at once.
+          timer_start(100, (_) => server.Tell(len(titles) > 1 ? $'unsent texts of {len(titles)} notes were kept: :NotesUnsent'
+            : $'unsent text of "{strcharpart(titles[0], 0, 30)}" was kept: :NotesUnsent', 'WarningMsg'))
+        endif
+      endif
+    })
+  endfor
 enddef
 
 # See server.vim.
