@@ -250,9 +250,7 @@ private struct RandomHistory {
       start = disk.read
       for person in [carl, dora] {
         let changes = ChangeRanges([ChangeRanges.Run(person.id, 1...1)])
-        let note = try #require(try person.book.note(lines))
-        let operations = try person.book.operations(withdrawing: changes, from: note)
-        person.make(operations.map { .edit(lines, $0) })
+        person.withdraw(lines, changes)
       }
       try carl.pull(dora)
       try dora.pull(carl)
