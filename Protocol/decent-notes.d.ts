@@ -908,6 +908,8 @@ export interface NotebookStatusResult {
   trashed: number
   /** What of the folder could not be read. */
   damage: Damage[]
+  /** Whether everything is here that the folder holds, or should hold. False while something can't be read, waits for changes that are missing, or was known to this user's programs and is gone: then a note that is not here proves nothing, and a text may be an old one. */
+  complete: boolean
   /** Why this user can change nothing in the folder, which may be read: the folder and the cause. Absent where changes can be made. */
   unwritable?: string
   /** The sessions that stand for changes which other replicas know under another session's names, because two programs went on as one. */
@@ -938,6 +940,8 @@ export interface Damage {
   offset: number
   /** What is wrong, and what was kept. */
   description: string
+  /** Of what kind it is. */
+  cause: DamageCause
 }
 
 /** Everything may be left out. */
@@ -1409,6 +1413,21 @@ export type Priority =
   | "low"
   | "normal"
   | "high"
+
+/**
+ * Why something of a notebook is not here.
+ * `"unreadable"`: The system refuses to read it at present.
+ * `"damaged"`: Its bytes are not what the format says, or are of a later version.
+ * `"refused"`: What it says breaks a rule, or contradicts what is known.
+ * `"waiting"`: Changes follow others that no file has. `note/get`, `notebook/list`, `notebook/find` and `notebook/search` show what can be told without these.
+ * `"missing"`: What this user's programs have known is in no file any more.
+ */
+export type DamageCause =
+  | "unreadable"
+  | "damaged"
+  | "refused"
+  | "waiting"
+  | "missing"
 
 /**
  * The order of a list.
