@@ -33,10 +33,11 @@ struct StateFolder {
     self.closer = closer
   }
 
-  /// The archive, if there is one that can be used.
-  func openArchive() -> NotebookArchive? {
-    guard let folder = try? FileDescriptor.folder(path, on: system) else { return nil }
-    return try? Self.archive(Self.archive, in: folder, closer)
+  /// The archive; nil if something else has its name.
+  ///
+  /// - Throws: the reason why there is none that can be used.
+  func openArchive() throws -> NotebookArchive? {
+    try Self.archive(Self.archive, in: try FileDescriptor.folder(path, on: system), closer)
   }
 
   /// The complete folders that were kept beside the archive; none if there are none that can be used.

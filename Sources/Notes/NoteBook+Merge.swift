@@ -232,6 +232,7 @@ extension NoteBook: Replicable {
     try open(change)
     let first = try firstStamp(of: change)
     if supposed != nil {
+      if let blocker = comingChange(namedBy: change) { return blocker }
       var (past, end) = try performSupposing(&change, first, &merged.effects)
       past?.insert(id)
       admit(change, encoded: encoded, mentions: mentions, upTo: end, knowing: past)

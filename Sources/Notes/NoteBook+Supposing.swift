@@ -28,6 +28,9 @@ struct Supposed: Sendable {
   var hidden: Set<Edited> = []
   /// The number of changes of which something was left out.
   var incomplete = 0
+  /// The last changes of replicas that are here and may still be merged. What names something of them waits for it: the change through which
+  /// its author had seen that may be missing.
+  var coming = Version()
 
   struct Edited: Hashable, Sendable {
     let author: ReplicaID
@@ -46,20 +49,25 @@ extension NoteBook {
   public func supposing(_ pending: PendingChanges) throws(ArchiveFailure) -> NoteBook {
     var book = self
     try book.openOrder()
-    book.supposed = Supposed()
     var pending = pending
+    book.supposed = Supposed(coming: pending.lasts)
     pending.retry()
     var left = Self.mostSupposed
     while true {
       _ = book.drain(&pending)
       let missing = pending.missing
-      if missing.isEmpty { break }
+      if missing.isEmpty {
+        // Changes that name one another: forgeries.
+        if pending.isEmpty || book.supposed!.coming.isEmpty { break }
+        book.supposed!.coming = Version()
+      }
       for (change, waiter) in missing {
         let known = book.version[change.replica]
         // What is here of a replica behind what is missing of it can't be decoded.
         guard change.replica != waiter, change.number <= known || change.number - known <= left
         else {
           book.supposed!.incomplete += pending.drop(waiter)
+          book.supposed!.coming[waiter] = 0
           continue
         }
         if change.number > known { left -= change.number - known }
@@ -87,6 +95,50 @@ extension NoteBook {
     }
   }
 
+  /// A change that is still to come and that another one, the next to be merged, names something of; nil if there is none. The notes that are
+  /// here are open.
+  func comingChange(namedBy change: Change) -> ChangeID? {
+    let coming = supposed!.coming
+    if coming.isEmpty { return nil }
+    func isComing(_ other: ChangeID) -> Bool {
+      other.replica != change.id.replica && !version.contains(other) && coming.contains(other)
+    }
+    /// The next change of the author of an element that is not here.
+    func next(_ element: ElementID?, among count: (ReplicaID) -> Int) -> ChangeID? {
+      guard let element, element.author != change.id.replica,
+        coming[element.author] > version[element.author], element.offset >= count(element.author)
+      else { return nil }
+      return self.next(by: element.author)
+    }
+    for operation in change.operations {
+      var named: [ChangeID] = []
+      switch operation {
+      case .create: break
+      case .place(let placement):
+        if placement.element != change.id { named.append(placement.element) }
+        for element in [placement.after, placement.before] {
+          if let next = next(element, among: { order.slotCount(of: $0) }) { return next }
+        }
+      case .purge(let note), .redacted(let note, _, _): named.append(note.creation)
+      case .edit(let note, let edit):
+        named.append(note.creation)
+        switch edit {
+        case .tags(.remove(_, let observed)): named += observed
+        case .delete(let covered): named += covered.changes
+        case .withdraw(let changes): named += changes.runs.map(\.last)
+        case .text(let operation) where shelf.contains(note) && !isPurged(note):
+          let text = shelf[existing: note].text
+          for element in operation.named {
+            if let next = next(element, among: { text.count(by: $0) }) { return next }
+          }
+        default: break
+        }
+      }
+      if let first = named.first(where: isComing) { return first }
+    }
+    return nil
+  }
+
   /// Performs what can be performed of the operations of a change that follows supposed ones, and leaves only that in it. Its parts are open,
   /// as far as they are here.
   ///
@@ -107,13 +159,19 @@ extension NoteBook {
       switch operation {
       case .create: break
       case .place(let placement):
-        guard shelf.contains(NoteID(creation: placement.element)) else {
+        guard order.hasRoom(for: change.id.replica) else {
           isIncomplete = true
           continue
         }
-        let placed = Change.Operation.place(supposed(placement, by: change.id, past))
-        perform(placed, stamp, at: moment, &effects)
-        performed.append(placed)
+        let placement = supposed(placement, by: change.id, past)
+        if shelf.contains(NoteID(creation: placement.element)) {
+          perform(.place(placement), stamp, at: moment, &effects)
+        } else {
+          // Its slot counts among those of its author.
+          order.leaveOut(placement.element, true)
+          order.apply(placement, stamp)
+          isIncomplete = true
+        }
         continue
       case .edit(_, .base): continue
       case .edit(let id, let edit):
@@ -155,7 +213,7 @@ extension NoteBook {
         != nil
     }
     // The first questions are about what the operation names, and its author knew that.
-    var named = operation.namedElements
+    var named = operation.named.count
     var known: Set<ChangeID> = []
     return
       (try? shelf[existing: note].validate(edit, of: change, past.awareness) { other in
@@ -189,11 +247,11 @@ extension NoteBook {
 }
 
 extension ReplicatingText.Operation {
-  /// The number of elements that it names one by one, or of the ranges.
-  fileprivate var namedElements: Int {
+  /// The elements that it names; of a range the last.
+  fileprivate var named: [ElementID] {
     switch self {
-    case .insert(_, let after, let before): (after == nil ? 0 : 1) + (before == nil ? 0 : 1)
-    case .remove: 1
+    case .insert(_, let after, let before): [after, before].compactMap { $0 }
+    case .remove(let range): [ElementID(author: range.author, offset: range.end - 1)]
     }
   }
 }

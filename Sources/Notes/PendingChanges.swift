@@ -38,6 +38,9 @@ public struct PendingChanges: Sendable {
       return head < rows.count ? rows[head].next : nil
     }
 
+    /// The number of the last change.
+    var last: UInt64 { rows[head...].reduce(0) { max($0, $1.group.end - 1) } }
+
     /// The number of changes that were not looked at.
     var count: Int { rows[head...].reduce(0) { $0 + Int(clamping: $1.group.end - $1.next) } }
 
@@ -112,6 +115,13 @@ public struct PendingChanges: Sendable {
 
   /// The number of replicas of which changes are left to be merged.
   public var count: Int { queues.count }
+
+  /// The last change of each replica of which changes are left to be merged.
+  var lasts: Version {
+    var lasts = Version()
+    for (replica, queue) in queues { lasts[replica] = queue.last }
+    return lasts
+  }
 
   /// The number of changes that are left to be merged. O(rows).
   public var changeCount: Int { queues.values.reduce(0) { $0 + $1.count } }

@@ -108,7 +108,7 @@ extension NotesServer {
     guard let store else { return }
     let news = damageReports.news(
       store.damage, waiting: store.waiting, isFullLook: isFullLook,
-      isOnlyLook: environment.isSingleRequest)
+      isOnlyLook: environment.isSingleRequest || environment.memoryFolder != nil)
     for message in news { showMessage(.warning, message) }
     // Only who has a user before them.
     if client.isExchange || environment.isSingleRequest { return }

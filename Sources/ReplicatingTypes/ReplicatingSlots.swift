@@ -226,7 +226,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   }
 
   /// Leaves an element out, or takes it in again, whether or not it has a slot.
-  mutating func leaveOut(_ element: Element, _ isLeftOut: Bool) {
+  public mutating func leaveOut(_ element: Element, _ isLeftOut: Bool) {
     let isChanged =
       isLeftOut ? leftOut.insert(element).inserted : leftOut.remove(element) != nil
     guard isChanged, let slot = place(of: element) else { return }

@@ -8,8 +8,6 @@ internal import ReplicatingTypes
 struct Compact {
   /// The lines of the report.
   let lines: [String]
-  /// True if the notebook lacks something, which is not folded.
-  let isIncomplete: Bool
 
   /// - Parameters:
   ///   - check: the command line that says what is damaged.
@@ -22,7 +20,7 @@ struct Compact {
   ) throws(StoreError) {
     let store = try NoteStore(
       path: folder, state: stateFolder, keys: .links, makeIdentifier: makeIdentifier)
-    isIncomplete = reportGaps(of: store)
+    reportGaps(of: store)
     guard store.identity != nil else {
       lines = ["\(folder): there is no notebook"]
       return
@@ -89,11 +87,9 @@ struct Compact {
   }
 }
 
-/// Tells the user what a notebook lacks; returns whether there is anything.
-func reportGaps(of store: NoteStore) -> Bool {
-  let gaps = store.gaps
-  for gap in gaps { printError("\(gap.path), byte \(gap.offset): \(gap.description)") }
-  return !gaps.isEmpty
+/// Tells the user what a notebook lacks.
+func reportGaps(of store: NoteStore) {
+  for gap in store.gaps { printError("\(gap.path), byte \(gap.offset): \(gap.description)") }
 }
 
 /// A number of things.

@@ -133,9 +133,12 @@ final class Mirror {
       let gone = fetched.subtracting(try files(folder))
       if gone.isEmpty { return .over }
       // No process of ours removes these: so the folder was emptied otherwise, and nothing follows from that.
-      if let lost = gone.first(where: { $0.hasSuffix(".json") }) {
+      for kept in gone.filter({ $0.hasSuffix(".json") }) + ["log", "snap"] {
+        guard gone.contains(where: { $0 == kept || $0.hasPrefix(kept + "/") }),
+          access("\(folder)/\(kept)", F_OK) != 0
+        else { continue }
         throw ChildProcess.Failure(
-          message: "\(folder)/\(lost) was removed; nothing is deleted from \(remote)")
+          message: "\(folder)/\(kept) is gone; nothing is deleted from \(remote)")
       }
       let list = "\(place)/gone"
       try write(gone.sorted().joined(separator: "\n") + "\n", to: list)

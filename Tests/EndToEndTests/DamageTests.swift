@@ -37,7 +37,9 @@ struct `Damaged files` {
       let what = Comment("seed \(seed): \(file), byte \(at), \(isCut ? "cut" : "flipped")")
       defer { try? whole.write(to: URL(fileURLWithPath: file)) }
 
-      let server = try Server(folder)
+      // What one of them has known is gone for the next.
+      let server = try Server(
+        folder, environment: ["XDG_STATE_HOME": temporary("state-\(UUID().uuidString)")])
       let start = try server.response(to: try server.post("initialize"))
       if let error = start["error"] {
         #expect(file.hasSuffix("decent.json"), what)

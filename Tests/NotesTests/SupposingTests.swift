@@ -96,6 +96,20 @@ import Testing
     #expect(shown.notes.map(\.id) == [second, first, third])
   }
 
+  @Test func `counts the places of missing notes among those of their authors`() throws {
+    let first = bob.create("first")
+    try alice.pull(bob)
+    let missing = alice.create("missing")
+    try bob.pull(alice)
+    bob.move(missing, to: 1)
+    let second = bob.create("second", at: 1)
+    let third = bob.create("third", at: 2)
+    #expect(bob.titles == ["first", "second", "third", "missing"])
+    let (_, shown) = try lacking(alice, of: bob.book)
+    #expect(shown.notes.map(\.id) == [first, second, third])
+    #expect(shown.order.count == 3)
+  }
+
   @Test func `counts a missing change as later than all that is known without it`() throws {
     let note = bob.create("one")
     for title in ["two", "three", "four", "five"] { bob.setTitle(note, title) }
@@ -227,7 +241,8 @@ import Testing
   func `takes a bounded time for a change that names one far away`(number: UInt64) throws {
     let note = alice.create("note")
     var change = alice.book.change(
-      by: bob.id, at: 5, [.edit(note, .title(.init(value: "forged", time: 5)))])
+      by: bob.id, at: alice.now,
+      [.edit(note, .title(.init(value: "forged", time: alice.now + 1)))])
     change.predecessors = [
       alice.book.heads.changes[0], ChangeID(replica: carol.id, number: number),
     ].sorted()

@@ -44,13 +44,16 @@ final class DamageList {
 
   /// Reports the error that kept the file at `path` from being read behind `offset`.
   func report(_ path: String, _ offset: UInt64, _ error: StoreError) {
-    if error.isOfProcess { exhaustion = exhaustion ?? error }
+    if error.isOfProcess { noteExhaustion(error) }
     // The report names the file already, and so does the description of an error that is not of its content.
     let isDetailed = error.isOfContent && !error.detail.isEmpty
     report(
       path, offset, isDetailed ? error.detail : error.description,
       error.isOfContent ? .damaged : .unreadable)
   }
+
+  /// Notes an error that would have come for any other file, too.
+  func noteExhaustion(_ error: StoreError) { exhaustion = exhaustion ?? error }
 
   /// Removes the report about the file at `path`.
   func clear(_ path: String) {

@@ -27,8 +27,18 @@ extension NoteStore {
   /// Takes over the notebook and the positions of the archive, if there is one. Call it before anything is read. In an archive the
   /// rules of merging have been applied to all notes.
   func resume() {
-    guard RuleGuard.excluded.isEmpty, let stateFolder, let archive = stateFolder.openArchive()
-    else { return }
+    if !RuleGuard.excluded.isEmpty { return }
+    let archive: NotebookArchive
+    do {
+      guard let stateFolder, let found = try stateFolder.openArchive() else { return }
+      archive = found
+    } catch {
+      // Without it the process would take for all there is what the folder has, and leave the next one no more.
+      if let error = error as? StoreError, error.isOfProcess {
+        folder.damageList.noteExhaustion(error)
+      }
+      return
+    }
     var reader = ByteReader(archive.appendix)
     do {
       guard try reader.byte() == 6 else { return }
@@ -44,7 +54,7 @@ extension NoteStore {
       let isLookDue = try reader.byte() == 1
       let unfolded = (files: try reader.count(), bytes: try reader.amount())
       let sweepDue = try reader.signed()
-      try folder.resume(at: &reader, kept: stateFolder.keptFolders())
+      try folder.resume(at: &reader, kept: self.stateFolder?.keptFolders() ?? [])
       self.counts = counts
       snapshots.known = known
       folder.reader.setUnfolded(unfolded)

@@ -66,6 +66,12 @@ extension NoteStore {
   public var waiting: LogFolder.Damage? {
     if merging.pending.isEmpty || isMerging { return nil }
     let missing = merging.pending.missing.map(\.change)
+    if missing.isEmpty {
+      return LogFolder.Damage(
+        path: path, offset: 0,
+        description: "\(waitingChanges) changes must wait for others, which can't be read at present",
+        cause: .waiting)
+    }
     let names = missing.prefix(3).map { "change \($0.number) of session \($0.replica)" }
       .joined(separator: ", ")
     let more = missing.count > 3 ? " and \(missing.count - 3) more" : ""
@@ -73,7 +79,7 @@ extension NoteStore {
     return LogFolder.Damage(
       path: path, offset: 0,
       description:
-        "\(changes) \(changes == 1 ? "change waits" : "changes wait") for others that are missing: \(names)\(more)."
+        "\(changes) \(changes == 1 ? "change" : "changes") must wait for others that are missing: \(names)\(more)."
         + " What can be told without these is shown, and can't be changed before they are there",
       cause: .waiting)
   }

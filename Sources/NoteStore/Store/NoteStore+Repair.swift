@@ -29,8 +29,8 @@ extension NoteStore {
   /// The loss that a damaged file means, one of `damage`; nil if it is no file in `log`.
   public func loss(at path: String) -> Loss? {
     let log = "\(self.path)/log/"
-    guard path.hasPrefix(log), let file = folder.reader.files[String(path.dropFirst(log.count))]
-    else { return nil }
+    let key = String(path.dropFirst(log.count))
+    guard path.hasPrefix(log), let file = folder.reader.files[key] else { return nil }
     guard let scan = file.scan else { return .unknown }
     let progress = folder.reader.sessions[scan.header.session] ?? SessionProgress()
     let head = progress.head.number
@@ -38,7 +38,26 @@ extension NoteStore {
     let later = progress.waiting.values.filter { $0 > head }
     if let next = later.min() { return .records(next - head) }
     if file.mended != nil, scan.offset == file.seen?.size { return .mended }
-    return head > scan.number && scan.headerState != .lost ? .nothing : .unknown
+    return head > scan.number && isKnownToItsEnd(file, scan, key) ? .nothing : .unknown
+  }
+
+  /// True if all records of a damaged file are known from others, also those that it may have had behind the last that is proven.
+  private func isKnownToItsEnd(_ file: LogFile, _ scan: LogScan, _ key: String) -> Bool {
+    if scan.headerState == .lost { return false }
+    let progress = folder.reader.sessions[scan.header.session] ?? SessionProgress()
+    // Snapshots stand for whole segments, and the next segment begins where this one ends.
+    if progress.covered > scan.number || progress.firstEnd(after: scan.number) != nil {
+      return true
+    }
+    if let name = LogName.segment(key) {
+      return name.names(scan.header.segment, end: progress.head.hash)
+    }
+    return folder.reader.files.contains { other, copy in
+      guard other != key, let read = copy.scan, read.header == scan.header,
+        read.offset == copy.seen?.size
+      else { return false }
+      return LogName.segment(other) != nil || read.offset >= file.seen?.size ?? .max
+    }
   }
 
   /// Removes the copies of damaged files that `repair` has made in the state folder: what is in them can't be looked at, and may be words

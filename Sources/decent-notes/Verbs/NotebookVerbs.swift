@@ -85,7 +85,7 @@ func compactNotebook(
       makeIdentifier: surroundings.makeIdentifier)
   } catch { throw failure(error) }
   try printLines(compact.lines)
-  return compact.isIncomplete ? .incomplete : .done
+  return .done
 }
 
 /// Refuses options of `compact` that do not go together.
@@ -104,7 +104,7 @@ func purgeNotes(
     let store = try NoteStore(
       path: try surroundings.folder(), state: surroundings.stateFolder(), isWatching: false,
       keys: .links, makeIdentifier: surroundings.makeIdentifier)
-    _ = reportGaps(of: store)
+    reportGaps(of: store)
     let author = Author(name: surroundings.name, program: surroundings.program)
     if command.has("--trash") {
       let age = command.value("--older").map { ValueKind.age($0)! } ?? 0

@@ -314,6 +314,35 @@ struct `A remote that rclone reaches` {
     try audit(b, ledger)
   }
 
+  /// Between delivering and deleting something becomes of the files here: only what a process of ours has removed is deleted there.
+  @Test(arguments: ["log", "decent.json", "."])
+  func `Nothing is deleted there because it is gone here`(_ lost: String) throws {
+    let remote = try Remote(.folder, at: folder("remote"))
+    var ledger = Ledger()
+    try begin(a, ["one", "two"], &ledger)
+    try sync(a, with: remote.peer)
+    let files = try remote.files()
+    let bin = folder("bin")
+    try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+    try writeProgram(
+      """
+      #!/bin/sh
+      '\(tool("rclone")!)' "$@"
+      status=$?
+      for word; do before=$last; last=$word; done
+      case "$1 $before" in "copy "*/mirror) mv "$before/\(lost == "." ? "" : lost)" "\(folder("lost"))" ;; esac
+      exit $status
+      """, to: bin + "/rclone")
+    let path = bin + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+    let errors = try failure(a, with: remote.peer, environment: ["PATH": path])
+    #expect(errors.contains("nothing is deleted from \(remote.peer.dropFirst(7))"), "\(errors)")
+    #expect(try remote.files() == files)
+    try sync(b, with: remote.peer)
+    try audit(b, ledger)
+    try sync(a, with: remote.peer)
+    #expect(try remote.files() == files)
+  }
+
   @Test(.enabled(if: isLong))
   func `A remote that answers nothing is given up within half a minute`() throws {
     let port = try freePort()
