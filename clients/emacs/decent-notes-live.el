@@ -346,9 +346,9 @@ PROBLEM is the error, nil if the change was made."
       (let ((modified (not (or (decent-notes--note-forgotten-p note)
                                (decent-notes--settled-p note)))))
         (unless (eq modified (buffer-modified-p))
-          (set-buffer-modified-p modified)))
-      (cond ((decent-notes--settled-p note) (decent-notes--drop-file note))
-            ((decent-notes--unsent-p note) (decent-notes--keep-soon note))))))
+          (set-buffer-modified-p modified)))))
+  (cond ((decent-notes--settled-p note) (decent-notes--drop-file note))
+        ((decent-notes--unsent-p note) (decent-notes--keep-soon note))))
 
 ;;; The file of a text without an answer
 
@@ -402,7 +402,10 @@ PROBLEM is the error, nil if the change was made."
   (when-let ((name (decent-notes--note-kept note)))
     (decent-notes--remove-unsent name)
     (setf (decent-notes--note-kept note) nil
-          (decent-notes--note-kept-way note) nil)))
+          (decent-notes--note-kept-way note) nil)
+    (unless (buffer-live-p (decent-notes--note-buffer note))
+      (decent-notes--tell "%s was sent after all, and its file is gone"
+                          (decent-notes--note-title note)))))
 
 (defun decent-notes--shown-unsent ()
   "The names of the files of open notes."
