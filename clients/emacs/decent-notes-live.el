@@ -91,6 +91,12 @@ notebook/didChange, or t if anything may be different.")
   (and (memq (bound-and-true-p evil-state) '(insert replace))
        (not (eq t (bound-and-true-p evil-want-fine-undo)))))
 
+(defvar evil-temporary-undo)
+
+(defun decent-notes--forget-paste ()
+  "Have evil forget where it has pasted: a position there is not right any more."
+  (when (boundp 'evil-temporary-undo) (setq evil-temporary-undo nil)))
+
 (defun decent-notes--repeating-p ()
   "Return non-nil while evil remembers places in this buffer by their numbers.
 These are the lines for which it will repeat an insertion, and replaced letters."
@@ -456,6 +462,7 @@ If it does not fit, send the whole text."
          (at-top (seq-filter (lambda (window) (= (window-start window) (point-min)))
                              (get-buffer-window-list nil nil t))))
     (undo-boundary)
+    (decent-notes--forget-paste)
     (let ((decent-notes--here nil))
       ;; Hooks of others, which may edit, run after all edits, when positions are right.
       (combine-change-calls beg end
