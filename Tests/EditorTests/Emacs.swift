@@ -35,7 +35,8 @@ final class EmacsSession {
     // F5 is the accident, F6 says where point is, F7 which processes these are.
     let settings = """
       (progn (menu-bar-mode -1)
-        (setq decent-notes-notebook "\(folder("notes"))")
+        ;; Emacs 28 suggests a shorter name of a command in a timer, which loses keys that are typed meanwhile.
+        (setq decent-notes-notebook "\(folder("notes"))" suggest-key-bindings nil)
         (global-set-key (kbd "<f5>") (lambda () (interactive)
           (signal-process decent-notes--process 'KILL)))
         (global-set-key (kbd "<f6>") (lambda () (interactive)
@@ -44,8 +45,11 @@ final class EmacsSession {
           (message "processes %d %d." (emacs-pid) (process-id decent-notes--process))))
         \(start))
       """
+    // Each test has a home of its own, in which nothing is compiled yet: that would take the processor for a minute.
+    let compiling = quoted("(setq native-comp-deferred-compilation nil)")
+    let loading = "-L \(quoted(Self.folder)) -l decent-notes"
     return try Terminal(
-      "exec emacs -nw -Q -L \(quoted(Self.folder)) -l decent-notes --eval \(quoted(settings))",
+      "exec emacs -nw -Q --eval \(compiling) \(loading) --eval \(quoted(settings))",
       columns: 100, environment: ["XDG_STATE_HOME": folder("state"), "HOME": folder.path])
   }
 

@@ -108,6 +108,19 @@ struct `The client for Emacs: evil and undo-tree` {
     try session.quit()
   }
 
+  @Test func `evil does not replace a paste that edits of others have moved`() throws {
+    let session = try session("one\ntwo\n", Self.evil)
+    let emacs = session.emacs
+    try emacs.type("yyjp")
+    try session.wait(for: "one\ntwo\none\n")
+    try session.replace("one\ntwo", "a line above\none\ntwo")
+    try emacs.wait("the line above") { $0.first == "a line above" }
+    try emacs.press("C-p")
+    try emacs.wait("the word about it") { $0.last?.contains("undo previous change") == true }
+    try session.wait(for: "a line above\none\ntwo\none\n")
+    try session.quit()
+  }
+
   @Test func `evil brings back the letters that it replaced, whatever others insert above`() throws
   {
     let session = try session("one\nabcdef\n", Self.evil)

@@ -11,8 +11,6 @@ struct `The client for Neovim: scripts that wait` {
     /// The keys that begin it, and those that end its waiting; without these `go` does.
     let keys: String
     var end: String? = nil
-    /// The mode in which the keys are typed.
-    var mode = "n"
   }
 
   static let ways = [
@@ -44,6 +42,7 @@ struct `The client for Neovim: scripts that wait` {
     local function map(key, wait)
       vim.keymap.set('n', key, function()
         local line = 2
+        has_begun = true
         wait()
         vim.fn.setline(line, 'X')
       end)
@@ -56,16 +55,25 @@ struct `The client for Neovim: scripts that wait` {
     map('<F5>', function() vim.fn.input('? ') end)
     map('<F6>', function() coroutine.wrap(wait)() end)
     vim.keymap.set('n', '<F7>', function()
-      vim.schedule(function() wait() vim.fn.setline(2, 'X') end)
+      vim.schedule(function()
+        has_begun = true
+        wait()
+        vim.fn.setline(2, 'X')
+      end)
     end)
-    vim.api.nvim_create_autocmd('BufWritePre', { callback = function() wait() vim.fn.setline(2, 'X') end })
+    vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
+      has_begun = true
+      wait()
+      vim.fn.setline(2, 'X')
+    end })
     vim.api.nvim_create_autocmd('User', { pattern = 'Edit', command = 'exe Slowly() | 2s/.*/X/' })
     vim.cmd([[
       function Slowly()
-        return 'while !v:lua.is_going() | sleep 10m | endwhile'
+        return 'execute "lua has_begun = true" | while !v:lua.is_going() | sleep 10m | endwhile'
       endfunction
       function Edit(how)
         let line = 2
+        lua has_begun = true
         if a:how is 'getchar'
           call getchar()
         elseif a:how is 'input'
@@ -94,6 +102,7 @@ struct `The client for Neovim: scripts that wait` {
     let note = "require('decent-notes.note').of()"
     try scene.editor.type("gg")
     try scene.editor.type(way.keys)
+    try scene.editor.wait("the script", "has_begun")
     try scene.set("zero\none\ntwo\nthree")
     try scene.editor.wait("the push waits", "\(note).skipped == \(note).version")
     #expect(try scene.editor.text == "one\ntwo\nthree")

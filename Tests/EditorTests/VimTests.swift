@@ -130,8 +130,9 @@ final class Vim {
   /// Carries out a command as if Vim did not report what it changes.
   func miss(_ command: String) throws {
     try run(
-      "let g:note = decent_notes#live#Of(bufnr()) | let g:note.isApplying = v:true | \(command)"
-        + " | call listener_flush() | let g:note.isApplying = v:false")
+      "let g:note = decent_notes#live#Of(bufnr()) | call listener_flush()"
+        + " | call listener_remove(g:note.listener) | \(command)"
+        + " | let g:note.before = getline(1, '$') | call decent_notes#live#SendPending(g:note)")
   }
 
   /// Waits until the client has put an edit of others off.
@@ -139,13 +140,15 @@ final class Vim {
     try wait("decent_notes#live#Of(bufnr()).skipped == decent_notes#live#Of(bufnr()).version", "1")
   }
 
-  /// The texts in files that the server does not have, by the names of the files.
-  func unsentTexts() throws -> [String: String] {
+  /// The texts in files that the server does not have, by the names of the files. One that is being replaced is not there.
+  func unsentTexts() -> [String: String] {
     let path = folder("state/decent-notes/unsent")
     let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    return try Dictionary(
-      uniqueKeysWithValues: files.filter { $0.hasSuffix(".txt") }
-        .map { ($0, try String(contentsOfFile: "\(path)/\($0)", encoding: .utf8)) })
+    var texts: [String: String] = [:]
+    for file in files where file.hasSuffix(".txt") {
+      texts[file] = try? String(contentsOfFile: "\(path)/\(file)", encoding: .utf8)
+    }
+    return texts
   }
 
   /// How often the client had to send its whole text.
@@ -827,7 +830,7 @@ struct `The client for Vim` {
     try vim.terminal.press("Enter")
     try vim.terminal.waitForEnd()
     let unsent = vim.folder("state/decent-notes/unsent")
-    let files = try vim.unsentTexts()
+    let files = vim.unsentTexts()
     #expect(Array(files.values) == ["oneé\n"])
     let name = try #require(files.keys.first)
     #expect(name.hasPrefix(id))
@@ -845,7 +848,7 @@ struct `The client for Vim` {
     try vim.wait("decent_notes#live#Of(bufnr()).text", "one!")
     kill(pid_t(try vim.eval("getpid()"))!, SIGHUP)
     try vim.terminal.waitForEnd()
-    let files = try vim.unsentTexts()
+    let files = vim.unsentTexts()
     #expect(Array(files.values) == ["one!"] && files.keys.first?.hasPrefix(id) == true)
   }
 }

@@ -91,6 +91,12 @@ notebook/didChange, or t if anything may be different.")
   (and (memq (bound-and-true-p evil-state) '(insert replace))
        (not (eq t (bound-and-true-p evil-want-fine-undo)))))
 
+(defvar evil-temporary-undo)
+
+(defun decent-notes--forget-paste ()
+  "Have evil forget where it has pasted: a position there is not right any more."
+  (when (boundp 'evil-temporary-undo) (setq evil-temporary-undo nil)))
+
 (defun decent-notes--repeating-p ()
   "Return non-nil while evil remembers places in this buffer by their numbers.
 These are the lines for which it will repeat an insertion, and replaced letters."
@@ -346,9 +352,9 @@ PROBLEM is the error, nil if the change was made."
       (let ((modified (not (or (decent-notes--note-forgotten-p note)
                                (decent-notes--settled-p note)))))
         (unless (eq modified (buffer-modified-p))
-          (set-buffer-modified-p modified)))
-      (cond ((decent-notes--settled-p note) (decent-notes--drop-file note))
-            ((decent-notes--unsent-p note) (decent-notes--keep-soon note))))))
+          (set-buffer-modified-p modified)))))
+  (cond ((decent-notes--settled-p note) (decent-notes--drop-file note))
+        ((decent-notes--unsent-p note) (decent-notes--keep-soon note))))
 
 ;;; The file of a text without an answer
 
@@ -402,7 +408,10 @@ PROBLEM is the error, nil if the change was made."
   (when-let ((name (decent-notes--note-kept note)))
     (decent-notes--remove-unsent name)
     (setf (decent-notes--note-kept note) nil
-          (decent-notes--note-kept-way note) nil)))
+          (decent-notes--note-kept-way note) nil)
+    (unless (buffer-live-p (decent-notes--note-buffer note))
+      (decent-notes--tell "%s was sent after all, and its file is gone"
+                          (decent-notes--note-title note)))))
 
 (defun decent-notes--shown-unsent ()
   "The names of the files of open notes."
@@ -453,6 +462,7 @@ If it does not fit, send the whole text."
          (at-top (seq-filter (lambda (window) (= (window-start window) (point-min)))
                              (get-buffer-window-list nil nil t))))
     (undo-boundary)
+    (decent-notes--forget-paste)
     (let ((decent-notes--here nil))
       ;; Hooks of others, which may edit, run after all edits, when positions are right.
       (combine-change-calls beg end

@@ -283,6 +283,18 @@
       (decent-notes-tests-agree)
       (should-not (decent-notes-undo-tests-files "\\(txt\\|json\\)")))))
 
+(decent-notes-tests-deftest the-file-of-a-closed-note
+    "The file of a note that was closed without an answer goes when the answer comes."
+  (decent-notes-undo-tests-in
+    (with-current-buffer (decent-notes-tests-open "one\n" "Closed")
+      (decent-notes-undo-tests-stopped
+        (insert "zero ")
+        (kill-buffer)
+        (should (= 1 (length (decent-notes-undo-tests-files "txt"))))))
+    (with-temp-buffer
+      (decent-notes-tests-until (not (decent-notes-undo-tests-files "txt")))
+      (should (string-search "Closed was sent after all" (decent-notes-tests-messages))))))
+
 (decent-notes-tests-deftest texts-of-editors-that-are-gone
     "A text that another editor has left is offered, and merged, made a note, or forgotten."
   (decent-notes-undo-tests-in

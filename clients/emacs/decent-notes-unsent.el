@@ -27,10 +27,16 @@
   (expand-file-name "decent-notes/unsent/" (or (getenv "XDG_STATE_HOME") "~/.local/state")))
 
 (defun decent-notes--unsent-name (id)
-  "A name for the files of the note ID, without the ending."
-  (expand-file-name (format "%s-%s-%d" (replace-regexp-in-string "[^[:alnum:]_-]" "_" id)
-                            (format-time-string "%Y%m%dT%H%M%S") (emacs-pid))
-                    (decent-notes--unsent-folder)))
+  "A name for the files of the note ID, without the ending, that none have."
+  (let ((time (current-time)) name)
+    (while (progn
+             (setq name (expand-file-name
+                         (format "%s-%s-%d" (replace-regexp-in-string "[^[:alnum:]_-]" "_" id)
+                                 (format-time-string "%Y%m%dT%H%M%S" time) (emacs-pid))
+                         (decent-notes--unsent-folder))
+                   time (time-add time 1))
+             (file-exists-p (concat name ".txt"))))
+    name))
 
 (defun decent-notes--write-unsent (file text)
   "Write TEXT to FILE, which only the user can read.

@@ -41,12 +41,17 @@ function M.rename(id, title)
     return
   end
   changes.report(id, { 'title' }, result.note)
+  for _, it in ipairs(result.updated) do
+    changes.report(it.note.id, { 'text' })
+  end
   local parts = { 'title: ' .. result.note.title }
   local function count(notes, one, several)
-    parts[#parts + 1] = #notes > 0 and (#notes == 1 and one or several:format(#notes)) or nil
+    -- A very long answer does not list all.
+    local number = result.more and 'at least ' .. #notes or #notes
+    parts[#parts + 1] = #notes > 0 and (#notes == 1 and not result.more and one or several:format(number)) or nil
   end
-  count(result.updated, 'the links in 1 note follow', 'the links in %d notes follow')
-  count(result.ambiguous, 'those in 1 may mean another note, and stay', 'those in %d may mean another note, and stay')
+  count(result.updated, 'the links in 1 note follow', 'the links in %s notes follow')
+  count(result.ambiguous, 'those in 1 may mean another note, and stay', 'those in %s may mean another note, and stay')
   server.tell(table.concat(parts, '; '))
 end
 

@@ -34,13 +34,9 @@ function M.soon(use)
   vim.schedule(M.entry(use))
 end
 
---- Calls `use` after so many milliseconds.
+--- Calls `use` after so many milliseconds. (vim.schedule may be a function of another plugin's, which would be under way then.)
 function M.after(milliseconds, use)
-  local timer, entry = vim.loop.new_timer(), M.entry(use)
-  timer:start(milliseconds, 0, function()
-    timer:close()
-    vim.schedule(entry)
-  end)
+  vim.fn.timer_start(milliseconds, M.entry(use))
 end
 
 --- Returns true if Neovim, waiting for a key, has called the function of `entry` from which this is called: no other function of Lua and

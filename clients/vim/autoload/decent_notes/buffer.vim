@@ -3,6 +3,7 @@ vim9script
 
 import autoload './edit.vim'
 import autoload './live.vim'
+import autoload './rest.vim'
 import autoload './server.vim'
 
 # Ids of notes by the short ids in buffer names.
@@ -241,7 +242,8 @@ export def Update(id: string)
   if live.BufferOf(id) > 0
     server.Request('note/get', {id: id}, (response) => {
       if has_key(response, 'result')
-        decent_notes#buffer#Show(response.result.note)
+        # The buffer may get another name by it.
+        rest.Do(() => decent_notes#buffer#Show(response.result.note))
       endif
     })
   endif

@@ -29,11 +29,15 @@ enddef
 
 # The same of a push in the form of lines. `old` has the lines that are replaced if there are as many new ones.
 export def OfLines(buf: number, pieces: list<list<any>>): list<dict<any>>
+  var count = getbufinfo(buf)[0].linecount
   return Joined(pieces)->mapnew((_, piece) => {
     var [first, end, new] = piece
     var old = end > first ? getbufline(buf, first + 1, end) : []
-    return len(old) == len(new) ? {start: [first, 0], end: [end - 1, strlen(old[-1])], new: new, old: old}
-      : len(old) + len(new) > 200 ? OfText(buf, first, old, new) : OfText(buf, first, old, new)->Shortened()
+    if len(old) == len(new)
+      return {start: [first, 0], end: [end - 1, strlen(old[-1])], new: new, old: old}
+    endif
+    var edit = OfText(buf, count, first, old, new)
+    return empty(old) || empty(new) || len(old) + len(new) > 200 ? edit : Shortened(edit)
   })
 enddef
 
@@ -54,9 +58,9 @@ def Joined(pieces: list<list<any>>): list<list<any>>
   return joined
 enddef
 
-# The edit by which the lines `old` become `new`, each with the line feed behind it; at the end of the text with that before it.
-def OfText(buf: number, first: number, old: list<string>, new: list<string>): dict<any>
-  var count = getbufinfo(buf)[0].linecount
+# The edit by which the lines `old` of a buffer of `count` lines become `new`, each with the line feed behind it; at the end of the text with that
+# before it.
+def OfText(buf: number, count: number, first: number, old: list<string>, new: list<string>): dict<any>
   if first + len(old) < count
     return {start: [first, 0], end: [first + len(old), 0], new: new + [''], text: old + ['']}
   elseif first == 0

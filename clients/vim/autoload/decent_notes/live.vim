@@ -30,7 +30,6 @@ const INTERVAL = 100
 #   readOnly       true if the note cannot be changed here
 #   block          Vim's undo sequence number when the last change was sent: equal numbers are one step of undo
 #   timer          the timer that will send a change of nothing
-#   isApplying     true while a push is applied
 #   isClosing      true while the buffer is being unloaded
 #   isReversing    true while the user waits for the effect of an undo or a redo
 #   kept           the name of the files that have the text while it is not settled; empty without any
@@ -125,7 +124,7 @@ export def Open(buf: number, id: string, text: string)
   var note: dict<any> = {buf: buf, id: id, form: isOfLines ? 'lines' : 'ranges', attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
     participants: '', isBurst: false, since: reltime(), told: 0, before: [],
-    kept: '', written: [-1, -1, -1], keeper: 0, checked: 0, isApplying: false, isClosing: false, isReversing: false, isJumping: false}
+    kept: '', written: [-1, -1, -1], keeper: 0, checked: 0, isClosing: false, isReversing: false, isJumping: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
   server.Call('note/open', {id: id, mode: 'edit', push: note.form}, (result) => {
     [note.base, note.text] = [result.text, result.text]
@@ -179,9 +178,6 @@ enddef
 # sent before the command is over.
 def Listen(buf: number, _: number, _: number, _: number, changes: list<dict<number>>)
   var note = notes[buf]
-  if note.isApplying
-    return
-  endif
   # A paste may come in small pieces, with time between them to report each.
   if reltimefloat(reltime(note.since)) * 1000 > MOMENT
     extend(note, {since: reltime(), told: 0})
@@ -454,14 +450,14 @@ enddef
 # Edits the buffer. This is no change of the user's.
 def ApplyEdits(note: dict<any>, edits: list<dict<any>>, isJump: bool)
   var modifiable = getbufvar(note.buf, '&modifiable')
-  note.isApplying = true
+  # Nothing is pending. Vim would report each of many lines.
+  listener_remove(note.listener)
   try
     setbufvar(note.buf, '&modifiable', true)
     # The place of the last change, for `. and g;, stays that of the user's.
     keepjumps edit.Apply(note.buf, edits, isJump)
-    listener_flush(note.buf)
   finally
-    note.isApplying = false
+    note.listener = listener_add(Listen, note.buf)
     setbufvar(note.buf, '&modifiable', modifiable)
     note.lineCount = getbufinfo(note.buf)[0].linecount
   endtry

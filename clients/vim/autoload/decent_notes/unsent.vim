@@ -13,9 +13,15 @@ def Folder(): string
   return ($XDG_STATE_HOME ?? expand('~/.local/state')) .. '/decent-notes/unsent'
 enddef
 
-# A name for the files of the note `id`, which no other editor uses.
+# A name for files of the note `id` that are not there yet.
 export def NewName(id: string): string
-  return $'{id}-{strftime('%Y%m%dT%H%M%S')}-{getpid()}'
+  var time = localtime()
+  var name = ''
+  while name == '' || filereadable(decent_notes#unsent#Path(name))
+    name = $'{id}-{strftime('%Y%m%dT%H%M%S', time)}-{getpid()}'
+    time += 1
+  endwhile
+  return name
 enddef
 
 export def Path(name: string): string
@@ -36,6 +42,7 @@ enddef
 
 def Replace(kind: string, name: string, lines: list<string>)
   var path = $'{Folder()}/{name}.{kind}'
+  # Vim's rename() removes the old file first: until it is over the new one has the text, see `Newest`.
   writefile(lines, path .. '.new', 'bS')
   setfperm(path .. '.new', 'rw-------')
   if rename(path .. '.new', path) != 0
@@ -50,7 +57,7 @@ enddef
 
 export def Remove(name: string)
   decent_notes#unsent#Leave(name)
-  for kind in ['json', 'txt']
+  for kind in ['json.new', 'json', 'txt.new', 'txt']
     delete($'{Folder()}/{name}.{kind}')
   endfor
 enddef
@@ -59,20 +66,38 @@ enddef
 # `resume` needs as far as it is known.
 export def Left(): list<dict<any>>
   var found: list<dict<any>> = []
-  for file in isdirectory(Folder()) ? readdir(Folder(), (file) => file =~ '\.txt$') : []
-    var name = fnamemodify(file, ':r')
-    var info: dict<any> = {}
-    try
-      info = readfile($'{Folder()}/{name}.json')->join("\n")->json_decode()
-    catch /^Vim\%((\a\+)\)\=:E/
-      # A file of an earlier version has nothing beside it.
-    endtry
+  for name in isdirectory(Folder()) ? Names() : []
+    var info = Info(name)
     if !IsInUse(name, get(info, 'pid', 0))
       add(found, extend({title: '', id: matchstr(name, '^\d\+-\x\+')}, info)->extend({name: name,
-        time: getftime(decent_notes#unsent#Path(name)), text: readfile(decent_notes#unsent#Path(name), 'b')->join("\n")}))
+        time: getftime(Newest(name, 'txt')), text: readfile(Newest(name, 'txt'), 'b')->join("\n")}))
     endif
   endfor
   return found->sort((one, other) => one.time - other.time)
+enddef
+
+# The names of all files.
+def Names(): list<string>
+  return readdir(Folder(), (file) => file =~ '\.txt\%(\.new\)\=$')->map((_, file) => substitute(file, '\.txt.*', '', ''))->uniq()
+enddef
+
+# The path of a file. One that was being replaced when its editor was killed has another name.
+def Newest(name: string, kind: string): string
+  var path = $'{Folder()}/{name}.{kind}'
+  return filereadable(path) ? path : path .. '.new'
+enddef
+
+# What stands beside the text, or {}: a file of an earlier version has nothing there.
+def Info(name: string): dict<any>
+  try
+    var info: any = readfile(Newest(name, 'json'))->join("\n")->json_decode()
+    if type(info) == v:t_dict && mapnew(['id', 'title', 'session', 'baseText', 'pid', 'version', 'rev'], (_, key) => type(get(info, key)))
+        == repeat([v:t_string], 4) + repeat([v:t_number], 3)
+      return info
+    endif
+  catch /^Vim\%((\a\+)\)\=:E/
+  endtry
+  return {}
 enddef
 
 # True if the editor that writes the files still runs. Its number may be another program's by now.
