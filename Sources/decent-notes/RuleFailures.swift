@@ -51,9 +51,6 @@ enum RuleFailures {
     ownFolderPath = strdup("\(stateFolder)/decent-notes")
     filePath = strdup(file)
     RuleGuard.begin(excluding: notes(in: file), name: inProgress)
-    #if DEBUG
-      RuleGuard.failing = variable("DECENT_NOTES_FAILING_RULE").flatMap { NoteID($0) }
-    #endif
     for number in signals {
       var action = sigaction()
       let handler: @convention(c) (Int32) -> Void = { number in

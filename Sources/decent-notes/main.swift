@@ -225,6 +225,9 @@ private func run() -> CommandFailure.Status {
       return .done
     }
     if let stateFolder { RuleFailures.watch(in: stateFolder) }
+    #if DEBUG
+      RuleGuard.failing = variable("DECENT_NOTES_FAILING_RULE").flatMap { NoteID($0) }
+    #endif
     let perform = command.has("--help") ? showHelp : command.verb.perform
     let surroundings = surroundings(command)
     let status: CommandFailure.Status
