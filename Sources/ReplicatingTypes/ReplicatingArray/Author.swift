@@ -369,19 +369,6 @@ extension Author {
   /// The removals by changes that are not withdrawn. O(1) if none is.
   func removals(without withdrawn: ChangeRanges) -> [RemovalRun] {
     guard !withdrawn.isEmpty, withdrawn.hasChanges(of: id) else { return removals }
-    var left: [RemovalRun] = []
-    for run in removals {
-      var number = UInt64(run.number)
-      while number <= run.lastNumber {
-        let part = withdrawn.run(of: id, from: number, to: run.lastNumber)
-        if !part.isMember {
-          var kept = run.dropping(upTo: number - 1)
-          kept.keep(upTo: part.last)
-          left.append(kept)
-        }
-        number = part.last + 1
-      }
-    }
-    return left
+    return removals.flatMap { $0.parts(of: id, without: withdrawn) }
   }
 }

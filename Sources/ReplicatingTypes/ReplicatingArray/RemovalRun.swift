@@ -75,6 +75,23 @@ struct RemovalRun: Equatable, Sendable {
     if order == .forward { rest.offset += seen }
     return rest
   }
+
+  /// Its parts by changes, of its author, that are not withdrawn.
+  func parts(of author: ReplicaID, without withdrawn: ChangeRanges) -> [RemovalRun] {
+    if withdrawn.isEmpty { return [self] }
+    var left: [RemovalRun] = []
+    var next = UInt64(number)
+    while next <= lastNumber {
+      let part = withdrawn.run(of: author, from: next, to: lastNumber)
+      if !part.isMember {
+        var kept = dropping(upTo: next - 1)
+        kept.keep(upTo: part.last)
+        left.append(kept)
+      }
+      next = part.last + 1
+    }
+    return left
+  }
 }
 
 extension [RemovalRun] {

@@ -4,10 +4,11 @@
 // until one of these comes back because the change that removed it is withdrawn (Withdrawals.swift). Then what was inserted is to stand on the side of it on
 // which it was put beside what is there now in its place. So it stands directly behind u, but behind what u replaces:
 //
-// An element *replaces* a removed one if its author had removed that when it inserted the element. Of those that replace the same one, in the gap and beside
-// it, those count that were inserted first, by one change: the others were put beside these.
+// An element *replaces* a removed one if its author had removed that, by a change that is not withdrawn, when it inserted the element. Of those that replace
+// the same one, in the gap and beside it, those count that were inserted first: by one change, and letter by letter behind that by the next. The others were
+// put beside these.
 //
-//   1. A removed element belongs to the left if all that replace it are u or belong to the left, and to the right if all are v or belong to the right.
+//   1. A removed element belongs to the left if all that count are u or belong to the left, and to the right if all are v or belong to the right.
 //   2. The insertion stands directly behind the last element that belongs to the left; behind u if there is none.
 //
 // Both origins stand side by side, as those of any insertion. The rules of merging ask for no more than that, and that what goes on from a copy was put
@@ -29,16 +30,19 @@ struct Gap {
 }
 
 extension ReplicatingArray {
-  /// An element, and when it was inserted.
-  private struct Inserted {
-    let change: LocalChange
-    let lamport: UInt64
-  }
-
-  /// Removed elements side by side that the same changes removed, as far as these are known.
+  /// Elements of a gap, or one beside it, of one author and side by side.
   private struct Part {
     let piece: Piece
-    let removers: [LocalChange]
+    /// When the last of them was inserted.
+    let change: LocalChange
+    let lamport: UInt64
+    /// The changes by which they were removed, as far as these matter.
+    var removers: [LocalChange] = []
+
+    /// True if these replace others.
+    func replaces(_ other: Part) -> Bool {
+      other.removers.contains { $0.author == change.author && $0.number <= change.number }
+    }
   }
 
   /// On which side of a gap that stands which replaces a part.
@@ -53,39 +57,53 @@ extension ReplicatingArray {
   func origins(in gap: Gap) -> (left: LocalID, right: LocalID) {
     let origins = (gap.left, gap.removed.first?.first ?? gap.right)
     if gap.left.isNone || gap.removed.isEmpty { return origins }
-    let left = inserted(gap.left)
+    let left = part(Piece(gap.left.author, gap.left.offset, 1))
     // An element does not replace what was inserted later.
-    guard gap.removed.contains(where: { inserted($0.first).lamport < left.lamport }) else {
+    guard gap.removed.contains(where: { part($0.prefix(1)).lamport < left.lamport }) else {
       return origins
     }
     let parts = parts(of: gap)
-    var sides: [Side?] = parts.map { _ in nil }
-    let beside = [(left, Side.left)] + (gap.right.isNone ? [] : [(inserted(gap.right), .right)])
-    let times = parts.map { inserted($0.piece.last) }
-    // What replaces a part was inserted later.
-    for index in parts.indices.sorted(by: { times[$0].lamport > times[$1].lamport }) {
-      let removers = parts[index].removers
-      let known = zip(times, sides).compactMap { time, side in side.map { (time, $0) } }
-      let replacing = (beside + known).filter { element, _ in
-        removers.contains {
-          $0.author == element.change.author && $0.number <= element.change.number
-        }
-      }
-      guard let first = replacing.map(\.0).min(by: { $0.lamport < $1.lamport }) else { continue }
-      let ofFirst = Set(replacing.filter { $0.0.change == first.change }.map(\.1))
-      sides[index] = ofFirst.count == 1 ? ofFirst.first! : .both
+    var decided = [(left, Side.left)]
+    if !gap.right.isNone {
+      decided.append((part(Piece(gap.right.author, gap.right.offset, 1)), .right))
     }
-    let last = parts.indices.last { sides[$0] == .left && !isOfCopy(parts[$0].piece.last) }
+    var last: Int?
+    // What replaces a part was inserted later.
+    for index in parts.indices.sorted(by: { parts[$0].lamport > parts[$1].lamport }) {
+      let replacing = decided.filter { $0.0.replaces(parts[index]) }
+      let sides = Set(first(of: replacing).map(\.1))
+      guard let side = sides.first else { continue }
+      decided.append((parts[index], sides.count == 1 ? side : .both))
+      if sides == [.left], !isOfCopy(parts[index].piece.last) { last = Swift.max(last ?? 0, index) }
+    }
     guard let last else { return origins }
     let next = last + 1 < parts.count ? parts[last + 1].piece.first : gap.right
     return (parts[last].piece.last, next)
   }
 
-  private func inserted(_ element: LocalID) -> Inserted {
-    let author = authors[Int(element.author)]
-    return Inserted(
-      change: LocalChange(author: element.author, number: author.number(of: element.offset)),
-      lamport: author.lamport(of: element.offset))
+  /// Those of some parts that were inserted first.
+  private func first(of parts: [(Part, Side)]) -> [(Part, Side)] {
+    guard let first = parts.map(\.0).min(by: { $0.lamport < $1.lamport }) else { return [] }
+    var end = first.piece.last
+    return parts.sorted { $0.0.piece.offset < $1.0.piece.offset }.filter { part, _ in
+      if part.change == first.change {
+        end = part.piece.last
+        return true
+      }
+      guard part.piece.author == end.author, part.piece.offset == end.offset + 1,
+        authors[Int(end.author)].left(of: part.piece.offset, author: end.author) == end
+      else { return false }
+      end = part.piece.last
+      return true
+    }
+  }
+
+  private func part(_ piece: Piece) -> Part {
+    let author = authors[Int(piece.author)]
+    let last = piece.last.offset
+    return Part(
+      piece: piece, change: LocalChange(author: piece.author, number: author.number(of: last)),
+      lamport: author.lamport(of: last))
   }
 
   private func isOfCopy(_ element: LocalID) -> Bool {
@@ -100,8 +118,8 @@ extension ReplicatingArray {
   private func parts(of gap: Gap) -> [Part] {
     var latest: [AuthorIndex: UInt64] = [:]
     for element in [gap.left, gap.right] + gap.removed.map(\.last) where !element.isNone {
-      latest[element.author] = Swift.max(
-        latest[element.author] ?? 0, inserted(element).change.number)
+      let number = authors[Int(element.author)].number(of: element.offset)
+      latest[element.author] = Swift.max(latest[element.author] ?? 0, number)
     }
     var removals: [[(range: Range<UInt32>, change: LocalChange)]] = gap.removed.map { _ in [] }
     for (author, number) in latest {
@@ -111,11 +129,14 @@ extension ReplicatingArray {
       while index > 0, end - index < Self.mostRuns || runs[index - 1].lastNumber == number {
         index -= 1
         let run = runs[index]
-        let change = LocalChange(author: author, number: run.lastNumber)
-        for (place, piece) in gap.removed.enumerated() where piece.author == run.target {
-          let start = Swift.max(piece.offset, run.offset)
-          let end = Swift.min(piece.end, run.offset + run.count)
-          if start < end { removals[place].append((start..<end, change)) }
+        guard gap.removed.contains(where: { run.overlaps($0) }) else { continue }
+        for run in run.parts(of: authors[Int(author)].id, without: withdrawn) {
+          let change = LocalChange(author: author, number: run.lastNumber)
+          for (place, piece) in gap.removed.enumerated() where run.overlaps(piece) {
+            let start = Swift.max(piece.offset, run.offset)
+            let end = Swift.min(piece.end, run.offset + run.count)
+            removals[place].append((start..<end, change))
+          }
         }
       }
     }
@@ -124,10 +145,17 @@ extension ReplicatingArray {
         removals.flatMap { [$0.range.lowerBound, $0.range.upperBound] } + [piece.offset, piece.end]
       ).sorted()
       return zip(cuts, cuts.dropFirst()).map { start, end in
-        Part(
-          piece: Piece(piece.author, start, end - start),
-          removers: removals.filter { $0.range.contains(start) }.map(\.change))
+        var part = part(Piece(piece.author, start, end - start))
+        part.removers = removals.filter { $0.range.contains(start) }.map(\.change)
+        return part
       }
     }
+  }
+}
+
+extension RemovalRun {
+  /// True if it removed elements of a piece.
+  fileprivate func overlaps(_ piece: Piece) -> Bool {
+    target == piece.author && offset < piece.end && piece.offset < offset + count
   }
 }
