@@ -225,3 +225,19 @@ public struct PendingChanges: Sendable {
     queues.removeValue(forKey: replica)?.count ?? 0
   }
 }
+
+/// The changes of a notebook for readers that count as known without being there, and what was left out of those that follow them.
+struct Supposed: Sendable {
+  /// The texts of which an author's later edits are left out.
+  var hidden: Set<Edited> = []
+  /// The number of changes of which something was left out.
+  var incomplete = 0
+  /// The last changes of replicas that are here and may still be merged. What names something of them waits for it: the change through which
+  /// its author had seen that may be missing.
+  var coming = Version()
+
+  struct Edited: Hashable, Sendable {
+    let author: ReplicaID
+    let note: NoteID
+  }
+}

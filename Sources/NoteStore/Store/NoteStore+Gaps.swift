@@ -4,6 +4,22 @@ internal import ReplicatingTypes
 // What the notebook lacks, as far as that can be told, and what can be shown in spite of it.
 
 extension NoteStore {
+  /// The files and records that could not be read, with file, offset and what was kept; the notes that are shown without the rules of
+  /// merging; and the reports `waiting` and `missing`.
+  public var damage: [LogFolder.Damage] {
+    folder.damage + refusals + unruled + [waiting, missing].compactMap { $0 }
+  }
+
+  private var unruled: [LogFolder.Damage] {
+    RuleGuard.excluded.filter { notebook.version.contains($0.creation) }.sorted().map { note in
+      LogFolder.Damage(
+        path: path, offset: 0,
+        description:
+          "note \(note) is shown without the rules of merging, because these have ended a"
+          + " process; `check --repair` has them tried again", cause: .refused)
+    }
+  }
+
   /// What the folder holds, or should hold, and the notebook lacks; empty if the notebook is whole.
   ///
   /// Every entry names a file or folder and the cause. While there is one, absence proves nothing: a note that is not here may be in what
@@ -69,7 +85,8 @@ extension NoteStore {
     if missing.isEmpty {
       return LogFolder.Damage(
         path: path, offset: 0,
-        description: "\(waitingChanges) changes must wait for others, which can't be read at present",
+        description:
+          "\(waitingChanges) changes must wait for others, which can't be read at present",
         cause: .waiting)
     }
     let names = missing.prefix(3).map { "change \($0.number) of session \($0.replica)" }

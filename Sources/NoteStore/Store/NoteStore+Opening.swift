@@ -42,9 +42,4 @@ extension NoteStore {
     try checkExhaustion()
     archiving.noteOpened()
   }
-
-  /// Throws the error of a file that could not be read because too little was there to read any.
-  func checkExhaustion() throws(StoreError) {
-    if let error = folder.damageList.exhaustion { throw error }
-  }
 }

@@ -80,23 +80,7 @@ public final class NoteStore {
   /// The work that merging has taken since the notebook was opened, in the units of `NoteBook.Merged`.
   public var mergedWork: Int { merging.work }
 
-  // MARK: - Damage
-
-  /// The files and records that could not be read, with file, offset and what was kept; the notes that are shown without the rules of
-  /// merging; and the reports `waiting` and `missing`.
-  public var damage: [LogFolder.Damage] {
-    folder.damage + refusals + unruled + [waiting, missing].compactMap { $0 }
-  }
-
-  private var unruled: [LogFolder.Damage] {
-    RuleGuard.excluded.filter { notebook.version.contains($0.creation) }.sorted().map { note in
-      LogFolder.Damage(
-        path: path, offset: 0,
-        description:
-          "note \(note) is shown without the rules of merging, because these have ended a"
-          + " process; `check --repair` has them tried again", cause: .refused)
-    }
-  }
+  // MARK: - Refusals
 
   /// The error with which every change would be refused at present, since this user may not write in the folder; nil if they may.
   public var writeRefusal: StoreError? { folder.root.refusal }
@@ -106,6 +90,11 @@ public final class NoteStore {
     let new = notebook.newBranches.dropFirst(seenBranches)
     seenBranches += new.count
     return new
+  }
+
+  /// Throws the error of a file that could not be read because too little was there to read any.
+  func checkExhaustion() throws(StoreError) {
+    if let error = folder.damageList.exhaustion { throw error }
   }
 
   /// Reports changes that cannot be merged. At most 1,000: a report for each record could take as much memory as the

@@ -176,17 +176,6 @@ extension NoteBook {
   public mutating func mark() -> UInt64 { shelf.mark() }
 }
 
-/// The last ticks of changes of one replica that a block of an archive has. They stay what they are in every later archive.
-struct ArchivedTicks: Sendable {
-  let first: UInt64
-  var all: [UInt64] = []
-
-  /// That of a change, if it is among these.
-  subscript(number: UInt64) -> UInt64? {
-    number >= first && number - first < UInt64(all.count) ? all[Int(number - first)] : nil
-  }
-}
-
 /// Changes that a replica has not seen, in logical time, read block by block.
 struct News {
   /// The changes of one replica.

@@ -3,6 +3,17 @@ internal import ReplicatingTypes
 
 // The links of changes in an archive, run by run.
 
+/// What a change follows, and it itself, as an archive has it: of each session whose last tick comes before a time all of its changes, of all
+/// others none; but for some exceptions. Most sessions were over when the change was made, or began after it, so it is short.
+struct ArchivedPast: Sendable {
+  /// One with more exceptions is left out.
+  static let mostExceptions = 64
+
+  let time: UInt64
+  /// The last changes of other sessions; 0 for none.
+  var exceptions: [ChangeID]
+}
+
 extension NotebookArchive {
   /// A run of links as an archive has it.
   struct Run {

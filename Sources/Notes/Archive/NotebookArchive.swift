@@ -460,6 +460,17 @@ extension [UInt8] {
   }
 }
 
+/// The last ticks of changes of one replica that a block of an archive has. They stay what they are in every later archive.
+struct ArchivedTicks: Sendable {
+  let first: UInt64
+  var all: [UInt64] = []
+
+  /// That of a change, if it is among these.
+  subscript(number: UInt64) -> UInt64? {
+    number >= first && number - first < UInt64(all.count) ? all[Int(number - first)] : nil
+  }
+}
+
 extension ByteReader {
   /// No session has as many changes, and no logical time is as late: one can count on from any number below.
   fileprivate static let end: UInt64 = 1 << 60
