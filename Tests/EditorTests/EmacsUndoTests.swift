@@ -65,6 +65,8 @@ struct `The client for Emacs: evil and undo-tree` {
     // An undo is no change that `.` repeats.
     try emacs.type("ix")
     try emacs.press("Escape")
+    // With a key right behind it, Escape is Meta.
+    try emacs.wait("Normal state") { $0.contains { $0.contains(" <N> ") } }
     try emacs.type("u..")
     try session.wait("what was repeated") { try session.text()?.filter { $0 == "x" }.count == 2 }
     try session.quit()
