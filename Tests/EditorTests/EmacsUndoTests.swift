@@ -25,11 +25,15 @@ struct `The client for Emacs: evil and undo-tree` {
         (progn (setq load-path (append (file-expand-wildcards "\(packages)/*") load-path))
           \(settings) (decent-notes-open "Note"))
         """)
-    try session.emacs.wait("the note is open") { $0.contains { $0.contains("Note[connected]") } }
+    // Loading evil takes as much of the processor as all else that Emacs does at its start.
+    try session.emacs.wait(within: 2 * patience, "the note is open") {
+      $0.contains { $0.contains("Note[connected]") }
+    }
     return session
   }
 
-  private static let evil = "(require 'evil) (evil-mode 1)"
+  private static let evil =
+    "(let ((gc-cons-threshold most-positive-fixnum)) (require 'evil)) (evil-mode 1)"
 
   @Test(
     arguments: [
@@ -61,6 +65,8 @@ struct `The client for Emacs: evil and undo-tree` {
     // An undo is no change that `.` repeats.
     try emacs.type("ix")
     try emacs.press("Escape")
+    // With a key right behind it, Escape is Meta.
+    try emacs.wait("Normal state") { $0.contains { $0.contains(" <N> ") } }
     try emacs.type("u..")
     try session.wait("what was repeated") { try session.text()?.filter { $0 == "x" }.count == 2 }
     try session.quit()

@@ -18,13 +18,13 @@ struct `The client for Neovim: without an answer` {
         environment: ["XDG_STATE_HOME": state("state")], link: state("program"))
     }
 
-    /// The texts, and the other files, by their names.
-    func files(_ ending: String) throws -> [String: String] {
+    /// The texts, or the other files, by their names. One that is removed meanwhile is none.
+    func files(_ ending: String) -> [String: String] {
       let folder = state("state") + "/decent-notes/unsent"
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-      return try Dictionary(
-        uniqueKeysWithValues: names.filter { $0.hasSuffix(ending) }.map {
-          ($0, try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8))
+      return Dictionary(
+        uniqueKeysWithValues: names.filter { $0.hasSuffix(ending) }.compactMap { name in
+          (try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)).map { (name, $0) }
         })
     }
 
@@ -35,9 +35,10 @@ struct `The client for Neovim: without an answer` {
       try scene.editor.wait("offline", "require('decent-notes').status() == 'offline'")
     }
 
+    /// Waits until this text is kept, and what is needed to send it.
     func waitForText(_ text: String) throws {
       try waitUntil("the text is in a file", every: 0.003) {
-        Array(try files(".txt").values) == [text]
+        Array(files(".txt").values) == [text] && files(".json").count == 1
       }
     }
 
@@ -63,7 +64,7 @@ struct `The client for Neovim: without an answer` {
     try unsent.waitForText("onex\ntwo")
     try scene.editor.type("y")
     try unsent.waitForText("onexy\ntwo")
-    let other = try #require(try unsent.files(".json").values.first)
+    let other = try #require(unsent.files(".json").values.first)
     let fields = try JSONValue(parsing: Array(other.utf8))
     #expect(
       fields["id"]?.string == scene.id && fields["title"]?.string == "Shopping"
@@ -72,14 +73,14 @@ struct `The client for Neovim: without an answer` {
     symlink(Server.program, unsent.state("program"))
     try scene.editor.type("<Esc>:NotesRestart<CR>")
     try scene.expect("onexy\ntwo")
-    try waitUntil("no files") { try unsent.files("").isEmpty }
+    try waitUntil("no files") { unsent.files("").isEmpty }
     // While a server is stopped, too.
     let server = try scene.editor.serverProcess()
     kill(server, SIGSTOP)
     try scene.editor.type("Gox<Esc>")
     try unsent.waitForText("onexy\ntwo\nx")
     kill(server, SIGCONT)
-    try waitUntil("no files") { try unsent.files("").isEmpty }
+    try waitUntil("no files") { unsent.files("").isEmpty }
   }
 
   @Test(arguments: Neovim.programs)
@@ -106,9 +107,35 @@ struct `The client for Neovim: without an answer` {
     try editor.command("NotesUnsent")
     try editor.wait("the text", "text() == 'zero\\nonex\\ntwo'")
     #expect(try scene.stored == "zero\nonex\ntwo")
-    #expect(try unsent.files("").isEmpty)
+    #expect(unsent.files("").isEmpty)
     try editor.command("NotesUnsent")
     try editor.wait("nothing", "told[#told]:find('there is no text')")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a text whose buffer was closed without a server is offered in the same Neovim`(
+    _ program: String
+  ) throws {
+    let unsent = try Unsent(program)
+    let editor = unsent.scene.editor
+    try unsent.loseServer()
+    try editor.type("Ax<Esc>")
+    try unsent.waitForText("onex\ntwo")
+    symlink(Server.program, unsent.state("program"))
+    try editor.lua("vim.fn.confirm = function() return 4 end")
+    // It is no one's to take while the note shows it.
+    try editor.command("NotesUnsent")
+    try editor.wait("nothing", "told[#told]:find('there is no text')")
+    try unsent.scene.expect("onex\ntwo")
+    try waitUntil("no files") { unsent.files("").isEmpty }
+    try unsent.loseServer()
+    try editor.type("Ay<Esc>")
+    try unsent.waitForText("onexy\ntwo")
+    try editor.command("bwipeout!")
+    symlink(Server.program, unsent.state("program"))
+    try editor.command("NotesUnsent")
+    try unsent.scene.expect("onexy\ntwo")
+    #expect(unsent.files("").isEmpty)
   }
 
   @Test(arguments: Neovim.programs)
@@ -126,7 +153,7 @@ struct `The client for Neovim: without an answer` {
     }
     try unsent.loseServer()
     try scene.editor.type("ggdG")
-    try waitUntil("the text is in a file") { try unsent.files(".json").count == 1 }
+    try waitUntil("the text is in a file") { unsent.files(".json").count == 1 }
     let editor = try unsent.next(
       """
       local systemlist = vim.fn.systemlist
@@ -154,7 +181,7 @@ struct `The client for Neovim: without an answer` {
     #expect(try editor.text == "old text")
     #expect(try editor.value("vim.inspect(has_merge)") == "{ false, true }")
     #expect(try scene.stored == "one\ntwo")
-    #expect(try unsent.files("").keys.sorted() == others.sorted())
+    #expect(unsent.files("").keys.sorted() == others.sorted())
   }
 
   @Test(arguments: Neovim.programs)
@@ -164,9 +191,19 @@ struct `The client for Neovim: without an answer` {
     let scene = try NeovimScene(program, text: "one")
     let server = try scene.editor.serverProcess()
     kill(server, SIGSTOP)
-    // Both are by the clock of Neovim, which may be late.
+    // Three seconds by the clock of Neovim, in which it may be late like the client.
     try scene.editor.type("Ax<Esc>")
-    try scene.editor.lua("vim.defer_fn(function() is_late = #told == 0 end, 3000)")
+    try scene.editor.lua(
+      """
+      local function count(tenths)
+        if tenths == 30 then
+          is_late = #told == 0
+        else
+          vim.defer_fn(function() count(tenths + 1) end, 100)
+        end
+      end
+      count(0)
+      """)
     try scene.editor.wait("the message", "told[1] and told[1]:find(':NotesRestart', 1, true)")
     try scene.editor.wait("three seconds", "is_late ~= nil")
     #expect(try scene.editor.value("is_late") == "false")

@@ -199,4 +199,19 @@ struct `The client for Vim: a server that is stopped or gone` {
     try again.wait("mode()", "n")
     #expect(!FileManager.default.fileExists(atPath: path))
   }
+
+  @Test func `what a closed buffer could not send is offered in the same Vim, too`() throws {
+    let (vim, id, server) = try showing("one")
+    try end(server, of: vim)
+    try vim.terminal.type("A!\u{1b}:bdelete!\r")
+    try vim.wait("decent_notes#live#BufferOf('\(id)')", "0")
+    #expect(Array(vim.unsentTexts().values) == ["one!"])
+    try vim.run("let g:decent_notes_command = 'decent-notes'")
+    try vim.terminal.type(":NotesUnsent\r")
+    try vim.terminal.wait("the question") { $0.contains { $0.contains("(L)ater") } }
+    try vim.terminal.type("m")
+    try vim.wait("bufname() =~ '/Note$'", "1")
+    try vim.agree(id, on: "one!")
+    #expect(vim.unsentTexts().isEmpty)
+  }
 }

@@ -52,6 +52,14 @@ struct ScriptWait: CustomTestStringConvertible {
     (["call popup_create('x', #{time: 20, callback: 'g:Work'})"], ""),
     (["inoremap <F2> <Cmd>call Work()<CR>"], "i\u{1b}OQ\u{1b}"),
     (["set operatorfunc=Work"], "g@l"),
+    // A line of commands, without a function.
+    (
+      [
+        "nnoremap X <Cmd>let row = index(getbufline(g:buf, 1, '$'), 'two') + 1<Bar>let g:waits = 1<Bar>"
+          + long.replacingOccurrences(of: "|", with: "<Bar>")
+          + "<Bar>call setbufline(g:buf, row, 'TWO')<CR>"
+      ], "X"
+    ),
     // The script works on the note from another window.
     (["new", "call timer_start(0, 'Work')"], ""),
     (["new"], ":call Work()\r"),

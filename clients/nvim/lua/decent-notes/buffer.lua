@@ -5,6 +5,7 @@ local edit = require('decent-notes.edit')
 local names = require('decent-notes.names')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
+local unsent = require('decent-notes.unsent')
 
 local M = {}
 local api = vim.api
@@ -264,6 +265,7 @@ end
 --- Keeps a text that could not be sent in a file. Returns a message for the user.
 local function keep_in_file(shown)
   local path, problem = note.keep(shown)
+  unsent.release(shown)
   return path and ('"%s" could not be sent; its text is in %s'):format(shown.title, path)
     or ('"%s" could not be sent, nor its text kept: %s'):format(shown.title, problem)
 end

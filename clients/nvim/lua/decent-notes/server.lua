@@ -15,7 +15,7 @@ local uv = vim.loop
 -- The process: its channel; callbacks by the ids of unanswered requests, and which of these may take long; how many ticks of the clock
 -- have passed without output while others were unanswered; the bytes that are no whole message yet.
 local job
-local tick = 500 -- milliseconds; only time in which Neovim handles messages is counted
+local tick = 400 -- milliseconds; only time in which Neovim handles messages is counted
 local patience = 5 -- ticks without output after which the process counts as one that does not answer
 -- A message of more bytes is none of our program's: the text of the largest note is a good deal shorter. Nor are longer headers.
 local most, headers = 256 * 1024 * 1024, 8192
@@ -218,7 +218,7 @@ function M.is_starting()
   return job ~= nil and not job.ready
 end
 
---- Returns true if the process does not answer: it has sent nothing for 2.5 s while a request was unanswered that does not take long.
+--- Returns true if the process does not answer: it has sent nothing for 2 s while a request was unanswered that does not take long.
 function M.is_silent()
   return job ~= nil and job.quiet >= patience
 end
@@ -360,7 +360,7 @@ function M.await(condition, milliseconds)
       if not done then
         M.write_log(problem)
         return false
-      elseif milliseconds and uv.now() - begun > milliseconds or is_alone and job and job.quiet >= 4 * patience then
+      elseif milliseconds and uv.now() - begun > milliseconds or is_alone and job and job.quiet >= 5 * patience then
         return condition()
       end
     end

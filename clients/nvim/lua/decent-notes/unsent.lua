@@ -3,6 +3,7 @@
 
 local M = {}
 local uv = vim.loop
+local in_use = {} -- true for the files, without the ending, of notes that are open here
 
 local function folder()
   local state = vim.env.XDG_STATE_HOME
@@ -36,6 +37,7 @@ end
 --- Keeps a text of the note. Returns the path of its file; false and why if that is not possible.
 function M.keep(note, text)
   note.kept = note.kept or ('%s/%s-%s-%d'):format(folder(), note.id, os.date('%Y%m%dT%H%M%S'), uv.os_getpid())
+  in_use[note.kept] = true
   local done, problem = write(note.kept .. '.txt', text)
   local way = { note.resume_token, note.version, note.rev, note.title }
   if done and not (vim.deep_equal(way, note.kept_way) and note.kept_base == note.base) then
@@ -56,8 +58,14 @@ function M.drop(note)
   end
 end
 
+--- The note is closed. What the server does not have of it can be brought into it here, too.
+function M.release(note)
+  in_use[note.kept or ''] = nil
+end
+
 --- Removes the files of a text. `path` is theirs without the ending.
 function M.remove(path)
+  in_use[path] = nil
   os.remove(path .. '.txt')
   os.remove(path .. '.json')
 end
@@ -85,11 +93,12 @@ function M.all()
   return found
 end
 
---- Those of some texts whose editors are gone, with their `text`, and `resume`, what `note/open` takes, where that is known.
+--- Those of some texts that no editor has any more, with their `text`, and `resume`, what `note/open` takes, where that is known.
 function M.left(texts)
   local editors = running(vim.tbl_filter(function(it) return it ~= '' end, vim.tbl_map(function(it) return it.process end, texts)))
+  editors[tostring(uv.os_getpid())] = nil
   return vim.tbl_filter(function(it)
-    it.text = not editors[it.process] and read(it.path .. '.txt')
+    it.text = not (editors[it.process] or in_use[it.path]) and read(it.path .. '.txt')
     local known, way = pcall(vim.json.decode, it.text and read(it.path .. '.json') or '')
     if known and type(way) == 'table' and type(way.session) == 'string' and type(way.version) == 'number' and type(way.rev) == 'number'
       and type(way.baseText) == 'string' then
