@@ -274,6 +274,13 @@ extension Example {
       steps: [.read(0), .write(0, "- [x] milk\n"), .writeByClient(0, "- [x] milk\n")],
       result: "- [x] milk\n"),
     Example(
+      testDescription: "on behind the older copy, with a line of a third between",
+      people: [1, 2, 4], text: "1\n2\n",
+      steps: [
+        .write(0, "-\n1\n-\n2\n"), .write(1, "1\n2\ny\n"), .write(1, "1\nz\n2\ny\n"),
+        .write(2, "-\n1\n-\n2\n"), .write(0, "-\n1\n-\n!\n2\n"),
+      ], result: "-\n1\nz\n-\n!\n2\ny\n"),
+    Example(
       testDescription: "a tally", people: [1, 2], text: "||",
       steps: [.write(0, "|||"), .write(1, "|||")], result: "||||"),
   ]
