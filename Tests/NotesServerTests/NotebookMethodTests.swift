@@ -135,7 +135,7 @@ struct `The methods of the notebook` {
       peer.call("notebook/status") == [
         "revision": "0", "version": "v", "durable": true, "durability": "background", "replicas": 0,
         "notes": 0, "trashed": 0,
-        "damage": [], "branches": [], "peers": [],
+        "damage": [], "complete": true, "branches": [], "peers": [],
       ])
     let id = peer.create()
     _ = peer.create()
