@@ -236,7 +236,7 @@ private func visibilityRows(
       goal: .floor(2)))
 }
 
-/// Makes so many notes of 1 kB, or of another size, called `Note 1` and so on, in a new notebook.
+/// Makes `notes` notes of `size` bytes, called `Note 1` and so on, in a new notebook.
 func makeNotes(_ program: URL, _ folder: String, notes: Int, of size: Int = 1000, state: String) {
   let writer = Client(notebook: folder, program, state: state)
   var random = SeededRandom(seed: 11)

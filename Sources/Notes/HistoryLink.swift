@@ -33,8 +33,8 @@ extension [HistoryLink] {
   }
 }
 
-/// A few links of one replica, without gaps, and what its first change of them follows: whoever goes back through the past goes no further
-/// than to the beginning of a run.
+/// A few links of one replica, without gaps, and what its first change of them follows: a walk through the past stops at the
+/// beginning of a run.
 struct LinkRun: Sendable {
   /// The number of links in a run, about, and at most in memory.
   static let length = 32

@@ -19,7 +19,7 @@ internal import ReplicatingTypes
 // - A missing change counts as later than all that was known without it, so what follows it wins over what was written before. Between what
 //   follows it and what does not the order is a guess, as is what the missing change itself has written.
 //
-// Nothing is made on such a notebook: a change planned on it would follow what nobody may have any more. It is thrown away as soon as
+// Nothing is made on such a notebook: a change planned on it would follow changes that may be lost for good. It is thrown away as soon as
 // anything comes.
 
 extension NoteBook {

@@ -120,7 +120,7 @@ public struct NoteBook: Sendable {
     }
   }
 
-  /// So many summaries are read one by one: for a page of a list not those of all notes are read.
+  /// The most summaries that are read one by one: a page of a list does not read those of all notes.
   var mostSummariesAlone: Int { max(64, (archive?.count ?? 0) / 32) }
 
   /// Some of the notes in their order, those in the trash and those that were purged too, from a position on, and how many places that are; none at the

@@ -26,13 +26,15 @@ extension NotesServer {
     return note
   }
 
-  /// The note that the parameter `id` names, for reading: with what is shown of changes that wait for missing ones.
+  /// The note that the parameter `name` names, for reading: with what is shown of changes that wait for missing ones.
   ///
   /// - Returns: the note, and whether it is shown otherwise than it is known to be.
-  func noteForReading(_ text: String) throws(ResponseError) -> (note: Note, isSupposed: Bool) {
+  func noteForReading(
+    _ text: String, _ name: String = "id"
+  ) throws(ResponseError) -> (note: Note, isSupposed: Bool) {
     guard store?.waitingChanges ?? 0 > 0, let id = NoteID(text), let shown = try shownNote(id)
-    else { return (try note(text), false) }
-    let known = try? note(text)
+    else { return (try note(text, name), false) }
+    let known = try? note(text, name)
     return (shown, known?.version != shown.version)
   }
 

@@ -76,7 +76,7 @@ extension NotesServer {
   private static let muchMemory = 4 << 20
   /// The time that the process may take at its end to write an archive and to fold.
   private static let keepingTime = Duration.milliseconds(1200)
-  /// So many times as long as opening the notebook has taken an archive may take, since it spares the next start most of that.
+  /// The time that writing an archive may take, in times of opening the notebook: it spares the next start most of that.
   private static let keepingFactor = 4
   /// The time that the process may take at its end after all of `farewell` was used.
   private static let restTime = Duration.milliseconds(300)

@@ -77,7 +77,7 @@ extension NotesServer {
     case nil: return nil
     case .place(let place)?: return place
     case .note(let text)?:
-      let id = try noteForReading(text).note.id
+      let id = try noteForReading(text, "after").note.id
       return try recallReadable { book throws(ArchiveFailure) in
         try book.listingPlace(behind: id, in: params.order)
       }

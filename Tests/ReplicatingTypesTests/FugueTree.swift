@@ -70,24 +70,11 @@ struct FugueTree<Element: Equatable> {
   func insertion(of id: ElementID) -> Insertion { nodes[id]!.insertion }
   private func time(of id: ElementID) -> LamportTimestamp { nodes[id]!.insertion.time }
 
-  /// True if behind an element an author may insert before the visible element at `index`: it is the one before that, or a deleted one
-  /// between the two.
-  func isPlace(behind left: ElementID, at index: Int) -> Bool {
-    let document = document
-    guard index > 0, let place = document.firstIndex(of: left),
-      let last = document[...place].last(where: { !nodes[$0]!.isDeleted })
-    else { return false }
-    return last == visible[index - 1]
-  }
-
   /// Inserts before the visible element at `index`, as an author does; the first value at the time `lamport`.
-  ///
-  /// - Parameter chosen: the element to insert behind; nil for the visible one before that place.
   mutating func insert(
-    _ values: [Element], at index: Int, behind chosen: ElementID? = nil, lamport: UInt64,
-    by replica: ReplicaID
+    _ values: [Element], at index: Int, lamport: UInt64, by replica: ReplicaID
   ) -> [Insertion] {
-    var left = chosen ?? (index > 0 ? visible[index - 1] : nil)
+    var left = index > 0 ? visible[index - 1] : nil
     let document = document
     let next = left.map { document.firstIndex(of: $0)! + 1 } ?? 0
     let right = next < document.count ? document[next] : nil

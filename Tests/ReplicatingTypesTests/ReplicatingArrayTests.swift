@@ -134,14 +134,8 @@ private struct SequenceHistory {
     let operations = peer.array.operations(for: [edit])
     let stamp = peer.author.replica.stamp(after: peer.array.lamport, ticks: UInt64(values.count))
     for operation in operations { peer.array.apply(operation, stamp) }
-    // Among removed elements the author chooses; the order of all follows from that.
-    var chosen: ElementID?
-    if isNewestFirst, case .insert(_, let left?, _) = operations.first {
-      chosen = left
-      #expect(peer.tree.isPlace(behind: left, at: place), at(seed))
-    }
     let insertions = peer.tree.insert(
-      values, at: place, behind: chosen, lamport: stamp.lamport, by: stamp.change.replica)
+      values, at: place, lamport: stamp.lamport, by: stamp.change.replica)
     if isNewestFirst {
       let origins = ReplicatingArray<Int>.Operation.insert(
         values, after: insertions[0].left, before: insertions[0].right)

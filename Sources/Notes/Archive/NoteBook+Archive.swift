@@ -51,7 +51,7 @@ extension NoteBook {
     return found
   }
 
-  /// So many blocks of the archive's changes are kept by their ticks.
+  /// The most blocks of the archive's changes whose ticks are kept.
   private static let mostTicks = 8
 
   /// Gets the last tick of a change ready for `lamport(of:)`, if a block of the archive has it: changes beside it are asked for next, as a rule.
@@ -71,7 +71,7 @@ extension NoteBook {
   }
 
   /// The last run of a replica's links that begins with a change up to one of them, known here; nil if there is none. Bases of notes that were
-  /// purged may be among these: nobody asks for them, and whoever writes them leaves them out. O(log runs).
+  /// purged may be among these: no question is about them, and an archive is written without them. O(log runs).
   func run(of replica: ReplicaID, upTo number: UInt64) throws(ArchiveFailure) -> LinkRun? {
     if let place = histories.place(of: replica), histories.all[place].archived < number,
       let run = histories.all[place].links.run(upTo: number)

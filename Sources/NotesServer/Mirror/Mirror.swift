@@ -22,7 +22,7 @@ final class Mirror {
   enum Brake: Equatable {
     case deletions(Int)
     case changes(Int)
-    /// So many files would be removed, or get other bytes, because their notes were trashed or have changed.
+    /// The number of files that would be removed, or get other bytes, because their notes were trashed or have changed.
     case removals(Int)
     case writes(Int)
     case folder(String)

@@ -40,13 +40,13 @@ extension NotesServer {
     return isMany(changed, of: mirror)
   }
 
-  /// True if so many files, of all of the mirror, are not to be changed at once.
+  /// True if `changed` of all files of the mirror are too many to change without a question.
   func isMany(_ changed: Int, of mirror: Mirror) -> Bool {
     changed > Self.manyChanges.count
       && changed * 100 > Self.manyChanges.percent * mirror.fileCount
   }
 
-  /// True if so many files, of all of the mirror, are not to be gone at once.
+  /// True if `gone` of all files of the mirror are too many to go without a question.
   func isManyGone(_ gone: Int, of mirror: Mirror) -> Bool {
     gone > Self.manyDeletions.count
       && gone * 100 > Self.manyDeletions.percent * mirror.fileCount

@@ -1,6 +1,6 @@
 // Where among removed elements an insertion stands.
 //
-// What is inserted between two visible elements u and v may stand anywhere among the removed ones between them, and nobody sees a difference,
+// What is inserted between two visible elements u and v may stand anywhere among the removed ones between them, and no reader sees a difference,
 // until one of these comes back because the change that removed it is withdrawn (Withdrawals.swift). Then what was inserted is to stand on the side of it on
 // which it was put beside what is there now in its place. So it stands directly behind u, but behind what u replaces:
 //
@@ -23,7 +23,7 @@ struct Gap {
   /// The next element behind them that it knows; none at the end.
   var right: LocalID = .none
 
-  /// So many pieces are looked at, at most.
+  /// The most pieces that are looked at.
   static var mostPieces: Int { 64 }
   /// True if that many are.
   var isFull: Bool { removed.count == Self.mostPieces }
@@ -48,15 +48,16 @@ extension ReplicatingArray {
   /// On which side of a gap that stands which replaces a part.
   private enum Side { case left, right, both }
 
-  /// So many runs of an author's removals are looked at, at most, beside those by one change.
+  /// The most runs of an author's removals that are looked at, beside those by one change.
   private static var mostRuns: Int { 256 }
 
-  /// The elements between which an insertion stands that is made in a gap.
+  /// The elements between which an insertion stands that is made in a gap. Only changes of text are withdrawn, so in any other sequence
+  /// it stands directly behind the visible element.
   ///
   /// O(log runs), and where something may have been replaced up to 64 pieces, and 256 runs of removals by the authors that wrote there.
   func origins(in gap: Gap) -> (left: LocalID, right: LocalID) {
     let origins = (gap.left, gap.removed.first?.first ?? gap.right)
-    if gap.left.isNone || gap.removed.isEmpty { return origins }
+    guard Element.self == UInt8.self, !gap.left.isNone, !gap.removed.isEmpty else { return origins }
     let left = part(Piece(gap.left.author, gap.left.offset, 1))
     // An element does not replace what was inserted later.
     guard gap.removed.contains(where: { part($0.prefix(1)).lamport < left.lamport }) else {

@@ -34,7 +34,7 @@ function M.soon(use)
   vim.schedule(M.entry(use))
 end
 
---- Calls `use` after so many milliseconds. (vim.schedule may be a function of another plugin's, which would be under way then.)
+--- Calls `use` after a time in milliseconds. (vim.schedule may be a function of another plugin's, which would be under way then.)
 function M.after(milliseconds, use)
   vim.fn.timer_start(milliseconds, M.entry(use))
 end
