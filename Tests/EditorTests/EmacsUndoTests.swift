@@ -64,6 +64,7 @@ struct `The client for Emacs: evil and undo-tree` {
     try emacs.wait("the word about it") { $0.last == "Nothing of yours left to undo" }
     // An undo is no change that `.` repeats.
     try emacs.type("ix")
+    try emacs.wait("Insert state") { $0.contains { $0.contains(" <I> ") } }
     try emacs.press("Escape")
     // With a key right behind it, Escape is Meta.
     try emacs.wait("Normal state") { $0.contains { $0.contains(" <N> ") } }

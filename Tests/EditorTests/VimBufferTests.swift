@@ -285,8 +285,7 @@ struct `The client for Vim: a note as a buffer like others` {
     let name = try vim.eval("bufname()")
     try vim.terminal.type(":edit note://\(id) | s/one/ONE/\r")
     try vim.agree(id, on: "ONE\ntwo")
-    try vim.terminal.type(":args note://\(id) note://\(other)\r")
-    try vim.terminal.type(":argdo %s/o/0/ge\r")
+    try vim.terminal.type(":args note://\(id) note://\(other) | argdo %s/o/0/ge\r")
     try vim.wait("bufname() =~ 'Other'", "1")
     try vim.agree(other, on: "0ne")
     try waitUntil("the note is changed") { try vim.text(id) == "ONE\ntw0" }

@@ -12,7 +12,8 @@ struct `The client for Vim: messages` {
   @Test func `a note of 40 MB is opened, and changed`() throws {
     let vim = try Vim()
     let id = try longNote(vim.other)
-    try vim.run("edit note://\(id)")
+    // As long as Vim alone takes for so much, when other tests compute beside it.
+    try vim.run("edit note://\(id)", within: 4 * patience)
     try vim.wait("line('$')", "\(LongText.lines + 1)")
     try vim.terminal.type("Githe end\u{1b}")
     try vim.wait("&modified", "0")
@@ -37,7 +38,7 @@ struct `The client for Vim: messages` {
     let folder = TemporaryFolder()
     let vim = try Vim(folder: folder, command: server.write(in: folder))
     try vim.terminal.type(":Notes\r")
-    try vim.terminal.wait("why") { $0.last?.contains("does not speak the protocol: ") == true }
+    try vim.terminal.wait(within: 4 * patience, "why") { $0.last?.contains("does not speak the protocol: ") == true }
     try vim.wait("decent_notes#server#Process()", "0")
     // Vim goes on, and the next attempt says it again.
     try vim.terminal.type("ihere\u{1b}")

@@ -53,13 +53,13 @@ final class Vim {
 
   /// The value of an expression; a string as it is, anything else as JSON.
   @discardableResult
-  func eval(_ code: String) throws -> String {
+  func eval(_ code: String, within seconds: TimeInterval = patience) throws -> String {
     lastRequest += 1
     let path = folder("control")
     try "\(lastRequest)\n\(code)\n".write(toFile: path + "/in", atomically: true, encoding: .utf8)
     let value = try waitFor(
       "\(code): no answer:\n\(try terminal.screen().joined(separator: "\n"))",
-      within: patience, every: 0.002
+      within: seconds, every: 0.002
     ) {
       guard let data = FileManager.default.contents(atPath: path + "/out"),
         let answer = try? JSONValue(parsing: Array(data)).array.map(Array.init),
@@ -72,7 +72,9 @@ final class Vim {
   }
 
   @discardableResult
-  func run(_ command: String) throws -> String { try eval(":" + command) }
+  func run(_ command: String, within seconds: TimeInterval = patience) throws -> String {
+    try eval(":" + command, within: seconds)
+  }
 
   /// Waits until an expression has a value.
   func wait(_ code: String, _ value: String) throws {

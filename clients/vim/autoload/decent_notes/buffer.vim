@@ -52,11 +52,12 @@ export def Read()
   if !live.Reopen(buf, id)
     var other = live.BufferOf(id)
     if other > 0 && other != buf
+      # It is there until the command is over, and may be entered again before that.
+      b:note_copied = id
       if win_gettype() == 'autocmd'
         # A search as by :vimgrep reads the text without a window, and wipes out the buffer that is current then.
         edit.Fill(buf, live.Text(other))
         setlocal nomodifiable
-        b:note_copied = id
       else
         GoTo(other)
       endif
