@@ -38,7 +38,9 @@ struct `The client for Vim: messages` {
     let folder = TemporaryFolder()
     let vim = try Vim(folder: folder, command: server.write(in: folder))
     try vim.terminal.type(":Notes\r")
-    try vim.terminal.wait(within: 4 * patience, "why") { $0.last?.contains("does not speak the protocol: ") == true }
+    try vim.terminal.wait(within: 4 * patience, "why") {
+      $0.last?.contains("does not speak the protocol: ") == true
+    }
     try vim.wait("decent_notes#server#Process()", "0")
     // Vim goes on, and the next attempt says it again.
     try vim.terminal.type("ihere\u{1b}")
