@@ -135,10 +135,14 @@ struct `The client for Neovim: pasting` {
     }
     defer { kill(server, SIGKILL) }
     // Keys right behind a paste may come before it, since Neovim takes keys at once: people's come later.
-    func write(_ text: String, _ complaint: String) throws {
+    func write(_ text: String, until sign: String? = nil) throws {
       try terminal.type("Go\(text) ")
       try terminal.paste("pasted\nlines")
-      try terminal.wait("why nothing happens") { $0.contains { $0.contains(complaint) } }
+      guard let sign else { return }
+      try terminal.wait("\(sign)") { $0.contains { $0.contains(sign) } }
+      try end(text)
+    }
+    func end(_ text: String) throws {
       try terminal.type(" \(text)")
       try terminal.press("Escape")
     }
@@ -150,14 +154,16 @@ struct `The client for Neovim: pasting` {
     }
     // Brackets around a paste come when the terminal was asked for them.
     try terminal.wait("why nothing happens") { $0.contains { $0.contains("no answer") } }
-    try write("a", "no answer")
+    try write("a")
     kill(server, SIGCONT)
+    try terminal.wait("the paste") { $0.contains { $0.contains("a pasted") } }
+    try end("a")
     try expect("\na pasted\nlines a")
     try terminal.type(":enew\r")
     try terminal.wait("another buffer") { $0[0] == "" }
     kill(server, SIGSTOP)
     try terminal.type(":Note Paste\r")
-    try write("b", ":NotesRestart")
+    try write("b", until: ":NotesRestart")
     kill(server, SIGCONT)
     try expect("\na pasted\nlines a\nb pasted\nlines b")
     // What is typed behind a command that is given up goes nowhere.
@@ -165,7 +171,7 @@ struct `The client for Neovim: pasting` {
     try terminal.wait("another buffer") { $0[0] == "" }
     kill(server, SIGSTOP)
     try terminal.type(":Note Paste\r")
-    try write("c", "CTRL-C")
+    try write("c", until: "CTRL-C")
     try terminal.press("C-c")
     try terminal.wait("the end of the command") { $0.contains { $0.contains("not answered") } }
     kill(server, SIGCONT)
