@@ -15,7 +15,7 @@ package import Testing
 /// A few threads that run the tests handed to them in turn; those of one kind before those of the other.
 private final class TestThreads: @unchecked Sendable {
   /// For tests that wait.
-  static let waiting = TestThreads(count: 8)
+  static let waiting = TestThreads(count: 4)
   /// For tests with a time limit, whose time runs while they stand in a queue: there are few, and they are short.
   static let timed = TestThreads(count: 2)
   /// For tests that compute.

@@ -4,7 +4,7 @@ package import Foundation
 
 /// The longest that anything may take, in seconds, unless a test says otherwise: far more than it ever takes, for machines that do
 /// much else.
-package let patience: TimeInterval = 30
+package let patience: TimeInterval = 60
 
 /// An expectation that was not met, in words.
 package struct Failure: Error, CustomStringConvertible {
