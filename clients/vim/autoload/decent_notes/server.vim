@@ -299,7 +299,7 @@ export def Call(method: string, params: dict<any> = {}, Take: func = null_functi
   var process = job
   # A long answer takes its time, but comes all the while.
   heard = reltime()
-  while empty(response) && job == process && reltimefloat(reltime(heard)) < 10
+  while empty(response) && job == process && reltimefloat(reltime(heard)) < 30
     Await(() => !empty(response) || job != process, 1000)
   endwhile
   if empty(response)
