@@ -128,6 +128,22 @@ private final class Shell {
     #expect(all.notebook.version.count <= 5 && all.damage.isEmpty)
   }
 
+  @Test func `read the segment that began in a process whose archive lacks its file`() throws {
+    let shell = Shell(seed: 4)
+    let words = ["a", "b"].map { String(repeating: $0, count: 200_000) }
+    try shell.call(words[0])
+    let store = try shell.open()
+    try shell.write(store, words[1])
+    // The archive knows the records, and not yet the name that their file gets at the end.
+    store.archiving.unkept += 1 << 20
+    store.keep(folding: { false }, while: { true })
+    try store.end()
+    let next = try shell.open()
+    #expect(next.texts == [words.joined()])
+    #expect(next.damage.isEmpty, "\(next.damage)")
+    #expect(shell.logs.count == 2, "\(shell.logs)")
+  }
+
   @Test func `that only read leave the session as it was`() throws {
     let shell = Shell(seed: 3)
     try shell.call("a")

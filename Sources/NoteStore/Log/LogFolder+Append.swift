@@ -55,13 +55,18 @@ extension LogFolder {
     try writer.checkSize(records)
     // The records were made for a session that has just ended.
     if !writer.isChecked, let path = leaveUnlessOurs() { throw Self.replaced(path) }
-    if let open = writer.open, open.isComplete { reader.addEnd(open.end, of: open.session) }
     do { try writer.append(records) } catch {
       mayHoldFailedAppend = writer.open?.mayHoldFailedAppend ?? false
       writer.open?.discardIfEmpty()
       abandon(takenAway: false)
       writer.releaseComplete()
       throw error
+    }
+    if let open = writer.open,
+      open.end.number == open.header.recordsBefore + UInt64(records.count)
+    {
+      // The segment begins with these records. The one before it may be another process's.
+      reader.addEnd(before: open.header)
     }
   }
 

@@ -81,9 +81,11 @@ struct LogReader {
     sessions[session, default: .init()].waiting[key] = number
   }
 
-  /// Notes that one of this process's segments ends at `end` and the next one begins there.
-  mutating func addEnd(_ end: ChainPosition, of session: Identifier) {
-    sessions[session, default: .init()].ends.append(end)
+  /// Notes where the segment ends after which this process has begun another one with `header`.
+  mutating func addEnd(before header: LogHeader) {
+    let end = ChainPosition(number: header.recordsBefore, hash: header.hashBefore)
+    let last = sessions[header.session]?.ends.last?.number ?? 0
+    if end.number > last { sessions[header.session, default: .init()].ends.append(end) }
   }
 
   /// Compares the position in the header of a segment with what is known of its session.

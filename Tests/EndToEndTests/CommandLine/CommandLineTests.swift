@@ -325,7 +325,7 @@ struct `The command line` {
       #expect(more.ending == .status(0), "\(more.errors)")
     }
     let all = try Outcome(options + ["call", "note/get", #"{"id":"\#(id)"}"#])
-    #expect(all.ending == .status(0))
+    #expect(all.ending == .status(0), "\(all.errors)")
     #expect(all.output.utf8.count > 36 << 20)
   }
 
