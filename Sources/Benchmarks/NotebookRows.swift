@@ -240,8 +240,13 @@ struct NotebookWriter {
   }
 
   /// Takes back what a change of the same author did.
-  mutating func withdraw(_ number: UInt64) {
-    let changes = ChangeRanges(ChangeID(replica: replica, number: number))
+  mutating func withdraw(_ number: UInt64) { withdraw(number..<number + 1) }
+
+  /// The same for several changes.
+  mutating func withdraw(_ numbers: Range<UInt64>) {
+    let changes = ChangeRanges([
+      ChangeRanges.Run(replica, numbers.lowerBound...numbers.upperBound - 1)
+    ])
     book.apply(book.encode(book.change(by: replica, at: time, [.edit(note, .withdraw(changes))])))
   }
 

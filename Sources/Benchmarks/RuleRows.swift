@@ -150,4 +150,62 @@ private func undoRows(_ report: inout Report) {
     Row(
       "rules", "a change taken back, after 10,000 random edits", undoing.divided(by: 100),
       .microseconds, floor: floor.divided(by: 100)))
+  let (few, many) = (undo(ofChanging: 3_500), undo(ofChanging: 35_000))
+  for (name, few, many) in [("undone", few.undo, many.undo), ("made again", few.redo, many.redo)] {
+    report.add(
+      Row(
+        "rules", "a letter in each of 35,000 lines, \(name)", many, floor: few, goal: .floor(20)))
+  }
+  for isOneChange in [true, false] {
+    let shape = isOneChange ? "by one change" : "by a change each"
+    let (few, many) = (redo(ofRemoving: 3_500, isOneChange), redo(ofRemoving: 35_000, isOneChange))
+    report.add(
+      Row(
+        "rules", "35,000 lines removed \(shape), undone and removed again: the last", many,
+        floor: few, goal: .floor(20)))
+  }
+}
+
+/// A removal of lines that was taken back is made again. With ten times the lines it is to take ten times as long.
+private func redo(ofRemoving count: Int, _ isOneChange: Bool) -> Timing {
+  var writer = NotebookWriter()
+  writer.edit(0..<0, Array((0..<count).map { "line \($0) of the list\n" }.joined().utf8))
+  let start = writer.book.next(by: writer.replica).number
+  if isOneChange {
+    writer.edit(0..<writer.text.count, [])
+  } else {
+    for number in 0..<count { writer.edit(0..<"line \(number) of the list\n".utf8.count, []) }
+  }
+  let end = writer.book.next(by: writer.replica).number
+  writer.withdraw(start..<end)
+  let undo = writer.book.next(by: writer.replica).number - 1
+  let before = writer
+  return measure(prepare: { before }) {
+    $0.withdraw(undo)
+  } check: { writer, _ in
+    expect(writer.text.isEmpty, "all lines are removed again")
+  }
+}
+
+/// A letter at the end of each line, by one change, is taken back and made again.
+private func undo(ofChanging count: Int) -> (undo: Timing, redo: Timing) {
+  var writer = NotebookWriter()
+  let lines = (0..<count).map { "line \($0) of the list" }
+  writer.edit(0..<0, Array(lines.map { $0 + "\n" }.joined().utf8))
+  let change = writer.book.next(by: writer.replica).number
+  writer.edit(to: Array(lines.map { $0 + "!\n" }.joined().utf8))
+  let before = writer
+  let undo = measure(prepare: { before }) {
+    $0.withdraw(change)
+  } check: { writer, _ in
+    expect(!writer.text.utf8.contains(33), "no letter is left")
+  }
+  writer.withdraw(change)
+  let undone = writer
+  let redo = measure(prepare: { undone }) {
+    $0.withdraw(change + 1)
+  } check: { writer, _ in
+    expect(writer.text.utf8.count { $0 == 33 } == count, "the letters are there again")
+  }
+  return (undo, redo)
 }

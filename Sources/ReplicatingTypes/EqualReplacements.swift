@@ -29,6 +29,8 @@ struct CopyRoles {
   /// By copy that is shown alone, the others of its list.
   private let others: [Insertion: [Insertion]]
   private let withheld: Counterparts
+  /// True if there are no copies.
+  let isEmpty: Bool
 
   /// - Parameter lists: the copies, each list with those of it that are shown.
   init(_ lists: [(list: [Insertion], shown: [Insertion])]) {
@@ -37,6 +39,7 @@ struct CopyRoles {
       others[shown[0]] = list.filter { $0 != shown[0] }
     }
     self.others = others
+    isEmpty = lists.isEmpty
     shownAlone = Counterparts(in: others.keys.map { [$0] })
     withheld = Counterparts(in: lists.map { list, shown in list.filter { !shown.contains($0) } })
   }

@@ -308,6 +308,20 @@ extension ReplicatingArray<UInt8> {
 
 /// The worlds of changes, and what is spared in them.
 private struct Worlds {
+  /// Elements of an author, side by side, that one change inserted and the same changes removed: in each world all of them are in the text
+  /// or none is.
+  private struct Stretch {
+    var author = AuthorIndex.max
+    var offsets: Range<UInt32> = 0..<0
+    var inserter = LocalChange(author: .max, number: 0)
+    /// The changes that removed the elements or counterparts of theirs.
+    var removers: [LocalChange] = []
+
+    func contains(_ element: LocalID) -> Bool {
+      element.author == author && offsets.contains(element.offset)
+    }
+  }
+
   private let removals: RemovalIndex
   /// The state that is asked about; nil for the present one.
   private let version: Version?
@@ -320,9 +334,11 @@ private struct Worlds {
   /// By change and separator: whether the change spares it.
   private var spared: [LocalChange: [LocalID: Bool]] = [:]
   private var known: [Question: Bool] = [:]
-  /// By element, the changes that removed it or one of its counterparts.
-  private var removers: [LocalID: [LocalChange]] = [:]
   private let copies: CopyRoles
+  /// The elements that were asked about last.
+  private var last = Stretch()
+  /// Where there are copies, the answers for single elements: each may have counterparts of its own.
+  private var answered: [LocalID: Stretch] = [:]
 
   init(of value: ReplicatingArray<UInt8>, _ copies: CopyRoles, at version: Version? = nil) {
     removals = RemovalIndex(of: value.authors, without: value.withdrawn)
@@ -348,16 +364,44 @@ private struct Worlds {
     return !removers.isEmpty
   }
 
+  /// The stretch that holds an element. O(1) if it was asked about last; else O(log runs), and the removals of the element.
+  private mutating func stretch(
+    of element: LocalID, _ value: ReplicatingArray<UInt8>
+  ) -> Stretch {
+    if last.contains(element) { return last }
+    if copies.isEmpty {
+      let (removers, offsets) = removals.removal(of: element)
+      let inserted = value.authors[Int(element.author)].offsets(insertedWith: element.offset)
+      last = Stretch(
+        author: element.author, offsets: offsets.clamped(to: inserted),
+        inserter: inserter(of: element, value), removers: changes(in: removers, value))
+    } else if let answer = answered[element] {
+      last = answer
+    } else {
+      let all = [element] + copies.counterparts(of: element)
+      last = Stretch(
+        author: element.author, offsets: element.offset..<element.offset + 1,
+        inserter: inserter(of: element, value),
+        removers: changes(in: all.flatMap { removals.removers(of: $0) }, value))
+      answered[element] = last
+    }
+    return last
+  }
+
   private mutating func removers(
     of element: LocalID, _ value: ReplicatingArray<UInt8>
-  ) -> [LocalChange] {
-    if let known = removers[element] { return known }
-    var all = removals.removers(of: element)
-    for counterpart in copies.counterparts(of: element) {
-      all += removals.removers(of: counterpart)
+  ) -> [LocalChange] { stretch(of: element, value).removers }
+
+  /// One of the elements of each stretch, of elements in the order of the text.
+  private mutating func oneOfEachStretch(
+    _ elements: [LocalID], _ value: ReplicatingArray<UInt8>
+  ) -> [LocalID] {
+    var stretch: Stretch?
+    return elements.filter { element in
+      if stretch?.contains(element) == true { return false }
+      stretch = self.stretch(of: element, value)
+      return true
     }
-    removers[element] = changes(in: all, value)
-    return removers[element]!
   }
 
   /// The changes of the state that is asked about.
@@ -459,11 +503,12 @@ private struct Worlds {
       carriageReturn = try self.carriageReturn(
         before: chosen!.separator, separators, change, &value, &causality)
     }
+    var answers = spared.removeValue(forKey: change) ?? [:]
     for separator in separators {
-      spared[change, default: [:]][separator] =
-        separator == chosen?.separator || separator == carriageReturn
+      answers[separator] = separator == chosen?.separator || separator == carriageReturn
     }
-    return spared[change]![element]!
+    spared[change] = answers
+    return answers[element]!
   }
 
   /// The separators of a gap on one side of an element in it, from there on, and the element of the text of the change's world that ends it.
@@ -474,10 +519,17 @@ private struct Worlds {
     var separators: [LocalID] = []
     var last = element
     while let next = value.neighbour(of: last, isForward: isForward) {
-      last = next
+      let piece = value.piece(of: next)
+      let offsets = stretch(of: next, value).offsets.clamped(to: piece.offset..<piece.end)
+      let rest = isForward ? next.offset..<offsets.upperBound : offsets.lowerBound..<next.offset + 1
+      last = LocalID(next.author, isForward ? rest.upperBound - 1 : rest.lowerBound)
       if copies.isWithheld(next) { continue }
       if try isInText(of: change, next, value, &causality) { return (separators, next) }
-      if try isSeparator(next, in: change, value, &causality) { separators.append(next) }
+      guard try isRemoved(next, in: change, value, &causality) else { continue }
+      let content = value.authors[Int(next.author)].content
+      let found = rest.filter { ReplicatingArray.isWhite(content[Int($0)]) }
+        .map { LocalID(next.author, $0) }
+      separators += isForward ? found : found.reversed()
     }
     return (separators, nil)
   }
@@ -497,13 +549,12 @@ private struct Worlds {
     return nil
   }
 
-  private mutating func isSeparator<Asked: Causality>(
+  /// True if a change of a world removed an element.
+  private mutating func isRemoved<Asked: Causality>(
     _ element: LocalID, in change: LocalChange, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
-    guard ReplicatingArray.isWhite(value.byte(element)),
-      !value.isWithdrawn(inserter(of: element, value))
-    else { return false }
+    if value.isWithdrawn(inserter(of: element, value)) { return false }
     for remover in removers(of: element, value) {
       if try isInWorld(of: change, remover, value, &causality) { return true }
     }
@@ -540,6 +591,7 @@ private struct Worlds {
         changes.insert(inserter(of: element, value))
       }
     }
+    let separators = oneOfEachStretch(separators, value)
     for separator in separators { changes.formUnion(removers(of: separator, value)) }
     for other in changes {
       guard try isInWorld(of: change, other, value, &causality),
@@ -559,6 +611,12 @@ private struct Worlds {
 extension ReplicatingArray<UInt8> {
   fileprivate func byte(_ element: LocalID) -> UInt8 {
     authors[Int(element.author)].content[Int(element.offset)]
+  }
+
+  /// The piece that holds an element.
+  fileprivate mutating func piece(of element: LocalID) -> Piece {
+    locate(element)
+    return tree.current
   }
 
   /// The element directly before or behind another one.

@@ -89,6 +89,13 @@ struct Author<Element: Equatable & Sendable>: Sendable {
     return run.isStepping ? run.number + UInt64(offset - run.first) : run.number
   }
 
+  /// The elements around one, side by side, that its change inserted. O(log runs).
+  func offsets(insertedWith offset: UInt32) -> Range<UInt32> {
+    let index = stamps.index(holding: offset)
+    if stamps[index].isStepping { return offset..<offset + 1 }
+    return stamps[index].first..<(index + 1 < stamps.count ? stamps[index + 1].first : count)
+  }
+
   func lamport(of offset: UInt32) -> UInt64 {
     let run = stamps[stamps.index(holding: offset)]
     let skew = skews[skews.index(holding: offset)].skew

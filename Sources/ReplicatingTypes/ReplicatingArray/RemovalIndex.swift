@@ -29,7 +29,12 @@ struct RemovalIndex {
   }
 
   /// The changes that removed an element. O(log runs + answer), and the runs that overlap it nearly.
-  func removers(of element: LocalID) -> [LocalChange] {
+  func removers(of element: LocalID) -> [LocalChange] { removal(of: element).changes }
+
+  /// The changes that removed an element, and the elements around it, of the same author and side by side, that these removed and no others.
+  ///
+  /// - Complexity: as `removers(of:)`.
+  func removal(of element: LocalID) -> (changes: [LocalChange], offsets: Range<UInt32>) {
     let list = entries[Int(element.author)]
     var low = 0
     var high = list.count
@@ -37,15 +42,22 @@ struct RemovalIndex {
       let middle = (low + high) / 2
       if list[middle].run.offset <= element.offset { low = middle + 1 } else { high = middle }
     }
-    var removers: [LocalChange] = []
+    var changes: [LocalChange] = []
+    var (start, end) = (UInt32(0), low < list.count ? list[low].run.offset : UInt32.max)
     while low > 0, list[low - 1].reach > element.offset {
       low -= 1
-      let entry = list[low]
-      guard element.offset - entry.run.offset < entry.run.count else { continue }
-      removers.append(
-        LocalChange(author: entry.author, number: entry.run.number(removing: element.offset)))
+      let (run, author) = (list[low].run, list[low].author)
+      guard element.offset - run.offset < run.count else {
+        start = max(start, run.offset + run.count)
+        continue
+      }
+      changes.append(LocalChange(author: author, number: run.number(removing: element.offset)))
+      let isAtOnce = run.order == .atOnce
+      start = max(start, isAtOnce ? run.offset : element.offset)
+      end = min(end, isAtOnce ? run.offset + run.count : element.offset + 1)
     }
-    return removers
+    if low > 0 { start = max(start, list[low - 1].reach) }
+    return (changes, start..<end)
   }
 }
 
