@@ -180,11 +180,9 @@ private func redo(ofRemoving count: Int, _ isOneChange: Bool) -> Timing {
   writer.withdraw(start..<end)
   let undo = writer.book.next(by: writer.replica).number - 1
   let before = writer
-  return measure(prepare: { before }) {
-    $0.withdraw(undo)
-  } check: { writer, _ in
-    expect(writer.text.isEmpty, "all lines are removed again")
-  }
+  return measure(
+    prepare: { before }, body: { $0.withdraw(undo) },
+    check: { writer, _ in expect(writer.text.isEmpty, "all lines are removed again") })
 }
 
 /// A letter at the end of each line, by one change, is taken back and made again.
@@ -195,17 +193,15 @@ private func undo(ofChanging count: Int) -> (undo: Timing, redo: Timing) {
   let change = writer.book.next(by: writer.replica).number
   writer.edit(to: Array(lines.map { $0 + "!\n" }.joined().utf8))
   let before = writer
-  let undo = measure(prepare: { before }) {
-    $0.withdraw(change)
-  } check: { writer, _ in
-    expect(!writer.text.utf8.contains(33), "no letter is left")
-  }
+  let undo = measure(
+    prepare: { before }, body: { $0.withdraw(change) },
+    check: { writer, _ in expect(!writer.text.utf8.contains(33), "no letter is left") })
   writer.withdraw(change)
   let undone = writer
-  let redo = measure(prepare: { undone }) {
-    $0.withdraw(change + 1)
-  } check: { writer, _ in
-    expect(writer.text.utf8.count { $0 == 33 } == count, "the letters are there again")
-  }
+  let redo = measure(
+    prepare: { undone }, body: { $0.withdraw(change + 1) },
+    check: { writer, _ in
+      expect(writer.text.utf8.count { $0 == 33 } == count, "the letters are there again")
+    })
   return (undo, redo)
 }

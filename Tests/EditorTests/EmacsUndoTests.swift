@@ -226,6 +226,8 @@ struct `The client for Emacs: a server that does not answer` {
     kill(process, SIGKILL)
     kill(server, SIGKILL)
     try emacs.waitForEnd()
+    let ended = try EndedEditor()
+    try ended.takeOver(textsIn: folder)
     try session.replace("two", "two theirs")
     let again = try session.again(start: "(decent-notes-open \"Note\")")
     try again.wait("the offer") {

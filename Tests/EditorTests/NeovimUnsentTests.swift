@@ -42,10 +42,11 @@ struct `The client for Neovim: without an answer` {
       }
     }
 
-    /// Another Neovim, after the first one was killed.
-    func next(_ setup: String = "") throws -> Neovim {
+    /// Another Neovim, after the first one was killed, whose texts `ended` takes over.
+    func next(_ setup: String = "", _ ended: EndedEditor? = nil) throws -> Neovim {
       kill(scene.editor.process, SIGKILL)
       #expect(try scene.editor.waitForEnd() == .signal(SIGKILL))
+      try ended?.takeOver(textsIn: state("state/decent-notes/unsent"))
       return try Neovim(
         program, notebook: scene.folder("notes"), in: scene.folder,
         setup: "vim.fn.confirm = function(...) asked = { ... } return answer end\n" + setup,
@@ -92,7 +93,8 @@ struct `The client for Neovim: without an answer` {
     try unsent.loseServer()
     try scene.editor.type("Ax<Esc>")
     try unsent.waitForText("onex\ntwo")
-    let editor = try unsent.next("answer = 1\n")
+    let ended = try EndedEditor()
+    let editor = try unsent.next("answer = 1\n", ended)
     try scene.set("zero\none\ntwo")
     try editor.command("edit note://\(note)")
     try editor.wait(

@@ -126,6 +126,8 @@ struct `The client for Vim: a server that is stopped or gone` {
     try killAtOnce(vim, process)
     try beside.terminal.type(":qa!\r")
     try beside.terminal.waitForEnd()
+    let ended = try EndedEditor()
+    try ended.takeOver(textsIn: path)
     try beside.change(id) { $0 = "zero\n" + $0.replacingOccurrences(of: "two", with: "TWO") }
     let again = try Vim("+Notes", folder: vim.folder)
     try again.terminal.wait("the offer") {

@@ -129,27 +129,13 @@ This is for `org-capture-templates', as (function FUNCTION)."
 ;;; Texts that were not sent
 
 (defvar decent-notes--offered nil "Non-nil if this Emacs has looked for unsent texts.")
-(defvar decent-notes--reads-commands nil
-  "Non-nil once Emacs has read commands, or begun to, since this file was loaded.")
-
-(defun decent-notes--note-commands ()
-  "Emacs reads commands: what it says of itself when it has started is said."
-  (remove-hook 'post-command-hook #'decent-notes--note-commands)
-  (setq decent-notes--reads-commands t)
-  (when decent-notes--offered (decent-notes--offer-at-rest)))
-
-(add-hook 'post-command-hook #'decent-notes--note-commands)
 
 (defun decent-notes--offer-unsent ()
   "Tell which texts could not be sent before their editors ended."
   (unless decent-notes--offered
     (setq decent-notes--offered t)
-    ;; The last message of a start would take the place of this one.
-    (when decent-notes--reads-commands (decent-notes--offer-at-rest))))
-
-(defun decent-notes--offer-at-rest ()
-  "Tell which texts could not be sent, once the user does nothing."
-  (run-with-idle-timer 1 nil #'decent-notes--known-unsent #'decent-notes--tell-unsent))
+    ;; Emacs has a message of its own when it has started.
+    (run-with-idle-timer 1 nil #'decent-notes--known-unsent #'decent-notes--tell-unsent)))
 
 (defun decent-notes--known-unsent (function)
   "Call FUNCTION with the unsent texts whose notes are in this notebook.

@@ -61,9 +61,13 @@ Whatever happens meanwhile, FILE has the old text or the new one."
 
 (defun decent-notes--editor-p (process)
   "Return non-nil if PROCESS, a number, is that of an editor.
-Another program may have got the number of one that is gone."
-  (when-let ((command (alist-get 'comm (process-attributes process))))
-    (let ((case-fold-search t)) (string-match-p "vi\\|emacs" command))))
+Another program may have got the number of one that is gone.  One that has
+ended may still be listed, as long as its parent has not waited for it."
+  (let* ((attributes (process-attributes process))
+         (command (alist-get 'comm attributes))
+         (case-fold-search t))
+    (and command (not (equal (alist-get 'state attributes) "Z"))
+         (string-match-p "vi\\|emacs" command))))
 
 (defun decent-notes--read-unsent (file)
   "What is known of FILE, a text that was not sent: a property list.

@@ -70,13 +70,13 @@ function M.remove(path)
   os.remove(path .. '.json')
 end
 
---- Which of these processes are editors.
+--- Which of these processes are editors that run. One that has ended may still be listed, as long as its parent has not waited for it.
 local function running(processes)
   local found = {}
-  for _, line in ipairs(#processes > 0 and vim.fn.systemlist({ 'ps', '-o', 'pid=,comm=', '-p', table.concat(processes, ',') }) or {}) do
-    local process, name = line:match('^%s*(%d+)%s+(.*)$')
+  for _, line in ipairs(#processes > 0 and vim.fn.systemlist({ 'ps', '-o', 'pid=,stat=,comm=', '-p', table.concat(processes, ',') }) or {}) do
+    local process, state, name = line:match('^%s*(%d+)%s+(%S+)%s+(.*)$')
     name = name and name:lower() or ''
-    found[process or ''] = name:find('vi') ~= nil or name:find('emacs') ~= nil
+    found[process or ''] = state ~= nil and state:sub(1, 1) ~= 'Z' and (name:find('vi') ~= nil or name:find('emacs') ~= nil)
   end
   return found
 end

@@ -100,9 +100,13 @@ def Info(name: string): dict<any>
   return {}
 enddef
 
-# True if the editor that writes the files still runs. Its number may be another program's by now.
+# True if the editor that writes the files still runs. Its number may be another program's by now. One that has ended may still be listed, as long
+# as its parent has not waited for it.
 def IsInUse(name: string, process: number): bool
-  return process == getpid() ? has_key(inUse, name) : process > 0 && system($'ps -o comm= -p {process}') =~ '\cvi\|emacs'
+  if process == getpid()
+    return has_key(inUse, name)
+  endif
+  return process > 0 && system($'ps -o stat= -o comm= -p {process}') =~ '\c^\s*[^Z[:space:]]\S*\s.*\(vi\|emacs\)'
 enddef
 
 # Tells once what earlier editors have left of notes that are in this notebook.
