@@ -144,9 +144,27 @@ public struct TextBuffer: Sendable {
   public mutating func hexDigest() -> String { hashed.hexDigest(of: utf8) }
 
   /// Makes edits that are sorted and apart from each other.
+  ///
+  /// - Complexity: O(bytes of the edits, and behind the first one).
   public mutating func apply(_ edits: [Edit<UInt8>]) {
-    for edit in edits.reversed() { replace(edit.range, with: edit.replacement) }
+    guard edits.count > Self.fewEdits else {
+      for edit in edits.reversed() { replace(edit.range, with: edit.replacement) }
+      return
+    }
+    // The bytes behind are moved once for each of a few edits. Of many, what they enclose is replaced at once.
+    let range = edits[0].range.lowerBound..<edits[edits.count - 1].range.upperBound
+    var new: [UInt8] = []
+    new.reserveCapacity(edits.reduce(range.count) { $0 + $1.replacement.count })
+    var place = range.lowerBound
+    for edit in edits {
+      new += utf8[place..<edit.range.lowerBound]
+      new += edit.replacement
+      place = edit.range.upperBound
+    }
+    replace(range, with: new)
   }
+
+  private static let fewEdits = 4
 
   private mutating func replace(_ range: Range<Int>, with replacement: [UInt8]) {
     let last = line(at: range.upperBound)

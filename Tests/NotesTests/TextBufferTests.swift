@@ -149,6 +149,36 @@ extension LineReplacement {
   }
 
   /// Lines of 20 kB, of ASCII or with anything in them; positions at the end, beside each other and anywhere, between edits.
+  /// Many edits are made at once, few one by one.
+  @Test(arguments: [1, 4, 5, 40])
+  func `stays what so many edits make of it`(_ count: Int) {
+    for seed in seeds(30) {
+      var generator = SplitMix64(seed: seed)
+      var text = Array((0..<count * 3).map { "line \($0) é\n" }.joined().utf8)
+      var buffer = TextBuffer(text)
+      for step in 0..<10 {
+        let lines = lines(of: text)
+        var (start, edits) = (0, [Edit<UInt8>]())
+        for (number, line) in lines.enumerated() where number % 3 == 0 && edits.count < count {
+          let end = lines[...number].reduce(number) { $0 + $1.count }
+          start = end - line.count
+          let new = generator.pick(["", "x", "é\n", "\n\n", "another line\nand one"])
+          edits.append(Edit(range: start..<end, replacement: Array(new.utf8)))
+        }
+        text = applied(edits, to: text)
+        _ = buffer.line(at: generator.below(buffer.count + 1))
+        _ = buffer.hexDigest()
+        buffer.apply(edits)
+        #expect(buffer.utf8 == text, at(seed, step))
+        #expect(buffer.hexDigest() == SHA256.hexDigest(of: text), at(seed, step))
+        var fresh = TextBuffer(text)
+        for line in 0..<buffer.lineCount {
+          #expect(buffer.start(ofLine: line) == fresh.start(ofLine: line), at(seed, step))
+        }
+      }
+    }
+  }
+
   @Test(arguments: PositionEncoding.allCases, [false, true])
   func `finds places in long lines, as counting scalar by scalar does`(
     encoding: PositionEncoding, isASCII: Bool
