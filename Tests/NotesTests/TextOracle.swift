@@ -152,7 +152,7 @@ struct TextOracle {
           continue
         }
         switch edit {
-        case .insert(let bytes, var left, let right):
+        case .insert(let bytes, var left, let right, _):
           if bytes.isEmpty { continue }
           if let last = insertions.last, last.change == index, last.ids.last == left,
             last.right == right
