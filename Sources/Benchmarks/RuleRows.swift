@@ -156,6 +156,15 @@ private func undoRows(_ report: inout Report) {
       Row(
         "rules", "a letter in each of 35,000 lines, \(name)", many, floor: few, goal: .floor(20)))
   }
+  let worn = undo(ofChanging: 35_000, after: 12)
+  let met = undo(ofChanging: 35_000, after: 12, isConcurrent: true)
+  for (name, timings) in [("", worn), (" and others' changes met", met)] {
+    let past = "a letter in each of 35,000 lines, after 12 removals of all lines were undone\(name)"
+    report.add(
+      Row("rules", "\(past): undone", timings.undo, floor: many.undo, goal: .floor(3)))
+    report.add(
+      Row("rules", "\(past): made again", timings.redo, floor: many.redo, goal: .floor(3)))
+  }
   for isOneChange in [true, false] {
     let shape = isOneChange ? "by one change" : "by a change each"
     let (few, many) = (redo(ofRemoving: 3_500, isOneChange), redo(ofRemoving: 35_000, isOneChange))
@@ -186,12 +195,34 @@ private func redo(ofRemoving count: Int, _ isOneChange: Bool) -> Timing {
 }
 
 /// A letter at the end of each line, by one change, is taken back and made again.
-private func undo(ofChanging count: Int) -> (undo: Timing, redo: Timing) {
+///
+/// - Parameters:
+///   - generations: so many times all lines were removed and a letter was put at their ends before, and both were taken back.
+///   - isConcurrent: whether somebody else has put a letter at the beginning each time, unseen.
+private func undo(
+  ofChanging count: Int, after generations: Int = 0, isConcurrent: Bool = false
+) -> (undo: Timing, redo: Timing) {
   var writer = NotebookWriter()
-  let lines = (0..<count).map { "line \($0) of the list" }
-  writer.edit(0..<0, Array(lines.map { $0 + "\n" }.joined().utf8))
-  let change = writer.book.next(by: writer.replica).number
-  writer.edit(to: Array(lines.map { $0 + "!\n" }.joined().utf8))
+  writer.replica = writer.replica.sparingSeparators
+  let lines = (0..<count).map { "line \($0) of the list\n" }
+  writer.edit(0..<0, Array(lines.joined().utf8))
+  func change(_ body: (inout NotebookWriter) -> Void) -> UInt64 {
+    body(&writer)
+    return writer.book.next(by: writer.replica).number - 1
+  }
+  func put(_ letter: UInt8, _ writer: inout NotebookWriter) {
+    writer.edit(to: writer.text.utf8.flatMap { $0 == 10 ? [letter, 10] : [$0] })
+  }
+  for generation in 0..<generations {
+    var other = writer
+    writer.withdraw(change { $0.edit(0..<$0.text.count, []) })
+    writer.withdraw(change { put(63, &$0) })
+    guard isConcurrent else { continue }
+    other.replica = ReplicaID(high: 2, low: UInt64(generation)).sparingSeparators
+    other.edit(0..<0, [120])
+    writer.book = writer.book.merged(with: other.book)
+  }
+  let change = change { put(33, &$0) }
   let before = writer
   let undo = measure(
     prepare: { before }, body: { $0.withdraw(change) },

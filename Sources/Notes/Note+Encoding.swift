@@ -1,11 +1,12 @@
-// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 3":
+// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 4":
 //
-//     format                 a byte, 3
+//     format                 a byte, 4
 //     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
 //     properties             varint: how many; each a counted name and a register; by name
-//     contested              1 if separators were spared or may have been, in some state of the text; else 0, and nothing is spared
+//     concurrent             0 if each change of the text knew all changes before it; 1 if not; 2 if moreover removed separators were spared or
+//                            may have been, in some state of the text. If it is not 2, nothing is spared; if it is 0, nothing is a copy
 //     spared                 varint: how many; each an author, varint, varint: the elements of the text from an offset on, how many,
 //                            that were removed and are shown; by author and offset
 //     copies                 varint: how many lists; each a varint: how many, and of each the author, the offset and how many:
@@ -57,7 +58,7 @@ extension Note {
       name.text.encode(into: &writer)
       register.encode(into: &writer)
     }
-    text.isContested.encode(into: &writer)
+    writer.byte(text.isContested ? 2 : text.isConcurrent ? 1 : 0)
     Self.encode(text.sparedElements.sorted, into: &writer)
     let copies = text.copies
     writer.varint(copies.count)
@@ -73,7 +74,7 @@ extension Note {
     encodeLastChange(into: &writer)
   }
 
-  fileprivate static var format: UInt8 { 3 }
+  fileprivate static var format: UInt8 { 4 }
 
   private func encodeLastChange(into writer: inout ByteWriter) {
     writer.varint(lastChange.logical.count)
@@ -167,6 +168,7 @@ extension Note {
 
   /// The effects of the rules of merging, and of withdrawals, on the text.
   private struct Merging {
+    var isConcurrent: Bool
     var isContested: Bool
     var spared: [ElementRange]
     var copies: [[ElementRange]]
@@ -176,7 +178,11 @@ extension Note {
     var isPlain: Bool { spared.isEmpty && copies.isEmpty && withdrawals.isEmpty }
 
     init(from reader: inout ByteReader) throws(DecodingFailure) {
-      isContested = try Bool(from: &reader)
+      let start = reader
+      let merged = try reader.byte()
+      guard merged <= 2 else { throw start.failure("\(merged) for how concurrent changes are") }
+      isConcurrent = merged > 0
+      isContested = merged == 2
       spared = try decodeRanges(from: &reader)
       copies = []
       for _ in 0..<(try reader.count()) { copies.append(try decodeRanges(from: &reader)) }
@@ -192,7 +198,7 @@ extension Note {
     let isRestored = text.restoreMerge(
       sparing: merging.spared, copies: merging.copies,
       without: merging.withdrawals.isEmpty ? nil : merging.withdrawals.withdrawn(),
-      wasContested: merging.isContested)
+      wasContested: merging.isContested, wasConcurrent: merging.isConcurrent)
     guard isRestored else {
       throw start.failure("a text that can't have been merged so")
     }

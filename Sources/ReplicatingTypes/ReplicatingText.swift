@@ -200,6 +200,9 @@ public struct ReplicatingText: Sendable, Replicable {
   /// False if it is certain that no removed element is shown in any state, of the past either.
   public var isContested: Bool { bytes.isContested }
 
+  /// False if it is certain that each change knew all changes before it.
+  public var isConcurrent: Bool { bytes.isConcurrent }
+
   /// Shows what the text did from which this one was encoded.
   ///
   /// - Parameters:
@@ -207,11 +210,14 @@ public struct ReplicatingText: Sendable, Replicable {
   ///   - copies: its `copies`.
   ///   - withdrawn: its `withdrawn`; nil if nothing was ever withdrawn.
   ///   - wasContested: its `isContested`.
+  ///   - wasConcurrent: its `isConcurrent`.
   /// - Returns: false if such a text can't have had these. Then this one is not to be used.
   public mutating func restoreMerge(
     sparing spared: [ElementRange], copies: [[ElementRange]] = [],
-    without withdrawn: ChangeRanges? = nil, wasContested: Bool
+    without withdrawn: ChangeRanges? = nil, wasContested: Bool, wasConcurrent: Bool
   ) -> Bool {
+    guard wasConcurrent || !wasContested && copies.isEmpty else { return false }
+    bytes.isConcurrent = wasConcurrent
     if let withdrawn { bytes.withdraw(withdrawn) { _ in } }
     guard bytes.restoreCopies(copies), bytes.restoreSpared(spared, wasContested: wasContested)
     else { return false }

@@ -21,7 +21,8 @@
 // (`Identifier.sparesSeparators`).
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
-// says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing.
+// says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing. The same is true of each
+// change that every other change knows or is known by: where no two changes are concurrent, nothing is spared, whichever are withdrawn.
 
 extension ReplicatingArray<UInt8> {
   /// Finds out which removed separators are to be shown after changes have been applied that did not know all others, and after
@@ -32,6 +33,12 @@ extension ReplicatingArray<UInt8> {
     around edits: [TouchedElements], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
     settle()
+    if !isConcurrent {
+      isConcurrent = edits.contains { edits in
+        authors.contains { $0.lastNumber > edits.known[$0.id] }
+      }
+      guard isConcurrent else { return }
+    }
     if !isIndexed { buildIndex() }
     // Elements that a withdrawn change removed are not met as removed. In a state of the past they were.
     if hasWithdrawals, !edits.isEmpty { isContested = true }
@@ -44,10 +51,12 @@ extension ReplicatingArray<UInt8> {
     var stretches: ShownStretches?
     // Nothing is between elements where nothing was ever removed.
     for edits in hasRemovals ? edits : [] {
-      let (found, isUndecided) = separators(around: edits, &stretches)
+      let (found, meetsUnknown) = separators(around: edits, &stretches)
+      if found.isEmpty { continue }
       // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
-      if !found.isEmpty { isContested = true }
-      if isUndecided { insert(found) }
+      isContested = true
+      // Withheld elements count as text for this rule, and were passed like removed ones.
+      if !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known) { insert(found) }
     }
     // Others may have removed since what the authors had not seen. So there is more to decide than when the edits came.
     for edits in turned { insert(separators(around: edits, &stretches).found) }
@@ -134,15 +143,14 @@ extension ReplicatingArray<UInt8> {
     return all
   }
 
-  /// The removed separators of which edits may decide whether they are shown; and false if edits that came last certainly decide
-  /// nothing.
+  /// The removed separators of which edits may decide whether they are shown, each once; and whether beside what the edits touched there
+  /// is something that their author had not seen.
   private mutating func separators(
     around edits: TouchedElements, _ stretches: inout ShownStretches?
-  ) -> (found: [LocalID], isUndecided: Bool) {
+  ) -> (found: [LocalID], meetsUnknown: Bool) {
     var found: [LocalID] = []
     /// The pieces of removed elements, by the first of each, and the spared elements that were met.
     var covered: Set<LocalID> = []
-    /// True if there was something that the author had not seen.
     var meetsUnknown = false
     /// The number of elements of an author that the author of the edits had seen; as a rule of the same as before.
     var latest: (author: AuthorIndex, count: UInt32)?
@@ -229,9 +237,7 @@ extension ReplicatingArray<UInt8> {
         }
       }
     }
-    if found.isEmpty { return ([], false) }
-    // Withheld elements count as text for this rule. Here they are passed like removed ones.
-    return (found, !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known))
+    return (found, meetsUnknown)
   }
 
   /// The first elements of the pieces that hold spared elements.

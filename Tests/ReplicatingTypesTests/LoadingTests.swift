@@ -93,7 +93,8 @@ private func expectSame<Element: Countable>(
   #expect(a.version == b.version && a.lamport == b.lamport, comment)
   #expect(a.latest.replicas == b.latest.replicas, comment)
   #expect(a.joined.version == b.joined.version, comment)
-  #expect(a.isContested == b.isContested && a.hasWithdrawals == b.hasWithdrawals, comment)
+  #expect(a.isContested == b.isContested && a.isConcurrent == b.isConcurrent, comment)
+  #expect(a.hasWithdrawals == b.hasWithdrawals, comment)
   #expect(a.spared == b.spared && a.withdrawn == b.withdrawn, comment)
   #expect(a.encoded() == b.encoded(), comment)
   #expect(

@@ -61,7 +61,8 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
     var decoder = HistoryDecoder(head, byList: head.areWorthListing)
     try decoder.decode(&reader)
     self = decoder.value
-    // Of the past states nothing is known.
-    isContested = authors.count > 1
+    // Of the past states nothing is known: one author, too, may have made changes on an earlier state.
+    isContested = !authors.isEmpty
+    isConcurrent = isContested
   }
 }

@@ -62,6 +62,8 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var spared: Set<LocalID> = []
   /// False if it is certain that no removed element was ever spared, in any state of the past either.
   var isContested = false
+  /// False if it is certain that each change knew all changes before it, whichever of them are withdrawn. Then no removed element is spared.
+  var isConcurrent = false
   /// The insertions that are copies of each other (EqualReplacements.swift), each list in the order of stamps.
   var copies: [[Insertion]] = []
   /// The elements of copies that are not shown, removed or not.
