@@ -222,7 +222,7 @@ export interface NoteCapabilities {
   /** What `note/change` may carry. */
   change: EditForm[]
   /** What `note/open` may ask for as `push`. */
-  push: EditForm[]
+  push: PushForm[]
   /** What `note/open` may ask for as `check`. */
   check: CheckKind[]
   /** Whether `note/open` takes `resume`. */
@@ -467,7 +467,7 @@ export interface NoteOpenParams {
   /** Whether the client is going to change the text. */
   mode: OpenMode
   /** The form in which `note/edit` says what changed; "lines" where absent. */
-  push?: EditForm
+  push?: PushForm
   /** How the two sides make sure that they mean the same text; "sha256" where absent. */
   check?: CheckKind
   /** The client shows a text already: it goes on where it was when the server died, or forgot the attachment. */
@@ -1472,7 +1472,7 @@ export type OpenMode =
   | "observe"
 
 /**
- * How a change or a push says what is new.
+ * How a change says what is new.
  * `"text"`: By the whole text.
  * `"lines"`: By lines that are replaced.
  * `"ranges"`: By ranges that are replaced.
@@ -1481,6 +1481,19 @@ export type EditForm =
   | "text"
   | "lines"
   | "ranges"
+
+/**
+ * How a push says what is new.
+ * `"text"`: By the whole text.
+ * `"lines"`: By lines that are replaced.
+ * `"ranges"`: By ranges that are replaced.
+ * `"rangesOrLines"`: By ranges that are replaced; by lines where there would be more than 200 ranges.
+ */
+export type PushForm =
+  | "text"
+  | "lines"
+  | "ranges"
+  | "rangesOrLines"
 
 /**
  * How the two sides make sure that they mean the same text.

@@ -259,9 +259,11 @@ public struct TextBuffer: Sendable {
       replacement: replacement.text.map { [0x0A] + $0 } ?? [])
   }
 
-  /// Edits as replacements of whole lines, from the top: those that change, and no others.
+  /// Edits as replacements of whole lines, from the top: those that change, and no others. Neighbouring lines that each become one are
+  /// one replacement.
   public mutating func lineEdits(for edits: [Edit<UInt8>]) -> [LineReplacement] {
     var result: [LineReplacement] = []
+    var isLastEven = false
     var index = 0
     while index < edits.count {
       let first = line(at: edits[index].range.lowerBound)
@@ -269,7 +271,9 @@ public struct TextBuffer: Sendable {
       var last = first
       var text: [UInt8] = []
       var offset = start
+      var isOneLine = true
       repeat {
+        isOneLine = isOneLine && !edits[index].replacement.contains(0x0A)
         text += utf8[offset..<edits[index].range.lowerBound]
         text += edits[index].replacement
         offset = edits[index].range.upperBound
@@ -280,7 +284,17 @@ public struct TextBuffer: Sendable {
       text += utf8[offset..<end]
       // The line feed that ends the last of these lines belongs to the lines, not between them.
       if last + 1 < lengths.count { text.removeLast() }
-      result.append(withoutEqualEnds(LineReplacement(lines: first..<last + 1, text: text)))
+      var next = LineReplacement(lines: first..<last + 1, text: text)
+      isOneLine = isOneLine && first == last
+      // A line of another length has changed.
+      if !isOneLine || text.count == line(first).count { next = withoutEqualEnds(next) }
+      let isEven = isOneLine || next.isEven
+      if isEven, isLastEven, result.last?.lines.upperBound == next.lines.lowerBound {
+        result[result.count - 1].append(next)
+      } else {
+        result.append(next)
+      }
+      isLastEven = isEven
     }
     return result
   }
@@ -327,9 +341,20 @@ public struct LineReplacement: Equatable, Sendable {
     self.text = text
   }
 
+  /// True if as many lines replace lines. O(bytes).
+  fileprivate var isEven: Bool {
+    guard let text else { return lines.isEmpty }
+    return lines.count == 1 + text.count { $0 == 0x0A }
+  }
+
   mutating func append(_ next: LineReplacement) {
     lines = lines.lowerBound..<next.lines.upperBound
     guard let more = next.text else { return }
-    text = text.map { $0 + [0x0A] + more } ?? more
+    guard text != nil else {
+      text = more
+      return
+    }
+    text?.append(0x0A)
+    text?.append(contentsOf: more)
   }
 }

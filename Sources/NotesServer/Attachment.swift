@@ -8,7 +8,7 @@ internal import ReplicatingTypes
 /// never shifts it.
 struct Attachment {
   /// The form in which pushes are written.
-  enum Form { case lines, ranges, text }
+  enum Form { case lines, ranges, rangesOrLines, text }
   /// The values in a push by which the client checks its text before it applies the edit.
   enum Check { case sha256, length, none }
 

@@ -117,7 +117,7 @@ extension NotesServer {
     result.key("note")
     result.beginObject()
     result.member("change", ["text", "lines", "ranges"])
-    result.member("push", ["lines", "ranges", "text"])
+    result.member("push", ["lines", "ranges", "rangesOrLines", "text"])
     result.member("check", ["sha256", "length", "none"])
     for name in ["resume", "undo", "presence", "history", "restoreVersion"] {
       result.member(name, true)

@@ -22,7 +22,11 @@ struct OpenNoteParameters: MethodParameters {
       throw .invalidParams("mode", "is missing")
     }
     let form = try params.word(
-      Name.push, [("lines", Attachment.Form.lines), ("ranges", .ranges), ("text", .text)])
+      Name.push,
+      [
+        ("lines", Attachment.Form.lines), ("ranges", .ranges), ("rangesOrLines", .rangesOrLines),
+        ("text", .text),
+      ])
     let check = try params.word(
       Name.check, [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
     options = Attachment.Options(

@@ -90,6 +90,10 @@ extension NotesServer {
     openTexts.trim(note)
   }
 
+  /// A client that takes ranges or lines gets lines where there would be more ranges than these: an editor that applies each of them by itself,
+  /// and moves its marks each time, would take seconds for a replacement in the whole text.
+  private static let mostRanges = 200
+
   /// - Parameter text: the text that the client shows; afterwards the present text.
   private mutating func notify(
     _ attachment: Attachment, _ edits: [Edit<UInt8>], _ text: inout TextBuffer
@@ -107,9 +111,11 @@ extension NotesServer {
         $0.member("bytes", text.count)
         $0.member("lineCount", text.lineCount)
       }
+      let isMany = edits.count > Self.mostRanges
       switch options.form {
       case .lines: $0.lines(text.lineEdits(for: edits))
-      case .ranges:
+      case .rangesOrLines where isMany: $0.lines(text.lineEdits(for: edits))
+      case .ranges, .rangesOrLines:
         $0.key("ranges")
         $0.beginArray()
         for edit in edits { $0.range(edit, in: &text, encoding) }

@@ -290,6 +290,23 @@ struct `Live text` {
     #expect(peer.take("note/edit").count == 2)
   }
 
+  @Test func `tells a client that takes ranges or lines more than 200 ranges as lines`() {
+    let id = peer.create(["text": .string(String(repeating: "a\n", count: 300))])
+    peer.call("note/open", ["id": .string(id), "mode": "edit", "push": "rangesOrLines"])
+    func push(changing count: Int, to letter: String) -> JSON? {
+      let text =
+        String(repeating: "\(letter)\n", count: count)
+        + String(repeating: "a\n", count: 300 - count)
+      peer.call("note/setText", ["id": .string(id), "text": .string(text)])
+      return peer.take("note/edit").last
+    }
+    let few = push(changing: 200, to: "b")
+    #expect(few?["ranges"]?.array?.count == 200 && few?["lines"] == nil)
+    let many = push(changing: 201, to: "c")
+    let lines = JSON.array(Array(repeating: "c", count: 201))
+    #expect(many?["lines"] == .array([.array([0, 201, lines])]) && many?["ranges"] == nil)
+  }
+
   // MARK: - Two people
 
   /// Two editors with the same text; each makes its change before it sees the other's; then all is delivered.

@@ -365,6 +365,9 @@ extension LineReplacement {
       let replacements = buffer.lineEdits(for: edits)
       for (replacement, next) in zip(replacements, replacements.dropFirst()) {
         #expect(replacement.lines.upperBound <= next.lines.lowerBound, at(seed))
+        let areBeside = replacement.lines.upperBound == next.lines.lowerBound
+        let areEven = [replacement, next].allSatisfy { $0.lines.count == $0.new.count }
+        #expect(!(areBeside && areEven), at(seed))
       }
       var result = lines(of: text)
       for replacement in replacements.reversed() {
@@ -379,6 +382,21 @@ extension LineReplacement {
       #expect(Array(result.joined(separator: [0x0A])) == applied(edits, to: text), at(seed))
       #expect(result.count == lines(of: applied(edits, to: text)).count, at(seed))
     }
+  }
+
+  @Test func `neighbouring lines that each become one are one replacement`() {
+    var buffer = TextBuffer(Array("a\nb\nc\nd\ne".utf8))
+    let edits = [(1, "1"), (3, "2"), (7, "3\n4"), (9, "5")].map { offset, new in
+      Edit(range: offset..<offset, replacement: Array(new.utf8))
+    }
+    let expected = [(0..<2, "a1\nb2"), (3..<4, "d3\n4"), (4..<5, "e5")].map {
+      LineReplacement(lines: $0, text: Array($1.utf8))
+    }
+    #expect(buffer.lineEdits(for: edits) == expected)
+    // A line that becomes what it was.
+    let same = [Edit(range: 0..<1, replacement: Array("a".utf8)), edits[1]]
+    #expect(
+      buffer.lineEdits(for: same) == [LineReplacement(lines: 1..<2, text: Array("b2".utf8))])
   }
 
   /// The first letter that was typed in a note of 10 MB had all of it copied.

@@ -262,7 +262,7 @@ not taken is written to a file besides."
          (note (decent-notes--find-note #'decent-notes--note-id id)))
     (unless note
       (decent-notes--call
-       'note/open (list :id id :mode "edit" :push "ranges")
+       'note/open (list :id id :mode "edit" :push "rangesOrLines")
        (lambda (result)
          (setq note (decent-notes--make-note
                      :id id :title title :trashed-p (eq t (plist-get summary :trashed))
@@ -326,7 +326,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
       (decent-notes--settle (list note) 5))
      ((or no-confirm (yes-or-no-p "Discard what could not be sent? "))
       (decent-notes--call
-       'note/open (list :id (decent-notes--note-id note) :mode "edit" :push "ranges")
+       'note/open (list :id (decent-notes--note-id note) :mode "edit" :push "rangesOrLines")
        (lambda (result)
          (when-let ((old (decent-notes--note-attachment note)))
            (decent-notes--request 'note/close (list :attachment old)))

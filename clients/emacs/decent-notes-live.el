@@ -446,7 +446,9 @@ If it does not fit, send the whole text."
       (when (eql (plist-get push :version) (decent-notes--note-version note))
         (if (not (decent-notes--fits-p push))
             (decent-notes--send-whole note)
-          (decent-notes--apply-edits note (decent-notes--edits (plist-get push :ranges)))
+          (decent-notes--apply-edits note (if-let ((lines (plist-get push :lines)))
+                                              (decent-notes--edits-of-lines lines)
+                                            (decent-notes--edits (plist-get push :ranges))))
           (setf (decent-notes--note-rev note) (plist-get push :rev))
           (decent-notes--show-modified note)
           (decent-notes--cursor-moved note)
@@ -507,6 +509,55 @@ If it does not fit, send the whole text."
                   edits))))
       edits)))
 
+(defun decent-notes--edits-of-lines (pieces)
+  "The edits of PIECES, a push in the form of lines, as `decent-notes--edits'.
+Where lines become as many, each of them is an edit by itself."
+  (save-excursion
+    (goto-char (point-min))
+    (let ((count (line-number-at-pos (point-max))) (at 0) edits)
+      (cl-flet ((go (line) (forward-line (- line at)) (setq at line))
+                (add (edit) (when edit (push edit edits))))
+        (mapc
+         (lambda (piece)
+           (let ((first (aref piece 0)) (last (aref piece 1)) (new (aref piece 2)))
+             (go first)
+             (if (= (- last first) (length new))
+                 (mapc (lambda (line)
+                         (add (decent-notes--difference (point) (line-end-position) line))
+                         (go (1+ at)))
+                       new)
+               (let ((beg (if (< first count) (point) (1+ (point-max)))))
+                 (go last)
+                 (add (cond ((< last count)
+                             (decent-notes--difference
+                              beg (point) (mapconcat (lambda (line) (concat line "\n")) new "")))
+                            ((= first 0)
+                             (decent-notes--difference
+                              beg (point-max) (mapconcat #'identity new "\n")))
+                            ;; With the line feed before these lines, at the end of the text.
+                            ((decent-notes--difference
+                              (1- beg) (point-max)
+                              (mapconcat (lambda (line) (concat "\n" line)) new "")))))))))
+         pieces))
+      edits)))
+
+(defun decent-notes--difference (beg end text)
+  "The edit that makes BEG to END TEXT, without what is equal at both ends.
+It is nil if both are the same."
+  (let* ((old (buffer-substring-no-properties beg end))
+         (mismatch (compare-strings old nil nil text nil nil)))
+    (unless (eq t mismatch)
+      (let* ((head (1- (abs mismatch)))
+             (low 0)
+             (high (- (min (length old) (length text)) head)))
+        (while (< low high)
+          (let ((middle (/ (+ low high 1) 2)))
+            (if (eq t (compare-strings old (- (length old) middle) nil
+                                       text (- (length text) middle) nil))
+                (setq low middle)
+              (setq high (1- middle)))))
+        (list (+ beg head) (- end low) (substring text head (- (length text) low)))))))
+
 (defun decent-notes--replace (beg end text)
   "Replace BEG to END by TEXT; markers and overlays stay on their text.
 What is at BEG stays before TEXT, but if TEXT is whole lines inserted at the
@@ -514,7 +565,7 @@ beginning of a line, it stays with that line."
   (save-excursion
     (goto-char beg)
     (if (not (and (= beg end) (bolp) (string-suffix-p "\n" text)))
-        (insert text)
+        (unless (equal text "") (insert text))
       ;; The overlays that end here end with the line before.
       (let ((ending (seq-filter (lambda (overlay) (= (overlay-end overlay) beg))
                                 (overlays-in (max (1- beg) (point-min)) beg))))
@@ -522,7 +573,8 @@ beginning of a line, it stays with that line."
         (dolist (overlay ending)
           (move-overlay overlay (min beg (overlay-start overlay)) beg))))
     ;; The old text is deleted last, so that markers behind it stay behind the new text.
-    (delete-region (+ beg (length text)) (+ end (length text)))))
+    (when (< beg end)
+      (delete-region (+ beg (length text)) (+ end (length text))))))
 
 (defun decent-notes--pause ()
   "The user pauses: send hashes that were left out, and set the bases of notes."

@@ -77,6 +77,50 @@
       (should (equal (buffer-string) "one\ntwo theirs\n"))
       (should (string-search "a note has no undo in the region" (decent-notes-tests-messages))))))
 
+(decent-notes-tests-deftest undo-of-changes-in-many-lines
+    "A change in each of many lines is undone at once, and places stay at their text."
+  (let ((text (mapconcat (lambda (line) (format "line %d" line)) (number-sequence 1 300) "\n")))
+    (decent-notes-tests-with text
+      (let ((place (progn (goto-char (point-min)) (search-forward "line 2") (point-marker)))
+            (new (mapconcat (lambda (line) (format "> line %d" line)) (number-sequence 1 300) "\n")))
+        (decent-notes-tests-replace text new)
+        (decent-notes-tests-until (equal (buffer-string) new))
+        (goto-char place)
+        (should (looking-back "^> line 2" (line-beginning-position)))
+        (goto-char (point-min))
+        (while (not (eobp))
+          (end-of-line)
+          (insert "é")
+          (forward-line 1))
+        (decent-notes-tests-agree)
+        (decent-notes-undo)
+        (decent-notes-tests-until (equal (buffer-string) new))))))
+
+(ert-deftest decent-notes-tests-pushes-of-lines ()
+  "A push in the form of lines leads to the text that it says."
+  (cl-flet ((lines (most)
+              (mapcar (lambda (_)
+                        (mapconcat (lambda (_) (nth (random 6) '("a" "b" "é" "è" "字" " ")))
+                                   (make-list (random 4) nil) ""))
+                      (make-list (random (1+ most)) nil))))
+    (dotimes (seed 1000)
+      (random (format "lines %d" seed))
+      (let ((old (or (lines 7) '(""))) new pieces (at 0))
+        (while (<= at (length old))
+          (let ((last (+ at (random (- (length old) at -1)))) (some (lines 3)))
+            ;; Each second time as many.
+            (while (and (= 0 (random 2)) (/= (length some) (- last at)))
+              (setq some (lines 7)))
+            (push (vector at last (vconcat some)) pieces)
+            (setq new (append new some (when (< last (length old)) (list (nth last old))))
+                  at (1+ last))))
+        (with-temp-buffer
+          (insert (string-join old "\n"))
+          (pcase-dolist (`(,beg ,end ,text)
+                         (decent-notes--edits-of-lines (vconcat (nreverse pieces))))
+            (decent-notes--replace beg end text))
+          (should (equal (cons seed (buffer-string)) (cons seed (string-join new "\n")))))))))
+
 (decent-notes-tests-deftest undo-in-order
     "The keys behind an undo in a keyboard macro see its effect, and point is where it was."
   (decent-notes-undo-tests-with

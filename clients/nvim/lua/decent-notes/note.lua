@@ -190,7 +190,7 @@ end
 function M.open(buffer, id, title, fill)
   local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, participants = '' }
   -- The result is taken before any other message is handled: the next message may be a push for this attachment.
-  return server.call('note/open', { id = id, mode = 'edit', push = 'ranges' }, function(result)
+  return server.call('note/open', { id = id, mode = 'edit', push = 'rangesOrLines' }, function(result)
     fill(result.text)
     note.base, note.line_count = result.text, api.nvim_buf_line_count(buffer)
     attach(note, result)
@@ -363,7 +363,7 @@ server.on['note/edit'] = function(push)
     M.skip_push(note)
   elseif not fits(note, push) then
     M.send_whole(note)
-  elseif not M.apply_edits(note, push.ranges, note.is_jumping) then
+  elseif not M.apply_edits(note, push.ranges or edit.of_lines(note.buffer, push.lines), note.is_jumping) then
     M.skip_push(note)
   else
     note.rev, note.base, note.is_jumping = push.rev, text_of(note), false
@@ -503,7 +503,7 @@ function M.resume(note)
   note.is_opening = true
   local text = table.concat(M.clean(note, 0, -1), '\n')
   server.request('note/open', {
-    id = note.id, mode = 'edit', push = 'ranges',
+    id = note.id, mode = 'edit', push = 'rangesOrLines',
     resume = { session = note.resume_token, version = note.version, rev = note.rev, text = text, baseText = note.base },
   }, function(problem, result)
     M.take_resumed(note, text, problem, result)

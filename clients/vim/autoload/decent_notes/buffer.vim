@@ -65,7 +65,7 @@ export def Read()
     endif
     var found = server.Call('note/get', {id: id})
     var summary: dict<any> = found.note
-    live.Open(buf, id, found.text)
+    live.Open(buf, id)
     b:note_title = summary.title
     b:note_purged = false
     unlet! b:note_copied

@@ -27,35 +27,18 @@ export def OfRanges(ranges: list<dict<any>>): list<dict<any>>
     end: [it.range.end.line, it.range.end.character], new: split(it.newText, "\n", true)}))
 enddef
 
-# The same of a push in the form of lines. `old` has the lines that are replaced if there are as many new ones.
+# The same of a push in the form of lines. `isEven`: each line from that of `start` on becomes one of `new`.
 export def OfLines(buf: number, pieces: list<list<any>>): list<dict<any>>
   var count = getbufinfo(buf)[0].linecount
-  return Joined(pieces)->mapnew((_, piece) => {
+  return pieces->mapnew((_, piece) => {
     var [first, end, new] = piece
-    var old = end > first ? getbufline(buf, first + 1, end) : []
-    if len(old) == len(new)
-      return {start: [first, 0], end: [end - 1, strlen(old[-1])], new: new, old: old}
+    if end - first == len(new)
+      return {start: [first, 0], new: new, isEven: true}
     endif
+    var old = end > first ? getbufline(buf, first + 1, end) : []
     var edit = OfText(buf, count, first, old, new)
     return empty(old) || empty(new) || len(old) + len(new) > 200 ? edit : Shortened(edit)
   })
-enddef
-
-# The same pieces, of which neighbours that replace lines by as many are one.
-def Joined(pieces: list<list<any>>): list<list<any>>
-  var joined: list<list<any>> = []
-  var next = -1
-  for piece in pieces
-    var isEven = piece[1] - piece[0] == len(piece[2])
-    if isEven && piece[0] == next
-      joined[-1][1] = piece[1]
-      extend(joined[-1][2], piece[2])
-    else
-      add(joined, piece)
-    endif
-    next = isEven ? piece[1] : -1
-  endfor
-  return joined
 enddef
 
 # The edit by which the lines `old` of a buffer of `count` lines become `new`, each with the line feed behind it; at the end of the text with that
@@ -129,21 +112,24 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
   var anchor = Place(getpos('v'))
   var marks = (getmarklist(buf) + getmarklist()->filter((_, mark) => mark.pos[0] == buf))
     ->filter((_, mark) => mark.mark =~ '[a-zA-Z<>]')->mapnew((_, mark) => ({name: mark.mark, place: Place(mark.pos)}))
+  var target: list<number> = []
+  if isJump && !empty(edits)
+    var start = edits[0].start
+    target = has_key(edits[0], 'isEven') ? [start[0], Common(getbufline(buf, start[0] + 1)[0], edits[0].new[0])[0]] : start
+  endif
   for edit in reverse(copy(edits))
-    var [start, end, new] = [edit.start, edit.end, edit.new]
+    var [start, new] = [edit.start, edit.new]
     # Text inserted at a place comes before the character there, and moves the place. At the end of a line there is no character,
     # and the place stays. Only whole lines inserted above an empty line move it.
     var isAtEnd = start[1] >= strlen(getbufline(buf, start[0] + 1)[0])
     var isAbove = start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')
     var isPushing = isAbove || !isAtEnd
-    var Move = (place, isPushed) => Moved(place, start, end, new, isPushed)
-    if has_key(edit, 'old')
+    var isEven = has_key(edit, 'isEven')
+    if isEven
       [isAbove, isPushing] = [false, true]
-      Move = (place, isPushed) => MovedInLine(place, start[0], edit.old, new, isPushed)
-      decent_notes#edit#SetLines(buf, start[0] + 1, copy(edit.old), copy(new))
-    else
-      ReplaceText(buf, start, end, new)
     endif
+    var Move = (place, isPushed) => isEven ? MovedInLine(buf, place, start[0], new, isPushed)
+      : Moved(place, start, edit.end, new, isPushed)
     for window in windows
       # Text inserted where the user types comes after the cursor, except for whole lines above.
       var isTyping = mode() =~ '^[iR]' && window.id == win_getid()
@@ -154,6 +140,11 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
     for mark in marks
       mark.place = Move(mark.place, isPushing)
     endfor
+    if isEven
+      setbufline(buf, start[0] + 1, new)
+    else
+      ReplaceText(buf, start, edit.end, new)
+    endif
   endfor
   for mark in marks
     setpos(mark.name, [buf, mark.place[0] + 1, mark.place[1] + 1, 0])
@@ -166,15 +157,10 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
     execute 'normal! o' .. toggle
     rest.Renew()
   endif
-  if isJump && !empty(edits)
-    var first = edits[0]
-    for window in windows
-      if window.id == win_getid()
-        window.cursor = has_key(first, 'old') ? [first.start[0], Common(first.old[0], first.new[0])[0]] : first.start
-      endif
-    endfor
-  endif
   for window in windows
+    if !empty(target) && window.id == win_getid()
+      window.cursor = target
+    endif
     Restore(window)
   endfor
 enddef
@@ -218,13 +204,13 @@ def Moved(place: list<number>, start: list<number>, end: list<number>, new: list
   return [line, place[1] - end[1] + strlen(new[-1]) + (len(new) == 1 ? start[1] : 0)]
 enddef
 
-# A place after lines from `first` on have become as many new ones.
-def MovedInLine(place: list<number>, first: number, old: list<string>, new: list<string>, isPushed: bool): list<number>
+# A place of a buffer when each of its lines from `first` on becomes one of `new`.
+def MovedInLine(buf: number, place: list<number>, first: number, new: list<string>, isPushed: bool): list<number>
   var index = place[0] - first
-  if index < 0 || index >= len(old)
+  if index < 0 || index >= len(new)
     return place
   endif
-  var line = old[index]
+  var line = getbufline(buf, place[0] + 1)[0]
   var [head, tail] = Common(line, new[index])
   return Moved(place, [place[0], head], [place[0], strlen(line) - tail],
     [strpart(new[index], head, strlen(new[index]) - head - tail)], isPushed && head < strlen(line))

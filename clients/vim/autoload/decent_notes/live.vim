@@ -26,7 +26,6 @@ const INTERVAL = 100
 #   resumeToken, isJumping, participants
 # Fields of this client:
 #   text           the text that was sent last or is to be sent; of a large text the one that was hashed last
-#   form           `ranges` or `lines`: how pushes say what is new
 #   readOnly       true if the note cannot be changed here
 #   block          Vim's undo sequence number when the last change was sent: equal numbers are one step of undo
 #   timer          the timer that will send a change of nothing
@@ -117,16 +116,14 @@ enddef
 
 # Opening {{{1
 
-# Opens a note for an empty buffer, and fills the buffer. `text` is its text of a moment ago.
-export def Open(buf: number, id: string, text: string)
-  # An undo may change each of very many lines. Whole lines are read in a tenth of the time then; of long lines they would be too much.
-  var isOfLines = strlen(text) > LARGE && count(text, "\n") > strlen(text) / 500
-  var note: dict<any> = {buf: buf, id: id, form: isOfLines ? 'lines' : 'ranges', attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
+# Opens a note for an empty buffer, and fills the buffer.
+export def Open(buf: number, id: string)
+  var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
     participants: '', isBurst: false, since: reltime(), told: 0, before: [],
     kept: '', written: [-1, -1, -1], keeper: 0, checked: 0, isClosing: false, isReversing: false, isJumping: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
-  server.Call('note/open', {id: id, mode: 'edit', push: note.form}, (result) => {
+  server.Call('note/open', {id: id, mode: 'edit', push: 'rangesOrLines'}, (result) => {
     [note.base, note.text] = [result.text, result.text]
     Begin(note)
     Attach(note, result)
@@ -397,7 +394,7 @@ def TakePush(push: dict<any>)
     SendWhole(note)
   else
     try
-      ApplyEdits(note, note.form == 'lines' ? edit.OfLines(note.buf, push.lines) : edit.OfRanges(push.ranges), note.isJumping)
+      ApplyEdits(note, has_key(push, 'lines') ? edit.OfLines(note.buf, push.lines) : edit.OfRanges(push.ranges), note.isJumping)
     catch /:E565:/
       # Vim allows no change of text now, as while an <expr> mapping asks for a character.
       SkipPush(note)
@@ -594,7 +591,7 @@ def Resume(note: dict<any>)
   decent_notes#live#SendPending(note)
   note.isOpening = true
   var text = Lines(note, 1, note.lineCount)->join("\n")
-  server.Request('note/open', {id: note.id, mode: 'edit', push: note.form, resume: {session: note.resumeToken,
+  server.Request('note/open', {id: note.id, mode: 'edit', push: 'rangesOrLines', resume: {session: note.resumeToken,
     version: note.version, rev: note.rev, text: text, baseText: note.base}}, (response) => TakeResumed(note, text, response))
 enddef
 
