@@ -43,9 +43,9 @@ extension ReplicatingArray<UInt8> {
     // Elements that a withdrawn change removed are not met as removed. In a state of the past they were.
     if hasWithdrawals, !edits.isEmpty { isContested = true }
     var candidates: [LocalID] = []
-    var asked: Set<LocalID> = []
+    var asked = ElementBitmap()
     func insert(_ separators: [LocalID]) {
-      for element in separators where asked.insert(element).inserted { candidates.append(element) }
+      for element in separators where asked.insert(element) { candidates.append(element) }
     }
     let turned = try turnedEdits(&causality)
     var stretches: ShownStretches?
@@ -61,9 +61,7 @@ extension ReplicatingArray<UInt8> {
     // Others may have removed since what the authors had not seen. So there is more to decide than when the edits came.
     for edits in turned { insert(separators(around: edits, &stretches).found) }
     let copies = copyRoles(at: nil)
-    for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
-      if asked.insert(element).inserted { candidates.append(element) }
-    }
+    insert(copies.elementsThatStandForOthers.filter { Self.isWhite(byte($0)) })
     // For many authors, of whom each lacks what all others did, the lists of that would be as many times as long.
     if !candidates.isEmpty, edits.count == 1, turned.isEmpty, self.copies.isEmpty {
       let undecided = try removals(decidedBy: edits[0], &causality)
@@ -150,7 +148,7 @@ extension ReplicatingArray<UInt8> {
   ) -> (found: [LocalID], meetsUnknown: Bool) {
     var found: [LocalID] = []
     /// The pieces of removed elements, by the first of each, and the spared elements that were met.
-    var covered: Set<LocalID> = []
+    var covered = ElementBitmap()
     var meetsUnknown = false
     /// The number of elements of an author that the author of the edits had seen; as a rule of the same as before.
     var latest: (author: AuthorIndex, count: UInt32)?
@@ -162,13 +160,13 @@ extension ReplicatingArray<UInt8> {
       return count
     }
     func collectSpared(_ element: LocalID) {
-      if spared.contains(element), covered.insert(element).inserted { found.append(element) }
+      if spared.contains(element), covered.insert(element) { found.append(element) }
     }
     /// Goes over a part of a piece from its near side on, over a removed piece as a whole; true if the walk goes on behind it.
     func pass(_ piece: Piece, _ part: Range<UInt32>, isForward: Bool) -> Bool {
       if part.isEmpty { return true }
       if piece.isRemoved {
-        guard covered.insert(piece.first).inserted else { return false }
+        guard covered.insert(piece.first) else { return false }
         let content = authors[Int(piece.author)].content
         for offset in piece.offset..<piece.end where Self.isWhite(content[Int(offset)]) {
           found.append(LocalID(piece.author, offset))

@@ -292,19 +292,20 @@ struct `Live text` {
 
   @Test func `tells a client that takes ranges or lines more than 200 ranges as lines`() {
     let id = peer.create(["text": .string(String(repeating: "a\n", count: 300))])
-    peer.call("note/open", ["id": .string(id), "mode": "edit", "push": "rangesOrLines"])
+    let reader = open(id, push: "rangesOrLines")
+    let writer = open(id, check: "none")
+    var version = 0
     func push(changing count: Int, to letter: String) -> JSON? {
-      let text =
-        String(repeating: "\(letter)\n", count: count)
-        + String(repeating: "a\n", count: 300 - count)
-      peer.call("note/setText", ["id": .string(id), "text": .string(text)])
-      return peer.take("note/edit").last
+      version += 1
+      let ranges = (0..<count).map { range(($0, 1), ($0, 1), letter) }
+      #expect(change(writer, version, ["ranges": .array(ranges)]).error == nil)
+      return peer.take("note/edit").last { $0["attachment"] == reader }
     }
     let few = push(changing: 200, to: "b")
     #expect(few?["ranges"]?.array?.count == 200 && few?["lines"] == nil)
     let many = push(changing: 201, to: "c")
-    let lines = JSON.array(Array(repeating: "c", count: 201))
-    #expect(many?["lines"] == .array([.array([0, 201, lines])]) && many?["ranges"] == nil)
+    let lines = Array(repeating: JSON.string("acb"), count: 200) + ["ac"]
+    #expect(many?["lines"] == .array([[0, 201, .array(lines)]]) && many?["ranges"] == nil)
   }
 
   // MARK: - Two people

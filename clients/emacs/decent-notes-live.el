@@ -542,8 +542,8 @@ Where lines become as many, each of them is an edit by itself."
       edits)))
 
 (defun decent-notes--difference (beg end text)
-  "The edit that makes BEG to END TEXT, without what is equal at both ends.
-It is nil if both are the same."
+  "Return the edit by which BEG to END become TEXT, or nil if they are that.
+What is equal at both ends is left out."
   (let* ((old (buffer-substring-no-properties beg end))
          (mismatch (compare-strings old nil nil text nil nil)))
     (unless (eq t mismatch)
