@@ -1487,7 +1487,7 @@ export type EditForm =
  * `"text"`: By the whole text.
  * `"lines"`: By lines that are replaced.
  * `"ranges"`: By ranges that are replaced.
- * `"rangesOrLines"`: By ranges that are replaced; by lines where there would be more than 200 ranges.
+ * `"rangesOrLines"`: By ranges that are replaced; by lines where there would be more than 200 ranges, each of them within a line and alone in it.
  */
 export type PushForm =
   | "text"

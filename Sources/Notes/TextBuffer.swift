@@ -263,7 +263,7 @@ public struct TextBuffer: Sendable {
   /// one replacement.
   public mutating func lineEdits(for edits: [Edit<UInt8>]) -> [LineReplacement] {
     var result: [LineReplacement] = []
-    var isLastEven = false
+    var isLastOneLine = false
     var index = 0
     while index < edits.count {
       let first = line(at: edits[index].range.lowerBound)
@@ -288,15 +288,27 @@ public struct TextBuffer: Sendable {
       isOneLine = isOneLine && first == last
       // A line of another length has changed.
       if !isOneLine || text.count == line(first).count { next = withoutEqualEnds(next) }
-      let isEven = isOneLine || next.isEven
-      if isEven, isLastEven, result.last?.lines.upperBound == next.lines.lowerBound {
+      if isOneLine, isLastOneLine, result.last?.lines.upperBound == next.lines.lowerBound {
         result[result.count - 1].append(next)
       } else {
         result.append(next)
       }
-      isLastEven = isEven
+      isLastOneLine = isOneLine
     }
     return result
+  }
+
+  /// True if each edit is within a line, and there is no other one in that. O(edits × log lines).
+  public mutating func areInLinesOfTheirOwn(_ edits: [Edit<UInt8>]) -> Bool {
+    var next = 0
+    for edit in edits {
+      let line = line(at: edit.range.lowerBound)
+      guard line >= next, line == self.line(at: edit.range.upperBound),
+        !edit.replacement.contains(0x0A)
+      else { return false }
+      next = line + 1
+    }
+    return true
   }
 
   /// The same replacement without the lines that stay as they are at its beginning and end.
@@ -339,12 +351,6 @@ public struct LineReplacement: Equatable, Sendable {
   public init(lines: Range<Int>, text: [UInt8]?) {
     self.lines = lines
     self.text = text
-  }
-
-  /// True if as many lines replace lines. O(bytes).
-  fileprivate var isEven: Bool {
-    guard let text else { return lines.isEmpty }
-    return lines.count == 1 + text.count { $0 == 0x0A }
   }
 
   mutating func append(_ next: LineReplacement) {

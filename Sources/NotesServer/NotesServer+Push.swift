@@ -90,8 +90,9 @@ extension NotesServer {
     openTexts.trim(note)
   }
 
-  /// A client that takes ranges or lines gets lines where there would be more ranges than these: an editor that applies each of them by itself,
-  /// and moves its marks each time, would take seconds for a replacement in the whole text.
+  /// A client that takes ranges or lines gets lines where there would be more ranges than these, each alone in its line: an editor that
+  /// applies each of them by itself, and moves its marks each time, would take seconds for a replacement in the whole text. Where a line has
+  /// several, a client that compares it with the new one could not tell where the places between them are.
   private static let mostRanges = 200
 
   /// - Parameter text: the text that the client shows; afterwards the present text.
@@ -111,10 +112,13 @@ extension NotesServer {
         $0.member("bytes", text.count)
         $0.member("lineCount", text.lineCount)
       }
-      let isMany = edits.count > Self.mostRanges
-      switch options.form {
+      var form = options.form
+      if form == .rangesOrLines {
+        let isOfLines = edits.count > Self.mostRanges && text.areInLinesOfTheirOwn(edits)
+        form = isOfLines ? .lines : .ranges
+      }
+      switch form {
       case .lines: $0.lines(text.lineEdits(for: edits))
-      case .rangesOrLines where isMany: $0.lines(text.lineEdits(for: edits))
       case .ranges, .rangesOrLines:
         $0.key("ranges")
         $0.beginArray()

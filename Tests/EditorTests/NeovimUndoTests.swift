@@ -151,51 +151,28 @@ struct `The client for Neovim: undo among other keys` {
   }
 
   @Test(arguments: Neovim.programs)
-  func `a push of lines leads to the text that it says`(_ program: String) throws {
-    let scene = try NeovimScene(program)
+  func `places between two changes of one line stay there, in however many lines`(
+    _ program: String
+  ) throws {
+    let lines = Array(repeating: "ab é cd", count: 150)
+    let scene = try NeovimScene(program, text: lines.joined(separator: "\n"))
     try scene.editor.lua(
       """
-      local edit = require('decent-notes.edit')
-      local buffer = vim.api.nvim_create_buf(false, true)
-      local function some_lines(most)
-        local lines = {}
-        for index = 1, math.random(0, most) do
-          local pieces = {}
-          for piece = 1, math.random(0, 3) do
-            pieces[piece] = ({ 'a', 'b', 'é', 'è', '字', ' ' })[math.random(6)]
-          end
-          lines[index] = table.concat(pieces)
-        end
-        return lines
-      end
-      wrong = {}
-      for seed = 1, 2000 do
-        math.randomseed(seed)
-        local old = some_lines(7)
-        if #old == 0 then
-          old = { '' }
-        end
-        local new, pieces, at = {}, {}, 0
-        while at <= #old do
-          local last = math.random(at, #old)
-          local lines = some_lines(3)
-          -- Each second time as many.
-          while math.random(2) == 1 and #lines ~= last - at do
-            lines = some_lines(7)
-          end
-          pieces[#pieces + 1] = { at, last, lines }
-          vim.list_extend(new, lines)
-          new[#new + 1] = old[last + 1]
-          at = last + 1
-        end
-        vim.api.nvim_buf_set_lines(buffer, 0, -1, true, old)
-        edit.apply(buffer, edit.of_lines(buffer, pieces), false)
-        local result = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), '\\n')
-        if result ~= table.concat(new, '\\n') then
-          wrong[#wrong + 1] = seed
-        end
-      end
+      vim.api.nvim_win_set_cursor(0, { 100, 5 })
+      vim.api.nvim_buf_set_mark(0, 'a', 50, 3, {})
       """)
-    #expect(try scene.editor.value("table.concat(wrong, ' ')") == "")
+    func change(_ count: Int, _ first: String, _ second: String) throws {
+      let new = lines.enumerated().map { index, _ in
+        index % 150 < count ? "a\(first)b é c\(second)d" : "ab é cd"
+      }
+      try scene.receive(new.joined(separator: "\n"))
+    }
+    // Two in a line, and one in each of 150, then of all.
+    try change(150, "1", "2")
+    let places =
+      "vim.inspect({vim.api.nvim_win_get_cursor(0), vim.api.nvim_buf_get_mark(0, 'a')})"
+    #expect(try scene.editor.value(places) == "{ { 100, 6 }, { 50, 4 } }")
+    try change(150, "", "2")
+    #expect(try scene.editor.value(places) == "{ { 100, 5 }, { 50, 3 } }")
   }
 }

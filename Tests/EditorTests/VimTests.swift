@@ -234,6 +234,22 @@ struct `The client for Vim` {
     #expect(try vim.healed() == 0)
   }
 
+  @Test func `places between two changes of one line stay there, in however many lines`() throws {
+    let (vim, id) = try Vim.showing(Array(repeating: "ab é cd", count: 150).joined(separator: "\n"))
+    try vim.terminal.type("50Gwma100Gwi")
+    try vim.wait("mode() .. line('.')", "i100")
+    // Two in a line of each, and one.
+    for new in ["a1b é c2d", "ab é c2d", "ab é cd"] {
+      try vim.change(id) {
+        $0 = Array(repeating: new, count: 150).joined(separator: "\n")
+      }
+      try vim.agree(id)
+      #expect(try vim.eval("strpart(getline('.'), col('.') - 1)[: 1]") == "é")
+      #expect(try vim.eval("strpart(getline(\"'a\"), col(\"'a\") - 1)[: 1]") == "é")
+    }
+    #expect(try vim.healed() == 0)
+  }
+
   @Test func `an edit of others waits while Vim remembers lines`() throws {
     let (vim, id) = try Vim.showing("one\ntwo\nthree\nfour")
     // An operator that waits for its motion.

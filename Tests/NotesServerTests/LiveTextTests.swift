@@ -306,6 +306,12 @@ struct `Live text` {
     let many = push(changing: 201, to: "c")
     let lines = Array(repeating: JSON.string("acb"), count: 200) + ["ac"]
     #expect(many?["lines"] == .array([[0, 201, .array(lines)]]) && many?["ranges"] == nil)
+    // Places between two edits of a line can't be found by comparing it with the new one.
+    version += 1
+    let pairs = (0..<150).flatMap { [range(($0, 0), ($0, 0), "x"), range(($0, 2), ($0, 2), "y")] }
+    #expect(change(writer, version, ["ranges": .array(pairs)]).error == nil)
+    let doubled = peer.take("note/edit").last { $0["attachment"] == reader }
+    #expect(doubled?["ranges"]?.array?.count == 300 && doubled?["lines"] == nil)
   }
 
   // MARK: - Two people

@@ -363,11 +363,18 @@ extension LineReplacement {
       let edits = generator.edits(of: text)
       var buffer = TextBuffer(text)
       let replacements = buffer.lineEdits(for: edits)
+      /// Whether all edits in the lines that are replaced are within lines.
+      func isOfLines(_ replacement: LineReplacement) -> Bool {
+        edits.filter { replacement.lines.contains(line(at: $0.range.lowerBound)) }.allSatisfy {
+          line(at: $0.range.lowerBound) == line(at: $0.range.upperBound)
+            && !$0.replacement.contains(0x0A)
+        }
+      }
+      func line(at offset: Int) -> Int { text[..<offset].count { $0 == 0x0A } }
       for (replacement, next) in zip(replacements, replacements.dropFirst()) {
         #expect(replacement.lines.upperBound <= next.lines.lowerBound, at(seed))
         let areBeside = replacement.lines.upperBound == next.lines.lowerBound
-        let areEven = [replacement, next].allSatisfy { $0.lines.count == $0.new.count }
-        #expect(!(areBeside && areEven), at(seed))
+        #expect(!(areBeside && [replacement, next].allSatisfy(isOfLines)), at(seed))
       }
       var result = lines(of: text)
       for replacement in replacements.reversed() {
@@ -393,6 +400,16 @@ extension LineReplacement {
       LineReplacement(lines: $0, text: Array($1.utf8))
     }
     #expect(buffer.lineEdits(for: edits) == expected)
+    // As many lines, of which none becomes another one.
+    buffer = TextBuffer(Array("gone\nkept\nlast".utf8))
+    let moved = [
+      Edit(range: 0..<5, replacement: []), Edit(range: 9..<9, replacement: Array("\nnew".utf8)),
+      Edit(range: 10..<10, replacement: Array("the ".utf8)),
+    ]
+    #expect(buffer.lineEdits(for: moved).count == 2)
+    let alone = [moved, [moved[2]], [moved[2], moved[2]]].map { buffer.areInLinesOfTheirOwn($0) }
+    #expect(alone == [false, true, false])
+    buffer = TextBuffer(Array("a\nb\nc\nd\ne".utf8))
     // A line that becomes what it was.
     let same = [Edit(range: 0..<1, replacement: Array("a".utf8)), edits[1]]
     #expect(

@@ -510,35 +510,20 @@ If it does not fit, send the whole text."
       edits)))
 
 (defun decent-notes--edits-of-lines (pieces)
-  "The edits of PIECES, a push in the form of lines, as `decent-notes--edits'.
-Where lines become as many, each of them is an edit by itself."
+  "The edits of PIECES, lines of which each becomes one, the last one first."
   (save-excursion
     (goto-char (point-min))
-    (let ((count (line-number-at-pos (point-max))) (at 0) edits)
-      (cl-flet ((go (line) (forward-line (- line at)) (setq at line))
-                (add (edit) (when edit (push edit edits))))
-        (mapc
-         (lambda (piece)
-           (let ((first (aref piece 0)) (last (aref piece 1)) (new (aref piece 2)))
-             (go first)
-             (if (= (- last first) (length new))
-                 (mapc (lambda (line)
-                         (add (decent-notes--difference (point) (line-end-position) line))
-                         (go (1+ at)))
-                       new)
-               (let ((beg (if (< first count) (point) (1+ (point-max)))))
-                 (go last)
-                 (add (cond ((< last count)
-                             (decent-notes--difference
-                              beg (point) (mapconcat (lambda (line) (concat line "\n")) new "")))
-                            ((= first 0)
-                             (decent-notes--difference
-                              beg (point-max) (mapconcat #'identity new "\n")))
-                            ;; With the line feed before these lines, at the end of the text.
-                            ((decent-notes--difference
-                              (1- beg) (point-max)
-                              (mapconcat (lambda (line) (concat "\n" line)) new "")))))))))
-         pieces))
+    (let ((at 0) edits)
+      (cl-flet ((go (line) (forward-line (- line at)) (setq at line)))
+        (mapc (lambda (piece)
+                (go (aref piece 0))
+                (mapc (lambda (line)
+                        (when-let ((edit (decent-notes--difference
+                                          (point) (line-end-position) line)))
+                          (push edit edits))
+                        (go (1+ at)))
+                      (aref piece 2)))
+              pieces))
       edits)))
 
 (defun decent-notes--difference (beg end text)

@@ -96,30 +96,31 @@
         (decent-notes-undo)
         (decent-notes-tests-until (equal (buffer-string) new))))))
 
-(ert-deftest decent-notes-tests-pushes-of-lines ()
-  "A push in the form of lines leads to the text that it says."
-  (cl-flet ((lines (most)
-              (mapcar (lambda (_)
-                        (mapconcat (lambda (_) (nth (random 6) '("a" "b" "é" "è" "字" " ")))
-                                   (make-list (random 4) nil) ""))
-                      (make-list (random (1+ most)) nil))))
-    (dotimes (seed 1000)
-      (random (format "lines %d" seed))
-      (let ((old (or (lines 7) '(""))) new pieces (at 0))
-        (while (<= at (length old))
-          (let ((last (+ at (random (- (length old) at -1)))) (some (lines 3)))
-            ;; Each second time as many.
-            (while (and (= 0 (random 2)) (/= (length some) (- last at)))
-              (setq some (lines 7)))
-            (push (vector at last (vconcat some)) pieces)
-            (setq new (append new some (when (< last (length old)) (list (nth last old))))
-                  at (1+ last))))
-        (with-temp-buffer
-          (insert (string-join old "\n"))
-          (pcase-dolist (`(,beg ,end ,text)
-                         (decent-notes--edits-of-lines (vconcat (nreverse pieces))))
-            (decent-notes--replace beg end text))
-          (should (equal (cons seed (buffer-string)) (cons seed (string-join new "\n")))))))))
+(decent-notes-tests-deftest two-changes-in-each-of-many-lines
+    "A place between two changes of one line stays there, in however many lines others make them."
+  (let ((text (mapconcat #'identity (make-list 150 "ab é cd") "\n"))
+        (new (mapconcat #'identity (make-list 150 "a1b é c2d") "\n")))
+    (decent-notes-tests-with text
+      (let ((place (progn (goto-char (point-min)) (forward-line 100) (search-forward "é")
+                          (point-marker))))
+        (decent-notes-tests-replace text new)
+        (decent-notes-tests-until (equal (buffer-string) new))
+        (should (= 5 (- place (progn (goto-char place) (line-beginning-position)))))))))
+
+(ert-deftest decent-notes-tests-unsent-texts-leave-no-lock ()
+  "No lock is made for the file of an unsent text: an Emacs that is killed would leave it."
+  (letrec ((folder (make-temp-file "unsent" t))
+           (locks nil)
+           (handler (lambda (operation &rest arguments)
+                      (when (eq operation 'lock-file) (push create-lockfiles locks))
+                      (let ((inhibit-file-name-handlers (list handler))
+                            (inhibit-file-name-operation operation))
+                        (apply operation arguments))))
+           (file-name-handler-alist (list (cons "\\.new\\'" handler))))
+    (decent-notes--write-unsent (expand-file-name "text" folder) "text")
+    (should (equal locks '(nil)))
+    (should (equal (directory-files folder nil "\\`[^.]\\|\\`\\.#") '("text")))
+    (delete-directory folder t)))
 
 (decent-notes-tests-deftest undo-in-order
     "The keys behind an undo in a keyboard macro see its effect, and point is where it was."

@@ -43,6 +43,8 @@
 Whatever happens meanwhile, FILE has the old text or the new one."
   (let ((coding-system-for-write 'utf-8-unix)
         (write-region-inhibit-fsync t)
+        ;; An Emacs that is killed meanwhile would leave the lock.
+        create-lockfiles
         (new (concat file ".new"))
         write-region-annotate-functions write-region-post-annotation-function)
     (with-file-modes #o700 (make-directory (file-name-directory file) t))

@@ -4,7 +4,7 @@ local rest = require('decent-notes.rest')
 
 local M = {}
 local api = vim.api
-local few = 200 -- lines; more of them that become as many are replaced at once
+local few = 200 -- edits; more of them that are in lines beside each other are made at once
 
 M.is_in_block = false -- true while text is inserted into a block
 M.is_completing = false -- true while a function finds what may be completed: Neovim remembers where
@@ -149,7 +149,41 @@ local function is_within_line(edit)
   return edit.range.start.line == edit.range['end'].line and not edit.newText:find('\n', 1, true)
 end
 
---- The numbers of bytes that are equal at the beginnings of two texts, and behind these at their ends: whole characters.
+--- Makes those edits from the first up to the last that are behind each other in lines of which each is the same as, or next to, the line of the
+--- edit before. All are within lines. Of very many edits each alone would take many times as long.
+local function replace_in_lines(buffer, edits, first, last)
+  local top, bottom = edits[first].range.start.line, edits[last].range.start.line
+  local lines, pieces, row, column = api.nvim_buf_get_lines(buffer, top, bottom + 1, true), nil, nil, nil
+  local function finish()
+    if row then
+      pieces[#pieces + 1] = lines[row - top + 1]:sub(column + 1)
+      lines[row - top + 1] = table.concat(pieces)
+    end
+  end
+  for index = first, last do
+    local edit = edits[index]
+    if edit.range.start.line ~= row then
+      finish()
+      pieces, row, column = {}, edit.range.start.line, 0
+    end
+    pieces[#pieces + 1] = lines[row - top + 1]:sub(column + 1, edit.range.start.character)
+    pieces[#pieces + 1], column = edit.newText, edit.range['end'].character
+  end
+  finish()
+  vim.fn.setbufline(buffer, top + 1, lines)
+end
+
+--- The first of the edits up to `last` that can be made with it by `replace_in_lines`.
+local function first_in_lines(edits, last)
+  local first = last
+  while first > 1 and is_within_line(edits[first]) and is_within_line(edits[first - 1])
+    and edits[first].range.start.line - edits[first - 1].range.start.line <= 1 do
+    first = first - 1
+  end
+  return first
+end
+
+--- The numbers of bytes that are equal at the beginnings of two lines, and behind these at their ends: whole characters.
 local function common(old, new)
   local least, head, tail = math.min(#old, #new), 0, 0
   while head < least and old:byte(head + 1) == new:byte(head + 1) do
@@ -167,58 +201,23 @@ local function common(old, new)
   return head, tail
 end
 
---- The edit by which a text that begins at the start of a row becomes another one; nil if it is the same.
-local function difference(row, old, new)
-  if old == new then
-    return nil
-  end
-  local head, tail = common(old, new)
-  local function place(offset)
-    local before = old:sub(1, offset)
-    local _, feeds = before:gsub('\n', '')
-    return { line = row + feeds, character = offset - #before:gsub('[^\n]*$', '') }
-  end
-  return { range = { start = place(head), ['end'] = place(#old - tail) }, newText = new:sub(head + 1, #new - tail) }
-end
-
---- The edits of a push in the form of lines, as `apply` takes them: ranges, or `row` and `lines`, which replace as many from that row on.
-function M.of_lines(buffer, pieces)
-  local edits, count = {}, api.nvim_buf_line_count(buffer)
-  for _, piece in ipairs(pieces) do
-    local first, last, new = piece[1], piece[2], piece[3]
-    if last - first == #new and #new > few then
-      edits[#edits + 1] = { row = first, lines = new }
-    elseif last - first == #new then
-      for index, old in ipairs(api.nvim_buf_get_lines(buffer, first, last, true)) do
-        edits[#edits + 1] = difference(first + index - 1, old, new[index])
-      end
-    else
-      -- The lines with the line feeds behind them; at the end of the text with those before.
-      local is_last = last == count
-      local from = is_last and math.max(first - 1, 0) or first
-      local old = api.nvim_buf_get_lines(buffer, from, last, true)
-      local changed = vim.list_slice(old, 1, first - from)
-      vim.list_extend(changed, new)
-      if not is_last then
-        old[#old + 1], changed[#changed + 1] = '', ''
-      end
-      edits[#edits + 1] = difference(from, table.concat(old, '\n'), table.concat(changed, '\n'))
-    end
-  end
-  return edits
-end
-
---- Replaces lines by as many, from a row on, and moves places. Each of very many lines alone would take many times as long.
-local function replace_evenly(buffer, row, lines, places)
+--- Replaces lines from a row on, each by one, and moves places along: what is equal at both ends of a line stays.
+local function replace_each(buffer, row, lines, places)
+  local olds = api.nvim_buf_get_lines(buffer, row, row + #lines, true)
   for _, place in ipairs(places) do
-    local new = place.row and lines[place.row - row + 1]
-    if new then
-      local old = api.nvim_buf_get_lines(buffer, place.row, place.row + 1, true)[1]
-      local head, tail = common(old, new)
-      follow_text(place, place.row, head, place.row, #old - tail, place.row, #new - tail)
+    local index = place.row and place.row - row + 1
+    if index and olds[index] then
+      local head, tail = common(olds[index], lines[index])
+      follow_text(place, place.row, head, place.row, #olds[index] - tail, place.row, #lines[index] - tail)
     end
   end
-  vim.fn.setbufline(buffer, row + 1, lines)
+  if #lines >= few then
+    return vim.fn.setbufline(buffer, row + 1, lines)
+  end
+  for index, old in ipairs(olds) do
+    local head, tail = common(old, lines[index])
+    replace(buffer, row + index - 1, head, row + index - 1, #old - tail, lines[index]:sub(head + 1, #lines[index] - tail))
+  end
 end
 
 --- Calls `change` under command modifiers, which Neovim's functions obey too.
@@ -233,9 +232,9 @@ function M.fill(buffer, lines)
   modified('lockmarks', function() api.nvim_buf_set_lines(buffer, 0, -1, true, lines) end)
 end
 
---- Applies edits that all refer to the text before them and are in ascending order. Every window's cursor and view, the selection
---- and the marks stay on their text. Neovim itself moves them for lines above, and within a line only extmarks. `is_jump`: the cursor
---- goes to the first edit.
+--- Applies edits that all refer to the text before them and are in ascending order: ranges, or lines of which each becomes one. Every
+--- window's cursor and view, the selection and the marks stay on their text. Neovim itself moves them for lines above, and within a line
+--- only extmarks. `is_jump`: the cursor goes to the first edit.
 function M.apply(buffer, edits, is_jump)
   local current = api.nvim_get_current_win()
   local mode = api.nvim_get_mode().mode
@@ -265,34 +264,51 @@ function M.apply(buffer, edits, is_jump)
     end
   end
 
-  local target = edits[1] and edits[1].range and edits[1].range.start
-  if edits[1] and edits[1].lines then
-    local old = api.nvim_buf_get_lines(buffer, edits[1].row, edits[1].row + 1, true)[1]
-    target = { line = edits[1].row, character = (common(old, edits[1].lines[1])) }
-  end
-
-  -- From the last to the first, as all refer to the text before.
-  for index = #edits, 1, -1 do
-    local edit = edits[index]
-    -- The change list is for the user's changes. Within a line Neovim would remove marks that cannot be set again, as '^.
-    if edit.lines then
-      modified('lockmarks keepjumps', function() replace_evenly(buffer, edit.row, edit.lines, places) end)
-    else
-      local from, to = edit.range.start, edit.range['end']
-      local follow
-      modified(is_within_line(edit) and 'lockmarks keepjumps' or 'keepjumps', function()
-        follow = replace(buffer, from.line, from.character, to.line, to.character, edit.newText)
-      end)
-      for _, it in ipairs(places) do
-        if it.row then
-          follow(it)
-        end
+  local function move(follow, ...)
+    for place = 1, #places do
+      if places[place].row then
+        follow(places[place], ...)
       end
     end
   end
 
+  local target = edits[1] and edits[1].range and edits[1].range.start
+  if edits[1] and not target then
+    local row, _, lines = unpack(edits[1])
+    local old = api.nvim_buf_get_lines(buffer, row, row + 1, true)[1]
+    target = { line = row, character = (common(old, lines[1])) }
+    for _, piece in ipairs(edits) do
+      modified('lockmarks keepjumps', function() replace_each(buffer, piece[1], piece[3], places) end)
+    end
+    edits = {}
+  end
+
+  -- From the last to the first, as all refer to the text before.
+  local index, together = #edits, #edits + 1 -- the first of the edits that might be made with this one
+  while index > 0 do
+    local from, to, text = edits[index].range.start, edits[index].range['end'], edits[index].newText
+    -- The change list is for the user's changes. Within a line Neovim would remove marks that cannot be set again, as '^.
+    local modifiers = is_within_line(edits[index]) and 'lockmarks keepjumps' or 'keepjumps'
+    together = index < together and first_in_lines(edits, index) or together
+    local first = index - together >= few and together or index
+    if first < index then
+      modified(modifiers, function() replace_in_lines(buffer, edits, first, index) end)
+      for it = index, first, -1 do
+        local start, stop = edits[it].range.start, edits[it].range['end']
+        move(follow_text, start.line, start.character, start.line, stop.character, start.line, start.character + #edits[it].newText)
+      end
+    else
+      local follow
+      modified(modifiers, function()
+        follow = replace(buffer, from.line, from.character, to.line, to.character, text)
+      end)
+      move(follow)
+    end
+    index = first - 1
+  end
+
   if is_jump and views[current] and target then
-    local is_line_below = edits[1].newText and edits[1].newText:find('^\n')
+    local is_line_below = edits[1] and edits[1].newText:find('^\n')
     views[current].cursor = is_line_below and { row = target.line + 1, column = 0 }
       or { row = target.line, column = target.character }
   end

@@ -363,7 +363,7 @@ server.on['note/edit'] = function(push)
     M.skip_push(note)
   elseif not fits(note, push) then
     M.send_whole(note)
-  elseif not M.apply_edits(note, push.ranges or edit.of_lines(note.buffer, push.lines), note.is_jumping) then
+  elseif not M.apply_edits(note, push.ranges or push.lines, note.is_jumping) then
     M.skip_push(note)
   else
     note.rev, note.base, note.is_jumping = push.rev, text_of(note), false

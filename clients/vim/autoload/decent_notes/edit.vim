@@ -10,6 +10,9 @@ import autoload './rest.vim'
 # characters of a range if case is ignored, which takes minutes.
 const IMPOSSIBLE = "\\%#=2\\C[\ud800-\udfff\U00110000-\U7fffffff\n]"
 
+# More edits than these within lines beside each other are made at once.
+const MANY = 200
+
 # Puts a text into an empty buffer, as a change that cannot be undone.
 export def Fill(buf: number, text: string)
   var levels = getbufvar(buf, '&undolevels')
@@ -27,41 +30,9 @@ export def OfRanges(ranges: list<dict<any>>): list<dict<any>>
     end: [it.range.end.line, it.range.end.character], new: split(it.newText, "\n", true)}))
 enddef
 
-# The same of a push in the form of lines. `isEven`: each line from that of `start` on becomes one of `new`.
-export def OfLines(buf: number, pieces: list<list<any>>): list<dict<any>>
-  var count = getbufinfo(buf)[0].linecount
-  return pieces->mapnew((_, piece) => {
-    var [first, end, new] = piece
-    if end - first == len(new)
-      return {start: [first, 0], new: new, isEven: true}
-    endif
-    var old = end > first ? getbufline(buf, first + 1, end) : []
-    var edit = OfText(buf, count, first, old, new)
-    return empty(old) || empty(new) || len(old) + len(new) > 200 ? edit : Shortened(edit)
-  })
-enddef
-
-# The edit by which the lines `old` of a buffer of `count` lines become `new`, each with the line feed behind it; at the end of the text with that
-# before it.
-def OfText(buf: number, count: number, first: number, old: list<string>, new: list<string>): dict<any>
-  if first + len(old) < count
-    return {start: [first, 0], end: [first + len(old), 0], new: new + [''], text: old + ['']}
-  elseif first == 0
-    return {start: [0, 0], end: [count - 1, strlen(old[-1])], new: new, text: old}
-  endif
-  var start = [first - 1, strlen(getbufline(buf, first)[0])]
-  return {start: start, end: empty(old) ? start : [count - 1, strlen(old[-1])], new: [''] + new, text: [''] + old}
-enddef
-
-# An edit without what is equal at both ends of the lines `text`, which it replaces, and the new ones.
-def Shortened(edit: dict<any>): dict<any>
-  var [old, new] = [join(edit.text, "\n"), join(edit.new, "\n")]
-  var [head, tail] = Common(old, new)
-  var At = (offset: number): list<number> => {
-    var before = split(strpart(old, 0, offset), "\n", true)
-    return [edit.start[0] + len(before) - 1, strlen(before[-1]) + (len(before) == 1 ? edit.start[1] : 0)]
-  }
-  return {start: At(head), end: At(strlen(old) - tail), new: split(strpart(new, head, strlen(new) - head - tail), "\n", true)}
+# The same of a push in the form of lines, each of which becomes one: those from that of `start` on become `new`.
+export def OfLines(pieces: list<list<any>>): list<dict<any>>
+  return pieces->mapnew((_, piece) => ({start: [piece[0], 0], new: piece[2], isOfLines: true}))
 enddef
 
 # How many bytes are equal at the beginnings of two texts, and behind these at their ends: whole characters.
@@ -114,21 +85,18 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
     ->filter((_, mark) => mark.mark =~ '[a-zA-Z<>]')->mapnew((_, mark) => ({name: mark.mark, place: Place(mark.pos)}))
   var target: list<number> = []
   if isJump && !empty(edits)
-    var start = edits[0].start
-    target = has_key(edits[0], 'isEven') ? [start[0], Common(getbufline(buf, start[0] + 1)[0], edits[0].new[0])[0]] : start
+    var [start, new] = [edits[0].start, edits[0].new]
+    target = has_key(edits[0], 'isOfLines') ? [start[0], Common(getbufline(buf, start[0] + 1)[0], new[0])[0]] : start
   endif
-  for edit in reverse(copy(edits))
+
+  # Text inserted at a place comes before the character there, and moves the place. At the end of a line, where `isAtEnd`, there is no
+  # character, and the place stays. Only whole lines inserted above an empty line move it.
+  def Follow(edit: dict<any>, isAtEnd: bool)
+    var isOfLines = has_key(edit, 'isOfLines')
     var [start, new] = [edit.start, edit.new]
-    # Text inserted at a place comes before the character there, and moves the place. At the end of a line there is no character,
-    # and the place stays. Only whole lines inserted above an empty line move it.
-    var isAtEnd = start[1] >= strlen(getbufline(buf, start[0] + 1)[0])
-    var isAbove = start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')
-    var isPushing = isAbove || !isAtEnd
-    var isEven = has_key(edit, 'isEven')
-    if isEven
-      [isAbove, isPushing] = [false, true]
-    endif
-    var Move = (place, isPushed) => isEven ? MovedInLine(buf, place, start[0], new, isPushed)
+    var isAbove = !isOfLines && start[1] == 0 && len(new) > 1 && new[-1] == '' && !(isAtEnd && new[0] == '')
+    var isPushing = isOfLines || isAbove || !isAtEnd
+    var Move = (place, isPushed) => isOfLines ? MovedInLine(buf, place, start[0], new, isPushed)
       : Moved(place, start, edit.end, new, isPushed)
     for window in windows
       # Text inserted where the user types comes after the cursor, except for whole lines above.
@@ -140,10 +108,28 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
     for mark in marks
       mark.place = Move(mark.place, isPushing)
     endfor
-    if isEven
-      setbufline(buf, start[0] + 1, new)
+  enddef
+
+  for [first, last] in reverse(Groups(edits))
+    var edit = edits[first]
+    if has_key(edit, 'isOfLines')
+      Follow(edit, false)
+      setbufline(buf, edit.start[0] + 1, edit.new)
+    elseif first < last
+      var rows = windows->mapnew((_, window) => window.cursor[0]) + marks->mapnew((_, mark) => mark.place[0]) + [anchor[0]]
+      var isHeld: dict<bool> = {}
+      for row in rows
+        isHeld[row] = true
+      endfor
+      for one in reverse(edits[first : last])
+        if has_key(isHeld, one.start[0])
+          Follow(one, one.start[1] >= strlen(getbufline(buf, one.start[0] + 1)[0]))
+        endif
+      endfor
+      ReplaceInLines(buf, edits[first : last])
     else
-      ReplaceText(buf, start, edit.end, new)
+      Follow(edit, edit.start[1] >= strlen(getbufline(buf, edit.start[0] + 1)[0]))
+      ReplaceText(buf, edit.start, edit.end, edit.new)
     endif
   endfor
   for mark in marks
@@ -163,6 +149,43 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
     endif
     Restore(window)
   endfor
+enddef
+
+# The first and the last of the edits that are made at once: each by itself, but more than MANY that are within lines beside each other, which
+# would take many times as long.
+def Groups(edits: list<dict<any>>): list<list<number>>
+  var groups: list<list<number>> = []
+  var start = 0
+  for index in range(len(edits))
+    if index + 1 < len(edits) && IsWithinLine(edits[index]) && IsWithinLine(edits[index + 1])
+        && edits[index + 1].start[0] - edits[index].start[0] <= 1
+      continue
+    endif
+    groups += index - start >= MANY ? [[start, index]] : range(start, index)->mapnew((_, it) => [it, it])
+    start = index + 1
+  endfor
+  return groups
+enddef
+
+def IsWithinLine(edit: dict<any>): bool
+  return !has_key(edit, 'isOfLines') && edit.start[0] == edit.end[0] && len(edit.new) == 1
+enddef
+
+# Makes edits that are within lines beside each other.
+def ReplaceInLines(buf: number, edits: list<dict<any>>)
+  var first = edits[0].start[0]
+  var lines = getbufline(buf, first + 1, edits[-1].start[0] + 1)
+  var [row, column, pieces] = [first, 0, []]
+  for edit in edits
+    if edit.start[0] != row
+      lines[row - first] = join(pieces, '') .. strpart(lines[row - first], column)
+      [row, column, pieces] = [edit.start[0], 0, []]
+    endif
+    pieces += [strpart(lines[row - first], column, edit.start[1] - column), edit.new[0]]
+    column = edit.end[1]
+  endfor
+  lines[row - first] = join(pieces, '') .. strpart(lines[row - first], column)
+  setbufline(buf, first + 1, lines)
 enddef
 
 def Place(position: list<number>): list<number>

@@ -394,7 +394,7 @@ def TakePush(push: dict<any>)
     SendWhole(note)
   else
     try
-      ApplyEdits(note, has_key(push, 'lines') ? edit.OfLines(note.buf, push.lines) : edit.OfRanges(push.ranges), note.isJumping)
+      ApplyEdits(note, has_key(push, 'lines') ? edit.OfLines(push.lines) : edit.OfRanges(push.ranges), note.isJumping)
     catch /:E565:/
       # Vim allows no change of text now, as while an <expr> mapping asks for a character.
       SkipPush(note)
