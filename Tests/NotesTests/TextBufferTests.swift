@@ -363,14 +363,17 @@ extension LineReplacement {
       let edits = generator.edits(of: text)
       var buffer = TextBuffer(text)
       let replacements = buffer.lineEdits(for: edits)
-      /// Whether all edits in the lines that are replaced are within lines.
+      /// Whether some lines are replaced by edits within lines alone.
       func isOfLines(_ replacement: LineReplacement) -> Bool {
-        edits.filter { replacement.lines.contains(line(at: $0.range.lowerBound)) }.allSatisfy {
-          line(at: $0.range.lowerBound) == line(at: $0.range.upperBound)
-            && !$0.replacement.contains(0x0A)
-        }
+        let lines = replacement.lines
+        func line(at offset: Int) -> Int { text[..<offset].count { $0 == 0x0A } }
+        return !lines.isEmpty
+          && edits.allSatisfy { edit in
+            let (first, last) = (line(at: edit.range.lowerBound), line(at: edit.range.upperBound))
+            return !lines.overlaps(first..<last + 1)
+              || first == last && !edit.replacement.contains(0x0A)
+          }
       }
-      func line(at offset: Int) -> Int { text[..<offset].count { $0 == 0x0A } }
       for (replacement, next) in zip(replacements, replacements.dropFirst()) {
         #expect(replacement.lines.upperBound <= next.lines.lowerBound, at(seed))
         let areBeside = replacement.lines.upperBound == next.lines.lowerBound
