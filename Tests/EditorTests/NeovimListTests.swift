@@ -25,6 +25,9 @@ struct `The client for Neovim: the list` {
     let editor = try Neovim(
       program, notebook: folder("notes"), in: folder, environment: environment)
     try editor.command("Notes")
+    // On a busy machine the rows may come after the command: keys would find no note.
+    let rows = min(notes.count, 50)
+    try editor.wait("rows", "vim.fn.getline('$') ~= '' and vim.fn.line('$') >= \(rows)")
     return (folder, other, editor, ids.reversed())
   }
 
