@@ -82,6 +82,7 @@ extension ReplicatingArray<UInt8> {
     settle()
     if !isIndexed { buildIndex() }
     restoreOrigins()
+    findDividers()
     var gaps: Set<Crowds.Gap> = []
     for edits in edits where edits.author.sparesSeparators {
       guard let index = index(known: edits.author) else { continue }
@@ -151,6 +152,7 @@ extension ReplicatingArray<UInt8> {
     settle()
     if !isIndexed { buildIndex() }
     restoreOrigins()
+    findDividers()
     var works: [LocalChange: Work] = [:]
     for list in ranges {
       var found: [Insertion] = []
@@ -190,7 +192,7 @@ extension ReplicatingArray<UInt8> {
   }
 
   /// The insertion that an element belongs to.
-  private func insertion(holding element: LocalID) -> Insertion {
+  func insertion(holding element: LocalID) -> Insertion {
     let author = authors[Int(element.author)]
     let number = author.number(of: element.offset)
     let place = author.origins.index(holding: element.offset)
@@ -198,6 +200,12 @@ extension ReplicatingArray<UInt8> {
     var end = author.count(upTo: number)
     if place + 1 < author.origins.count { end = Swift.min(end, author.origins[place + 1].first) }
     return Insertion(author: element.author, offset: start, count: end - start)
+  }
+
+  /// The end of an insertion without its divider.
+  private func textEnd(of insertion: Insertion) -> UInt32 {
+    let end = insertion.offsets.upperBound
+    return dividers.divider(holding: LocalID(insertion.author, end - 1))?.offsets.lowerBound ?? end
   }
 
   private func insertions(of author: AuthorIndex, in offsets: Range<UInt32>) -> [Insertion] {
@@ -289,8 +297,13 @@ extension ReplicatingArray<UInt8> {
     let parts = insertions(of: change.author, in: offsets).map {
       Work.Part(gap: gap(of: $0), bytes: bytes(of: $0))
     }
-    var removed = removals(of: change).map {
+    var removed: [Removed] = removals(of: change).compactMap {
       let (offset, count) = $0.range(upTo: change.number)
+      if dividers.divider(holding: LocalID($0.target, offset)) != nil, $0.target == change.author,
+        author.number(of: offset) == change.number
+      {
+        return nil
+      }
       return Removed(author: $0.target, offsets: offset..<offset + count)
     }
     removed.sort { ($0.author, $0.offsets.lowerBound) < ($1.author, $1.offsets.lowerBound) }
@@ -494,7 +507,7 @@ extension ReplicatingArray<UInt8> {
       for origin in author.origins where isHere(LocalID(AuthorIndex(index), origin.first)) {
         if let copy = counterparts.copy(holding: origin.left) {
           continuations.isContinued.insert(copy)
-          if origin.left.offset < copy.offsets.upperBound - 1 {
+          if origin.left.offset + 1 < textEnd(of: copy) {
             continuations.isInterrupted.insert(copy)
           }
         }

@@ -40,12 +40,21 @@ extension ReplicatingArray<UInt8> {
       guard isConcurrent else { return }
     }
     if !isIndexed { buildIndex() }
+    findDividers()
     // Elements that a withdrawn change removed are not met as removed. In a state of the past they were.
     if hasWithdrawals, !edits.isEmpty { isContested = true }
     var candidates: [LocalID] = []
     var asked = ElementBitmap()
-    func insert(_ separators: [LocalID]) {
-      for element in separators where asked.insert(element) { candidates.append(element) }
+    /// Where others stand between the same two, each may be shown now.
+    var divided = Set(self.copies.isEmpty ? [] : dividers.all)
+    func insert(_ found: [LocalID], areUndecided: Bool = true) {
+      for element in found {
+        if let divider = dividers.divider(holding: element) {
+          divided.insert(divider)
+        } else if areUndecided, asked.insert(element) {
+          candidates.append(element)
+        }
+      }
     }
     let turned = try turnedEdits(&causality)
     var stretches: ShownStretches?
@@ -56,7 +65,9 @@ extension ReplicatingArray<UInt8> {
       // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
       isContested = true
       // Withheld elements count as text for this rule, and were passed like removed ones.
-      if !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known) { insert(found) }
+      let areUndecided =
+        !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known)
+      insert(found, areUndecided: areUndecided)
     }
     // Others may have removed since what the authors had not seen. So there is more to decide than when the edits came.
     for edits in turned { insert(separators(around: edits, &stretches).found) }
@@ -67,19 +78,49 @@ extension ReplicatingArray<UInt8> {
       let undecided = try removals(decidedBy: edits[0], &causality)
       candidates.removeAll { !undecided.contains(Int($0.offset), of: authors[Int($0.author)].id) }
     }
-    if candidates.isEmpty { return }
+    if !divided.isEmpty, edits.count == 1, turned.isEmpty, self.copies.isEmpty {
+      divided = try dividers(among: divided, decidedBy: edits[0], &causality)
+    }
+    for divider in divided where !divider.elements.contains(where: spared.contains) {
+      if try !isPerhapsCalledFor(divider, &causality) { divided.remove(divider) }
+    }
+    if candidates.isEmpty, divided.isEmpty { return }
     var worlds = Worlds(of: self, copies)
     var flips: [(LocalID, Bool)] = []
+    var isCandidate = ElementBitmap()
+    for element in candidates { _ = isCandidate.insert(element) }
+    for divider in divided {
+      let isCalledFor = try worlds.isCalledFor(divider, in: &self, &causality)
+      for element in divider.elements {
+        let isShown = isCalledFor && worlds.isShown(dividing: element, in: self)
+        if isShown != spared.contains(element) { flips.append((element, isShown)) }
+      }
+      for element in try worlds.separators(beside: divider, in: &self, &causality)
+      where isCandidate.insert(element) {
+        candidates.append(element)
+      }
+    }
     for element in candidates {
       let isShown = try worlds.isSpared(element, in: &self, &causality)
       if isShown != spared.contains(element) { flips.append((element, isShown)) }
+    }
+    // Those of one scalar are told of at once.
+    var told: (range: ElementRange, isShown: Bool)?
+    func tell() {
+      if let told { report(told.isShown ? .returned(told.range) : .withdrawn(told.range)) }
     }
     for (element, isShown) in flips {
       if isShown { isContested = true }
       guard setSpared(element, isShown, isRemoved: worlds.isRemoved(element)) else { continue }
       let range = range(of: element)
-      report(isShown ? .returned(range) : .withdrawn(range))
+      if let last = told, last.isShown == isShown, let joined = last.range.joined(with: range) {
+        told = (joined, isShown)
+      } else {
+        tell()
+        told = (range, isShown)
+      }
     }
+    tell()
   }
 
   /// The elements that the edits of an author removed, or that were removed by changes which one of the edits did not know.
@@ -280,14 +321,21 @@ extension ReplicatingArray<UInt8> {
     guard isContested else { return [] }
     settle()
     if !isIndexed { buildIndex() }
+    findDividers()
     // A copy of the value shows nothing of it but this.
     self.withdrawn = withdrawn
     let copies = copyRoles(at: version)
     var worlds = Worlds(of: self, copies, at: version)
     var result: [ElementRange] = []
     var asked: Set<LocalID> = []
-    for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
-      asked.insert(element)
+    for divider in dividers.all where try worlds.isCalledFor(divider, in: &self, &causality) {
+      for element in divider.elements where worlds.isShown(dividing: element, in: self) {
+        result.append(range(of: element))
+      }
+    }
+    asked.formUnion(dividers.all.flatMap(\.elements))
+    for element in copies.elementsThatStandForOthers
+    where Self.isWhite(byte(element)) && asked.insert(element).inserted {
       if try worlds.isSpared(element, in: &self, &causality) {
         result.append(range(of: element))
       }
@@ -311,7 +359,7 @@ extension ReplicatingArray<UInt8> {
 }
 
 /// The worlds of changes, and what is spared in them.
-private struct Worlds {
+struct Worlds {
   /// Elements of an author, side by side, that one change inserted and the same changes removed: in each world all of them are in the text
   /// or none is.
   private struct Stretch {
@@ -326,7 +374,7 @@ private struct Worlds {
     }
   }
 
-  private let removals: RemovalIndex
+  let removals: RemovalIndex
   /// The state that is asked about; nil for the present one.
   private let version: Version?
   /// Whether a change knows another one.
@@ -338,7 +386,8 @@ private struct Worlds {
   /// By change and separator: whether the change spares it.
   private var spared: [LocalChange: [LocalID: Bool]] = [:]
   private var known: [Question: Bool] = [:]
-  private let copies: CopyRoles
+  let copies: CopyRoles
+  var neighbours = DividerNeighbours()
   /// The elements that were asked about last.
   private var last = Stretch()
   /// Where there are copies, the answers for single elements: each may have counterparts of its own.
@@ -392,7 +441,7 @@ private struct Worlds {
     return last
   }
 
-  private mutating func removers(
+  mutating func removers(
     of element: LocalID, _ value: ReplicatingArray<UInt8>
   ) -> [LocalChange] { stretch(of: element, value).removers }
 
@@ -416,14 +465,19 @@ private struct Worlds {
     return changes.filter { $0.number <= version[value.authors[Int($0.author)].id] }
   }
 
-  private func inserter(of element: LocalID, _ value: ReplicatingArray<UInt8>) -> LocalChange {
+  func inserter(of element: LocalID, _ value: ReplicatingArray<UInt8>) -> LocalChange {
     LocalChange(
       author: element.author,
       number: value.authors[Int(element.author)].number(of: element.offset))
   }
 
+  /// True if a change is in the state that is asked about.
+  func isThere(_ change: LocalChange, _ value: ReplicatingArray<UInt8>) -> Bool {
+    changes(in: [change], value) == [change] && !value.isWithdrawn(change)
+  }
+
   /// True if a change is another one, or knows it; and the other one is not withdrawn.
-  private mutating func knows<Asked: Causality>(
+  mutating func knows<Asked: Causality>(
     _ change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
@@ -465,7 +519,7 @@ private struct Worlds {
   }
 
   /// True if an element is in the text of a change's world.
-  private mutating func isInText<Asked: Causality>(
+  mutating func isInText<Asked: Causality>(
     of change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
     _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
@@ -501,7 +555,9 @@ private struct Worlds {
     let (before, left) = try side(of: element, isForward: false, change, &value, &causality)
     let (behind, right) = try side(of: element, isForward: true, change, &value, &causality)
     let separators = before.reversed() + [element] + behind
-    let chosen = try chosen(separators, left, right, change, value, &causality)
+    let division = try division(between: left, right, by: change, in: &value, &causality)
+    var chosen = try chosen(separators, left, right, change, value, &causality)
+    if division == .lines || division == .words && chosen?.isBetweenLines == false { chosen = nil }
     var carriageReturn: LocalID?
     if let (_, isBetweenLines) = chosen, isBetweenLines {
       carriageReturn = try self.carriageReturn(
@@ -516,7 +572,7 @@ private struct Worlds {
   }
 
   /// The separators of a gap on one side of an element in it, from there on, and the element of the text of the change's world that ends it.
-  private mutating func side<Asked: Causality>(
+  mutating func side<Asked: Causality>(
     of element: LocalID, isForward: Bool, _ change: LocalChange,
     _ value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> (separators: [LocalID], end: LocalID?) {
@@ -529,7 +585,9 @@ private struct Worlds {
       last = LocalID(next.author, isForward ? rest.upperBound - 1 : rest.lowerBound)
       if copies.isWithheld(next) { continue }
       if try isInText(of: change, next, value, &causality) { return (separators, next) }
-      guard try isRemoved(next, in: change, value, &causality) else { continue }
+      guard value.dividers.divider(holding: next) == nil,
+        try isRemoved(next, in: change, value, &causality)
+      else { continue }
       let content = value.authors[Int(next.author)].content
       let found = rest.filter { ReplicatingArray.isWhite(content[Int($0)]) }
         .map { LocalID(next.author, $0) }
@@ -613,7 +671,7 @@ private struct Worlds {
 }
 
 extension ReplicatingArray<UInt8> {
-  fileprivate func byte(_ element: LocalID) -> UInt8 {
+  func byte(_ element: LocalID) -> UInt8 {
     authors[Int(element.author)].content[Int(element.offset)]
   }
 

@@ -168,8 +168,9 @@ struct ModelNote: SharedText {
             note,
             .text(
               .insert(
-                edit.replacement, after: left.map { elements[$0].id },
-                before: right < elements.count ? elements[right].id : nil))))
+                edit.replacement + edit.divider, after: left.map { elements[$0].id },
+                before: right < elements.count ? elements[right].id : nil,
+                divider: edit.divider.count))))
       }
       for removed in edit.range.map({ elements[shown[$0]].id }) {
         let range = ElementRange(author: removed.author, offset: removed.offset, count: 1)

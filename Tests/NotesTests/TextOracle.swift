@@ -41,6 +41,11 @@ struct TextOracle {
     case counterpartsOfSeveral
     case counterpartsThatAreSpared
     case copiesApartFromSeparators
+    // What divides two replacements.
+    case withoutDividers
+    case dividersThatAreSeparators
+    case dividersBesideSparedSeparators
+    case dividersOfWithheldCopies
     // Taking changes back.
     case withdrawalsThatAlwaysCount
     case withdrawalsThatNoOtherNames
@@ -78,6 +83,8 @@ struct TextOracle {
     var inserter: Int
     /// Those of the changes that removed it.
     var removers: [Int] = []
+    /// Whether its change brought it to divide what it inserts from other replacements.
+    var isDivider = false
   }
 
   /// What one change put between the same two elements.
@@ -89,6 +96,8 @@ struct TextOracle {
     var time: LamportTimestamp
     var ids: [ElementID]
     var bytes: [UInt8]
+    /// The number of its last elements that divide it from others.
+    var divider = 0
     /// The places of its elements in the document.
     var elements: [Int] = []
     var replacesLeft = false
@@ -119,6 +128,8 @@ struct TextOracle {
   /// All elements that were ever inserted, in order.
   private let document: [Element]
   private let insertions: [Insertion]
+  /// The left origin of each element.
+  private let lefts: [ElementID: ElementID?]
   /// The elements that each change removed.
   private let removed: [Set<ElementID>]
   /// The changes that each change takes back.
@@ -138,6 +149,7 @@ struct TextOracle {
     var elements: [ElementID: Element] = [:]
     var counts: [ReplicaID: Int] = [:]
     var ends: [ChangeID: UInt64] = [:]
+    var lefts: [ElementID: ElementID?] = [:]
     var insertions: [Insertion] = []
     var removed = changes.map { _ in Set<ElementID>() }
     for (index, known) in changes.enumerated() {
@@ -152,7 +164,7 @@ struct TextOracle {
           continue
         }
         switch edit {
-        case .insert(let bytes, var left, let right):
+        case .insert(let bytes, var left, let right, let divider):
           if bytes.isEmpty { continue }
           if let last = insertions.last, last.change == index, last.ids.last == left,
             last.right == right
@@ -164,14 +176,19 @@ struct TextOracle {
                 change: index, left: left, right: right,
                 time: LamportTimestamp(count: time + 1, replica: author), ids: [], bytes: bytes))
           }
-          for byte in bytes {
+          insertions[insertions.count - 1].divider = divider
+          for (place, byte) in bytes.enumerated() {
             time += 1
             let id = ElementID(author: author, offset: counts[author, default: 0])
             counts[author, default: 0] += 1
             insertions[insertions.count - 1].ids.append(id)
-            elements[id] = Element(id: id, byte: byte, inserter: index)
+            let isDivider = place >= bytes.count - divider
+            elements[id] = Element(
+              id: id, byte: byte, inserter: index, removers: isDivider ? [index] : [],
+              isDivider: isDivider)
             let timestamp = LamportTimestamp(count: time, replica: author)
             tree.insert(id, at: timestamp, left: left, right: right)
+            lefts.updateValue(left, forKey: id)
             left = id
           }
         case .remove(let range):
@@ -196,6 +213,7 @@ struct TextOracle {
       insertions[index].replacesRight = insertion.right.map { gone.contains($0) } ?? false
     }
     self.insertions = insertions
+    self.lefts = lefts
     self.removed = removed
     named = changes.map { known in
       let names = known.withdrawn(in: note).flatMap(\.runs)
@@ -249,17 +267,25 @@ struct TextOracle {
     }
     let rest = isApart ? world.elements : world.elements.filter { !withheld.contains($0) }
     let removers = Set(elements.flatMap { document[$0].removers }.filter { isCounted[$0] })
+    let called = dividersCalledFor(among: members, withheld, counterparts)
     var spared: [Int: Set<Int>] = [:]
     for change in removers {
-      spared[change] = self.spared(by: change, of: world, rest, isApart ? [:] : counterparts)
+      spared[change] = self.spared(
+        by: change, of: world, rest, isApart ? [:] : counterparts,
+        dividing: called.filter { $0.change == change })
     }
+    let divided = Set(called.flatMap { $0.elements.suffix($0.divider) })
     var shown: [ElementID: Bool] = [:]
     for element in elements {
       var isShown = !withheld.contains(element)
       let own = document[element].removers.filter { isCounted[$0] }
       let others = (counterparts[element] ?? []).flatMap { document[$0].removers }
         .filter { isCounted[$0] && !own.contains($0) }
-      if mistake == .ifOneRemovalSparesIt, !(own + others).isEmpty {
+      if document[element].isDivider, mistake != .dividersThatAreSeparators {
+        let inserters = ([element] + (counterparts[element] ?? [])).map { document[$0].inserter }
+        let isOwn = (own + others).allSatisfy { inserters.contains($0) }
+        isShown = isShown && divided.contains(element) && isOwn
+      } else if mistake == .ifOneRemovalSparesIt, !(own + others).isEmpty {
         isShown = isShown && (own + others).contains { spared[$0]!.contains(element) }
       } else {
         isShown = isShown && (own + others).allSatisfy { spared[$0]!.contains(element) }
@@ -272,7 +298,8 @@ struct TextOracle {
 
   /// The elements that a change spares, of those that a set of changes inserted.
   private func spared(
-    by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]]
+    by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]],
+    dividing: [Insertion]
   ) -> Set<Int> {
     let sparing: UInt64 = 0x6465_6333
     let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
@@ -288,14 +315,24 @@ struct TextOracle {
     var spared: Set<Int> = []
     var before: Int?
     var gap: [Int] = []
+    /// The bytes of the dividers of the change that divide something in a gap.
+    func division(between before: Int, _ behind: Int?) -> [UInt8] {
+      if mistake == .dividersBesideSparedSeparators { return [] }
+      return dividing.flatMap { insertion in
+        let elements = insertion.elements.suffix(insertion.divider)
+        let isInGap = before < elements.first! && behind.map { elements.last! < $0 } ?? true
+        return isInGap ? elements.map { document[$0].byte } : []
+      }
+    }
     func endGap(_ behind: Int?) {
       let separators = gap.filter { element in
         isWhite(document[element].byte) && removers(of: element).contains { isWorld[$0] }
+          && (!document[element].isDivider || mistake == .dividersThatAreSeparators)
       }
       if let before, !separators.isEmpty {
         spare(
           separators, of: gap, between: before, behind, by: change, in: world, of: members,
-          counterparts, &spared)
+          counterparts, divided: division(between: before, behind), &spared)
       }
     }
     for element in elements {
@@ -318,8 +355,10 @@ struct TextOracle {
   /// What a change spares of the separators of a gap that is between `before` and `behind`, or the end.
   private func spare(
     _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
-    in world: [Int], of members: Members, _ counterparts: [Int: [Int]], _ spared: inout Set<Int>
+    in world: [Int], of members: Members, _ counterparts: [Int: [Int]], divided: [UInt8],
+    _ spared: inout Set<Int>
   ) {
+    if divided.contains(lineFeed) || divided.contains(carriageReturn) { return }
     let isMember =
       mistake == .withdrawnChangesInTextsAfter ? ids.map { _ in true } : members.isMember
     func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
@@ -356,8 +395,8 @@ struct TextOracle {
       {
         spared.insert(gap[place - 1])
       }
-    } else if behind != nil, !ends.contains(where: isWhite), !isTogether(without: separators),
-      mistake != .withoutTheSecondRule
+    } else if divided.isEmpty, behind != nil, !ends.contains(where: isWhite),
+      !isTogether(without: separators), mistake != .withoutTheSecondRule
     {
       spared.insert(mistake == .theFirstSeparator ? separators[0] : separators.last!)
     }
@@ -365,6 +404,95 @@ struct TextOracle {
 }
 
 extension TextOracle {
+  /// The insertions whose dividers are called for.
+  private func dividersCalledFor(
+    among members: Members, _ withheld: Set<Int>, _ counterparts: [Int: [Int]]
+  ) -> [Insertion] {
+    if mistake == .withoutDividers { return [] }
+    let dividing = insertions.filter { insertion in
+      let isThere =
+        mistake == .dividersOfWithheldCopies || !withheld.contains(insertion.elements.last!)
+      return insertion.divider > 0 && members.isMember[insertion.change] && isThere
+        && followsTheRules(insertion.change)
+    }
+    let pairs = dividing.map { pair(dividedBy: $0, members, withheld, counterparts) }
+    return dividing.indices.filter { index in
+      guard let pair = pairs[index] else { return false }
+      let divider = dividing[index].elements.suffix(dividing[index].divider)
+      return !dividing.indices.contains { other in
+        let place = dividing[other].elements.last!
+        return pair.last < place && place < divider.first!
+          && pairs[other].map { divider.last! < $0.first } ?? false
+      }
+    }.map { dividing[$0] }
+  }
+
+  /// The last element in front of a divider and the first one behind it that it is to divide.
+  private func pair(
+    dividedBy insertion: Insertion, _ members: Members, _ withheld: Set<Int>,
+    _ counterparts: [Int: [Int]]
+  ) -> (last: Int, first: Int)? {
+    let change = insertion.change
+    func knows(_ change: Int, _ other: Int) -> Bool { change == other || isKnown[change][other] }
+    func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
+    func inserters(of element: Int) -> [Int] {
+      all(element).map { document[$0].inserter }.filter { members.isMember[$0] }
+    }
+    func removers(of element: Int) -> [Int] {
+      all(element).flatMap { document[$0].removers }.filter { members.isMember[$0] }
+    }
+    func isThere(_ element: Int, inWorldOf change: Int) -> Bool {
+      func isInWorld(_ other: Int) -> Bool { other == change || !isKnown[other][change] }
+      return !withheld.contains(element) && inserters(of: element).contains(where: isInWorld)
+        && !removers(of: element).contains(where: isInWorld)
+    }
+    func isNew(_ element: Int) -> Bool {
+      !inserters(of: element).contains { knows(change, $0) }
+    }
+    let divider = insertion.elements.suffix(insertion.divider)
+    let first = extent(behind: divider.last!, of: insertion, isNew, inserters, removers, withheld)
+      .first { isNew($0) && isThere($0, inWorldOf: change) }
+    guard let first else { return nil }
+    let others = inserters(of: first).filter { !knows($0, change) }
+    let last = (insertion.elements[0]..<divider.first!).last { element in
+      others.contains { isThere(element, inWorldOf: $0) }
+    }
+    guard let last else { return nil }
+    func isEnd(_ byte: UInt8) -> Bool { byte == lineFeed || byte == carriageReturn }
+    let divides = divider.contains { isEnd(document[$0].byte) } ? isEnd : isWhite
+    return [first, last].contains { divides(document[$0].byte) } ? nil : (last, first)
+  }
+
+  private func extent(
+    behind end: Int, of insertion: Insertion, _ isNew: (Int) -> Bool,
+    _ inserters: (Int) -> [Int], _ removers: (Int) -> [Int], _ withheld: Set<Int>
+  ) -> [Int] {
+    let change = insertion.change
+    func knows(_ other: Int) -> Bool { change == other || isKnown[change][other] }
+    let stretch = document[(end + 1)...].indices.filter {
+      !inserters($0).isEmpty && !withheld.contains($0)
+    }.prefix { isNew($0) || removers($0).contains(where: knows) }
+    if let last = stretch.lastIndex(where: { !isNew($0) && removers($0).contains(change) }) {
+      return Array(stretch[...last])
+    }
+    guard let left = insertion.left.flatMap({ id in document.firstIndex { $0.id == id } }),
+      removers(left).contains(change)
+    else { return [] }
+    var siblings: [Int] = []
+    var isSibling = false
+    for element in stretch where isNew(element) {
+      let origin = lefts[document[element].id]!
+      if origin == insertion.left {
+        isSibling = inserters(element).contains { removers(left).contains($0) }
+        if !isSibling { break }
+      } else if origin.map({ id in document.firstIndex { $0.id == id }! < end }) ?? true {
+        break
+      }
+      if isSibling { siblings.append(element) }
+    }
+    return siblings
+  }
+
   /// Those of a set of changes that are withdrawn. All that name a change come behind it.
   private func withdrawn(of members: Members) -> Set<Int> {
     let isMember =
@@ -435,7 +563,7 @@ extension TextOracle {
       case .withdrawnElementsInsideOfCopies:
         isLeft(copy.ids.dropLast(), insertions.filter { all.isMember[$0.change] })
       case .insideOfCopiesByPlace: self.isWritten(in: copy, members.elements)
-      default: isLeft(copy.ids.dropLast(), rest)
+      default: isLeft(copy.ids.dropLast(copy.divider + 1), rest)
       }
     }
     func isFollowed(_ copy: Insertion) -> Bool {

@@ -156,11 +156,15 @@ public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
   public var range: Range<Int>
   /// The elements that stand there afterwards.
   public var replacement: [Element]
+  /// What divides `replacement` from another replacement of the same elements that is made without knowledge of this one; only then it is
+  /// shown, behind `replacement`. Empty for a pure insertion or deletion.
+  public var divider: [Element]
 
   /// An edit that puts `replacement` in the place of `range`.
-  public init(range: Range<Int>, replacement: [Element]) {
+  public init(range: Range<Int>, replacement: [Element], divider: [Element] = []) {
     self.range = range
     self.replacement = replacement
+    self.divider = divider
   }
 }
 
@@ -169,18 +173,33 @@ extension Edit: Hashable where Element: Hashable {}
 extension Array {
   /// The same edits, which are sorted, those that touch each other made one. Two insertions at one place would otherwise
   /// be two siblings there, of which the newer stands first.
+  ///
+  /// What puts a line end in the place of another one, or a carriage return in front of a line feed, stays an edit by itself behind or before a
+  /// replacement.
   public func joiningNeighbours<Content>() -> [Edit<Content>] where Element == Edit<Content> {
     if count < 2 { return self }
     var result: [Edit<Content>] = []
     for edit in self {
-      if let last = result.last, last.range.upperBound == edit.range.lowerBound {
+      if let last = result.last, last.range.upperBound == edit.range.lowerBound,
+        !isApart(last, edit)
+      {
         result[result.count - 1] = Edit(
           range: last.range.lowerBound..<edit.range.upperBound,
-          replacement: last.replacement + edit.replacement)
+          replacement: last.replacement + edit.replacement,
+          divider: edit.divider.isEmpty ? last.divider : edit.divider)
       } else {
         result.append(edit)
       }
     }
     return result
+  }
+}
+
+/// True if one of two edits that touch each other puts only a line feed or a carriage return somewhere, and one replaces something.
+private func isApart<Content>(_ edit: Edit<Content>, _ next: Edit<Content>) -> Bool {
+  if edit.range.isEmpty && next.range.isEmpty { return false }
+  return [edit, next].contains {
+    guard let bytes = $0.replacement as? [UInt8] else { return false }
+    return bytes == [0x0A] || bytes == [0x0D]
   }
 }

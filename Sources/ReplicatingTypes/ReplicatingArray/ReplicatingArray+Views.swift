@@ -188,12 +188,14 @@ extension ReplicatingArray {
     for edits: [Edit<Element>], goingOnFrom last: ChangeID? = nil, _ body: (Operation) -> Void
   ) {
     settle()
-    for edit in edits.joiningNeighbours() {
+    let edits = edits.joiningNeighbours()
+    var places = edits.map { place(ofReplacementBy: $0) }
+    places.part(edits)
+    for (edit, place) in zip(edits, places) {
       if !edit.replacement.isEmpty {
-        let place = place(ofReplacementBy: edit)
         let (left, right) = origins(
           at: place, isBeside: !edit.contains(place), goingOnFrom: edit.range.isEmpty ? last : nil)
-        body(.insert(edit.replacement, after: id(of: left), before: id(of: right)))
+        body(edit.insertion(after: id(of: left), before: id(of: right)))
       }
       var rest = edit.range
       // A piece may end anywhere, inside a scalar too; a removal must not.
@@ -221,7 +223,8 @@ extension ReplicatingArray {
   ) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
-    let places = value.places(ofReplacementsBy: edits, in: view)
+    var places = value.places(ofReplacementsBy: edits, in: view)
+    places.part(edits)
     var operations: [Operation] = []
     var next = 0
     var isInserted = false
@@ -229,13 +232,13 @@ extension ReplicatingArray {
     var offset = 0
     var before = LocalID.none
     /// Set when an insertion waits for the element that follows its place. `isBeside` as of `origins(at:isBeside:goingOnFrom:)`.
-    var waiting: (replacement: [Element], gap: Gap, isBeside: Bool)?
+    var waiting: (edit: Edit<Element>, gap: Gap, isBeside: Bool)?
     func begin() {
       while next < edits.count, waiting == nil {
         let edit = edits[next]
         if offset == places[next], !edit.replacement.isEmpty, !isInserted {
           let goesOn = edit.range.isEmpty && value.isInserted(before, by: last)
-          waiting = (edit.replacement, Gap(left: before), !edit.contains(offset) && !goesOn)
+          waiting = (edit, Gap(left: before), !edit.contains(offset) && !goesOn)
           isInserted = true
         }
         guard offset == edit.range.upperBound else { return }
@@ -244,10 +247,9 @@ extension ReplicatingArray {
       }
     }
     /// Inserts what waits.
-    func insert(_ replacement: [Element], _ gap: Gap) {
-      let (left, right) = value.origins(in: gap)
-      operations.append(
-        .insert(replacement, after: value.id(of: left), before: value.id(of: right)))
+    func insert(_ edit: Edit<Element>, _ gap: Gap) {
+      let (left, right) = value.origins(in: gap, by: last?.replica)
+      operations.append(edit.insertion(after: value.id(of: left), before: value.id(of: right)))
       waiting = nil
       begin()
     }
@@ -270,7 +272,7 @@ extension ReplicatingArray {
             continue
           }
           waited.gap.right = LocalID(segment.author, UInt32(start))
-          insert(waited.replacement, waited.gap)
+          insert(waited.edit, waited.gap)
         }
         guard segment.isInView else { return }
         var stop = end
@@ -295,7 +297,7 @@ extension ReplicatingArray {
         begin()
       }
     }
-    if let waiting { insert(waiting.replacement, waiting.gap) }
+    if let waiting { insert(waiting.edit, waiting.gap) }
     return operations
   }
 
@@ -308,20 +310,22 @@ extension ReplicatingArray {
     at position: Int, isBeside: Bool, goingOnFrom last: ChangeID?
   ) -> (left: LocalID, right: LocalID) {
     let (left, right, skipped) = moveToGap(at: position)
-    guard isBeside, !left.isNone, skipped == tree.current.count, !isInserted(left, by: last) else {
-      return (left, right)
-    }
+    guard isBeside, left.isNone ? !tree.isEmpty : skipped == tree.current.count,
+      !isInserted(left, by: last)
+    else { return (left, right) }
     let cursor = tree.cursor
     defer { tree.cursor = cursor }
     var gap = Gap(left: left)
-    while tree.stepForward() {
+    var isAtStart = left.isNone
+    while isAtStart || tree.stepForward() {
+      isAtStart = false
       if !tree.current.isRemoved || gap.isFull {
         gap.right = tree.current.first
         break
       }
       gap.removed.append(tree.current)
     }
-    return origins(in: gap)
+    return origins(in: gap, by: last?.replica)
   }
 
   private func isInserted(_ element: LocalID, by change: ChangeID?) -> Bool {
@@ -437,5 +441,29 @@ extension Edit {
   /// True if a place is inside of what the edit removes.
   fileprivate func contains(_ place: Int) -> Bool {
     range.lowerBound < place && place < range.upperBound
+  }
+
+  /// What inserts the replacement. A divider divides replacements, and nothing else.
+  fileprivate func insertion(
+    after left: ElementID?, before right: ElementID?
+  ) -> ReplicatingArray<Element>.Operation {
+    let divider = range.isEmpty ? [] : self.divider
+    return .insert(replacement + divider, after: left, before: right, divider: divider.count)
+  }
+}
+
+extension [Int] {
+  /// Moves the places of replacements of one scalar to its other side where an edit that touches it inserts something.
+  fileprivate mutating func part<Content>(_ edits: [Edit<Content>]) {
+    for index in indices.dropFirst()
+    where self[index] == self[index - 1] && !edits[index].replacement.isEmpty
+      && !edits[index - 1].replacement.isEmpty
+    {
+      if self[index - 1] > edits[index - 1].range.lowerBound {
+        self[index - 1] = edits[index - 1].range.lowerBound
+      } else if !edits[index].range.isEmpty {
+        self[index] = edits[index].range.upperBound
+      }
+    }
   }
 }
