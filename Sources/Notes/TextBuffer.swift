@@ -356,11 +356,7 @@ public struct LineReplacement: Equatable, Sendable {
   mutating func append(_ next: LineReplacement) {
     lines = lines.lowerBound..<next.lines.upperBound
     guard let more = next.text else { return }
-    guard text != nil else {
-      text = more
-      return
-    }
-    text?.append(0x0A)
+    if text == nil { text = [] } else { text?.append(0x0A) }
     text?.append(contentsOf: more)
   }
 }

@@ -112,13 +112,10 @@ extension NotesServer {
         $0.member("bytes", text.count)
         $0.member("lineCount", text.lineCount)
       }
-      var form = options.form
-      if form == .rangesOrLines {
-        let isOfLines = edits.count > Self.mostRanges && text.areInLinesOfTheirOwn(edits)
-        form = isOfLines ? .lines : .ranges
-      }
-      switch form {
+      switch options.form {
       case .lines: $0.lines(text.lineEdits(for: edits))
+      case .rangesOrLines where edits.count > Self.mostRanges && text.areInLinesOfTheirOwn(edits):
+        $0.lines(text.lineEdits(for: edits))
       case .ranges, .rangesOrLines:
         $0.key("ranges")
         $0.beginArray()

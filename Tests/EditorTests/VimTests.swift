@@ -235,13 +235,13 @@ struct `The client for Vim` {
   }
 
   @Test func `places between two changes of one line stay there, in however many lines`() throws {
-    let (vim, id) = try Vim.showing(Array(repeating: "ab é cd", count: 150).joined(separator: "\n"))
+    let (vim, id) = try Vim.showing(Array(repeating: "ab é cd", count: 250).joined(separator: "\n"))
     try vim.terminal.type("50Gwma100Gwi")
     try vim.wait("mode() .. line('.')", "i100")
-    // Two in a line of each, and one.
+    // The first push has two ranges of each line, the others have lines.
     for new in ["a1b é c2d", "ab é c2d", "ab é cd"] {
       try vim.change(id) {
-        $0 = Array(repeating: new, count: 150).joined(separator: "\n")
+        $0 = Array(repeating: new, count: 250).joined(separator: "\n")
       }
       try vim.agree(id)
       #expect(try vim.eval("strpart(getline('.'), col('.') - 1)[: 1]") == "é")

@@ -363,7 +363,7 @@ extension LineReplacement {
       let edits = generator.edits(of: text)
       var buffer = TextBuffer(text)
       let replacements = buffer.lineEdits(for: edits)
-      /// Whether some lines are replaced by edits within lines alone.
+      /// True if edits within lines, and no others, replace some lines.
       func isOfLines(_ replacement: LineReplacement) -> Bool {
         let lines = replacement.lines
         func line(at offset: Int) -> Int { text[..<offset].count { $0 == 0x0A } }

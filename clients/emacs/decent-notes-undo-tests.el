@@ -98,14 +98,20 @@
 
 (decent-notes-tests-deftest two-changes-in-each-of-many-lines
     "A place between two changes of one line stays there, in however many lines others make them."
-  (let ((text (mapconcat #'identity (make-list 150 "ab é cd") "\n"))
-        (new (mapconcat #'identity (make-list 150 "a1b é c2d") "\n")))
-    (decent-notes-tests-with text
-      (let ((place (progn (goto-char (point-min)) (forward-line 100) (search-forward "é")
-                          (point-marker))))
-        (decent-notes-tests-replace text new)
-        (decent-notes-tests-until (equal (buffer-string) new))
-        (should (= 5 (- place (progn (goto-char place) (line-beginning-position)))))))))
+  (cl-flet ((lines (line) (mapconcat #'identity (make-list 250 line) "\n")))
+    (let ((text (lines "ab é cd")))
+      (decent-notes-tests-with text
+        (goto-char (point-min))
+        (forward-line 100)
+        (search-forward "é")
+        ;; The first push has two ranges of each line, the second has lines.
+        (let ((place (point-marker)))
+          (pcase-dolist (`(,line . ,column) '(("a1b é c2d" . 5) ("ab é c2d" . 4)))
+            (decent-notes-tests-replace text (lines line))
+            (setq text (lines line))
+            (decent-notes-tests-until (equal (buffer-string) text))
+            (goto-char place)
+            (should (= column (- place (line-beginning-position))))))))))
 
 (ert-deftest decent-notes-tests-unsent-texts-leave-no-lock ()
   "No lock is made for the file of an unsent text: an Emacs that is killed would leave it."
